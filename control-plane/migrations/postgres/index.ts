@@ -1,0 +1,34 @@
+import { withPostgres } from '../../platform/postgres.ts'
+import * as accounts from './0001-accounts.ts'
+import * as monitors from './0002-monitors.ts'
+import * as fleet from './0003-fleet.ts'
+import * as alerts from './0004-alerts.ts'
+
+/** In order. A migration that has landed is never edited; the next one mends it. */
+const MIGRATIONS = {
+  '0001-accounts': accounts,
+  '0002-monitors': monitors,
+  '0003-fleet': fleet,
+  '0004-alerts': alerts,
+}
+
+/**
+ * Brings a database to the newest schema, each migration in its own transaction. Several processes may call this at
+ * once: the first one works, the others wait.
+ */
+export async function migrate(databaseUrl: string): Promise<void> {
+  await withPostgres(databaseUrl, async db => {
+    await db.transaction(async lock => {
+      await lock.raw('SELECT pg_advisory_xact_lock(7026000)')
+      // knex's own lock survives a kill -9; ours does not, so whatever it holds now is stale
+      await db.migrate.forceFreeMigrationsLock()
+      await db.migrate.latest({
+        migrationSource: {
+          getMigrations: async () => Object.keys(MIGRATIONS) as (keyof typeof MIGRATIONS)[],
+          getMigrationName: (name: keyof typeof MIGRATIONS) => name,
+          getMigration: async (name: keyof typeof MIGRATIONS) => ({ ...MIGRATIONS[name], down: async () => {} }),
+        },
+      })
+    })
+  })
+}

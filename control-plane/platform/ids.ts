@@ -1,0 +1,33 @@
+import { randomBytes, randomInt } from 'node:crypto'
+import { v7 as uuidv7, validate } from 'uuid'
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+/** A record id: UUIDv7, so ids sort by creation (decisions 1.1). */
+export const newId = (): string => uuidv7()
+
+/** True when a text can be a record id. A malformed id is "not found", never an error (decisions 1.5). */
+export const isId = (text: string): boolean => validate(text)
+
+/** A delivery's id: `whd_` + UUIDv7 without dashes. */
+export const newDeliveryId = (): string => `whd_${uuidv7().replaceAll('-', '')}`
+
+/** `length` random base62 characters, uniformly distributed. */
+export function randomBase62(length: number): string {
+  let text = ''
+  for (let i = 0; i < length; i++) text += BASE62[randomInt(62)]
+  return text
+}
+
+/** `bytes` random bytes as base64url, for links and tokens. */
+export const randomToken = (bytes: number): string => randomBytes(bytes).toString('base64url')
+
+/** A number as base62, padded with zeros to `length`. */
+export function toBase62(value: number, length: number): string {
+  let text = ''
+  for (let rest = value; text.length < length; rest = Math.floor(rest / 62)) text = BASE62[rest % 62] + text
+  return text
+}
+
+/** Spreads work of several processes: a random part of `ms`. */
+export const jitterMs = (ms: number): number => randomInt(Math.max(1, Math.floor(ms)))

@@ -1,0 +1,23 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+/** One registry a process; names begin with `picket_`, units stand in the name. */
+export type Metrics = {
+  counter<L extends string = never>(name: string, help: string, labels?: L[]): Counter<L>
+  gauge<L extends string = never>(name: string, help: string, labels?: L[]): Gauge<L>
+  histogram<L extends string = never>(name: string, help: string, buckets: number[], labels?: L[]): Histogram<L>
+  /** The exposition text and its content type. */
+  render(): Promise<{ text: string; contentType: string }>
+}
+
+export function createMetrics(): Metrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const registers = [registry]
+  return {
+    counter: (name, help, labels = []) => new Counter({ name, help, labelNames: labels, registers }),
+    gauge: (name, help, labels = []) => new Gauge({ name, help, labelNames: labels, registers }),
+    histogram: (name, help, buckets, labels = []) =>
+      new Histogram({ name, help, buckets, labelNames: labels, registers }),
+    render: async () => ({ text: await registry.metrics(), contentType: registry.contentType }),
+  }
+}

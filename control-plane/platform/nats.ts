@@ -1,0 +1,52 @@
+import {
+  type JetStreamClient,
+  type JetStreamManager,
+  jetstream,
+  jetstreamManager,
+  StorageType,
+} from '@nats-io/jetstream'
+import { connect, type NatsConnection } from '@nats-io/transport-node'
+import { LATE_STREAM, RESULTS_STREAM } from '../../shared/subjects.ts'
+
+export type Nats = {
+  connection: NatsConnection
+  js: JetStreamClient
+  manager: JetStreamManager
+  close(): Promise<void>
+}
+
+/** Connects and reconnects for ever, half a second apart. Throws only when the first connection fails. */
+export async function connectNats(url: string, name: string): Promise<Nats> {
+  const connection = await connect({
+    servers: url.split(','),
+    name,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 500,
+    reconnectJitter: 500,
+    timeout: 5_000,
+  })
+  const manager = await jetstreamManager(connection, { checkAPI: false })
+  return {
+    connection,
+    js: jetstream(connection),
+    manager,
+    close: () => connection.close(),
+  }
+}
+
+export const STREAM_MAX_AGE_MS = { [RESULTS_STREAM]: 24 * 3_600_000, [LATE_STREAM]: 7 * 24 * 3_600_000 }
+
+/** Makes the two streams where they are missing. What is there already is left as the operator set it. */
+export async function ensureStreams(manager: JetStreamManager): Promise<void> {
+  for (const [name, maxAgeMs] of Object.entries(STREAM_MAX_AGE_MS)) {
+    const known = await manager.streams.info(name).catch(() => null)
+    if (known) continue
+    await manager.streams.add({
+      name,
+      subjects: [`${name}.*.*`],
+      storage: StorageType.File,
+      max_age: maxAgeMs * 1_000_000,
+      duplicate_window: 120 * 1_000_000_000,
+    })
+  }
+}

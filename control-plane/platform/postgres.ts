@@ -1,0 +1,96 @@
+import knex, { type Knex } from 'knex'
+import pg from 'pg'
+import type { Log } from '../../shared/log.ts'
+
+/** Queries on the pool, or inside a transaction. Rooms take the narrowest of the two that they need. */
+export type Db = Knex
+export type Tx = Knex.Transaction
+
+// bigint columns (revisions, positions) stay far below 2^53
+pg.types.setTypeParser(pg.types.builtins.INT8, Number)
+
+/** A pool of at most `max` connections. The first query opens the first one. */
+export function createPostgres(url: string, max = 20): Db {
+  return knex({
+    client: 'pg',
+    connection: { connectionString: url, application_name: 'picket', keepAlive: true, connectionTimeoutMillis: 5_000 },
+    pool: { min: 0, max },
+    acquireConnectionTimeout: 10_000,
+  })
+}
+
+/** A pool for the length of one piece of work. */
+export async function withPostgres<T>(url: string, work: (db: Db) => Promise<T>): Promise<T> {
+  const db = createPostgres(url, 2)
+  try {
+    return await work(db)
+  } finally {
+    await db.destroy()
+  }
+}
+
+/** Rows of a statement written as SQL. `bindings`: positional `?`, or named `:name`. */
+export async function query<Row>(
+  db: Db,
+  sql: string,
+  bindings: Knex.RawBinding[] | Knex.ValueDict = [],
+): Promise<Row[]> {
+  const result = await db.raw<{ rows: Row[] }>(sql, bindings)
+  return result.rows
+}
+
+/** How many rows a statement touched. */
+export async function execute(db: Db, sql: string, bindings: Knex.RawBinding[] | Knex.ValueDict = []): Promise<number> {
+  const result = await db.raw<{ rowCount: number | null }>(sql, bindings)
+  return result.rowCount ?? 0
+}
+
+/** True for the error that a unique index raises; with a name, only for that index or constraint. */
+export function isUniqueViolation(error: unknown, constraint?: string): boolean {
+  const { code, constraint: name } = error as { code?: string; constraint?: string }
+  return code === '23505' && (constraint === undefined || name === constraint)
+}
+
+export type Listener = { stop(): Promise<void> }
+
+/**
+ * Calls `onNotify` for each NOTIFY on one of the channels, and once after each (re)connect, because what was sent
+ * meanwhile is gone. Reconnects by itself, a second apart.
+ */
+export function listen(
+  url: string,
+  channels: string[],
+  onNotify: (channel: string, payload: string) => void,
+  log: Log,
+): Listener {
+  let stopped = false
+  let client: pg.Client | null = null
+  let timer: NodeJS.Timeout | null = null
+
+  const connect = async () => {
+    const mine = new pg.Client({ connectionString: url, application_name: 'picket-listen', keepAlive: true })
+    client = mine
+    mine.on('error', error => log.warn({ err: error }, 'the listening connection to PostgreSQL broke'))
+    mine.on('end', () => {
+      if (!stopped) timer = setTimeout(attempt, 1_000)
+    })
+    mine.on('notification', message => onNotify(message.channel, message.payload ?? ''))
+    await mine.connect()
+    for (const channel of channels) await mine.query(`LISTEN ${pg.escapeIdentifier(channel)}`)
+    for (const channel of channels) onNotify(channel, '')
+  }
+  const attempt = () => {
+    connect().catch(error => {
+      log.warn({ err: error }, 'cannot listen to PostgreSQL yet')
+      client?.end().catch(() => {})
+    })
+  }
+  attempt()
+  return {
+    async stop() {
+      stopped = true
+      if (timer) clearTimeout(timer)
+      await client?.end().catch(() => {})
+    },
+  }
+}

@@ -1,0 +1,40 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+
+/** What reads show in place of a secret; sent back, it keeps the stored one (decisions 1.7). */
+export const MASK = '********'
+
+/** Encryption at rest, AES-256-GCM. */
+export type Secrets = {
+  /** `boundTo` names tenant and record: a ciphertext moved to another row does not open. */
+  seal(plain: string, boundTo: string): Buffer
+  /** Throws when the key or the binding differs from the one it was sealed with. */
+  open(sealed: Buffer, boundTo: string): string
+}
+
+const VERSION = 1
+
+/** `key`: 32 bytes. Layout of a sealed value: version byte, 12 bytes nonce, 16 bytes tag, ciphertext. */
+export function createSecrets(key: Buffer): Secrets {
+  return {
+    seal(plain, boundTo) {
+      const nonce = randomBytes(12)
+      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(boundTo))
+      const text = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()])
+      return Buffer.concat([Buffer.of(VERSION), nonce, cipher.getAuthTag(), text])
+    },
+    open(sealed, boundTo) {
+      if (sealed[0] !== VERSION) throw new Error('sealed with an unknown version')
+      const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(1, 13), { authTagLength: 16 })
+      decipher.setAAD(Buffer.from(boundTo)).setAuthTag(sealed.subarray(13, 29))
+      return Buffer.concat([decipher.update(sealed.subarray(29)), decipher.final()]).toString('utf8')
+    },
+  }
+}
+
+/** SHA-256, for tokens that are looked up by hash. */
+export const sha256 = (text: string | Buffer): Buffer => createHash('sha256').update(text).digest()
+
+/** Constant-time comparison of two texts of any length. */
+export function equalSecrets(a: string, b: string): boolean {
+  return timingSafeEqual(sha256(a), sha256(b))
+}

@@ -1,0 +1,34 @@
+import type { CheckSpec } from '../proto/gen/probe/v1/fleet.ts'
+import type { Egress } from './egress/index.ts'
+import type { CertificateSeen, Observation } from './result.ts'
+
+export type { Assertion, Auth, CheckSpec } from '../proto/gen/probe/v1/fleet.ts'
+export type { CertificateSeen, Observation }
+
+/** Every type a monitor may have (specification, "Monitor"). */
+export const MONITOR_TYPES = ['http', 'ping', 'tcp', 'dns', 'keyword', 'heartbeat'] as const
+export type MonitorType = (typeof MONITOR_TYPES)[number]
+
+/** The types that probes run today. A monitor of another type is stored and waits (decisions 3.2). */
+export const CHECK_TYPES = ['http', 'keyword', 'tcp'] as const satisfies readonly MonitorType[]
+export type CheckType = (typeof CHECK_TYPES)[number]
+
+/** The regions of the specification, in its order. */
+export const REGIONS = ['us-east', 'us-west', 'eu-west', 'eu-central', 'ap-southeast', 'ap-northeast'] as const
+export type Region = (typeof REGIONS)[number]
+
+export const HTTP_METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS'] as const
+export const KEYWORD_TYPES = ['contains', 'not_contains', 'regex'] as const
+
+/** Most of a response's body that a check reads, in bytes after decompression. */
+export const BODY_LIMIT_BYTES = 1024 * 1024
+
+/**
+ * One check: looks at a target once and says what it saw. Never throws for what the target does; a throw is our own
+ * fault and becomes an `internal` failure. `signal` is the check's one deadline.
+ */
+export type Check = (spec: CheckSpec, signal: AbortSignal, egress: Egress) => Promise<Observation>
+
+export function isCheckType(type: string): type is CheckType {
+  return (CHECK_TYPES as readonly string[]).includes(type)
+}

@@ -1,0 +1,23 @@
+import { type Logger, pino } from 'pino'
+
+export type Log = Logger
+
+/** JSON lines on standard output. Names that hold secrets are censored wherever they stand, one level deep. */
+export function createLog(name: string, level: string): Log {
+  const secret = [
+    'authorization',
+    'password',
+    'token',
+    'secret',
+    'signing_secret',
+    'api_key',
+    'auth_config',
+    'credentials',
+  ]
+  return pino({
+    name,
+    level,
+    redact: { paths: secret.flatMap(key => [key, `*.${key}`]), censor: '********' },
+    timestamp: pino.stdTimeFunctions.isoTime,
+  })
+}

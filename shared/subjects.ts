@@ -1,0 +1,44 @@
+/** Names on NATS, the same for both programs. */
+
+/** How many partitions results are spread over (decisions 11.5). */
+export const PARTITIONS = 16
+
+export const RESULTS_STREAM = 'RESULTS'
+export const LATE_STREAM = 'LATE'
+
+/** Which partition a monitor's results travel in: FNV-1a of its id, 0 to PARTITIONS - 1. */
+export function partitionOf(monitorId: string): number {
+  return fnv1a(monitorId) % PARTITIONS
+}
+
+/** 32-bit FNV-1a of an ASCII text, as an unsigned integer. */
+export function fnv1a(text: string): number {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < text.length; i++) {
+    hash ^= text.charCodeAt(i)
+    hash = Math.imul(hash, 0x01000193)
+  }
+  return hash >>> 0
+}
+
+export const resultSubject = (partition: number, region: string) => `${RESULTS_STREAM}.${partition}.${region}`
+export const lateSubject = (partition: number, region: string) => `${LATE_STREAM}.${partition}.${region}`
+/** What the ordered reader of one partition listens to. */
+export const partitionFilter = (partition: number) => `${RESULTS_STREAM}.${partition}.*`
+
+/** Hints on core NATS, safe to lose: ask a region to check a monitor at once. JSON: RunHint. */
+export const runHintSubject = (region: string) => `HINT.run.${region}`
+/** A region's state of a monitor changed. JSON: { states: [{ monitorId, state }] }, state as in fleet.proto. */
+export const stateHintSubject = (region: string) => `HINT.state.${region}`
+/** Answers of a run-now. The bytes of a RunDone. */
+export const runDoneSubject = (runId: string) => `HINT.done.${runId}`
+
+export type RunHint = {
+  runId: string
+  monitorId: string
+  /** Trigger of result.proto */
+  trigger: number
+  scheduledAtMs: number
+  /** set for "another probe of the same region": this one has spoken */
+  notProbeId?: string
+}
