@@ -1,0 +1,204 @@
+import type { CheckError, Outcome, Trigger } from '../../proto/gen/probe/v1/result.ts'
+
+/** A monitor's status; null before the first verdict and after a resume. */
+export type Status = 'up' | 'down' | 'degraded' | null
+
+/** What one region says of a monitor. `pending` until its first decision: it has no vote (decisions 4.4). */
+export type RegionState = 'pending' | 'ok' | 'degraded' | 'failing'
+
+/**
+ * One result as the verdict reads it. All times in ms; the scheduled time is on the control plane's clock.
+ * `error` may be the decoded message itself. The object is kept in the state: never change it afterwards.
+ */
+export type Counted = {
+  region: string
+  probeId: string
+  configVersion: number
+  epoch: number
+  scheduledAtMs: number
+  /** 1 for the slot itself, 2 and up for its re-checks */
+  attempt: number
+  outcome: Outcome
+  trigger: Trigger
+  /** 0 where there was none */
+  statusCode: number
+  responseTimeMs: number
+  error: CheckError | null
+}
+
+/** What decides about a monitor, from its configuration. Immutable; made anew when the configuration changes. */
+export type Policy = {
+  configVersion: number
+  /** never empty; the order is the customer's */
+  regions: readonly string[]
+  retryCount: number
+  intervalMs: number
+  /** already cut to the interval */
+  timeoutMs: number
+  /** false: a vote never grows old (heartbeats and children of data sources, decisions 4.9) */
+  expires: boolean
+}
+
+/** The newest place seen of a region's results; only what lies beyond it counts (decisions 4.6). */
+export type Fence = {
+  configVersion: number
+  epoch: number
+  scheduledAtMs: number
+  attempt: number
+}
+
+/** What another probe of the region said while a failing streak grew (decisions 4.5). */
+export type SecondOpinion = {
+  probeId: string
+  outcome: Outcome
+  scheduledAtMs: number
+  /** JetStream time */
+  takenAtMs: number
+  /** when it was asked for anew after it had stopped a decision; null before */
+  renewalAskedAtMs: number | null
+}
+
+/** One monitor in one region. JSON throughout. */
+export type Cell = {
+  region: string
+  state: RegionState
+  /** failed in a row */
+  failures: number
+  /** not up in a row, failed ones included */
+  notUp: number
+  /** better results in a row while failing or degraded */
+  better: number
+  fence: Fence
+  /** JetStream time of the newest counting result; null before the first */
+  votedAtMs: number | null
+  /** the first failure of the streak that grows or that made the region failing: JetStream time and slot */
+  firstFailure: { atMs: number; scheduledAtMs: number } | null
+  /** the probe that runs the region's schedule */
+  ownerProbeId: string
+  /** the newest counting result, for explanations and events */
+  last: Counted | null
+  secondOpinion: SecondOpinion | null
+}
+
+/** Everything the verdict knows of a monitor. JSON throughout; times are JetStream times in ms. */
+export type MonitorState = {
+  monitorId: string
+  /** of the policy that the streaks were counted by */
+  configVersion: number
+  status: Status
+  statusSinceMs: number | null
+  /** from reaching `down` until reaching `up`; null outside an outage */
+  outageSinceMs: number | null
+  /** while down: since when no majority fails */
+  noMajoritySinceMs: number | null
+  /** since when fewer regions vote than a verdict needs, with at least one voting all the time */
+  quorumLostSinceMs: number | null
+  /** when other probes were last asked for a check */
+  askedAtMs: number | null
+  /** at a restart or take-over: votes count as seen then, however old they are (decisions 4.4) */
+  restoredAtMs: number | null
+  /** the regions that have been heard of and belong to the monitor, in no order */
+  cells: readonly Cell[]
+}
+
+export type HistoryReason =
+  | 'region_not_watched'
+  | 'older_config'
+  | 'newer_config'
+  | 'older_epoch'
+  /** a duplicate, or older than what was counted */
+  | 'not_newer'
+
+/** A check asked for at once; a hint that may be lost (decisions 4.5). */
+export type Ask = {
+  reason: 'first_failure' | 'first_success' | 'disagreement'
+  /** the other regions of the monitor */
+  regions: readonly string[]
+  /** another probe of this region, not this one */
+  sameRegion: { region: string; notProbeId: string }
+}
+
+/** Two probes of one region contradicted each other on the attempt that would have made it failing. */
+export type Disagreement = { region: string; probeId: string; otherProbeId: string }
+
+export type Transition = {
+  from: Status
+  to: 'up' | 'down' | 'degraded'
+  atMs: number
+  quorum: 'full' | 'reduced'
+  /** the outage that goes on or ends with this; null outside one */
+  downSinceMs: number | null
+  /** only when this ends an outage, in ms */
+  downDurationMs: number | null
+  /** the voting regions that fail, in the policy's order */
+  failingRegions: readonly string[]
+  /** the result to show with the event */
+  check: Counted
+  explanation: Explanation
+}
+
+export type Decision = {
+  /** `aside`: another probe's opinion, not in the streak; `history` and `refused_future` never count */
+  kind: 'counted' | 'aside' | 'history' | 'refused_future'
+  reason: HistoryReason | null
+  /** the next state; the very same object when nothing changed */
+  state: MonitorState
+  /** whether the monitor's own fields must reach the database */
+  storeMonitor: boolean
+  /** `one`: the cell of the result's region; `all`: every cell, and rows of other regions go (new configuration) */
+  storeCells: 'none' | 'one' | 'all'
+  transition: Transition | null
+  ask: Ask | null
+  /** to tell the region's probes */
+  regionChange: { region: string; from: RegionState; to: RegionState } | null
+  disagreement: Disagreement | null
+}
+
+export type ExplainedCheck = {
+  status: 'up' | 'down' | 'degraded' | 'unknown' | 'missed'
+  status_code: number
+  response_time_ms: number
+  error: { source: 'none' | 'target' | 'resolver' | 'internal'; code: string; message: string } | null
+  attempt: number
+  scheduled_at: string
+  probe_id: string
+}
+
+export type ExplainedVote = {
+  region: string
+  state: RegionState
+  /** false: pending, never heard of, or too old */
+  votes: boolean
+  age_seconds: number | null
+  failed_in_a_row: number
+  not_up_in_a_row: number
+  better_in_a_row: number
+  first_failure_at: string | null
+  last_check: ExplainedCheck | null
+}
+
+/** Why a status changed, as `GET /monitors/{id}/transitions` shows it (decisions 4.7). */
+export type Explanation = {
+  from: Status
+  to: 'up' | 'down' | 'degraded'
+  at: string
+  rule: 'majority_failing' | 'some_failing' | 'majority_degraded' | 'none_failing'
+  quorum: { mode: 'full' | 'reduced'; regions: number; needed: number; voting: number; lost_since: string | null }
+  counts: { ok: number; degraded: number; failing: number; not_voting: number }
+  thresholds: {
+    failures_in_a_row: number
+    better_in_a_row: number
+    interval_seconds: number
+    timeout_ms: number
+    vote_lifetime_seconds: number | null
+  }
+  decided_by: ExplainedCheck & { region: string }
+  votes: ExplainedVote[]
+  timings: {
+    first_failure_at: string | null
+    others_asked_at: string | null
+    no_majority_since: string | null
+    outage_since: string | null
+    outage_seconds: number | null
+  }
+}
