@@ -90,6 +90,7 @@ export async function up(db: Knex): Promise<void> {
       next_attempt_at timestamptz,
       is_replay boolean NOT NULL DEFAULT false,
       attempts jsonb NOT NULL DEFAULT '[]',
+      attempts_before_replay integer NOT NULL DEFAULT 0,
       request_url text,
       request_headers jsonb,
       request_body bytea,
@@ -100,14 +101,17 @@ export async function up(db: Knex): Promise<void> {
     CREATE INDEX deliveries_by_project ON deliveries (project_id, seq DESC);
     CREATE INDEX deliveries_by_channel ON deliveries (channel_id, seq DESC);
 
+    -- A lane is the deliveries of one channel about one subject, sent in order. While it is leased,
+    -- next_attempt_at is the end of the lease; last_seq tells whoever empties the lane that something came meanwhile.
     CREATE TABLE delivery_lanes (
       channel_id uuid NOT NULL REFERENCES alert_channels ON DELETE CASCADE,
       subject text NOT NULL,
       next_attempt_at timestamptz NOT NULL,
+      last_seq bigint NOT NULL,
       lease_owner text,
-      lease_until timestamptz,
       PRIMARY KEY (channel_id, subject)
     );
-    CREATE INDEX delivery_lanes_due ON delivery_lanes (next_attempt_at);
+    CREATE INDEX delivery_lanes_due ON delivery_lanes (channel_id, next_attempt_at);
+    CREATE INDEX delivery_lanes_leased ON delivery_lanes (channel_id) WHERE lease_owner IS NOT NULL;
   `)
 }
