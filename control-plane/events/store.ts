@@ -1,0 +1,23 @@
+import { execute, type Tx } from '../platform/postgres.ts'
+import type { EventRow } from './catalog.ts'
+
+/** Writes events beside what caused them, in the same transaction, all in one statement. */
+export async function insertEvents(tx: Tx, events: EventRow[]): Promise<void> {
+  if (events.length === 0) return
+  const rows = events.map(event => ({
+    id: event.id,
+    project_id: event.projectId,
+    name: event.name,
+    subject: event.subject,
+    data: event.data,
+    occurred_at: event.occurredAt,
+  }))
+  await execute(
+    tx,
+    `INSERT INTO events (id, project_id, name, subject, data, occurred_at)
+     SELECT id, project_id, name, subject, data, occurred_at
+     FROM jsonb_to_recordset(?::jsonb)
+       AS row (id uuid, project_id uuid, name text, subject text, data jsonb, occurred_at timestamptz)`,
+    [JSON.stringify(rows)],
+  )
+}
