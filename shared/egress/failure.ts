@@ -1,0 +1,91 @@
+import { type CheckError, FailureSource } from '../result.ts'
+
+/** What went wrong on the way to a target, as a value that can be thrown. `code` and `message` are for customers. */
+export class EgressFailure extends Error {
+  readonly source: FailureSource
+  readonly code: string
+
+  constructor(source: FailureSource, code: string, message: string) {
+    super(message)
+    this.source = source
+    this.code = code
+  }
+}
+
+/** The reason with which a deadline aborts its signal; any other reason means that somebody called the work off. */
+export class DeadlineExceeded extends Error {}
+
+export const targetFailure = (code: string, message: string) => new EgressFailure(FailureSource.TARGET, code, message)
+export const internalFailure = (code: string, message: string) =>
+  new EgressFailure(FailureSource.INTERNAL, code, message)
+
+const { TARGET, RESOLVER, INTERNAL } = FailureSource
+
+/** System and library error codes: whose fault, our code, what a customer reads. */
+const KNOWN: Record<string, readonly [FailureSource, string, string]> = {
+  ECONNREFUSED: [TARGET, 'connection_refused', 'the target refused the connection'],
+  ECONNRESET: [TARGET, 'connection_reset', 'the target closed the connection'],
+  EPIPE: [TARGET, 'connection_reset', 'the target closed the connection'],
+  ECONNABORTED: [TARGET, 'connection_reset', 'the target closed the connection'],
+  ETIMEDOUT: [TARGET, 'timeout', 'the target does not answer'],
+  EHOSTUNREACH: [TARGET, 'host_unreachable', 'the network reports that the target cannot be reached'],
+  EHOSTDOWN: [TARGET, 'host_unreachable', 'the network reports that the target is down'],
+  EPROTO: [TARGET, 'tls_error', 'the TLS handshake failed'],
+  CERT_HAS_EXPIRED: [TARGET, 'tls_error', 'the certificate has expired'],
+  CERT_NOT_YET_VALID: [TARGET, 'tls_error', 'the certificate is not valid yet'],
+  CERT_REVOKED: [TARGET, 'tls_error', 'the certificate was revoked'],
+  DEPTH_ZERO_SELF_SIGNED_CERT: [TARGET, 'tls_error', 'the certificate is self-signed'],
+  SELF_SIGNED_CERT_IN_CHAIN: [TARGET, 'tls_error', 'the certificate chain ends in an authority that is not trusted'],
+  UNABLE_TO_GET_ISSUER_CERT: [TARGET, 'tls_error', 'the certificate chain is incomplete'],
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: [TARGET, 'tls_error', 'the certificate chain is incomplete or not trusted'],
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: [TARGET, 'tls_error', 'the certificate chain is incomplete or not trusted'],
+  ERR_TLS_CERT_ALTNAME_INVALID: [TARGET, 'tls_error', 'the certificate is for another host'],
+  ENOTFOUND: [TARGET, 'dns_not_found', 'the name does not exist'],
+  ENODATA: [TARGET, 'dns_not_found', 'the name has no address'],
+  EBADNAME: [TARGET, 'dns_not_found', 'this is not a valid name'],
+  HPE_HEADER_OVERFLOW: [TARGET, 'invalid_response', 'the headers of the answer are too large'],
+  ENETUNREACH: [INTERNAL, 'network_unreachable', 'the probe has no route to this address'],
+  ENETDOWN: [INTERNAL, 'network_unreachable', 'the network of the probe is down'],
+  EAFNOSUPPORT: [INTERNAL, 'network_unreachable', 'the probe does not speak this version of IP'],
+  EADDRNOTAVAIL: [INTERNAL, 'local_resources', 'the probe has no free local port or address'],
+  EMFILE: [INTERNAL, 'local_resources', 'the probe has no free file descriptor'],
+  ENFILE: [INTERNAL, 'local_resources', 'the probe has no free file descriptor'],
+  ENOMEM: [INTERNAL, 'local_resources', 'the probe is out of memory'],
+  ENOBUFS: [INTERNAL, 'local_resources', 'the probe is out of memory'],
+  EACCES: [INTERNAL, 'local_firewall', 'a firewall on the probe refuses this connection'],
+  EPERM: [INTERNAL, 'local_firewall', 'a firewall on the probe refuses this connection'],
+}
+
+/** Puts any error met on the way to a target into our words. What nobody knows is our own fault, never the target's. */
+export function failureOf(error: unknown): EgressFailure {
+  if (error instanceof EgressFailure) return error
+  const { code = '', message = String(error), reason } = error as { code?: string; message?: string; reason?: string }
+  const known = KNOWN[code]
+  if (known) return new EgressFailure(known[0], known[1], known[2])
+  if (code.startsWith('HPE_')) {
+    return targetFailure('invalid_response', `the answer is not valid HTTP: ${reason ?? message}`)
+  }
+  if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) {
+    return targetFailure('tls_error', `the TLS handshake failed: ${reason ?? message}`)
+  }
+  return internalFailure('internal_error', message)
+}
+
+/** Errors of a resolver by the codes of c-ares: a name that does not exist is the target's fault, the rest is not. */
+export function resolverFailureOf(code: string): EgressFailure {
+  const known = KNOWN[code]
+  if (known?.[1] === 'dns_not_found') return new EgressFailure(known[0], known[1], known[2])
+  if (code === 'ETIMEOUT') return new EgressFailure(RESOLVER, 'dns_timeout', 'the resolver does not answer')
+  return new EgressFailure(RESOLVER, 'dns_failed', `the resolver could not answer (${code})`)
+}
+
+/** OpenSSL's verdict on a certificate (`socket.authorizationError`) or a failed handshake. */
+export function tlsFailureOf(code: string, detail: string): EgressFailure {
+  const known = KNOWN[code]
+  if (known?.[1] === 'tls_error') return new EgressFailure(known[0], known[1], known[2])
+  return targetFailure('tls_error', `the certificate is not trusted: ${detail}`)
+}
+
+export function checkErrorOf({ source, code, message }: EgressFailure): CheckError {
+  return { source, code, message }
+}

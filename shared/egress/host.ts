@@ -1,0 +1,19 @@
+import { isIP } from 'node:net'
+
+/**
+ * The host as a socket would take it: every spelling of an IPv4 address in its usual form (`0177.0.0.1`, `127.1`,
+ * full-width digits), names in lower case and punycode, no brackets, no dot at the end. Null when it is no host at all.
+ */
+export function normalizeHost(host: string): string | null {
+  if (isIP(host)) return host.includes('%') ? null : host.toLowerCase()
+  // A colon belongs to an IPv6 address only, which a URL has in brackets; a URL would read it as the start of a port.
+  if (/[\s/?#@\\]/.test(host) || (host.includes(':') && !/^\[.*\]$/.test(host))) return null
+  if (!URL.canParse(`http://${host}/`)) return null
+  return plainHost(new URL(`http://${host}/`).hostname)
+}
+
+/** The host of a parsed URL without brackets and without the dot at its end. */
+export function plainHost(hostname: string): string {
+  if (hostname.startsWith('[')) return hostname.slice(1, -1)
+  return hostname.endsWith('.') ? hostname.slice(0, -1) : hostname
+}

@@ -1,0 +1,77 @@
+import { isIP } from 'node:net'
+import { EgressFailure, targetFailure } from './failure.ts'
+import { normalizeHost } from './host.ts'
+import { parseAllow, refusalOf } from './policy.ts'
+import { createResolver, type ResolveHost } from './resolve.ts'
+
+export { type Connected, connectTcp } from './connect.ts'
+export { createDeadline, type Deadline } from './deadline.ts'
+export { checkErrorOf, DeadlineExceeded, EgressFailure } from './failure.ts'
+export { type HttpAnswer, type HttpRequest, type Prepared, prepareRequest, request, send } from './http.ts'
+export type { ResolveHost } from './resolve.ts'
+
+/** The one guard for every outbound socket of both programs (decisions 11.3). */
+export type Egress = {
+  /** Why a host given as a literal address may not be a target, or null. A name passes: it is checked at connect. */
+  checkLiteral: (host: string) => string | null
+  /** Throws an EgressFailure (`blocked_target`) when this IP address may not be connected to. */
+  assertAllowed: (address: string) => void
+  /**
+   * The addresses of a name or literal, every one of them allowed: a name of which only some are allowed is refused
+   * as a whole. Throws an EgressFailure: `blocked_target`, `dns_not_found`, or the resolver's own `dns_failed`,
+   * `dns_timeout`.
+   */
+  resolve: (host: string) => Promise<string[]> | string[]
+}
+
+/** Verdicts kept, so that a target checked every 30 s is not judged anew each time. */
+const VERDICTS_KEPT = 20_000
+
+/** @param allow CIDRs that may be reached although they are private or reserved (EGRESS_ALLOW) */
+export function createEgress(options: { allow: string[]; resolver?: ResolveHost }): Egress {
+  const allow = parseAllow(options.allow)
+  const resolveName = options.resolver ?? createResolver()
+  const verdicts = new Map<string, string | null>()
+
+  function refusal(address: string): string | null {
+    const known = verdicts.get(address)
+    if (known !== undefined) return known
+    if (verdicts.size >= VERDICTS_KEPT) verdicts.clear()
+    const verdict = refusalOf(address, allow)
+    verdicts.set(address, verdict)
+    return verdict
+  }
+
+  function assertAllowed(address: string): void {
+    const why = refusal(address)
+    if (why !== null) throw targetFailure('blocked_target', `${address} is ${why}, which must not be checked`)
+  }
+
+  async function resolveAndCheck(name: string): Promise<string[]> {
+    const addresses = await resolveName(name)
+    for (const address of addresses) assertAllowed(address)
+    if (addresses.length === 0) throw targetFailure('dns_not_found', 'the name has no address')
+    return addresses
+  }
+
+  return {
+    assertAllowed,
+    checkLiteral(host) {
+      const name = normalizeHost(host)
+      if (name === null || !isIP(name)) return null
+      const why = refusal(name)
+      return why === null ? null : `${host} is ${why}, which must not be checked`
+    },
+    resolve(host) {
+      const name = isIP(host) ? host : normalizeHost(host)
+      if (name === null) throw targetFailure('dns_not_found', `"${host}" is not a host`)
+      if (!isIP(name)) return resolveAndCheck(name)
+      assertAllowed(name)
+      return [name]
+    },
+  }
+}
+
+export function isEgressFailure(error: unknown): error is EgressFailure {
+  return error instanceof EgressFailure
+}
