@@ -1,0 +1,56 @@
+/** One thing that is wrong with a request: where (`regions[0]`, `assertions[1].operator`) and a sentence. */
+export type Detail = { path: string; message: string }
+
+/**
+ * What a caller may not do, thrown wherever it is noticed and turned into the answer in one place, web/app.ts
+ * (decisions 1.3). `status` is the HTTP status, `code` one of the listed codes.
+ */
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly extra: { details?: Detail[]; retryAfterSeconds?: number } = {},
+  ) {
+    super(message)
+  }
+}
+
+/** 400. The message is the first detail's sentence, and how many more there are. */
+export function validationError(details: Detail[]): ApiError {
+  const [first, ...others] = details
+  const more = others.length === 0 ? '' : ` (and ${others.length} more)`
+  return new ApiError(400, 'validation_error', `${first?.message ?? 'the request is not valid'}${more}`, { details })
+}
+
+/** 401 */
+export const unauthorized = (message: string) => new ApiError(401, 'unauthorized', message)
+
+/** 402: the plan's limit; the message tells the limit and the current count (decisions 2.5). */
+export const tierLimitReached = (message: string) => new ApiError(402, 'tier_limit_reached', message)
+
+/** 403: the key may not. */
+export const insufficientScope = (message: string) => new ApiError(403, 'insufficient_scope', message)
+
+/** 403: the plan does not include it. */
+export const planUpgradeRequired = (message: string) => new ApiError(403, 'plan_upgrade_required', message)
+
+/** 404. `what` is the noun: "monitor". Also for another tenant's record and for a malformed id (decisions 1.5). */
+export const notFound = (what: string) => new ApiError(404, 'not_found', `${what} not found`)
+
+/** 409 */
+export const conflict = (message: string) => new ApiError(409, 'conflict', message)
+
+/** 429 with `Retry-After`. */
+export const rateLimited = (message: string, retryAfterSeconds: number) =>
+  new ApiError(429, 'rate_limited', message, { retryAfterSeconds })
+
+/** 503: an engine that the answer needs is away. */
+export const unavailable = (message: string) => new ApiError(503, 'unavailable', message, { retryAfterSeconds: 5 })
+
+/** The body of every error answer (specification, "Errors"). */
+export function errorBody(error: ApiError) {
+  const { status, code, message } = error
+  const { details } = error.extra
+  return { error: { code, message, status, ...(details && { details }) } }
+}

@@ -1,0 +1,65 @@
+import { type TObject, type TProperties, type TSchema, Type } from 'typebox'
+
+/** An object that refuses unknown properties. Every request body and query is one (decisions 1.2). */
+export const strictObject = <T extends TProperties>(properties: T, options: { description?: string } = {}) =>
+  Type.Object(properties, { ...options, additionalProperties: false })
+
+/** One of some texts. */
+export const enumOf = <const T extends readonly string[]>(values: T, options: { default?: T[number] } = {}) =>
+  Type.Unsafe<T[number]>({ type: 'string', enum: [...values], ...options })
+
+export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+
+/** Text that may stand in a header, a subject, a host or a name: no CR, LF or NUL (decisions 1.2). */
+export const lineText = (minLength: number, maxLength: number) => Type.String({ minLength, maxLength, format: 'line' })
+
+/** The name of a record: one line of 1-100 characters. */
+export const Name = lineText(1, 100)
+
+export const Id = Type.String({ description: 'UUIDv7' })
+
+/** Path parameters of `/things/:id`. A malformed id is a 404, so nothing is validated here: see `isId`. */
+export const IdParams = Type.Object({ id: Type.String() })
+
+/** In answers only. A `Date` becomes ISO 8601 UTC with milliseconds. */
+export const Timestamp = Type.Unsafe<Date | string>({ type: 'string', format: 'date-time' })
+
+/** Properties of a paginated list's query; spread it beside the filters into a `strictObject` (decisions 1.4). */
+export const pageProperties = {
+  page: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'from 1; default 1' })),
+  per_page: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'default 25' })),
+}
+export const PageQuery = strictObject(pageProperties)
+
+export const PaginationMeta = Type.Object({
+  page: Type.Integer(),
+  per_page: Type.Integer(),
+  total: Type.Integer(),
+  total_pages: Type.Integer(),
+})
+
+/** `{ data }` */
+export const dataOf = <T extends TSchema>(schema: T) => Type.Object({ data: schema })
+
+/** `{ data: [...], meta }` */
+export const pageOf = <T extends TSchema>(schema: T) => Type.Object({ data: Type.Array(schema), meta: PaginationMeta })
+
+export const DeletedResponse = dataOf(Type.Object({ id: Id, deleted: Type.Literal(true) }))
+
+export const ErrorResponse = Type.Object({
+  error: Type.Object({
+    code: Type.String(),
+    message: Type.String(),
+    status: Type.Integer(),
+    details: Type.Optional(Type.Array(Type.Object({ path: Type.String(), message: Type.String() }))),
+  }),
+})
+
+/** The answers of a route: its success, and the error statuses it may give beyond those that every route has. */
+export const answers = <S extends number, T extends TSchema>(status: S, schema: T, ...errors: number[]) =>
+  ({
+    [status]: schema,
+    ...Object.fromEntries(errors.map(error => [error, ErrorResponse])),
+  }) as { [K in S]: T }
+
+export type AnyObject = TObject
