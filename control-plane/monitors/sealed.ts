@@ -1,0 +1,36 @@
+import type { Secrets } from '../platform/secrets.ts'
+import type { AuthType, StoredMonitor } from './types.ts'
+
+/** A monitor's request headers as the user wrote them. */
+export type Headers = Record<string, string>
+/** basic `{ username, password }`, bearer `{ token }`, header `{ name, value }`, and whatever else was sent along. */
+export type AuthConfig = Record<string, unknown>
+
+type Owner = Pick<StoredMonitor, 'id' | 'projectId'>
+
+const bindingOf = (owner: Owner, column: 'auth' | 'headers') => `${owner.projectId}:monitor:${owner.id}:${column}`
+
+export function sealHeaders(headers: Headers | null, owner: Owner, secrets: Secrets): Buffer | null {
+  return headers === null ? null : secrets.seal(JSON.stringify(headers), bindingOf(owner, 'headers'))
+}
+
+export function openHeaders(monitor: Owner & Pick<StoredMonitor, 'headers'>, secrets: Secrets): Headers | null {
+  if (monitor.headers === null) return null
+  return JSON.parse(secrets.open(monitor.headers, bindingOf(monitor, 'headers'))) as Headers
+}
+
+export function sealAuth(config: AuthConfig | null, owner: Owner, secrets: Secrets): Buffer | null {
+  return config === null ? null : secrets.seal(JSON.stringify(config), bindingOf(owner, 'auth'))
+}
+
+/** The credentials of a monitor in plain text, null when it has none. */
+export function openAuth(
+  monitor: Owner & Pick<StoredMonitor, 'authType' | 'authConfig'>,
+  secrets: Secrets,
+): { type: AuthType; config: AuthConfig } | null {
+  if (monitor.authType === null || monitor.authConfig === null) return null
+  return {
+    type: monitor.authType,
+    config: JSON.parse(secrets.open(monitor.authConfig, bindingOf(monitor, 'auth'))) as AuthConfig,
+  }
+}

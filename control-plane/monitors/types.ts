@@ -1,0 +1,52 @@
+import type { Assertion, HTTP_METHODS, KEYWORD_TYPES, MonitorType, Region } from '../../shared/check.ts'
+
+export const MONITOR_STATUSES = ['up', 'down', 'degraded'] as const
+export type MonitorStatus = (typeof MONITOR_STATUSES)[number]
+
+export const AUTH_TYPES = ['basic', 'bearer', 'header'] as const
+export type AuthType = (typeof AUTH_TYPES)[number]
+
+/** A row of `monitors`. `headers` and `authConfig` are sealed (see sealed.ts); times are Dates. */
+export type StoredMonitor = {
+  id: string
+  projectId: string
+  partition: number
+  /** moves when what is checked or how it is judged changes; name and tags leave it */
+  configVersion: number
+  /** moves when a probe has to hear of a change; ordered over all monitors (set by the database) */
+  revision: number
+  name: string
+  type: MonitorType
+  url: string | null
+  method: (typeof HTTP_METHODS)[number]
+  headers: Buffer | null
+  body: string | null
+  intervalSeconds: number
+  timeoutMs: number
+  regions: Region[]
+  assertions: Assertion[] | null
+  authType: AuthType | null
+  authConfig: Buffer | null
+  keyword: string | null
+  keywordType: (typeof KEYWORD_TYPES)[number]
+  /** seconds */
+  heartbeatInterval: number | null
+  /** seconds */
+  heartbeatGrace: number | null
+  sslCheck: boolean
+  domainCheck: boolean
+  screenshotOnFailure: boolean
+  screenshotCompare: boolean
+  screenshotThreshold: number
+  retryCount: number
+  tags: string[] | null
+  /** null before the first verdict */
+  status: MonitorStatus | null
+  statusChangedAt: Date | null
+  isPaused: boolean
+  sslExpiresAt: Date | null
+  domainExpiresAt: Date | null
+  deletedAt: Date | null
+  createdAt: Date
+  updatedAt: Date
+}
