@@ -1,5 +1,4 @@
 import { isCheckType } from '../../shared/check.ts'
-import { parseTarget } from '../../shared/target.ts'
 import type { StoredMonitor } from './types.ts'
 
 type Configured = Pick<StoredMonitor, 'type' | 'url' | 'keyword' | 'heartbeatInterval'>
@@ -12,9 +11,6 @@ export function configurationIssues(monitor: Configured): string[] {
   const { type } = monitor
   const issues: string[] = []
   if (type !== 'heartbeat' && monitor.url === null) issues.push(`url is required to check ${withArticle(type)} monitor`)
-  if (type === 'tcp' && monitor.url !== null && portOf(monitor.url) === null) {
-    issues.push('url needs a port to check a tcp monitor, for example host:443')
-  }
   if (type === 'keyword' && monitor.keyword === null) issues.push('keyword is required to check a keyword monitor')
   if (type === 'heartbeat' && monitor.heartbeatInterval === null) {
     issues.push('heartbeat_interval is required to check a heartbeat monitor')
