@@ -1,0 +1,102 @@
+/**
+ * ClickHouse for one machine: chDB behind ClickHouse's HTTP interface, as far as @clickhouse/client uses it. A program
+ * of its own, because a crash of the native engine must not take verdicts along (decisions 11.4).
+ *
+ *   node clickhouse-server <data directory> <port> <pid file>
+ */
+import { randomUUID } from 'node:crypto'
+import { rmSync, writeFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import { createGunzip } from 'node:zlib'
+import { Session } from 'chdb'
+import { type ClickhouseRequest, parseRequest } from './clickhouse-request.ts'
+
+const [dataDir = '', port = '0', pidFile = ''] = process.argv.slice(2)
+
+// Keeps the engine open between requests. Each request runs on a connection of its own (0.3 ms): what it sets or uses
+// ends with it, where a shared connection would keep the settings of one call for all later ones.
+const keeper = new Session(dataDir)
+const running = new Set<Promise<void>>()
+
+const server = createServer((request, response) => {
+  const work = handle(request, response).finally(() => running.delete(work))
+  running.add(work)
+})
+server.keepAliveTimeout = 65_000
+server.listen(Number(port), '127.0.0.1', () => {
+  writeFileSync(pidFile, String(process.pid))
+  process.send?.({ port: (server.address() as AddressInfo).port })
+})
+server.once('error', error => {
+  console.error(error.message)
+  process.exit(1)
+})
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
+process.once('disconnect', stop)
+
+async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const url = new URL(request.url ?? '/', 'http://localhost')
+  if (url.pathname === '/ping') return void response.end('Ok.\n')
+  try {
+    const gzipped = request.headers['content-encoding'] === 'gzip'
+    const body = (await buffer(gzipped ? request.pipe(createGunzip()) : request)).toString('utf8')
+    if (url.pathname === '/' && body === '' && !url.searchParams.has('query')) return void response.end('Ok.\n')
+    await answer(
+      parseRequest(url.searchParams, body, name => request.headers[name]?.toString()),
+      response,
+    )
+  } catch (error) {
+    refuse(response, error instanceof Error ? error.message : String(error))
+  }
+}
+
+async function answer(request: ClickhouseRequest, response: ServerResponse): Promise<void> {
+  const started = process.hrtime.bigint()
+  const nothingToInsert = request.insertedRows === 0 && !/\b(select|values)\b/i.test(request.sql)
+  const result = nothingToInsert ? { bytes: new Uint8Array(), rowsRead: 0, bytesRead: 0 } : await run(request)
+  const summary = {
+    read_rows: String(result.rowsRead),
+    read_bytes: String(result.bytesRead),
+    written_rows: String(request.insertedRows ?? 0),
+    written_bytes: '0',
+    result_rows: String(request.insertedRows === null ? result.rowsRead : 0),
+    elapsed_ns: String(process.hrtime.bigint() - started),
+  }
+  response.setHeader('x-clickhouse-query-id', request.queryId || randomUUID())
+  response.setHeader('x-clickhouse-timezone', 'UTC')
+  response.setHeader('x-clickhouse-summary', JSON.stringify(summary))
+  response.setHeader('content-type', 'text/plain; charset=UTF-8')
+  response.end(result.bytes)
+}
+
+async function run({ preparation, sql, format }: ClickhouseRequest) {
+  const session = new Session(dataDir)
+  try {
+    for (const statement of preparation) await session.queryAsync(statement)
+    const result = await session.queryAsync(sql, { format })
+    return { bytes: result.bytes(), rowsRead: result.rowsRead, bytesRead: result.bytesRead }
+  } finally {
+    session.close()
+  }
+}
+
+function refuse(response: ServerResponse, message: string): void {
+  const code = /^Code: (\d+)\./.exec(message)?.[1]
+  response.statusCode = code === '60' || code === '81' ? 404 : 500
+  response.setHeader('x-clickhouse-exception-code', code ?? '1002')
+  response.end(`${code ? message : `Code: 1002. DB::Exception: ${message} (UNKNOWN_EXCEPTION)`}\n`)
+}
+
+let stopping = false
+async function stop(): Promise<void> {
+  if (stopping) return
+  stopping = true
+  server.close()
+  server.closeIdleConnections()
+  await Promise.allSettled(running)
+  keeper.close()
+  rmSync(pidFile, { force: true })
+  process.exit(0)
+}

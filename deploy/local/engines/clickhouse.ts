@@ -1,0 +1,39 @@
+import { mkdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Engine, spawnBound, stopStale, tail } from './process.ts'
+
+export type ClickhouseOptions = {
+  dataDir: string
+  logFile: string
+  /** 0: any free port */
+  port: number
+}
+
+/** Starts ClickHouse (chDB in a process of its own, over ClickHouse's HTTP interface) on 127.0.0.1. */
+export async function startClickhouse(options: ClickhouseOptions): Promise<Engine> {
+  const dataDir = resolve(options.dataDir)
+  const pidFile = join(dataDir, 'server.pid')
+  await stopStale(pidFile, 'clickhouse-server', 'SIGTERM')
+  mkdirSync(dataDir, { recursive: true })
+  const server = spawnBound({
+    command: process.execPath,
+    args: [...program(), dataDir, String(options.port), pidFile],
+    logFile: options.logFile,
+    stopSignal: 'SIGTERM',
+    ipc: true,
+  })
+  const port = await new Promise<number>((resolve, reject) => {
+    server.child.once('message', message => resolve((message as { port: number }).port))
+    server.exited.then(() => reject(new Error(`ClickHouse did not start: ${tail(options.logFile)}`)))
+  })
+  server.child.channel?.unref()
+  return { url: `http://127.0.0.1:${port}`, pid: server.pid, exited: server.exited, stop: server.stop }
+}
+
+/** Beside this file: as TypeScript in the checkout, as its own bundle in `dist`. */
+function program(): string[] {
+  const here = import.meta.url
+  if (!here.endsWith('.ts')) return [fileURLToPath(new URL('./clickhouse-server.js', here))]
+  return ['--import', 'tsx', fileURLToPath(new URL('./clickhouse-server.ts', here))]
+}

@@ -1,0 +1,130 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { closeSync, mkdirSync, openSync, readFileSync, readlinkSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+/** A server that somebody started and will stop. */
+export type Engine = {
+  url: string
+  pid: number
+  /** resolves, never rejects, when the process has ended, for whatever reason */
+  exited: Promise<void>
+  stop(): Promise<void>
+}
+
+export type Identity = {
+  uid: number
+  gid: number /** may pass directories that are closed to it */
+  passThrough: boolean
+}
+
+export type SpawnOptions = {
+  command: string
+  args: string[]
+  logFile: string
+  /** sent when the process that started this one ends, however it ends; also how `stop` asks */
+  stopSignal: NodeJS.Signals
+  env?: NodeJS.ProcessEnv
+  as?: Identity
+  ipc?: boolean
+}
+
+export type BoundProcess = { pid: number; child: ChildProcess; exited: Promise<void>; stop(): Promise<void> }
+
+const STOP_TIMEOUT_MS = 15_000
+
+/**
+ * Starts a process that dies with this one (Linux: parent-death signal, set by `setpriv` of util-linux), in a process
+ * group of its own, so that Ctrl-C in a terminal reaches only the one who knows the order in which to stop.
+ */
+export function spawnBound(options: SpawnOptions): BoundProcess {
+  mkdirSync(dirname(options.logFile), { recursive: true })
+  const log = openSync(options.logFile, 'a')
+  const [command, args] = bound(options)
+  const child = spawn(command, args, {
+    detached: true,
+    env: options.env ?? process.env,
+    stdio: options.ipc ? ['ignore', log, log, 'ipc'] : ['ignore', log, log],
+    ...(options.as && !hasSetpriv() ? { uid: options.as.uid, gid: options.as.gid } : {}),
+  })
+  closeSync(log)
+  const exited = new Promise<void>(resolve => {
+    child.once('exit', () => resolve())
+    child.once('error', () => resolve())
+  })
+  const pid = child.pid ?? 0
+  return { pid, child, exited, stop: () => stopProcess(pid, options.stopSignal, exited) }
+}
+
+function bound({ command, args, as, stopSignal }: SpawnOptions): [string, string[]] {
+  if (!hasSetpriv()) return [command, args]
+  const identity = as ? [`--reuid=${as.uid}`, `--regid=${as.gid}`, '--clear-groups'] : []
+  const pass = as?.passThrough ? ['--inh-caps=+dac_override', '--ambient-caps=+dac_override'] : []
+  return ['setpriv', [...identity, ...pass, `--pdeathsig=${stopSignal.slice(3)}`, '--', command, ...args]]
+}
+
+let setpriv: boolean | undefined
+function hasSetpriv(): boolean {
+  setpriv ??= process.platform === 'linux' && spawnSync('setpriv', ['--version']).status === 0
+  return setpriv
+}
+
+/** Asks a process to end, waits, and kills it when it does not listen. Resolves when it is gone. */
+export async function stopProcess(pid: number, signal: NodeJS.Signals, exited?: Promise<void>): Promise<void> {
+  if (!sendSignal(pid, signal)) return
+  const gone = exited ?? untilGone(pid)
+  const inTime = await Promise.race([gone.then(() => true), delay(STOP_TIMEOUT_MS).then(() => false)])
+  if (inTime) return
+  sendSignal(pid, 'SIGKILL')
+  await gone
+}
+
+/**
+ * Stops the process that an earlier run left behind in a data directory, if it still runs. `executable` is part of its
+ * command line: a process id that went to another program since is left alone.
+ */
+export async function stopStale(pidFile: string, executable: string, signal: NodeJS.Signals): Promise<void> {
+  const pid = Number(readText(pidFile).split('\n')[0])
+  if (!Number.isInteger(pid) || pid <= 1 || pid === process.pid) return
+  if (!commandLine(pid).includes(executable)) return
+  await stopProcess(pid, signal)
+}
+
+/** The end of a log, to be shown when a server did not start. */
+export function tail(logFile: string, lines = 5): string {
+  return readText(logFile).trimEnd().split('\n').slice(-lines).join('\n')
+}
+
+export function isAlive(pid: number): boolean {
+  return sendSignal(pid, 0)
+}
+
+const delay = (ms: number) => new Promise<void>(resolve => setTimeout(resolve, ms).unref())
+
+async function untilGone(pid: number): Promise<void> {
+  while (isAlive(pid)) await new Promise(resolve => setTimeout(resolve, 20))
+}
+
+function commandLine(pid: number): string {
+  try {
+    return `${readlinkSync(`/proc/${pid}/exe`)} ${readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')}`
+  } catch {
+    return ''
+  }
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+function sendSignal(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    process.kill(pid, signal)
+    return true
+  } catch {
+    return false
+  }
+}

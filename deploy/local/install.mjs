@@ -1,0 +1,64 @@
+// Brings a fresh clone to where everything can run. Node built-ins only: it runs before anything is installed.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const STAMP = join(ROOT, 'node_modules/.picket-installed')
+const MIN_NODE = [20, 11]
+
+/** Ends the program with one sentence for the person at the terminal. */
+export function giveUp(sentence) {
+  console.error(sentence)
+  process.exit(1)
+}
+
+/** npm packages of the lock file, when they are missing or the lock is newer; a line when there is something to do. */
+export function installPackages() {
+  const [major, minor] = process.versions.node.split('.').map(Number)
+  if (major < MIN_NODE[0] || (major === MIN_NODE[0] && minor < MIN_NODE[1])) {
+    giveUp(`Picket needs Node ${MIN_NODE.join('.')} or newer; this is ${process.versions.node}.`)
+  }
+  const wanted = fingerprint()
+  if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === wanted) return
+  console.log('Installing npm packages …')
+  // not `npm ci`: it refuses a lock whose optional packages of other platforms the registry does not offer
+  run('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'], 'npm install failed, see above.')
+  // the plugin list in .taprc differs from tap's own, so its test class is made anew
+  run('npx', ['tap', 'build'], '`tap build` failed, see above.')
+  writeFileSync(STAMP, wanted)
+}
+
+/** `nats-server` from the distribution: installed when root, asked for otherwise. */
+export function installNats() {
+  if (spawnSync('nats-server', ['--version']).status === 0) return
+  if (process.getuid?.() !== 0) {
+    giveUp(
+      'nats-server is missing: run "sudo apt-get install nats-server" once, or set NATS_URL to a server of your own.',
+    )
+  }
+  console.log('Installing nats-server …')
+  const apt = args =>
+    spawnSync('apt-get', ['-qq', '-y', ...args], { stdio: ['ignore', 'ignore', 'inherit'] }).status === 0
+  if (!apt(['install', 'nats-server']) && !(apt(['update']) && apt(['install', 'nats-server']))) {
+    giveUp(
+      'nats-server could not be installed with apt-get, see above; install it, or set NATS_URL to a server of your own.',
+    )
+  }
+}
+
+function fingerprint() {
+  const hash = createHash('sha256').update(process.version)
+  for (const file of ['package.json', 'package-lock.json', '.taprc']) hash.update(readFileSync(join(ROOT, file)))
+  return hash.digest('hex')
+}
+
+function run(command, args, failure) {
+  try {
+    execFileSync(command, args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] })
+  } catch {
+    giveUp(failure)
+  }
+}

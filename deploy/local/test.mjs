@@ -1,0 +1,11 @@
+// npm test [-- files or name patterns of tap]: installs what a fresh clone lacks, then runs the tests.
+import { installNats, installPackages } from './install.mjs'
+
+installPackages()
+installNats()
+const { build } = await import('./build.mjs')
+await build()
+const { register } = await import('tsx/esm/api')
+register()
+const { runTests } = await import('./test.ts')
+process.exit(await runTests(process.argv.slice(2)))

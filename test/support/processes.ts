@@ -1,0 +1,150 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import type { Teardown } from './teardown.ts'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+
+export type ProgramOptions = {
+  /** below the repository, e.g. `dist/control-plane.js` (made by `npm run build`) */
+  program: string
+  args?: string[]
+  /** nothing else but PATH is passed on */
+  env?: Record<string, string>
+}
+
+/** A line of a program's log: the parsed JSON, or `{ text }` for anything else it printed. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into log lines of every kind
+export type LogLine = Record<string, any>
+
+export type Program = {
+  readonly pid: number
+  readonly lines: LogLine[]
+  /** the first line with that `event`, already printed or to come; fails when the program ends before */
+  untilEvent(event: string, timeoutMs?: number): Promise<LogLine>
+  /** asks it to end (SIGTERM) and resolves to its exit code */
+  stop(): Promise<number | null>
+  kill9(): Promise<void>
+  /** freezes and thaws it, as a machine that hangs would */
+  freeze(): void
+  thaw(): void
+  /** starts the same program again, with changed environment if given; `lines` begins anew */
+  start(env?: Record<string, string>): void
+}
+
+const STOP_TIMEOUT_MS = 20_000
+
+/** Runs one of our programs as a process of its own. What is left at the end of the test is killed, and told. */
+export function startProgram(t: Teardown, options: ProgramOptions): Program {
+  let env = options.env ?? {}
+  let lines: LogLine[] = []
+  let child: ChildProcess
+  let exited: Promise<number | null>
+  let listeners = new Set<() => void>()
+
+  const start = (changes: Record<string, string> = {}) => {
+    env = { ...env, ...changes }
+    lines = []
+    listeners = new Set()
+    const mine = lines
+    const tell = listeners
+    child = spawn(process.execPath, ['--enable-source-maps', `${ROOT}${options.program}`, ...(options.args ?? [])], {
+      cwd: ROOT,
+      env: { PATH: process.env.PATH, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const started = child
+    for (const stream of [started.stdout, started.stderr]) {
+      if (!stream) continue
+      createInterface({ input: stream }).on('line', line => {
+        mine.push(parse(line))
+        for (const wake of tell) wake()
+      })
+    }
+    exited = new Promise(resolve => {
+      started.once('close', code => {
+        resolve(code)
+        for (const wake of tell) wake()
+      })
+    })
+  }
+
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null
+
+  const untilEvent = (event: string, timeoutMs = 20_000) =>
+    new Promise<LogLine>((resolve, reject) => {
+      const look = () => {
+        const found = lines.find(line => line.event === event)
+        if (found) finish(() => resolve(found))
+        else if (hasEnded())
+          finish(() => reject(new Error(`${options.program} ended before "${event}":\n${logTail(lines)}`)))
+      }
+      const timer = setTimeout(
+        () =>
+          finish(() =>
+            reject(new Error(`${options.program} did not say "${event}" in ${timeoutMs} ms:\n${logTail(lines)}`)),
+          ),
+        timeoutMs,
+      )
+      const tell = listeners
+      const finish = (settle: () => void) => {
+        clearTimeout(timer)
+        tell.delete(look)
+        settle()
+      }
+      tell.add(look)
+      look()
+    })
+
+  const stop = async () => {
+    if (hasEnded()) return exited
+    child.kill('SIGTERM')
+    const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS)
+    const code = await exited
+    clearTimeout(timer)
+    return code
+  }
+  const kill9 = async () => {
+    child.kill('SIGKILL')
+    await exited
+  }
+
+  start()
+  t.teardown(async () => {
+    if (hasEnded()) return
+    child.kill('SIGCONT')
+    await stop()
+    if (child.signalCode === 'SIGKILL')
+      throw new Error(`${options.program} did not end within ${STOP_TIMEOUT_MS} ms of SIGTERM`)
+  })
+  return {
+    get pid() {
+      return child.pid ?? 0
+    },
+    get lines() {
+      return lines
+    },
+    untilEvent,
+    stop,
+    kill9,
+    freeze: () => void child.kill('SIGSTOP'),
+    thaw: () => void child.kill('SIGCONT'),
+    start,
+  }
+}
+
+function parse(line: string): LogLine {
+  try {
+    const value = JSON.parse(line)
+    return typeof value === 'object' && value !== null ? value : { text: line }
+  } catch {
+    return { text: line }
+  }
+}
+
+function logTail(lines: LogLine[]): string {
+  return lines
+    .slice(-15)
+    .map(line => line.text ?? JSON.stringify(line))
+    .join('\n')
+}

@@ -1,0 +1,143 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
+import type { Teardown } from './teardown.ts'
+
+/** What a target does with a request. `hang` never answers; `reset` cuts the connection with RST. */
+export type Behaviour =
+  | {
+      kind: 'answer'
+      status?: number
+      headers?: Record<string, string | string[]>
+      body?: string | Buffer
+      delayMs?: number
+    }
+  | { kind: 'hang'; after: 'connect' | 'headers' }
+  | { kind: 'reset'; after: 'connect' | 'headers' }
+  /** sends `body` a byte each `everyMs`, forever when `endless` */
+  | { kind: 'drip'; everyMs: number; body?: string; endless?: boolean }
+  | { kind: 'redirect'; to: string; status?: number }
+  /** a body of that many bytes, in chunks, without a content-length when `chunked` */
+  | { kind: 'big'; bytes: number; chunked?: boolean }
+
+export type SeenRequest = { method: string; path: string; headers: IncomingMessage['headers']; atMs: number }
+
+export type Target = {
+  url: string
+  port: number
+  /** what it does from now on; the default answers 200 "ok" */
+  behave(next: Behaviour): void
+  /** what it does at one path, whatever `behave` says */
+  behaveAt(path: string, next: Behaviour): void
+  requests: SeenRequest[]
+  /** connections are refused from now on / accepted again on the same port */
+  close(): Promise<void>
+  open(): Promise<void>
+}
+
+/** An HTTP server on a free port of 127.0.0.1 that misbehaves on demand. */
+export async function startTarget(t: Teardown): Promise<Target> {
+  let behaviour: Behaviour = { kind: 'answer' }
+  const byPath = new Map<string, Behaviour>()
+  const requests: SeenRequest[] = []
+  const server = createServer((request, response) => {
+    const path = request.url ?? '/'
+    requests.push({ method: request.method ?? '', path, headers: request.headers, atMs: Date.now() })
+    response.on('error', () => {})
+    act(byPath.get(path.split('?')[0] ?? '') ?? behaviour, response)
+  })
+  const listen = (port: number) => new Promise<void>(resolve => server.listen(port, '127.0.0.1', resolve))
+  const close = () =>
+    new Promise<void>(resolve => {
+      server.close(() => resolve())
+      server.closeAllConnections()
+    })
+  await listen(0)
+  t.teardown(close)
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}/`,
+    port,
+    behave: next => {
+      behaviour = next
+    },
+    behaveAt: (path, next) => void byPath.set(path, next),
+    requests,
+    close,
+    open: () => listen(port),
+  }
+}
+
+function act(behaviour: Behaviour, response: ServerResponse): void {
+  const socket = response.socket as Socket
+  if (behaviour.kind === 'answer') {
+    const { status = 200, headers = {}, body = 'ok', delayMs = 0 } = behaviour
+    setTimeout(() => response.writeHead(status, headers).end(body), delayMs)
+  } else if (behaviour.kind === 'redirect') {
+    response.writeHead(behaviour.status ?? 302, { location: behaviour.to }).end()
+  } else if (behaviour.kind === 'drip') {
+    drip(response, behaviour)
+  } else if (behaviour.kind === 'big') {
+    sendBig(response, behaviour.bytes, behaviour.chunked ?? false)
+  } else {
+    if (behaviour.after === 'headers') response.writeHead(200, { 'content-length': '1000' }).write('begin')
+    if (behaviour.kind === 'reset') setTimeout(() => socket.resetAndDestroy(), 5)
+  }
+}
+
+function drip(
+  response: ServerResponse,
+  { everyMs, body = 'drip', endless }: Extract<Behaviour, { kind: 'drip' }>,
+): void {
+  response.writeHead(200)
+  let sent = 0
+  const timer = setInterval(() => {
+    if (!endless && sent >= body.length) return void response.end()
+    response.write(body[sent++ % body.length])
+  }, everyMs)
+  response.on('close', () => clearInterval(timer))
+}
+
+function sendBig(response: ServerResponse, bytes: number, chunked: boolean): void {
+  response.writeHead(200, chunked ? {} : { 'content-length': String(bytes) })
+  const chunk = Buffer.alloc(64 * 1024, 'x')
+  let left = bytes
+  const more = () => {
+    while (left > 0 && !response.destroyed) {
+      const part = chunk.subarray(0, Math.min(left, chunk.length))
+      left -= part.length
+      if (!response.write(part)) return void response.once('drain', more)
+    }
+    response.end()
+  }
+  more()
+}
+
+export type TcpTarget = {
+  host: string
+  port: number
+  connections(): number
+  close(): Promise<void>
+  open(): Promise<void>
+}
+
+/** A TCP server on a free port of 127.0.0.1; `greeting` is written to each connection. */
+export async function startTcpTarget(t: Teardown, greeting = ''): Promise<TcpTarget> {
+  const sockets = new Set<Socket>()
+  let accepted = 0
+  const server = createTcpServer(socket => {
+    accepted++
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket)).on('error', () => {})
+    if (greeting) socket.write(greeting)
+  })
+  const listen = (port: number) => new Promise<void>(resolve => server.listen(port, '127.0.0.1', resolve))
+  const close = () =>
+    new Promise<void>(resolve => {
+      server.close(() => resolve())
+      for (const socket of sockets) socket.destroy()
+    })
+  await listen(0)
+  t.teardown(close)
+  const { port } = server.address() as AddressInfo
+  return { host: '127.0.0.1', port, connections: () => accepted, close, open: () => listen(port) }
+}
