@@ -1,0 +1,69 @@
+import { type Db, query } from '../platform/postgres.ts'
+import type { IncidentStatus, Severity } from './lifecycle.ts'
+
+/** An incident as it is answered (decisions 5.2). */
+export type IncidentRecord = {
+  id: string
+  title: string
+  severity: Severity
+  status: IncidentStatus
+  /** the newest update's text, null before the first */
+  message: string | null
+  source: 'manual' | 'automatic'
+  monitor_ids: string[]
+  monitors: { id: string; name: string; status: string | null }[]
+  started_at: Date
+  resolved_at: Date | null
+  acknowledged_at: Date | null
+  acknowledged_by: string | null
+  created_at: Date
+  updated_at: Date
+}
+
+export type IncidentFilter = { statuses: string[] | null; severities: string[] | null }
+
+const RECORD = `
+  incidents.id, title, severity, incidents.status, source, started_at, resolved_at, acknowledged_at, acknowledged_by,
+  incidents.created_at, incidents.updated_at,
+  (SELECT message FROM incident_updates WHERE incident_id = incidents.id ORDER BY id DESC LIMIT 1) AS message,
+  (SELECT coalesce(jsonb_agg(jsonb_build_object('id', monitors.id, 'name', name, 'status', monitors.status)
+                             ORDER BY monitors.id), '[]')
+   FROM incident_monitors JOIN monitors ON monitors.id = monitor_id
+   WHERE incident_id = incidents.id AND deleted_at IS NULL) AS monitors`
+
+const FILTERED = `project_id = :projectId
+  AND (:statuses::text[] IS NULL OR incidents.status = ANY(:statuses))
+  AND (:severities::text[] IS NULL OR severity = ANY(:severities))`
+
+/** One page of a project's incidents, newest first, and how many there are in all. */
+export async function listIncidents(
+  db: Db,
+  projectId: string,
+  filter: IncidentFilter,
+  page: { limit: number; offset: number },
+): Promise<{ incidents: IncidentRecord[]; total: number }> {
+  const bindings = { projectId, ...filter }
+  const [counted, rows] = await Promise.all([
+    query<{ total: number }>(db, `SELECT count(*) AS total FROM incidents WHERE ${FILTERED}`, bindings),
+    query<IncidentRecord>(
+      db,
+      `SELECT ${RECORD} FROM incidents WHERE ${FILTERED} ORDER BY incidents.id DESC LIMIT :limit OFFSET :offset`,
+      { ...bindings, ...page },
+    ),
+  ])
+  return { incidents: rows.map(withMonitorIds), total: counted[0]!.total }
+}
+
+/** Null when there is none, or when it is another project's. */
+export async function findIncident(db: Db, projectId: string, id: string): Promise<IncidentRecord | null> {
+  const rows = await query<IncidentRecord>(
+    db,
+    `SELECT ${RECORD} FROM incidents WHERE project_id = :projectId AND incidents.id = :id`,
+    { projectId, id },
+  )
+  return rows[0] ? withMonitorIds(rows[0]) : null
+}
+
+function withMonitorIds(row: IncidentRecord): IncidentRecord {
+  return { ...row, monitor_ids: row.monitors.map(monitor => monitor.id) }
+}
