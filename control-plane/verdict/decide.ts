@@ -1,8 +1,114 @@
-import type { Counted, Decision, MonitorState, Policy } from './types.ts'
+import { Trigger } from '../../proto/gen/probe/v1/result.ts'
+import { FUTURE_LIMIT_MS, isOlderGeneration, raiseGeneration, refuseConfig, refuseOrder } from './fences.ts'
+import { ask, isContradicted, isOpinionWanted, mayAsk, opinionOf, reasonToAsk } from './partial.ts'
+import { adopt, replaceCell, withCell } from './state.ts'
+import { weigh } from './status.ts'
+import { advance, differsInSubstance, isCounting, newCell, skip } from './streaks.ts'
+import { changeStatus } from './transition.ts'
+import type { Cell, Counted, Decision, HistoryReason, MonitorState, Policy } from './types.ts'
 
 /**
- * One result against what is known of its monitor. `nowMs` is the JetStream time of the message, the only clock.
+ * What one result changes (decisions 4). `policy` is at least as new as the result; `nowMs` is the JetStream time of the
+ * message, the only clock. Nothing handed in is changed. Feeding a result again changes nothing.
  */
-export function decide(_state: MonitorState, _observation: Counted, _policy: Policy, _nowMs: number): Decision {
-  throw new Error('being written')
+export function decide(state: MonitorState, result: Counted, policy: Policy, nowMs: number): Decision {
+  if (result.scheduledAtMs > nowMs + FUTURE_LIMIT_MS) return noVerdict('refused_future', null, state, false)
+  const refused = refuseConfig(state, result, policy)
+  if (refused !== null) return noVerdict('history', refused, state, false)
+  const base = adopt(state, policy, nowMs)
+  const isNewConfig = base !== state
+  const known = findCell(base.cells, result.region)
+  const cell = known ?? newCell(result)
+  if (isAside(cell, result)) return hearAside(base, cell, result, nowMs, isNewConfig)
+  const disorder = refuseOrder(cell.fence, result)
+  if (disorder !== null) return noVerdict('history', disorder, withRaisedGeneration(base, cell, result), isNewConfig)
+  if (!isCounting(result.outcome)) return noVerdict('counted', null, withCell(base, skip(cell, result)), isNewConfig)
+  if (isContradicted(cell, result, policy, nowMs)) return disagree(base, cell, result, policy, nowMs)
+  return count(base, cell, result, policy, nowMs, isNewConfig)
+}
+
+/** A counting result in order: streak, votes, status. The hot path; a steady region costs few objects. */
+function count(
+  base: MonitorState,
+  before: Cell,
+  result: Counted,
+  policy: Policy,
+  nowMs: number,
+  isNewConfig: boolean,
+): Decision {
+  const after = advance(before, result, policy.retryCount, nowMs)
+  const reason = reasonToAsk(base, before, result)
+  const isAsking = reason !== null && mayAsk(base, policy, nowMs)
+  const voted: MonitorState = {
+    monitorId: base.monitorId,
+    configVersion: base.configVersion,
+    status: base.status,
+    statusSinceMs: base.statusSinceMs,
+    outageSinceMs: base.outageSinceMs,
+    noMajoritySinceMs: base.noMajoritySinceMs,
+    quorumLostSinceMs: base.quorumLostSinceMs,
+    askedAtMs: isAsking ? nowMs : base.askedAtMs,
+    restoredAtMs: base.restoredAtMs,
+    cells: replaceCell(base.cells, after),
+  }
+  const weighed = weigh(base, voted, policy, nowMs)
+  const isTimed =
+    weighed.quorumLostSinceMs !== base.quorumLostSinceMs || weighed.noMajoritySinceMs !== base.noMajoritySinceMs
+  const changed = weighed.status === base.status ? null : changeStatus(voted, weighed, result, policy, nowMs)
+  const { quorumLostSinceMs, noMajoritySinceMs } = weighed
+  return {
+    kind: 'counted',
+    reason: null,
+    state: changed?.state ?? (isTimed ? { ...voted, quorumLostSinceMs, noMajoritySinceMs } : voted),
+    mustStore:
+      isNewConfig || isTimed || isAsking || changed !== null || differsInSubstance(before, after, policy.retryCount),
+    transition: changed?.transition ?? null,
+    ask: isAsking ? ask(reason, result, policy) : null,
+    regionChange: before.state === after.state ? null : { region: result.region, from: before.state, to: after.state },
+    disagreement: null,
+  }
+}
+
+/** The deciding attempt contradicted by another probe of the region: it is as good as unknown (decisions 4.5). */
+function disagree(base: MonitorState, cell: Cell, result: Counted, policy: Policy, nowMs: number): Decision {
+  const opinion = cell.secondOpinion!
+  const isAsking = mayAsk(base, policy, nowMs)
+  const secondOpinion = isAsking ? { ...opinion, renewalAskedAtMs: nowMs } : opinion
+  const state = withCell(base, { ...skip(cell, result), secondOpinion })
+  return {
+    ...noVerdict('counted', null, isAsking ? { ...state, askedAtMs: nowMs } : state, true),
+    ask: isAsking ? ask('disagreement', result, policy) : null,
+    disagreement: { region: result.region, probeId: result.probeId, otherProbeId: opinion.probeId },
+  }
+}
+
+/** A check asked of a probe that does not run the region's schedule. */
+function isAside(cell: Cell, result: Counted): boolean {
+  return result.trigger === Trigger.SECOND_OPINION && result.probeId !== cell.ownerProbeId
+}
+
+function hearAside(base: MonitorState, cell: Cell, result: Counted, nowMs: number, isNewConfig: boolean): Decision {
+  if (isOlderGeneration(result, cell.fence)) return noVerdict('history', 'older_epoch', base, isNewConfig)
+  if (!isOpinionWanted(cell, result)) return noVerdict('aside', null, base, isNewConfig)
+  return noVerdict('aside', null, withCell(base, { ...cell, secondOpinion: opinionOf(result, nowMs) }), true)
+}
+
+/** Only what is known can be raised: a first result is always in order. */
+function withRaisedGeneration(base: MonitorState, cell: Cell, result: Counted): MonitorState {
+  const raised = raiseGeneration(cell, result)
+  return raised === cell ? base : withCell(base, raised)
+}
+
+function findCell(cells: readonly Cell[], region: string): Cell | undefined {
+  for (const cell of cells) if (cell.region === region) return cell
+  return undefined
+}
+
+function noVerdict(
+  kind: Decision['kind'],
+  reason: HistoryReason | null,
+  state: MonitorState,
+  mustStore: boolean,
+): Decision {
+  return { kind, reason, state, mustStore, transition: null, ask: null, regionChange: null, disagreement: null }
 }

@@ -1,4 +1,6 @@
-import type { Cell, MonitorState } from './types.ts'
+import { resetStreaks } from './streaks.ts'
+import type { Cell, MonitorState, Policy } from './types.ts'
+import { countVotes, hasQuorum } from './votes.ts'
 
 /** A monitor of which nothing is known: new, or just resumed (decisions 4.8: status null). */
 export function newMonitorState(monitorId: string, configVersion: number): MonitorState {
@@ -22,6 +24,36 @@ export function newMonitorState(monitorId: string, configVersion: number): Monit
  */
 export function restore(stored: MonitorState, nowMs: number): MonitorState {
   return { ...stored, restoredAtMs: nowMs }
+}
+
+/**
+ * The state under a newer configuration: streaks begin anew, status, region states and votes stay, regions that are
+ * no longer watched go (decisions 4.6). Votes that no longer suffice do so from now on, not from some earlier time.
+ */
+export function adopt(state: MonitorState, policy: Policy, nowMs: number): MonitorState {
+  if (state.configVersion >= policy.configVersion) return state
+  const cells = state.cells.filter(cell => policy.regions.includes(cell.region)).map(resetStreaks)
+  const next = { ...state, configVersion: policy.configVersion, cells }
+  const tally = countVotes(next, policy, nowMs)
+  const isHeld = tally.voting > 0 && !hasQuorum(tally)
+  return { ...next, quorumLostSinceMs: isHeld ? (state.quorumLostSinceMs ?? nowMs) : null }
+}
+
+/** `state` with one cell put in; in place of the region's former one when there is one. */
+export function withCell(state: MonitorState, cell: Cell): MonitorState {
+  return { ...state, cells: replaceCell(state.cells, cell) }
+}
+
+export function replaceCell(cells: readonly Cell[], cell: Cell): readonly Cell[] {
+  const next = cells.slice()
+  for (let i = 0; i < next.length; i++) {
+    if (next[i]!.region === cell.region) {
+      next[i] = cell
+      return next
+    }
+  }
+  next.push(cell)
+  return next
 }
 
 /** Nothing grows here: when only fence, vote time and last result moved, the row need not be written again. */

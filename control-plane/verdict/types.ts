@@ -143,10 +143,8 @@ export type Decision = {
   reason: HistoryReason | null
   /** the next state; the very same object when nothing changed */
   state: MonitorState
-  /** whether the monitor's own fields must reach the database */
-  storeMonitor: boolean
-  /** `one`: the cell of the result's region; `all`: every cell, and rows of other regions go (new configuration) */
-  storeCells: 'none' | 'one' | 'all'
+  /** false: only fence, vote time or last result moved; a restart that forgets it changes no verdict */
+  mustStore: boolean
   transition: Transition | null
   ask: Ask | null
   /** to tell the region's probes */

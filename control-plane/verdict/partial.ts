@@ -1,0 +1,74 @@
+import { Outcome } from '../../proto/gen/probe/v1/result.ts'
+import { failuresToFail, isCounting } from './streaks.ts'
+import type { Ask, Cell, Counted, MonitorState, Policy, SecondOpinion } from './types.ts'
+import { voteEndsMs } from './votes.ts'
+
+/** How long an answer may take beyond the check's own timeout, in ms (decisions 4.5). */
+export const ANSWER_GRACE_MS = 10_000
+
+const answerWaitMs = (policy: Policy) => policy.timeoutMs + ANSWER_GRACE_MS
+
+/**
+ * Whether the regions that vote and do not fail have been heard since the first failure of those that do, or have been
+ * silent for too long (decisions 4.5). A region in the middle of its re-checks has not answered: it is waited for as
+ * long as its attempts keep coming, so that a target that dies everywhere goes straight from up to down.
+ */
+export function othersAnswered(state: MonitorState, policy: Policy, nowMs: number): boolean {
+  const voters = state.cells.filter(cell => voteEndsMs(cell, state, policy) > nowMs)
+  const failing = voters.filter(cell => cell.state === 'failing')
+  const sinceMs = Math.min(...failing.map(cell => cell.firstFailure?.atMs ?? nowMs))
+  return voters.every(cell => {
+    if (cell.state === 'failing') return true
+    const heardAtMs = cell.votedAtMs ?? Number.NEGATIVE_INFINITY
+    if (heardAtMs > sinceMs && cell.failures === 0) return true
+    return nowMs >= Math.max(heardAtMs, sinceMs) + answerWaitMs(policy)
+  })
+}
+
+/**
+ * What to ask others for after a counting result, at most once a monitor and interval (decisions 4.5): at the first
+ * failed attempt while the monitor is not down, at the first better result of a failing region in an outage, and anew
+ * after a disagreement.
+ */
+export function reasonToAsk(state: MonitorState, before: Cell, result: Counted): Ask['reason'] | null {
+  if (result.outcome === Outcome.DOWN) {
+    return before.failures === 0 && state.status !== 'down' ? 'first_failure' : null
+  }
+  const isFirstBetter = before.state === 'failing' && before.better === 0
+  return isFirstBetter && state.outageSinceMs !== null ? 'first_success' : null
+}
+
+export function mayAsk(state: MonitorState, policy: Policy, nowMs: number): boolean {
+  return state.askedAtMs === null || nowMs - state.askedAtMs >= policy.intervalMs
+}
+
+export function ask(reason: Ask['reason'], result: Counted, policy: Policy): Ask {
+  const { region, probeId } = result
+  return {
+    reason,
+    regions: policy.regions.filter(other => other !== region),
+    sameRegion: { region, notProbeId: probeId },
+  }
+}
+
+/** Whether an opinion on this cell is of use: only while a failing streak grows, and only newer than the last one. */
+export function isOpinionWanted(cell: Cell, result: Counted): boolean {
+  const afterMs = cell.secondOpinion?.scheduledAtMs ?? (cell.firstFailure?.scheduledAtMs ?? 0) - 1
+  return isCounting(result.outcome) && cell.state !== 'failing' && cell.failures > 0 && result.scheduledAtMs > afterMs
+}
+
+export function opinionOf(result: Counted, nowMs: number): SecondOpinion {
+  const { probeId, outcome, scheduledAtMs } = result
+  return { probeId, outcome, scheduledAtMs, takenAtMs: nowMs, renewalAskedAtMs: null }
+}
+
+/**
+ * Whether `result` would make the region failing while another probe of it, asked during the same streak, got through.
+ * An opinion that has been asked for anew without an answer in time no longer stands.
+ */
+export function isContradicted(cell: Cell, result: Counted, policy: Policy, nowMs: number): boolean {
+  const opinion = cell.secondOpinion
+  if (opinion === null || result.outcome !== Outcome.DOWN || opinion.outcome === Outcome.DOWN) return false
+  if (opinion.probeId === result.probeId || cell.failures + 1 < failuresToFail(policy.retryCount)) return false
+  return opinion.renewalAskedAtMs === null || nowMs < opinion.renewalAskedAtMs + answerWaitMs(policy)
+}

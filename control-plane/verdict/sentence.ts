@@ -1,0 +1,46 @@
+import type { ExplainedVote, Explanation } from './types.ts'
+
+/**
+ * One English sentence for people: "2 of 3 regions failed 3 checks in a row: us-east (connection refused), eu-west
+ * (timed out)."
+ */
+export function sentence(explanation: Explanation): string {
+  const { votes, quorum, to } = explanation
+  const of = `of ${quorum.voting} voting ${quorum.voting === 1 ? 'region' : 'regions'}`
+  const reduced =
+    quorum.mode === 'reduced' ? ` Decided by reduced quorum: ${quorum.voting} of ${quorum.regions} regions vote.` : ''
+  if (to === 'up') return `${sentenceOfUp(explanation)}${reduced}`
+  const failing = votes.filter(vote => vote.votes && vote.state === 'failing')
+  const slow = votes.filter(vote => vote.votes && vote.state === 'degraded')
+  const parts = [
+    ...(failing.length > 0 ? [`${failing.length} ${of} ${streakOf(failing, 'failed')}: ${reasons(failing)}`] : []),
+    ...(slow.length > 0 ? [`${slow.length} ${of} ${streakOf(slow, 'degraded')}: ${reasons(slow)}`] : []),
+  ]
+  return `${parts.join('; ')}.${reduced}`
+}
+
+function sentenceOfUp({ counts, quorum, timings }: Explanation): string {
+  const slow = counts.degraded > 0 ? `, ${counts.degraded} degraded` : ''
+  const after = timings.outage_seconds === null ? '' : ` after ${Math.round(timings.outage_seconds)} s`
+  const regions = quorum.voting === 1 ? '1 voting region' : `${quorum.voting} voting regions`
+  return `None of ${regions} fails${after}: ${counts.ok} ok${slow}.`
+}
+
+function streakOf(votes: readonly ExplainedVote[], verb: 'failed' | 'degraded'): string {
+  const counts = votes.map(vote => (verb === 'failed' ? vote.failed_in_a_row : vote.not_up_in_a_row))
+  const least = Math.min(...counts)
+  const checks = least === 1 ? '1 check' : `${least} checks in a row`
+  if (least === 0) return verb === 'failed' ? 'still fail' : 'are still degraded'
+  return verb === 'failed' ? `failed ${checks}` : `did not come up in ${checks}`
+}
+
+function reasons(votes: readonly ExplainedVote[]): string {
+  return votes.map(vote => `${vote.region} (${reasonOf(vote)})`).join(', ')
+}
+
+function reasonOf({ last_check: check }: ExplainedVote): string {
+  if (check?.error) return check.error.message || check.error.code
+  if (check?.status === 'degraded') return `degraded, ${check.response_time_ms} ms`
+  if (check?.status === 'up') return 'answered once since'
+  return check && check.status_code > 0 ? `status ${check.status_code}` : 'no answer'
+}

@@ -1,0 +1,48 @@
+import { othersAnswered } from './partial.ts'
+import type { MonitorState, Policy, Status } from './types.ts'
+import { countVotes, hasQuorum, quorumLostSince, REDUCED_AFTER_MS, statusByVote, type Tally } from './votes.ts'
+
+export type Weighed = {
+  status: Status
+  /** null: held, too few regions vote */
+  quorum: 'full' | 'reduced' | null
+  quorumLostSinceMs: number | null
+  noMajoritySinceMs: number | null
+}
+
+/** The status that the votes in `voted` lead to; `before` is the state before the newest of them (decisions 4.4, 4.5). */
+export function weigh(before: MonitorState, voted: MonitorState, policy: Policy, nowMs: number): Weighed {
+  const tally = countVotes(voted, policy, nowMs)
+  const quorumLostSinceMs = quorumLostSince(before, tally, policy, nowMs)
+  const quorum = quorumOf(tally, quorumLostSinceMs, nowMs)
+  if (quorum === null) {
+    return { status: before.status, quorum, quorumLostSinceMs, noMajoritySinceMs: before.noMajoritySinceMs }
+  }
+  const vote = statusByVote(tally)
+  const isMajorityGone = before.status === 'down' && vote !== 'down'
+  const noMajoritySinceMs = isMajorityGone ? (before.noMajoritySinceMs ?? nowMs) : null
+  const mayDegrade = vote !== 'degraded' || mayEnterDegraded(voted, tally, noMajoritySinceMs, policy, nowMs)
+  const status = mayDegrade ? vote : before.status
+  return { status, quorum, quorumLostSinceMs, noMajoritySinceMs: status === 'down' ? noMajoritySinceMs : null }
+}
+
+function quorumOf(tally: Tally, lostSinceMs: number | null, nowMs: number): Weighed['quorum'] {
+  if (hasQuorum(tally)) return 'full'
+  return lostSinceMs !== null && nowMs - lostSinceMs >= REDUCED_AFTER_MS ? 'reduced' : null
+}
+
+/**
+ * From down only after an interval without a majority failing. From up, a minority of failing regions has to wait for
+ * the others; a majority of degraded ones has not.
+ */
+function mayEnterDegraded(
+  voted: MonitorState,
+  tally: Tally,
+  noMajoritySinceMs: number | null,
+  policy: Policy,
+  nowMs: number,
+): boolean {
+  if (voted.status === 'degraded') return true
+  if (noMajoritySinceMs !== null) return nowMs - noMajoritySinceMs >= policy.intervalMs
+  return tally.degraded * 2 > tally.voting || othersAnswered(voted, policy, nowMs)
+}

@@ -1,0 +1,99 @@
+import { Outcome, Trigger } from '../../proto/gen/probe/v1/result.ts'
+import { fenceOf } from './fences.ts'
+import type { Cell, Counted, RegionState } from './types.ts'
+
+/** How many failures in a row make a region failing (decisions 4.2). */
+export const failuresToFail = (retryCount: number) => retryCount + 1
+
+/** How many better results in a row end failing or degraded (decisions 4.2). */
+export const betterToRecover = (retryCount: number) => (retryCount === 0 ? 1 : 2)
+
+export function isCounting(outcome: Outcome): boolean {
+  return outcome === Outcome.UP || outcome === Outcome.DOWN || outcome === Outcome.DEGRADED
+}
+
+/** A region of which nothing is known; `result` is the first that is heard of it. */
+export function newCell(result: Counted): Cell {
+  return {
+    region: result.region,
+    state: 'pending',
+    failures: 0,
+    notUp: 0,
+    better: 0,
+    fence: { configVersion: 0, epoch: 0, scheduledAtMs: 0, attempt: 0 },
+    votedAtMs: null,
+    firstFailure: null,
+    ownerProbeId: result.probeId,
+    last: null,
+    secondOpinion: null,
+  }
+}
+
+/** A result that neither extends nor breaks a streak: the fence moves, nothing else (decisions 4.3). */
+export function skip(cell: Cell, result: Counted): Cell {
+  return { ...cell, fence: fenceOf(result), ownerProbeId: ownerAfter(cell, result) }
+}
+
+/** The cell after one counting result that is in order (decisions 4.2). */
+export function advance(cell: Cell, result: Counted, retryCount: number, nowMs: number): Cell {
+  const failed = result.outcome === Outcome.DOWN
+  const failures = failed ? cell.failures + 1 : 0
+  const notUp = result.outcome === Outcome.UP ? 0 : cell.notUp + 1
+  const better = betterAfter(cell, result.outcome)
+  const state = stateAfter(cell.state, { failures, notUp, better }, retryCount)
+  const grows = state === 'failing' || failures > 0
+  return {
+    region: cell.region,
+    state,
+    failures,
+    notUp,
+    better: state === cell.state ? better : 0,
+    fence: fenceOf(result),
+    votedAtMs: nowMs,
+    firstFailure: grows ? (cell.firstFailure ?? { atMs: nowMs, scheduledAtMs: result.scheduledAtMs }) : null,
+    ownerProbeId: ownerAfter(cell, result),
+    last: result,
+    secondOpinion: state === 'failing' || failures === 0 ? null : cell.secondOpinion,
+  }
+}
+
+/** A new configuration: streaks begin anew, state and vote stay (decisions 4.6). */
+export function resetStreaks(cell: Cell): Cell {
+  const firstFailure = cell.state === 'failing' ? cell.firstFailure : null
+  return { ...cell, failures: 0, notUp: 0, better: 0, firstFailure, secondOpinion: null }
+}
+
+/** Whether a restart that forgets the change from `before` to `after` could change a verdict. */
+export function differsInSubstance(before: Cell, after: Cell, retryCount: number): boolean {
+  const enough = failuresToFail(retryCount)
+  return (
+    before.state !== after.state ||
+    Math.min(before.failures, enough) !== Math.min(after.failures, enough) ||
+    Math.min(before.notUp, enough) !== Math.min(after.notUp, enough) ||
+    before.better !== after.better ||
+    before.secondOpinion !== after.secondOpinion
+  )
+}
+
+function betterAfter(cell: Cell, outcome: Outcome): number {
+  if (cell.state === 'failing') return outcome === Outcome.DOWN ? 0 : cell.better + 1
+  if (cell.state === 'degraded') return outcome === Outcome.UP ? cell.better + 1 : 0
+  return 0
+}
+
+type Streaks = { failures: number; notUp: number; better: number }
+
+function stateAfter(state: RegionState, { failures, notUp, better }: Streaks, retryCount: number): RegionState {
+  const enough = failuresToFail(retryCount)
+  const notUpState = notUp >= enough ? 'degraded' : 'ok'
+  if (state === 'failing') return better >= betterToRecover(retryCount) ? notUpState : 'failing'
+  if (failures >= enough) return 'failing'
+  if (state === 'degraded') return better >= betterToRecover(retryCount) ? 'ok' : 'degraded'
+  if (state === 'pending' && notUp > 0 && notUp < enough) return 'pending'
+  return notUpState
+}
+
+/** The probe that runs the schedule; checks asked for besides do not make a probe the owner. */
+function ownerAfter(cell: Cell, result: Counted): string {
+  return result.trigger === Trigger.SLOT ? result.probeId : cell.ownerProbeId
+}

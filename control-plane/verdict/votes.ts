@@ -1,0 +1,56 @@
+import type { Cell, MonitorState, Policy } from './types.ts'
+
+/** How long a quorum must be lost before the voters there are decide, in ms (decisions 4.4). */
+export const REDUCED_AFTER_MS = 5 * 60_000
+
+export type Tally = { regions: number; voting: number; failing: number; degraded: number }
+
+/** How long a vote lives, in ms (decisions 4.4). */
+export function voteLifetimeMs(policy: Policy): number {
+  return policy.expires ? 3 * policy.intervalMs + policy.timeoutMs : Number.POSITIVE_INFINITY
+}
+
+/** When a region's vote grows too old; -Infinity when it has none. Before its first decision a region has no vote. */
+export function voteEndsMs(cell: Cell, state: MonitorState, policy: Policy): number {
+  if (cell.state === 'pending' || cell.votedAtMs === null) return Number.NEGATIVE_INFINITY
+  const seenAtMs = state.restoredAtMs === null ? cell.votedAtMs : Math.max(cell.votedAtMs, state.restoredAtMs)
+  return seenAtMs + voteLifetimeMs(policy)
+}
+
+export function countVotes(state: MonitorState, policy: Policy, nowMs: number): Tally {
+  let voting = 0
+  let failing = 0
+  let degraded = 0
+  for (const cell of state.cells) {
+    if (voteEndsMs(cell, state, policy) <= nowMs) continue
+    voting++
+    if (cell.state === 'failing') failing++
+    else if (cell.state === 'degraded') degraded++
+  }
+  return { regions: policy.regions.length, voting, failing, degraded }
+}
+
+/** How many votes a verdict needs: more than half of the regions. */
+export const votesNeeded = (regions: number) => Math.floor(regions / 2) + 1
+
+export const hasQuorum = (tally: Tally) => tally.voting >= votesNeeded(tally.regions)
+
+/** What the votes say, without regard to what was before (decisions 4.4). */
+export function statusByVote({ voting, failing, degraded }: Tally): 'up' | 'down' | 'degraded' {
+  if (failing * 2 > voting) return 'down'
+  return failing > 0 || degraded * 2 > voting ? 'degraded' : 'up'
+}
+
+/**
+ * Since when the quorum is lost with at least one region voting all the time; null while there is one or nobody
+ * votes. `before` holds the votes before the result taken at `nowMs`, `tally` counts them with it. A moment without
+ * any voter begins the wait anew (decisions 4.4).
+ */
+export function quorumLostSince(before: MonitorState, tally: Tally, policy: Policy, nowMs: number): number | null {
+  if (hasQuorum(tally) || tally.voting === 0) return null
+  const ends = before.cells.map(cell => voteEndsMs(cell, before, policy)).sort((a, b) => b - a)
+  if ((ends[0] ?? Number.NEGATIVE_INFINITY) < nowMs) return nowMs
+  if (before.quorumLostSinceMs !== null) return before.quorumLostSinceMs
+  const endOfNeededMs = ends[votesNeeded(tally.regions) - 1] ?? Number.NEGATIVE_INFINITY
+  return Number.isFinite(endOfNeededMs) ? endOfNeededMs : nowMs
+}
