@@ -102,12 +102,11 @@ export async function up(db: Knex): Promise<void> {
     CREATE INDEX deliveries_by_channel ON deliveries (channel_id, seq DESC);
 
     -- A lane is the deliveries of one channel about one subject, sent in order. While it is leased,
-    -- next_attempt_at is the end of the lease; last_seq tells whoever empties the lane that something came meanwhile.
+    -- next_attempt_at is the end of the lease, so that a lane whose worker died is simply due again.
     CREATE TABLE delivery_lanes (
       channel_id uuid NOT NULL REFERENCES alert_channels ON DELETE CASCADE,
       subject text NOT NULL,
       next_attempt_at timestamptz NOT NULL,
-      last_seq bigint NOT NULL,
       lease_owner text,
       PRIMARY KEY (channel_id, subject)
     );

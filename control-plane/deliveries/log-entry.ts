@@ -1,0 +1,55 @@
+import { Type } from 'typebox'
+import { enumOf, Id, nullable, Timestamp } from '../web/schemas.ts'
+import { DELIVERY_STATUSES, type DeliveryStatus, type LoggedAttempt } from './types.ts'
+
+export type DeliveryRow = {
+  id: string
+  channelId: string
+  eventName: string
+  status: DeliveryStatus
+  attempts: LoggedAttempt[]
+  requestUrl: string | null
+  requestHeaders: Record<string, string> | null
+  requestBody: Buffer | null
+  createdAt: Date
+  updatedAt: Date
+}
+
+/** An entry of the alert log (decisions 6.7). What was not rendered yet has no request. */
+export const LogEntry = Type.Object({
+  id: Id,
+  delivery_id: Type.String({ description: 'whd_…, the same in every attempt and replay' }),
+  channel_id: Id,
+  event: Type.String(),
+  status: enumOf(DELIVERY_STATUSES),
+  attempts: Type.Array(
+    Type.Object({
+      at: Timestamp,
+      response_code: nullable(Type.Integer()),
+      duration_ms: Type.Integer(),
+      error: nullable(Type.String()),
+      response_snippet: nullable(Type.String()),
+    }),
+  ),
+  request_url: nullable(Type.String()),
+  request_headers: nullable(Type.Record(Type.String(), Type.String())),
+  request_body: nullable(Type.String()),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})
+
+export function presentLogEntry(row: DeliveryRow) {
+  return {
+    id: row.id,
+    delivery_id: row.id,
+    channel_id: row.channelId,
+    event: row.eventName,
+    status: row.status,
+    attempts: row.attempts,
+    request_url: row.requestUrl,
+    request_headers: row.requestHeaders,
+    request_body: row.requestBody?.toString('utf8') ?? null,
+    created_at: row.createdAt,
+    updated_at: row.updatedAt,
+  }
+}

@@ -1,0 +1,13 @@
+import type { Metrics } from '../platform/metrics.ts'
+
+export function deliveryMeters(metrics: Metrics) {
+  return {
+    deliveries: metrics.counter('picket_delivery_attempts_total', 'Attempts by what the delivery became', ['status']),
+    inFlight: metrics.gauge('picket_deliveries_in_flight', 'Requests that wait for an answer'),
+    firstAttempt: metrics.histogram(
+      'picket_delivery_first_attempt_seconds',
+      'From the event to the start of the first attempt',
+      [0.05, 0.1, 0.15, 0.25, 0.5, 1, 5, 20],
+    ),
+  }
+}

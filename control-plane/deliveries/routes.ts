@@ -1,0 +1,84 @@
+import { Type } from 'typebox'
+import { EVENT_NAMES } from '../events/catalog.ts'
+import { now } from '../platform/clock.ts'
+import { isId } from '../platform/ids.ts'
+import type { Db } from '../platform/postgres.ts'
+import type { App } from '../web/app.ts'
+import { callerOf } from '../web/auth.ts'
+import { notFound } from '../web/errors.ts'
+import { metaOf, pageOf } from '../web/pages.ts'
+import { answers, dataOf, IdParams, pageProperties, strictObject, pageOf as pageSchema } from '../web/schemas.ts'
+import { severalOf } from '../web/filters.ts'
+import { replayDelivery } from './actions.ts'
+import { LogEntry, presentLogEntry } from './log-entry.ts'
+import { findDelivery, listDeliveries } from './store.ts'
+import { DELIVERY_STATUSES } from './types.ts'
+
+const LogQuery = strictObject({
+  ...pageProperties,
+  channel_id: Type.Optional(Type.String()),
+  event: Type.Optional(Type.String({ description: 'one event name, or several separated by commas' })),
+  status: Type.Optional(Type.String({ description: 'one status, or several separated by commas' })),
+})
+
+/** The alert log: what was sent to whom, what came back, and sending it again (decisions 6.7). */
+export function deliveryRoutes(app: App, { db }: { db: Db }): void {
+  app.get(
+    '/alerts/log',
+    {
+      schema: {
+        summary: 'List deliveries, newest first',
+        tags: ['alerts'],
+        querystring: LogQuery,
+        response: answers(200, pageSchema(LogEntry), 400, 404),
+      },
+    },
+    async request => {
+      const { channel_id: channelId = null, event, status } = request.query
+      if (channelId !== null && !isId(channelId)) throw notFound('channel')
+      const filter = {
+        channelId,
+        events: severalOf('event', event, EVENT_NAMES),
+        statuses: severalOf('status', status, DELIVERY_STATUSES),
+      }
+      const { rows, total } = await listDeliveries(db, callerOf(request).projectId, filter, pageOf(request.query))
+      return { data: rows.map(presentLogEntry), meta: metaOf(request.query, total) }
+    },
+  )
+
+  app.get(
+    '/alerts/log/:id',
+    {
+      schema: {
+        summary: 'One delivery with every attempt',
+        tags: ['alerts'],
+        params: IdParams,
+        response: answers(200, dataOf(LogEntry), 404),
+      },
+    },
+    async request => ({ data: await readEntry(db, callerOf(request).projectId, request.params.id) }),
+  )
+
+  app.post(
+    '/alerts/log/:id/retry',
+    {
+      schema: {
+        summary: 'Send a delivery again: the same id and bytes, with X-Service-Delivery-Retry',
+        tags: ['alerts'],
+        params: IdParams,
+        response: answers(200, dataOf(LogEntry), 404, 409),
+      },
+    },
+    async request => {
+      const { projectId } = callerOf(request)
+      await replayDelivery(db, projectId, request.params.id, now())
+      return { data: await readEntry(db, projectId, request.params.id) }
+    },
+  )
+}
+
+async function readEntry(db: Db, projectId: string, id: string) {
+  const row = await findDelivery(db, projectId, id)
+  if (!row) throw notFound('log entry')
+  return presentLogEntry(row)
+}

@@ -1,0 +1,26 @@
+export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'skipped', 'dead'] as const
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
+
+/** A delivery to be made: one event to one channel. `subject` names its lane, `monitor:<id>` for instance. */
+export type NewDelivery = { projectId: string; channelId: string; eventId: string; eventName: string; subject: string }
+
+/** What came of one request. `responseCode` null: there was no answer, and `error` says why. */
+export type Outcome = {
+  startedAt: Date
+  durationMs: number
+  responseCode: number | null
+  error: string | null
+  /** the fault cannot pass by itself: an address that the egress guard refuses, for instance */
+  isPermanent: boolean
+  /** first kilobyte of the answer */
+  responseSnippet: string | null
+}
+
+/** An outcome as the log keeps and shows it (decisions 6.7). */
+export type LoggedAttempt = {
+  at: string
+  response_code: number | null
+  duration_ms: number
+  error: string | null
+  response_snippet: string | null
+}
