@@ -1,16 +1,135 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify'
+import { type FastifyBaseLogger, type FastifyInstance, fastify } from 'fastify'
+import type { Log } from '../../shared/log.ts'
+import { nowMs } from '../platform/clock.ts'
+import { newId } from '../platform/ids.ts'
+import type { Metrics } from '../platform/metrics.ts'
+import type { Db } from '../platform/postgres.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import { answerBrokenRequest, answerError } from './answer.ts'
+import { type Authenticate, authorize } from './auth.ts'
+import { isStorable, parseBody } from './body.ts'
+import { notFound, validationError } from './errors.ts'
+import { addIdempotency } from './idempotency.ts'
+import { addOpenapi } from './openapi.ts'
+import { typedQuery } from './query.ts'
+import { createRateLimit } from './rate-limit.ts'
+import { FORMATS } from './validation.ts'
 
 /**
  * What a room's routes are declared on: `monitorRoutes(app: App, context)`. Paths are written as in the
  * specification, relative to `/api/v1` (`app.get('/monitors/:id', …)`): start.ts registers the rooms under that prefix.
  * A route gives `schema: { body, querystring, params, response, summary, tags }` and throws the errors of errors.ts.
  */
-export type App = FastifyInstance<
-  RawServerDefault,
-  IncomingMessage,
-  ServerResponse,
-  FastifyBaseLogger,
-  TypeBoxTypeProvider
->
+export type App = FastifyInstance<Server, IncomingMessage, ServerResponse, FastifyBaseLogger, TypeBoxTypeProvider>
+
+export type AppContext = {
+  log: Log
+  metrics: Metrics
+  db: Db
+  secrets: Secrets
+  authenticate: Authenticate
+  publicUrl: string
+  /** CIDRs whose `X-Forwarded-For` is believed (decisions 2.3) */
+  trustedProxies: string[]
+  rateLimitPerMinute: number
+}
+
+export const API_PREFIX = '/api/v1'
+const BODY_LIMIT_BYTES = 1024 * 1024
+
+/** The HTTP server without any room's routes: validation, errors, keys, limits, OpenAPI (decisions 1). */
+export async function createApp(context: AppContext): Promise<App> {
+  const app: App = fastify({
+    loggerInstance: context.log as FastifyBaseLogger,
+    disableRequestLogging: true,
+    genReqId: newId,
+    bodyLimit: BODY_LIMIT_BYTES,
+    requestTimeout: 30_000,
+    trustProxy: context.trustedProxies.length > 0 ? context.trustedProxies : false,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: 200, ignoreTrailingSlash: false },
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, allErrors: true, formats: FORMATS } },
+    frameworkErrors: (_error, request, reply) => answerError(notFound('page'), request, reply),
+    clientErrorHandler: answerBrokenRequest,
+  }).withTypeProvider<TypeBoxTypeProvider>()
+
+  app.setErrorHandler(answerError)
+  app.setNotFoundHandler(request => {
+    throw notFound(routeOf(request))
+  })
+  // the schemas check what comes in; what goes out is our own and is sent as it is
+  app.setSerializerCompiler(() => data => JSON.stringify(data))
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
+    parseBody(body),
+  )
+  addRequestMetrics(app, context.metrics)
+  addAuthorization(app, context)
+  addStrictness(app)
+  addIdempotency(app, context)
+  await addOpenapi(app, context.publicUrl)
+  return app
+}
+
+const routeOf = (request: { method: string; url: string }) => `${request.method} ${request.url.split('?')[0]}`
+
+function addAuthorization(app: App, { authenticate, rateLimitPerMinute }: AppContext): void {
+  const limit = createRateLimit(rateLimitPerMinute)
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-content-type-options', 'nosniff')
+    if (isApi(request.url) && !request.routeOptions.config.open) {
+      reply.header('cache-control', 'no-store')
+      const { use, refusal } = await authorize(request, authenticate, limit, nowMs())
+      reply.headers({
+        'ratelimit-limit': use.limit,
+        'ratelimit-remaining': use.remaining,
+        'ratelimit-reset': use.resetSeconds,
+      })
+      if (refusal) throw refusal
+    }
+    if (request.is404) throw notFound(routeOf(request))
+  })
+}
+
+const isApi = (url: string) =>
+  url === API_PREFIX || url.startsWith(`${API_PREFIX}/`) || url.startsWith(`${API_PREFIX}?`)
+
+/** What a schema does not say is refused too: a body or a query where the route knows none (decisions 1.2). */
+function addStrictness(app: App): void {
+  app.addHook('preValidation', async request => {
+    const schema = request.routeOptions.schema
+    const query = request.query as Record<string, unknown>
+    if (schema?.querystring) request.query = typedQuery(query, schema.querystring)
+    const unknown = [
+      ...(schema?.querystring || !isApi(request.url) ? [] : Object.keys(query)),
+      ...(schema?.body || !isApi(request.url) ? [] : unknownInBody(request.body)),
+    ]
+    const broken = Object.keys(query).filter(name => !isStorable(`${name}${query[name]}`))
+    if (unknown.length + broken.length === 0) return
+    throw validationError([
+      ...unknown.map(path => ({ path, message: `${path || 'the body'} is not a known property` })),
+      ...broken.map(path => ({ path, message: `${path} holds characters that are not text` })),
+    ])
+  })
+}
+
+function unknownInBody(body: unknown): string[] {
+  if (body === undefined || body === null) return []
+  return typeof body === 'object' && !Array.isArray(body) ? Object.keys(body) : ['']
+}
+
+function addRequestMetrics(app: App, metrics: Metrics): void {
+  const seconds = metrics.histogram(
+    'picket_http_request_seconds',
+    'Answers of the HTTP API',
+    [0.005, 0.02, 0.1, 0.5, 2, 10, 60],
+    ['method', 'route', 'status'],
+  )
+  app.addHook('onResponse', async (request, reply) => {
+    const route = request.is404 ? 'unknown' : (request.routeOptions.url ?? 'unknown')
+    seconds.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1_000)
+  })
+}

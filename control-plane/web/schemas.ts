@@ -1,4 +1,4 @@
-import { type TObject, type TProperties, type TSchema, Type } from 'typebox'
+import { type TProperties, type TSchema, Type } from 'typebox'
 
 /** An object that refuses unknown properties. Every request body and query is one (decisions 1.2). */
 export const strictObject = <T extends TProperties>(properties: T, options: { description?: string } = {}) =>
@@ -61,5 +61,3 @@ export const answers = <S extends number, T extends TSchema>(status: S, schema: 
     [status]: schema,
     ...Object.fromEntries(errors.map(error => [error, ErrorResponse])),
   }) as { [K in S]: T }
-
-export type AnyObject = TObject

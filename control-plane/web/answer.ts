@@ -1,0 +1,55 @@
+import type { Socket } from 'node:net'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ApiError, errorBody, unavailable, validationError } from './errors.ts'
+import { detailsOf, type Fault } from './validation.ts'
+
+type Thrown = {
+  statusCode?: number
+  code?: string
+  message: string
+  validation?: Fault[]
+  validationContext?: string
+}
+
+const PART_NAMES: Record<string, string> = { body: 'body', querystring: 'query', params: 'path', headers: 'headers' }
+
+/** Turns whatever was thrown into the answer: the one place where that happens (decisions 1.3). */
+export function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
+  const error = toApiError(thrown as Thrown, request.id)
+  if (error.status >= 500) request.log.error({ err: thrown, request_id: request.id }, 'a request failed')
+  if (error.extra.retryAfterSeconds !== undefined) reply.header('retry-after', error.extra.retryAfterSeconds)
+  return reply.code(error.status).header('content-type', 'application/json; charset=utf-8').send(errorBody(error))
+}
+
+/** Answers bytes that are not HTTP in the same shape, as far as the connection allows. */
+export function answerBrokenRequest(error: { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return
+  const tooLarge = error.code === 'HPE_HEADER_OVERFLOW'
+  const late = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+  const status = tooLarge ? 431 : late ? 408 : 400
+  const message = tooLarge ? 'the headers are too large' : late ? 'the request came too slowly' : 'this is not HTTP'
+  const body = JSON.stringify(errorBody(new ApiError(status, 'validation_error', message)))
+  const head = `HTTP/1.1 ${status} Refused\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n`
+  socket.end(`${head}Connection: close\r\n\r\n${body}`)
+}
+
+function toApiError(thrown: Thrown, requestId: string): ApiError {
+  if (thrown instanceof ApiError) return thrown
+  if (thrown.validation) {
+    return validationError(detailsOf(thrown.validation, PART_NAMES[thrown.validationContext ?? ''] ?? 'request'))
+  }
+  if (thrown.statusCode === 413) return new ApiError(413, 'payload_too_large', 'the body is larger than 1 MiB')
+  if (thrown.statusCode === 415) {
+    return new ApiError(415, 'unsupported_media_type', 'bodies are JSON: send Content-Type: application/json')
+  }
+  if (thrown.statusCode === 400) return new ApiError(400, 'validation_error', thrown.message)
+  if (isEngineAway(thrown)) return unavailable('a database is away; try again in a moment')
+  return new ApiError(500, 'internal_error', `something went wrong on our side (request ${requestId})`)
+}
+
+const AWAY_CODES = /^(ECONN|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT|EHOSTUNREACH|08|57P0|53300|SOCKET_TIMEOUT)/
+const AWAY_MESSAGES =
+  /^(Knex: Timeout|Connection terminated|Timeout error|timeout expired|timeout exceeded|socket hang up)/
+
+/** True for what the client libraries throw when their engine cannot be reached. */
+const isEngineAway = ({ code, message }: Thrown) => AWAY_CODES.test(code ?? '') || AWAY_MESSAGES.test(message ?? '')

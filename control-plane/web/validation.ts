@@ -1,0 +1,104 @@
+import type { Detail } from './errors.ts'
+
+/** What the validator of Fastify (Ajv, all errors) says about one place of a request. */
+export type Fault = { keyword: string; instancePath: string; params: Record<string, unknown>; message?: string }
+
+/** Formats beyond those of JSON Schema. `line`: what may stand in a header, a subject, a host or a name. */
+export const FORMATS = { line: /^[^\r\n\0]*$/ }
+
+const MAX_DETAILS = 50
+
+const FORMAT_SENTENCES: Record<string, string> = {
+  line: 'must not contain line breaks or NUL',
+  email: 'must be an e-mail address',
+  uri: 'must be a URL',
+  'date-time': 'must be a date and time such as 2026-08-01T12:00:00Z',
+  date: 'must be a date such as 2026-08-01',
+}
+
+const TYPE_SENTENCES: Record<string, string> = {
+  string: 'a string',
+  integer: 'an integer',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'an array',
+  object: 'an object',
+  null: 'null',
+}
+
+/** The faults as places and sentences (decisions 1.3): "interval_seconds must be at least 30". */
+export function detailsOf(faults: Fault[], part: string): Detail[] {
+  const details = withoutBranches(faults.slice(0, MAX_DETAILS)).map(fault => {
+    const path = placeOf(fault)
+    const orNull = fault.keyword === 'type' && faults.some(other => isNullBranch(other) && samePlace(other, fault))
+    return { path, message: `${path || `the ${part}`} ${sentenceOf(fault)}${orNull ? ' or null' : ''}` }
+  })
+  return [...new Map(details.map(detail => [detail.message, detail])).values()]
+}
+
+/** `assertions` + `1` → `assertions[1]`; `config` + `url` → `config.url`. */
+export function joinPath(path: string, key: string, isItem: boolean): string {
+  if (isItem) return `${path}[${key}]`
+  return path === '' ? key : `${path}.${key}`
+}
+
+/** Of a value that may be one of several things, Ajv tells each branch's complaint and its own: keep the useful ones. */
+function withoutBranches(faults: Fault[]): Fault[] {
+  const isNoise = (fault: Fault) => fault.keyword === 'anyOf' || fault.keyword === 'oneOf' || isNullBranch(fault)
+  return faults.filter(
+    fault =>
+      !isNoise(fault) || !faults.some(other => !isNoise(other) && other.instancePath.startsWith(fault.instancePath)),
+  )
+}
+
+const isNullBranch = (fault: Fault) => fault.keyword === 'type' && fault.params.type === 'null'
+const samePlace = (a: Fault, b: Fault) => a !== b && a.instancePath === b.instancePath
+
+function placeOf({ keyword, instancePath, params }: Fault): string {
+  const keys = instancePath
+    .split('/')
+    .slice(1)
+    .map(key => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+  if (keyword === 'required') keys.push(String(params.missingProperty))
+  if (keyword === 'additionalProperties') keys.push(String(params.additionalProperty))
+  return keys.reduce((path, key) => joinPath(path, key, path !== '' && /^\d+$/.test(key)), '')
+}
+
+function sentenceOf({ keyword, params, message }: Fault): string {
+  const limit = Number(params.limit)
+  switch (keyword) {
+    case 'required':
+      return 'is required'
+    case 'additionalProperties':
+      return 'is not a known property'
+    case 'type':
+      return `must be ${[params.type]
+        .flat()
+        .map(type => TYPE_SENTENCES[String(type)] ?? type)
+        .join(' or ')}`
+    case 'enum':
+      return `must be one of ${(params.allowedValues as unknown[]).join(', ')}`
+    case 'const':
+      return `must be ${JSON.stringify(params.allowedValue)}`
+    case 'minimum':
+      return `must be at least ${limit}`
+    case 'maximum':
+      return `must be at most ${limit}`
+    case 'minLength':
+    case 'minItems':
+      return limit === 1 ? 'must not be empty' : `must have at least ${limit} ${unitOf(keyword)}`
+    case 'maxLength':
+    case 'maxItems':
+      return `must have at most ${limit} ${unitOf(keyword)}`
+    case 'uniqueItems':
+      return 'must not have the same item twice'
+    case 'pattern':
+      return `must match ${params.pattern}`
+    case 'format':
+      return FORMAT_SENTENCES[String(params.format)] ?? `must be a valid ${params.format}`
+    default:
+      return message ?? 'is not valid'
+  }
+}
+
+const unitOf = (keyword: string) => (keyword.endsWith('Length') ? 'characters' : 'items')
