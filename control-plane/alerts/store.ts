@@ -43,7 +43,7 @@ export async function linkDefaultChannels(tx: Tx, projectId: string, monitorIds:
     `INSERT INTO alert_rules (id, project_id, monitor_id, alert_channel_id, on_down, on_recovery, on_degraded,
        created_at, updated_at)
      SELECT id, :projectId, monitor_id, channel_id, true, true, false, :now, :now
-     FROM unnest(CAST(:ids AS uuid[]), CAST(:monitorIds AS uuid[]), CAST(:channelIds AS uuid[])) AS pair (id, monitor_id, channel_id)
+     FROM unnest(:ids::uuid[], :monitorIds::uuid[], :channelIds::uuid[]) AS pair (id, monitor_id, channel_id)
      ON CONFLICT (monitor_id, alert_channel_id) DO NOTHING`,
     {
       projectId,

@@ -1,0 +1,49 @@
+import { Type } from 'typebox'
+import { HeaderMapSchema, headerProblems, maskHeaders, unmaskHeaders } from '../web/header-map.ts'
+import { defineKind } from './types.ts'
+import { webUrlProblem } from './web-url.ts'
+
+const Config = Type.Object({
+  url: Type.String({ maxLength: 2_048 }),
+  headers: Type.Optional(HeaderMapSchema),
+  relay_source_id: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]{1,128}$' })),
+})
+
+/** Headers that belong to the delivery itself, not to whoever configured the channel. */
+const RESERVED = /^(x-service-.*|webhook-.*|content-.*|host)$/i
+
+/** Posts the envelope as JSON (specification, "Envelope"); the delivery adds the signatures. */
+export const webhook = defineKind({
+  schema: Config,
+  isSigned: true,
+  problems(config, checkLiteral) {
+    const urlProblem = webUrlProblem(config.url, checkLiteral)
+    const headers = config.headers ?? {}
+    return [
+      ...(urlProblem === null ? [] : [{ path: 'config.url', message: urlProblem }]),
+      ...headerProblems(headers, 'config.headers'),
+      ...Object.keys(headers)
+        .filter(name => RESERVED.test(name))
+        .map(name => ({ path: `config.headers.${name}`, message: `the header ${name} is set by Picket itself` })),
+    ]
+  },
+  mask: config => (config.headers ? { ...config, headers: maskHeaders(config.headers) } : config),
+  unmask(sent, stored) {
+    if (!sent.headers) return { config: sent, problems: [] }
+    const { headers, problems } = unmaskHeaders(sent.headers, stored?.headers ?? null, 'config.headers')
+    return { config: { ...sent, headers }, problems }
+  },
+  render(envelope, config) {
+    const configured = Object.entries(config.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value])
+    return {
+      method: 'POST',
+      url: config.url,
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'Picket-Webhook/1',
+        ...Object.fromEntries(configured),
+      },
+      body: Buffer.from(JSON.stringify(envelope)),
+    }
+  },
+})
