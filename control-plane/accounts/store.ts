@@ -1,0 +1,42 @@
+import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
+import { type Counted, PLAN_LIMITS, type Plan, type Usage } from './plans.ts'
+
+/** How many of each an organization has. What has no table yet counts as none. */
+const COUNTS: Record<Counted, string> = {
+  monitors: `SELECT count(*) FROM monitors JOIN projects ON projects.id = monitors.project_id
+             WHERE projects.organization_id = :organizationId AND monitors.deleted_at IS NULL`,
+  statusPages: 'SELECT 0',
+  dataSources: 'SELECT 0',
+  members: 'SELECT count(*) FROM memberships WHERE organization_id = :organizationId',
+}
+
+/**
+ * The organization's plan and count, with its row locked until the transaction ends, so that two requests cannot pass
+ * a limit together.
+ */
+export async function lockUsage(tx: Tx, organizationId: string, counted: Counted): Promise<Usage> {
+  // two statements: the count has to see what the holder of the lock before us committed
+  await tx.raw('SELECT 1 FROM organizations WHERE id = ? FOR UPDATE', [organizationId])
+  return readUsage(tx, organizationId, counted)
+}
+
+/** The organization's plan and count as they are now. */
+export async function readUsage(db: Db, organizationId: string, counted: Counted): Promise<Usage> {
+  const [row] = await query<{ plan: Plan; used: number }>(
+    db,
+    `SELECT plan, (${COUNTS[counted]})::integer AS used FROM organizations WHERE id = :organizationId`,
+    { organizationId },
+  )
+  if (!row) throw new Error(`organization ${organizationId} is gone`)
+  return { plan: row.plan, counted, limit: PLAN_LIMITS[row.plan][counted], used: row.used }
+}
+
+/** False when there is no such organization. */
+export async function updatePlan(db: Db, organizationId: string, plan: Plan, now: Date): Promise<boolean> {
+  const touched = await execute(db, 'UPDATE organizations SET plan = ?, updated_at = ? WHERE id = ?', [
+    plan,
+    now,
+    organizationId,
+  ])
+  return touched === 1
+}
