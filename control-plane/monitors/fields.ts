@@ -1,0 +1,111 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Secrets } from '../platform/secrets.ts'
+import type { HeaderMap } from '../web/header-map.ts'
+import type { MonitorCreate, MonitorUpdate } from './schema.ts'
+import { type AuthConfig, openAuth, openHeaders, sealAuth, sealHeaders } from './sealed.ts'
+import type { StoredMonitor } from './types.ts'
+
+type Sealed = 'headers' | 'authConfig'
+type Kept =
+  | 'id'
+  | 'projectId'
+  | 'partition'
+  | 'configVersion'
+  | 'revision'
+  | 'status'
+  | 'statusChangedAt'
+  | 'isPaused'
+  | 'sslExpiresAt'
+  | 'domainExpiresAt'
+  | 'deletedAt'
+  | 'createdAt'
+  | 'updatedAt'
+
+/** What a user configures of a monitor, in plain text. */
+export type MonitorFields = Omit<StoredMonitor, Kept | Sealed> & {
+  headers: HeaderMap | null
+  authConfig: AuthConfig | null
+}
+
+const DEFAULTS: Omit<MonitorFields, 'name' | 'type'> = {
+  url: null,
+  method: 'GET',
+  headers: null,
+  body: null,
+  intervalSeconds: 60,
+  timeoutMs: 30_000,
+  regions: ['us-east'],
+  assertions: null,
+  authType: null,
+  authConfig: null,
+  keyword: null,
+  keywordType: 'contains',
+  heartbeatInterval: null,
+  heartbeatGrace: 60,
+  sslCheck: false,
+  domainCheck: false,
+  screenshotOnFailure: true,
+  screenshotCompare: false,
+  screenshotThreshold: 0.05,
+  retryCount: 2,
+  tags: null,
+}
+
+/** A create body with the specification's defaults. */
+export function fieldsOfCreate(body: MonitorCreate): MonitorFields {
+  return { ...DEFAULTS, ...camelKeys(body) } as MonitorFields
+}
+
+/** The fields after an update: what the body names is replaced, everything else stays. */
+export function fieldsOfUpdate(before: MonitorFields, body: MonitorUpdate): MonitorFields {
+  return { ...before, ...camelKeys(body) } as MonitorFields
+}
+
+/** A stored monitor's fields, opened. */
+export function fieldsOf(monitor: StoredMonitor, secrets: Secrets): MonitorFields {
+  const fields = Object.fromEntries(
+    ['name', 'type', ...Object.keys(DEFAULTS)].map(key => [key, monitor[key as keyof StoredMonitor]]),
+  ) as MonitorFields
+  return {
+    ...fields,
+    headers: openHeaders(monitor, secrets),
+    authConfig: openAuth(monitor, secrets)?.config ?? null,
+  }
+}
+
+/** The fields as columns hold them. */
+export function sealFields(fields: MonitorFields, owner: Pick<StoredMonitor, 'id' | 'projectId'>, secrets: Secrets) {
+  return {
+    ...fields,
+    headers: sealHeaders(fields.headers, owner, secrets),
+    authConfig: sealAuth(fields.authConfig, owner, secrets),
+  }
+}
+
+/** Neither what is looked at nor how it is judged hangs on these. */
+const UNCHECKED = [
+  'name',
+  'tags',
+  'domainCheck',
+  'screenshotOnFailure',
+  'screenshotCompare',
+  'screenshotThreshold',
+] as const
+
+/** True when a change asks for a new config version, which starts the regions' streaks anew (decisions 4.6). */
+export function changesTheCheck(before: MonitorFields, after: MonitorFields): boolean {
+  return !isDeepStrictEqual(checkedPart(before), checkedPart(after))
+}
+
+function checkedPart(fields: MonitorFields) {
+  const part: Partial<MonitorFields> = { ...fields, regions: [...fields.regions].sort() }
+  for (const key of UNCHECKED) delete part[key]
+  return part
+}
+
+/** `interval_seconds` → `intervalSeconds`, of the object's own keys only. */
+function camelKeys(body: object): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(body).map(([key, value]) => [key.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase()), value]),
+  )
+}

@@ -1,0 +1,53 @@
+import type { Secrets } from '../platform/secrets.ts'
+import { maskHeaders } from '../web/header-map.ts'
+import { configurationIssues } from './configuration.ts'
+import { maskAuth } from './credentials.ts'
+import { openAuth, openHeaders } from './sealed.ts'
+import type { StoredMonitor } from './types.ts'
+
+/** When monitors were last checked, by id; one that is missing was never checked, or nobody can tell now. */
+export type LastCheckedAt = ReadonlyMap<string, Date>
+
+/** A monitor as the API answers it (specification, "Monitor"; decisions 1.1, 1.7 and 3.1). */
+export function presentMonitor(monitor: StoredMonitor, secrets: Secrets, lastCheckedAt: LastCheckedAt) {
+  const headers = openHeaders(monitor, secrets)
+  const auth = openAuth(monitor, secrets)
+  return {
+    id: monitor.id,
+    name: monitor.name,
+    type: monitor.type,
+    url: monitor.url,
+    method: monitor.method,
+    headers: headers && maskHeaders(headers),
+    body: monitor.body,
+    interval_seconds: monitor.intervalSeconds,
+    timeout_ms: monitor.timeoutMs,
+    regions: monitor.regions,
+    assertions: monitor.assertions,
+    auth_type: monitor.authType,
+    auth_config: auth && maskAuth(auth.type, auth.config),
+    keyword: monitor.keyword,
+    keyword_type: monitor.keywordType,
+    heartbeat_interval: monitor.heartbeatInterval,
+    heartbeat_grace: monitor.heartbeatGrace,
+    ssl_check: monitor.sslCheck,
+    domain_check: monitor.domainCheck,
+    screenshot_on_failure: monitor.screenshotOnFailure,
+    screenshot_compare: monitor.screenshotCompare,
+    screenshot_threshold: monitor.screenshotThreshold,
+    retry_count: monitor.retryCount,
+    tags: monitor.tags,
+    status: monitor.status,
+    status_changed_at: textOf(monitor.statusChangedAt),
+    last_checked_at: textOf(lastCheckedAt.get(monitor.id) ?? null),
+    is_paused: monitor.isPaused,
+    ping_url: null,
+    ssl_expires_at: textOf(monitor.sslExpiresAt),
+    domain_expires_at: textOf(monitor.domainExpiresAt),
+    configuration_issues: configurationIssues(monitor),
+    created_at: monitor.createdAt.toISOString(),
+    updated_at: monitor.updatedAt.toISOString(),
+  }
+}
+
+const textOf = (time: Date | null): string | null => time?.toISOString() ?? null
