@@ -1,0 +1,30 @@
+import t from 'tap'
+import { places, sources } from './source.ts'
+
+const files = sources('shared', 'control-plane', 'probe-agent')
+
+t.test('the environment is read in main and config only', async t => {
+  const readers = /^(control-plane|probe-agent)\/(main|admin|config)\.ts$/
+  const found = files.filter(({ path }) => !readers.test(path)).flatMap(file => places(file, /process\.env\b/g))
+  t.same(found, [])
+})
+
+/**
+ * Time and chance come in as arguments. The places that make them: the control plane's platform, the agent's loop and
+ * clock, and the egress guard, whose socket timings are what a check measures.
+ */
+const CLOCKS = /^(control-plane\/platform\/.*|probe-agent\/(loop|clock)|shared\/egress\/.*)\.ts$/
+const CLOCK =
+  /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\brandom(UUID|Bytes|Int)\b|\bperformance\.now\b|\bhrtime\b|\bset(Timeout|Interval|Immediate)\(|['"]node:timers/g
+
+t.test('clock and randomness live in platform, in the agent’s loop and clock, and in the egress guard', async t => {
+  const found = files.filter(({ path }) => !CLOCKS.test(path)).flatMap(file => places(file, CLOCK))
+  t.same(found, [])
+})
+
+t.test('nothing is fetched around the egress guard', async t => {
+  t.same(
+    files.flatMap(file => places(file, /(?<![.\w])fetch\(/g)),
+    [],
+  )
+})

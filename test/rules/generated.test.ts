@@ -1,0 +1,19 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { filesBelow, ROOT } from './source.ts'
+
+t.test('the committed messages and stubs are what "npm run generate" makes of the .proto files', async t => {
+  const out = mkdtempSync(join(tmpdir(), 'picket-proto-'))
+  t.teardown(() => rmSync(out, { recursive: true, force: true }))
+  const bin = join(ROOT, 'node_modules/.bin')
+  const env = { ...process.env, PATH: `${bin}:${process.env.PATH}` }
+  execFileSync(join(bin, 'buf'), ['generate', '--output', out], { cwd: join(ROOT, 'proto'), env })
+  const committed = filesBelow('proto/gen')
+  t.ok(committed.length > 0)
+  for (const path of committed) {
+    t.equal(readFileSync(join(out, path.slice('proto/'.length)), 'utf8'), readFileSync(join(ROOT, path), 'utf8'), path)
+  }
+})

