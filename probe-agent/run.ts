@@ -1,6 +1,9 @@
-import type { CheckSpec } from '../shared/check.ts'
-import type { Egress } from '../shared/egress/index.ts'
-import type { FailedAssertion, Observation, Outcome } from '../shared/result.ts'
+import { evaluate } from '../shared/assertions/evaluate.ts'
+import { type CheckSpec, isCheckType } from '../shared/check.ts'
+import { createDeadline, type Egress } from '../shared/egress/index.ts'
+import { nowUs, wallMs } from '../shared/egress/monotonic.ts'
+import { type CheckError, type FailedAssertion, FailureSource, type Observation, Outcome } from '../shared/result.ts'
+import { CHECKS } from './checks/index.ts'
 import type { SelfTest } from './self-test.ts'
 
 export type Ran = { observation: Observation; outcome: Outcome; failedAssertions: FailedAssertion[] }
@@ -14,6 +17,87 @@ export type RunOptions = {
  * Runs one check under one deadline (`spec.timeoutMs`) and judges what it saw. Never throws and never rejects: what
  * goes wrong in ourselves is an `internal` failure, outcome UNKNOWN (decisions 4.3).
  */
-export async function runCheck(_spec: CheckSpec, _egress: Egress, _options: RunOptions = {}): Promise<Ran> {
-  throw new Error('written next')
+export async function runCheck(spec: CheckSpec, egress: Egress, options: RunOptions = {}): Promise<Ran> {
+  const startedUs = nowUs()
+  const observation = await observe(spec, egress, startedUs)
+  const ran = judge(spec, observation, startedUs)
+  const { error } = observation
+  if (!options.selfTest) return ran
+  options.selfTest.observe(spec.url, error === null || !isNetworkError(observation, error))
+  if (error === null || !isNetworkError(observation, error)) return ran
+  observation.error = await options.selfTest.excuse(error, startedUs)
+  return { observation, outcome: outcomeOf(observation.error, 'passed'), failedAssertions: [] }
+}
+
+async function observe(spec: CheckSpec, egress: Egress, startedUs: number): Promise<Observation> {
+  const deadline = createDeadline(spec.timeoutMs)
+  try {
+    if (!isCheckType(spec.type)) throw new Error(`this probe has no check for ${spec.type}`)
+    return await CHECKS[spec.type](spec, deadline.signal, egress)
+  } catch (error) {
+    return brokenObservation(error, startedUs)
+  } finally {
+    deadline.clear()
+  }
+}
+
+/** Assertions on what was seen. They count towards the deadline too, so a slow one cannot pass late. */
+function judge(spec: CheckSpec, observation: Observation, startedUs: number): Ran {
+  if (observation.error !== null || spec.assertions.length === 0) {
+    return { observation, outcome: outcomeOf(observation.error, 'passed'), failedAssertions: [] }
+  }
+  try {
+    const { verdict, failed } = evaluate(spec.assertions, observation, wallMs())
+    if (nowUs() - startedUs > spec.timeoutMs * 1000) observation.error = lateError
+    else if (verdict === 'failed') observation.error = assertionError(failed)
+    return { observation, outcome: outcomeOf(observation.error, verdict), failedAssertions: failed }
+  } catch (error) {
+    observation.error = internalError(error)
+    return { observation, outcome: Outcome.UNKNOWN, failedAssertions: [] }
+  }
+}
+
+function outcomeOf(error: CheckError | null, verdict: 'passed' | 'degraded' | 'failed'): Outcome {
+  if (error !== null) return error.source === FailureSource.INTERNAL ? Outcome.UNKNOWN : Outcome.DOWN
+  return verdict === 'degraded' ? Outcome.DEGRADED : Outcome.UP
+}
+
+/** Whether a failure could be our own network's: no answer came, and nothing said no. */
+function isNetworkError({ statusCode }: Observation, { code, source }: CheckError): boolean {
+  return statusCode === null && (source !== FailureSource.TARGET || NETWORK_CODES.has(code))
+}
+
+const NETWORK_CODES = new Set(['timeout', 'host_unreachable', 'connection_reset'])
+
+const lateError: CheckError = {
+  source: FailureSource.TARGET,
+  code: 'timeout',
+  message: 'timed out while evaluating the assertions',
+}
+
+function assertionError(failed: FailedAssertion[]): CheckError {
+  const { type, operator, value, actual } = failed.find(({ type }) => !isTiming(type))!
+  const expected = `${type} ${operator} ${value}`.trim()
+  const message = `assertion failed: ${expected}; seen: ${actual}`.slice(0, 500)
+  return { source: FailureSource.TARGET, code: 'assertion_failed', message }
+}
+
+const isTiming = (type: string) => type === 'response_time' || type.startsWith('phase.')
+
+function internalError(error: unknown): CheckError {
+  return { source: FailureSource.INTERNAL, code: 'internal_error', message: String((error as Error)?.message ?? error) }
+}
+
+function brokenObservation(error: unknown, startedUs: number): Observation {
+  const totalUs = nowUs() - startedUs
+  return {
+    error: internalError(error),
+    timings: { dnsUs: 0, connectUs: 0, tlsUs: 0, firstByteUs: 0, transferUs: totalUs },
+    totalUs,
+    statusCode: null,
+    headers: null,
+    body: null,
+    resolvedIp: null,
+    certificate: null,
+  }
 }

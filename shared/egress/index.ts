@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
-import { EgressFailure, targetFailure } from './failure.ts'
+import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls'
+import { targetFailure } from './failure.ts'
 import { normalizeHost } from './host.ts'
 import { parseAllow, refusalOf } from './policy.ts'
 import { createResolver, type ResolveHost } from './resolve.ts'
@@ -7,7 +8,8 @@ import { createResolver, type ResolveHost } from './resolve.ts'
 export { type Connected, connectTcp } from './connect.ts'
 export { createDeadline, type Deadline } from './deadline.ts'
 export { checkErrorOf, DeadlineExceeded, EgressFailure } from './failure.ts'
-export { type HttpAnswer, type HttpRequest, type Prepared, prepareRequest, request, send } from './http.ts'
+export { type HttpAnswer, type HttpRequest, request, send } from './http.ts'
+export { type Prepared, prepareRequest } from './prepare.ts'
 export type { ResolveHost } from './resolve.ts'
 
 /** The one guard for every outbound socket of both programs (decisions 11.3). */
@@ -22,16 +24,27 @@ export type Egress = {
    * `dns_timeout`.
    */
   resolve: (host: string) => Promise<string[]> | string[]
+  /** What TLS trusts, made once: node would load the authorities anew for each connection. */
+  secureContext: () => SecureContext
 }
 
 /** Verdicts kept, so that a target checked every 30 s is not judged anew each time. */
 const VERDICTS_KEPT = 20_000
 
-/** @param allow CIDRs that may be reached although they are private or reserved (EGRESS_ALLOW) */
-export function createEgress(options: { allow: string[]; resolver?: ResolveHost }): Egress {
+export type EgressOptions = {
+  /** CIDRs that may be reached although they are private or reserved (EGRESS_ALLOW) */
+  allow: string[]
+  resolver?: ResolveHost
+  /** certificates in PEM trusted beside the public authorities */
+  trust?: string[]
+}
+
+/** @throws ConfigError when a text of `allow` is no range of addresses */
+export function createEgress(options: EgressOptions): Egress {
   const allow = parseAllow(options.allow)
   const resolveName = options.resolver ?? createResolver()
   const verdicts = new Map<string, string | null>()
+  let secureContext: SecureContext | undefined
 
   function refusal(address: string): string | null {
     const known = verdicts.get(address)
@@ -56,6 +69,10 @@ export function createEgress(options: { allow: string[]; resolver?: ResolveHost 
 
   return {
     assertAllowed,
+    secureContext() {
+      secureContext ??= createSecureContext(options.trust ? { ca: [...rootCertificates, ...options.trust] } : {})
+      return secureContext
+    },
     checkLiteral(host) {
       const name = normalizeHost(host)
       if (name === null || !isIP(name)) return null
@@ -70,8 +87,4 @@ export function createEgress(options: { allow: string[]; resolver?: ResolveHost 
       return [name]
     },
   }
-}
-
-export function isEgressFailure(error: unknown): error is EgressFailure {
-  return error instanceof EgressFailure
 }

@@ -1,0 +1,18 @@
+import type { Auth } from '../../shared/check.ts'
+
+/** The header that a monitor's `auth_type` and `auth_config` stand for (decisions 3.2), or null. */
+export function authHeader(auth: Auth | undefined): [name: string, value: string] | null {
+  const kind = auth?.kind
+  switch (kind?.$case) {
+    case 'basic': {
+      const { username, password } = kind.value
+      return ['Authorization', `Basic ${Buffer.from(`${username}:${password}`, 'utf8').toString('base64')}`]
+    }
+    case 'bearerToken':
+      return ['Authorization', `Bearer ${kind.value}`]
+    case 'header':
+      return [kind.value.name, kind.value.value]
+    default:
+      return null
+  }
+}

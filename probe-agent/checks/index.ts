@@ -1,0 +1,11 @@
+import type { Check, CheckType } from '../../shared/check.ts'
+import { checkHttp } from './http.ts'
+import { checkKeyword } from './keyword.ts'
+import { checkTcp } from './tcp.ts'
+
+/** Every type of check that this probe runs. A new one is a file beside this and a line here. */
+export const CHECKS: Record<CheckType, Check> = {
+  http: checkHttp,
+  keyword: checkKeyword,
+  tcp: checkTcp,
+}

@@ -1,0 +1,115 @@
+import { bodyText } from '../body-text.ts'
+import type { Assertion } from '../check.ts'
+import type { FailedAssertion, Observation } from '../result.ts'
+import { isNumber, OPERATOR_NAMES, OPERATORS, type OperatorName } from './operators.ts'
+import { READERS, type Reader, type Reading, type Seen } from './readers.ts'
+import { statusTest } from './status.ts'
+
+type Compiled = {
+  degrades: boolean
+  read: (seen: Seen) => Reading
+  holds: (actual: string | null) => boolean
+}
+
+export type Judgement = {
+  /** `degraded` when only assertions on times failed, `failed` when any other did (decisions 3.5) */
+  verdict: 'passed' | 'degraded' | 'failed'
+  failed: FailedAssertion[]
+}
+
+const ACTUAL_LIMIT = 200
+
+/** Assertions of a monitor stay the same object from check to check, so each is compiled once. */
+const compiledBy = new WeakMap<Assertion, Compiled>()
+
+/**
+ * Why an assertion cannot be used, as a sentence for the customer that names what would fit; null when it can
+ * (decisions 3.5). Shared by the API and the probe.
+ */
+export function validateAssertion(assertion: Assertion): string | null {
+  const compiled = compile(assertion)
+  return typeof compiled === 'string' ? compiled : null
+}
+
+/** Whether judging these assertions needs the response's body. */
+export function needsBody(assertions: Assertion[]): boolean {
+  return assertions.some(({ type }) => READERS[type]?.needsBody)
+}
+
+/** @throws Error when an assertion does not pass validateAssertion, which the API has asked before */
+export function evaluate(assertions: Assertion[], observation: Observation, nowMs: number): Judgement {
+  const failed: FailedAssertion[] = []
+  let verdict: Judgement['verdict'] = 'passed'
+  const seen = seenOf(observation, nowMs)
+  for (const assertion of assertions) {
+    const { read, holds, degrades } = compiledOf(assertion)
+    const reading = read(seen)
+    const isReadable = reading === null || typeof reading === 'string'
+    if (isReadable && holds(reading)) continue
+    const actual = isReadable ? (reading ?? '(not there)') : `(${reading.unreadable})`
+    failed.push({ ...assertion, actual: actual.slice(0, ACTUAL_LIMIT) })
+    if (!degrades) verdict = 'failed'
+    else if (verdict === 'passed') verdict = 'degraded'
+  }
+  return { verdict, failed }
+}
+
+function seenOf(observation: Observation, nowMs: number): Seen {
+  let text: string | undefined
+  let json: { value: unknown } | undefined | null = null
+  const seen: Seen = {
+    observation,
+    nowMs,
+    text() {
+      text ??= bodyText(observation)
+      return text
+    },
+    json() {
+      if (json === null) json = parse(seen.text())
+      return json
+    },
+  }
+  return seen
+}
+
+function parse(text: string): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) }
+  } catch {
+    return undefined
+  }
+}
+
+function compiledOf(assertion: Assertion): Compiled {
+  const known = compiledBy.get(assertion)
+  if (known) return known
+  const compiled = compile(assertion)
+  if (typeof compiled === 'string') throw new Error(compiled)
+  compiledBy.set(assertion, compiled)
+  return compiled
+}
+
+function compile({ type, operator, value }: Assertion): Compiled | string {
+  const reader = Object.hasOwn(READERS, type) ? READERS[type] : undefined
+  if (!reader) return `"${type}" is not a type of assertion; use one of ${Object.keys(READERS).join(', ')}`
+  if (!isOperator(operator)) return `"${operator}" is not an operator; use one of ${OPERATOR_NAMES.join(', ')}`
+  if (!reader.operators.includes(operator)) {
+    return `${operator} does not fit ${type}; use one of ${reader.operators.join(', ')}`
+  }
+  const wanted = reader.want(value, OPERATORS[operator].takesValue)
+  if (typeof wanted === 'string') return `the value of a ${type} assertion: ${wanted}`
+  const test = testOf(reader, type, operator, wanted.expected)
+  if (typeof test === 'string') return `the value of a ${type} assertion: ${test}`
+  return { degrades: reader.degrades, read: wanted.read, holds: test }
+}
+
+function testOf(reader: Reader, type: string, operator: OperatorName, expected: string): Compiled['holds'] | string {
+  if (type === 'status_code') return statusTest(operator, expected)
+  const isNumeric = !reader.operators.includes('contains')
+  if (isNumeric && !isNumber(expected)) return `"${expected}" is not a number`
+  return OPERATORS[operator].problem(expected) ?? OPERATORS[operator].make(expected)
+}
+
+function isOperator(text: string): text is OperatorName {
+  return Object.hasOwn(OPERATORS, text)
+}

@@ -1,0 +1,130 @@
+import { connect, isIP, type Socket } from 'node:net'
+import { connect as connectTls, type SecureContext, type TLSSocket } from 'node:tls'
+import { type CertificateSeen, type CheckError, FailureSource, type Timings } from '../result.ts'
+import { checkErrorOf, type EgressFailure, failureOf, targetFailure, tlsFailureOf } from './failure.ts'
+import type { Egress } from './index.ts'
+import { enter, finish, startTrip, type Trip, throwIfAborted, waitFor } from './trip.ts'
+
+/** How long an address may take while there is another one to try: one lost SYN and its repetition. */
+const NOT_LAST_ADDRESS_MS = 2000
+const ADDRESSES_TRIED = 4
+
+export type Connected = {
+  error: CheckError | null
+  timings: Timings
+  totalUs: number
+  resolvedIp: string | null
+}
+
+/** Opens a TCP connection and closes it at once. Never throws; `signal` is the one deadline over name and connection. */
+export async function connectTcp(
+  target: { host: string; port: number },
+  signal: AbortSignal,
+  egress: Egress,
+): Promise<Connected> {
+  const trip = startTrip(signal, firstPhaseOf(target.host))
+  let error: CheckError | null = null
+  let resolvedIp: string | null = null
+  try {
+    const socket = await dial(trip, target.host, target.port, egress)
+    resolvedIp = socket.remoteAddress ?? null
+    socket.destroy()
+  } catch (cause) {
+    error = checkErrorOf(failureOf(cause))
+  }
+  const totalUs = finish(trip)
+  return { error, timings: trip.timings, totalUs, resolvedIp }
+}
+
+export const firstPhaseOf = (host: string) => (isIP(host) ? 'connectUs' : 'dnsUs')
+
+/**
+ * An open connection to one of the host's addresses, the next one tried when one fails. Throws an EgressFailure: the
+ * first that is the target's fault, so that a missing IPv6 route of ours does not hide a refused connection.
+ */
+export async function dial(trip: Trip, host: string, port: number, egress: Egress): Promise<Socket> {
+  throwIfAborted(trip)
+  const found = egress.resolve(host)
+  const addresses = Array.isArray(found) ? found : await waitFor(trip, found)
+  if (trip.phase === 'dnsUs') enter(trip, 'connectUs')
+  let failure: EgressFailure | null = null
+  const tried = Math.min(addresses.length, ADDRESSES_TRIED)
+  for (let i = 0; i < tried; i++) {
+    try {
+      return await open(trip, addresses[i]!, port, egress, i < tried - 1)
+    } catch (error) {
+      throwIfAborted(trip)
+      const next = failureOf(error)
+      const isWorse =
+        failure === null || (failure.source !== FailureSource.TARGET && next.source === FailureSource.TARGET)
+      if (isWorse) failure = next
+    }
+  }
+  throw failure ?? targetFailure('dns_not_found', 'the name has no address')
+}
+
+function open(trip: Trip, address: string, port: number, egress: Egress, hasNext: boolean): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: address, port, noDelay: true })
+    const fail = (failure: EgressFailure) => {
+      clearTimeout(timer)
+      socket.destroy()
+      reject(failure)
+    }
+    const timer = hasNext
+      ? setTimeout(() => fail(targetFailure('timeout', 'the target does not answer')), NOT_LAST_ADDRESS_MS)
+      : undefined
+    trip.cancel = fail
+    // Stays on for the socket's whole life: between two stages an error would have no listener.
+    socket.on('error', error => fail(failureOf(error)))
+    socket.once('connect', () => {
+      clearTimeout(timer)
+      try {
+        // The peer itself, and not only the address that we asked for (decisions 11.3).
+        egress.assertAllowed(socket.remoteAddress ?? address)
+        resolve(socket)
+      } catch (error) {
+        fail(failureOf(error))
+      }
+    })
+  })
+}
+
+export type Secured = { socket: TLSSocket; certificate: CertificateSeen | null; failure: EgressFailure | null }
+
+/** Negotiates TLS on an open connection. A certificate that does not hold comes back beside the failure. */
+export function secure(trip: Trip, plain: Socket, host: string, secureContext: SecureContext): Promise<Secured> {
+  enter(trip, 'tlsUs')
+  return new Promise((resolve, reject) => {
+    const socket = connectTls({
+      socket: plain,
+      host,
+      servername: isIP(host) ? '' : host,
+      secureContext,
+      ALPNProtocols: ['http/1.1'],
+      // Verified all the same: `authorized` is looked at below, before a byte is sent. Refusing here would throw away
+      // the certificate, of which a customer wants to see the date.
+      rejectUnauthorized: false,
+    })
+    const fail = (failure: EgressFailure) => {
+      plain.destroy()
+      reject(failure)
+    }
+    trip.cancel = fail
+    socket.on('error', error => fail(failureOf(error)))
+    socket.once('secureConnect', () => {
+      const { authorized, authorizationError } = socket
+      const code = String(authorizationError)
+      resolve({ socket, certificate: certificateOf(socket), failure: authorized ? null : tlsFailureOf(code, code) })
+    })
+  })
+}
+
+function certificateOf(socket: TLSSocket): CertificateSeen | null {
+  const certificate = socket.getPeerX509Certificate()
+  if (!certificate) return null
+  const { subject, issuer, validTo } = certificate
+  return { subject: oneLine(subject), issuer: oneLine(issuer), validTo: Date.parse(validTo) }
+}
+
+const oneLine = (name: string | undefined) => (name ?? '').replaceAll('\n', ', ')

@@ -1,0 +1,57 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import { type Body, readBody } from './body.ts'
+import { targetFailure } from './failure.ts'
+import type { Prepared } from './prepare.ts'
+import { enter, type Trip } from './trip.ts'
+
+const HEADER_LIMIT_BYTES = 64 * 1024
+
+export type ExchangeOptions = {
+  maxBodyBytes: number
+  keepBody: boolean
+  /** told as soon as the headers are there; answers whether the body is wanted */
+  onHeaders: (response: IncomingMessage) => boolean
+}
+
+/** Sends one request on an open connection and reads its answer. Null when the body was not wanted. */
+export function exchange(trip: Trip, socket: Socket, hop: Prepared, options: ExchangeOptions): Promise<Body | null> {
+  enter(trip, 'firstByteUs')
+  return new Promise((resolve, reject) => {
+    let isSettled = false
+    const done = (body: Body | null) => {
+      isSettled = true
+      resolve(body)
+    }
+    const fail = (error: unknown) => {
+      isSettled = true
+      reject(error)
+    }
+    const receive = (response: IncomingMessage) => {
+      enter(trip, 'transferUs')
+      try {
+        response.on('error', fail)
+        if (!options.onHeaders(response)) return done(null)
+        const encoding = response.headers['content-encoding']?.trim().toLowerCase()
+        readBody(response, encoding, options.maxBodyBytes, options.keepBody, done, fail)
+      } catch (error) {
+        fail(error)
+      }
+    }
+    trip.cancel = fail
+    const request = httpRequest({
+      // A socket of ours and no agent: node would make a new agent for each request otherwise.
+      createConnection: () => socket,
+      method: hop.method,
+      path: hop.path,
+      headers: hop.headers,
+      maxHeaderSize: HEADER_LIMIT_BYTES,
+    })
+    request.once('response', receive)
+    request.on('error', fail)
+    request.on('upgrade', () => fail(targetFailure('invalid_response', 'the target changed to another protocol')))
+    // An end without any other word; after a complete answer it says nothing new.
+    request.on('close', () => isSettled || fail(targetFailure('connection_reset', 'the target closed the connection')))
+    request.end(hop.body)
+  })
+}

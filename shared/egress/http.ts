@@ -1,0 +1,126 @@
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Observation } from '../result.ts'
+import { dial, firstPhaseOf, secure } from './connect.ts'
+import { exchange } from './exchange.ts'
+import { checkErrorOf, failureOf, targetFailure } from './failure.ts'
+import type { Egress } from './index.ts'
+import { type Prepared, prepareRequest, type RequestParts } from './prepare.ts'
+import { follow, isRedirect } from './redirect.ts'
+import { enter, finish, startTrip, type Trip } from './trip.ts'
+
+/** Redirects that are followed at most (decisions 3.4). */
+const REDIRECT_LIMIT = 10
+
+export type SendOptions = {
+  /** the one deadline over names, connections, redirects and the body; see createDeadline */
+  signal: AbortSignal
+  /** after decompression; what comes after it is not read, and that is no error */
+  maxBodyBytes: number
+  followRedirects: boolean
+  /** default true; false reads the body for its time only and leaves `body` null */
+  keepBody?: boolean
+}
+
+export type HttpRequest = RequestParts & SendOptions
+
+/** What came of a request. With an `error`, the rest holds what was known when it happened. */
+export type HttpAnswer = Observation & {
+  /** the body was longer than maxBodyBytes */
+  truncated: boolean
+  redirects: number
+}
+
+/** Sends one HTTP request through the guard. Never throws for what the target does; a bad `url` throws a TypeError. */
+export function request(request: HttpRequest, egress: Egress): Promise<HttpAnswer> {
+  return send(prepareRequest(request), request, egress)
+}
+
+/** The same with a request that was prepared before. Never throws and never rejects. */
+export async function send(prepared: Prepared, options: SendOptions, egress: Egress): Promise<HttpAnswer> {
+  const trip = startTrip(options.signal, firstPhaseOf(prepared.host))
+  const answer = emptyAnswer(trip)
+  try {
+    let hop: Prepared | null = prepared
+    while (hop) hop = await travel(trip, hop, options, egress, answer)
+  } catch (error) {
+    answer.error = checkErrorOf(failureOf(error))
+  }
+  answer.totalUs = finish(trip)
+  return answer
+}
+
+function emptyAnswer(trip: Trip): HttpAnswer {
+  return {
+    error: null,
+    timings: trip.timings,
+    totalUs: 0,
+    statusCode: null,
+    headers: null,
+    body: null,
+    resolvedIp: null,
+    certificate: null,
+    truncated: false,
+    redirects: 0,
+  }
+}
+
+/** One request and its answer. Returns the request to go on with after a redirect. */
+async function travel(
+  trip: Trip,
+  hop: Prepared,
+  options: SendOptions,
+  egress: Egress,
+  answer: HttpAnswer,
+): Promise<Prepared | null> {
+  const plain = await dial(trip, hop.host, hop.port, egress)
+  try {
+    answer.resolvedIp = plain.remoteAddress ?? null
+    const socket = hop.isTls ? await secured(trip, plain, hop, egress, answer) : plain
+    let location: string | undefined
+    const body = await exchange(trip, socket, hop, {
+      maxBodyBytes: options.maxBodyBytes,
+      keepBody: options.keepBody ?? true,
+      onHeaders(response) {
+        answer.statusCode = response.statusCode ?? 0
+        answer.headers = headersOf(response)
+        location = options.followRedirects ? response.headers.location : undefined
+        return !isRedirect(answer.statusCode, location)
+      },
+    })
+    if (body === null) return redirected(trip, hop, answer, location!)
+    answer.body = body.bytes
+    answer.truncated = body.truncated
+    return null
+  } finally {
+    plain.destroy()
+  }
+}
+
+async function secured(trip: Trip, plain: Socket, hop: Prepared, egress: Egress, answer: HttpAnswer): Promise<Socket> {
+  const { socket, certificate, failure } = await secure(trip, plain, hop.host, egress.secureContext())
+  answer.certificate = certificate
+  if (failure) throw failure
+  return socket
+}
+
+function redirected(trip: Trip, hop: Prepared, answer: HttpAnswer, location: string): Prepared {
+  if (answer.redirects === REDIRECT_LIMIT) {
+    throw targetFailure('too_many_redirects', `the target redirects more than ${REDIRECT_LIMIT} times`)
+  }
+  answer.redirects++
+  const next = follow(hop, answer.statusCode!, location)
+  enter(trip, firstPhaseOf(next.host))
+  return next
+}
+
+/** Names in lower case, repeated headers joined by ", ". */
+function headersOf({ rawHeaders }: IncomingMessage): Record<string, string> {
+  const headers: Record<string, string> = Object.create(null)
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!.toLowerCase()
+    const value = rawHeaders[i + 1]!
+    headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`
+  }
+  return headers
+}

@@ -1,0 +1,80 @@
+import { isIPv6 } from 'node:net'
+import type { MonitorType } from './check.ts'
+import { normalizeHost, plainHost } from './egress/host.ts'
+
+/** What a monitor's `url` says about where to go. */
+export type Target = {
+  /** as a socket takes it: no brackets, no dot at the end, lower case, punycode */
+  host: string
+  /** null when the text names none and its kind has no usual one */
+  port: number | null
+}
+
+const LENGTH_LIMIT = 2048
+
+/**
+ * Reads a monitor's `url` (decisions 3.2): an http(s) URL for `http` and `keyword`; `host`, `host:port`,
+ * `tcp://host:port`, `ping://host`, `dns://name` or an http(s) URL for the rest. `{ error }` is a sentence for the
+ * customer. Shared by the API and the probe.
+ */
+export function parseTarget(type: MonitorType, text: string): Target | { error: string } {
+  if (text.length > LENGTH_LIMIT) return { error: `url is longer than ${LENGTH_LIMIT} characters` }
+  // A URL parser would drop some of these in silence.
+  if (hasControlCharacter(text)) return { error: 'url has a control character in it' }
+  if (/^https?:/i.test(text)) return parseHttp(text)
+  if (type === 'http' || type === 'keyword') {
+    return { error: `url has to begin with http:// or https:// to check ${article(type)} monitor` }
+  }
+  return parseAddress(type, text)
+}
+
+/** What a monitor's `url` lacks so that it can be checked, or null: an entry of `configuration_issues`. */
+export function targetIssue(type: MonitorType, url: string | null): string | null {
+  if (type === 'heartbeat') return null
+  if (url === null) return `url is required to check ${article(type)} monitor`
+  const target = parseTarget(type, url)
+  if ('error' in target) return target.error
+  return type === 'tcp' && target.port === null ? 'port is required to check a tcp monitor' : null
+}
+
+function parseHttp(text: string): Target | { error: string } {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return { error: 'url is not a valid URL' }
+  const url = new URL(text)
+  if (url.username !== '' || url.password !== '') {
+    return { error: 'url has a user name or password in it; use auth_type and auth_config instead' }
+  }
+  if (url.port === '0') return { error: 'port 0 cannot be checked' }
+  const defaultPort = url.protocol === 'https:' ? 443 : 80
+  return { host: plainHost(url.hostname), port: url.port === '' ? defaultPort : Number(url.port) }
+}
+
+const ADDRESS = /^(?:(?:tcp|ping|dns):\/\/)?(\[[^\]]*\]|[^:[\]/]+)(?::(\d{1,5}))?\/?$/i
+
+function parseAddress(type: MonitorType, text: string): Target | { error: string } {
+  if (isIPv6(text)) return hostOf(text, null)
+  const [, host, port] = ADDRESS.exec(text) ?? []
+  if (host === undefined) {
+    return {
+      error: `url is no address of ${article(type)} monitor; write host, host:port, ${type}://host or an http(s) URL`,
+    }
+  }
+  if (port === undefined) return hostOf(host, null)
+  const number = Number(port)
+  if (number < 1 || number > 65_535) return { error: `port ${port} is not between 1 and 65535` }
+  return hostOf(host, number)
+}
+
+function hostOf(text: string, port: number | null): Target | { error: string } {
+  const host = normalizeHost(text)
+  return host === null || host === '' ? { error: `"${text}" is not a host` } : { host, port }
+}
+
+function hasControlCharacter(text: string): boolean {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code < 0x20 || code === 0x7f) return true
+  }
+  return false
+}
+
+const article = (type: string) => `${/^[aeiouh]/.test(type) ? 'an' : 'a'} ${type}`
