@@ -1,13 +1,20 @@
 import { newDeliveryId } from '../platform/ids.ts'
-import { execute, query, type Db, type Tx } from '../platform/postgres.ts'
-import { conflict, notFound } from '../web/errors.ts'
+import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
+import { conflict, notFound } from '../web/errors.ts'
 import { attempt } from './attempt.ts'
 import type { Lane } from './lanes.ts'
 import { countFailures } from './pause.ts'
 import { type Prepared, prepareDelivery } from './prepare.ts'
 import {
-  claimLanes, headsOf, lockHeldLanes, type Recorded, recordAttempts, releaseLanes, skipPausedLanes, storeRendered,
+  claimLanes,
+  headsOf,
+  lockHeldLanes,
+  type Recorded,
+  recordAttempts,
+  releaseLanes,
+  skipPausedLanes,
+  storeRendered,
 } from './store.ts'
 import type { LoggedAttempt, NewDelivery, Outcome } from './types.ts'
 
@@ -56,7 +63,8 @@ export async function replayDelivery(db: Db, projectId: string, id: string, now:
       [projectId, id],
     )
     if (!delivery) throw notFound('log entry')
-    if (delivery.status === 'pending') throw conflict('this delivery is still being attempted; replay it once it has ended')
+    if (delivery.status === 'pending')
+      throw conflict('this delivery is still being attempted; replay it once it has ended')
     if (delivery.isPaused) throw conflict('the channel is paused; resume it before replaying its deliveries')
     await execute(
       tx,

@@ -15,6 +15,8 @@ export function countFailures(consecutiveFailures: number, succeeded: boolean[])
     mostInARow = Math.max(mostInARow, count)
   }
   const pausedReason =
-    mostInARow >= PAUSE_AFTER_FAILURES ? `${mostInARow} deliveries in a row failed; resume the channel once it answers` : null
+    mostInARow >= PAUSE_AFTER_FAILURES
+      ? `${mostInARow} deliveries in a row failed; resume the channel once it answers`
+      : null
   return { consecutiveFailures: count, pausedReason }
 }

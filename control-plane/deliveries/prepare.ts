@@ -1,10 +1,10 @@
-import { CHANNELS, type ChannelType } from '../channels/index.ts'
-import type { EventName, EventRow } from '../events/catalog.ts'
+import { type ChannelType, kindOf } from '../channels/index.ts'
+import { openConfig, openSigningSecret } from '../channels/sealed.ts'
+import { toEnvelope } from '../events/envelope.ts'
 import type { Secrets } from '../platform/secrets.ts'
-import { MASK } from '../platform/secrets.ts'
+import type { Lane } from './lanes.ts'
 import { signatureHeaders } from './signature.ts'
 import type { Head } from './store.ts'
-import type { Lane } from './lanes.ts'
 
 /** A delivery that is ready to be sent: its bytes are in the database before the first of them leaves. */
 export type Prepared = Lane & {
@@ -20,41 +20,24 @@ export type Prepared = Lane & {
 
 /** Renders (unless its bytes are stored already) and signs one delivery for the channel as it is configured now. */
 export function prepareDelivery(head: Head, secrets: Secrets, now: Date): Prepared {
-  const bound = `${head.projectId}:channel:${head.channelId}`
-  const config = JSON.parse(secrets.open(head.config, `${bound}:config`))
-  const message = CHANNELS[head.channelType as ChannelType].render(
-    {
-      name: head.eventName as EventName,
-      data: head.eventData as EventRow['data'],
-      deliveryId: head.id,
-      deliveredAt: now,
-    },
-    config,
-  )
+  const { channelId, subject, id, attemptsMade, createdAt, isReplay, eventName } = head
+  const channel = { id: channelId, projectId: head.projectId, config: head.config, signingSecret: head.signingSecret }
+  const kind = kindOf(head.channelType as ChannelType)
+  const config = openConfig(channel, secrets)
+  const envelope = toEnvelope({ name: eventName, data: head.eventData }, id, now)
+  const message = kind.render(envelope, config)
   const body = head.body ?? message.body
-  const signature = head.signingSecret
-    ? signatureHeaders({
-        id: head.id,
-        eventName: head.eventName,
-        body,
-        secret: secrets.open(head.signingSecret, `${bound}:secret`),
-        isReplay: head.isReplay,
-        now,
-      })
-    : {}
+  const secret = openSigningSecret(channel, secrets)
+  const signatures = secret === null ? {} : signatureHeaders({ id, eventName, body, secret, isReplay, now })
   return {
-    channelId: head.channelId,
-    subject: head.subject,
-    id: head.id,
-    attemptsMade: head.attemptsMade,
-    createdAt: head.createdAt,
+    channelId,
+    subject,
+    id,
+    attemptsMade,
+    createdAt,
     url: message.url,
-    headers: { ...message.headers, ...signature },
-    maskedHeaders: { ...maskAll(message.headers, message.secretHeaders), ...signature },
+    headers: { ...message.headers, ...signatures },
+    maskedHeaders: { ...kind.render(envelope, kind.mask(config)).headers, ...signatures },
     body,
   }
-}
-
-function maskAll(headers: Record<string, string>, secret: readonly string[]): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, secret.includes(name) ? MASK : value]))
 }

@@ -1,3 +1,4 @@
+import type { EventDataOf, EventName } from '../events/catalog.ts'
 import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
 import { CHANNEL_CONCURRENCY, type Lane, LEASE_MS } from './lanes.ts'
 import type { DeliveryRow } from './log-entry.ts'
@@ -7,9 +8,8 @@ import type { LoggedAttempt } from './types.ts'
 export type Head = Lane & {
   id: string
   projectId: string
-  eventName: string
-  eventData: unknown
-  occurredAt: Date
+  eventName: EventName
+  eventData: EventDataOf<EventName>
   isReplay: boolean
   attemptsMade: number
   createdAt: Date
@@ -75,7 +75,7 @@ export function headsOf(tx: Tx, lanes: Lane[]): Promise<Head[]> {
   return query<Head>(
     tx,
     `SELECT l.channel_id AS "channelId", l.subject, d.id, d.project_id AS "projectId", d.event_name AS "eventName",
-       e.data AS "eventData", e.occurred_at AS "occurredAt", d.is_replay AS "isReplay",
+       e.data AS "eventData", d.is_replay AS "isReplay",
        jsonb_array_length(d.attempts) - d.attempts_before_replay AS "attemptsMade", d.created_at AS "createdAt",
        d.request_body AS body, c.type AS "channelType", c.config, c.signing_secret AS "signingSecret"
      FROM unnest(:channels::uuid[], :subjects::text[]) AS l (channel_id, subject)
@@ -198,7 +198,11 @@ export async function listDeliveries(
   const where = `project_id = :projectId AND (:channelId::uuid IS NULL OR channel_id = :channelId)
     AND (:events::text[] IS NULL OR event_name = ANY(:events)) AND (:statuses::text[] IS NULL OR status = ANY(:statuses))`
   const bindings = { projectId, ...filter, ...page }
-  const [counted] = await query<{ total: number }>(db, `SELECT count(*) AS total FROM deliveries WHERE ${where}`, bindings)
+  const [counted] = await query<{ total: number }>(
+    db,
+    `SELECT count(*) AS total FROM deliveries WHERE ${where}`,
+    bindings,
+  )
   const rows = await query<DeliveryRow>(
     db,
     `SELECT ${LOG_COLUMNS} FROM deliveries WHERE ${where} ORDER BY seq DESC LIMIT :limit OFFSET :offset`,

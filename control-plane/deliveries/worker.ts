@@ -1,6 +1,7 @@
 import type { Egress } from '../../shared/egress/index.ts'
 import type { Log } from '../../shared/log.ts'
 import { now, nowMs, sleep } from '../platform/clock.ts'
+import { post } from '../platform/http.ts'
 import { newId } from '../platform/ids.ts'
 import { type Loop, startLoop } from '../platform/loop.ts'
 import type { Metrics } from '../platform/metrics.ts'
@@ -9,13 +10,16 @@ import type { Secrets } from '../platform/secrets.ts'
 import { claimDeliveries, type Finished, finishDeliveries } from './actions.ts'
 import { PROCESS_CONCURRENCY } from './lanes.ts'
 import { deliveryMeters } from './meters.ts'
+import { SNIPPET_BYTES, toOutcome } from './outcome.ts'
 import type { Prepared } from './prepare.ts'
-import { sendDelivery } from './send.ts'
 
 export type DeliveryContext = { db: Db; secrets: Secrets; egress: Egress; log: Log; metrics: Metrics }
 
 /** An idle queue costs one query every ten seconds; NOTIFY, an answer or a retry that falls due wakes it before. */
 const IDLE_MS = 10_000
+
+/** A receiver's time for the whole of its answer (specification, "Delivery and retries" 1). */
+const TIMEOUT_MS = 10_000
 
 export type DeliveryWorker = Loop
 
@@ -31,8 +35,11 @@ export function startDeliveryWorker(context: DeliveryContext): DeliveryWorker {
   let finished: Finished[] = []
 
   const send = async (prepared: Prepared) => {
-    const outcome = await sendDelivery(prepared, context.egress, now())
-    if (prepared.attemptsMade === 0) meters.firstAttempt.observe((outcome.startedAt.getTime() - prepared.createdAt.getTime()) / 1000)
+    const startedAt = now()
+    const answer = await post(prepared, TIMEOUT_MS, SNIPPET_BYTES, context.egress)
+    const outcome = toOutcome(answer, startedAt)
+    if (prepared.attemptsMade === 0)
+      meters.firstAttempt.observe((startedAt.getTime() - prepared.createdAt.getTime()) / 1000)
     finished.push({ prepared, outcome })
     loop.wake()
   }

@@ -1,0 +1,35 @@
+import { randomBytes } from 'node:crypto'
+import { v7 as uuidv7 } from 'uuid'
+import type { Db } from '../../control-plane/platform/postgres.ts'
+import { execute } from '../../control-plane/platform/postgres.ts'
+
+export type Tenant = { organizationId: string; projectId: string; userId: string }
+
+/** A user with an organization and a project, straight into the tables: for tests below the API. */
+export async function insertTenant(db: Db, plan = 'business'): Promise<Tenant> {
+  const tenant = { organizationId: uuidv7(), projectId: uuidv7(), userId: uuidv7() }
+  const email = `${randomBytes(6).toString('hex')}@example.com`
+  await execute(db, 'INSERT INTO users (id, email, created_at, updated_at) VALUES (:userId, :email, now(), now())', {
+    ...tenant,
+    email,
+  })
+  await execute(
+    db,
+    `INSERT INTO organizations (id, name, plan, created_at, updated_at)
+     VALUES (:organizationId, 'Acme', :plan, now(), now())`,
+    { ...tenant, plan },
+  )
+  await execute(
+    db,
+    `INSERT INTO memberships (organization_id, user_id, role, created_at)
+     VALUES (:organizationId, :userId, 'admin', now())`,
+    tenant,
+  )
+  await execute(
+    db,
+    `INSERT INTO projects (id, organization_id, name, created_at, updated_at)
+     VALUES (:projectId, :organizationId, 'Acme', now(), now())`,
+    tenant,
+  )
+  return tenant
+}

@@ -1,0 +1,27 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { Webhook } from 'standardwebhooks'
+import t from 'tap'
+import { signatureHeaders } from '../../../control-plane/deliveries/signature.ts'
+
+const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+const body = Buffer.from('{"event":"monitor.down","name":"Zürich ✓"}')
+const base = { id: 'whd_1', eventName: 'monitor.down', body, secret, isReplay: false, now: new Date() }
+
+t.test('the signature verifies by the rule of the specification, over the raw bytes', async t => {
+  const [algorithm, hex] = signatureHeaders(base)['X-Service-Signature']!.split('=') as [string, string]
+  t.equal(algorithm, 'sha256')
+  const mine = Buffer.from(createHmac('sha256', secret).update(body).digest('hex'))
+  t.equal(mine.length, hex.length)
+  t.ok(timingSafeEqual(mine, Buffer.from(hex)))
+})
+
+t.test('an independent Standard Webhooks library accepts the delivery, and refuses a changed body', async t => {
+  const headers = signatureHeaders(base)
+  t.same(new Webhook(secret).verify(body, headers), JSON.parse(body.toString()))
+  t.throws(() => new Webhook(secret).verify(`${body} `, headers))
+})
+
+t.test('only a replay carries X-Service-Delivery-Retry', async t => {
+  t.notOk('X-Service-Delivery-Retry' in signatureHeaders(base))
+  t.equal(signatureHeaders({ ...base, isReplay: true })['X-Service-Delivery-Retry'], 'true')
+})
