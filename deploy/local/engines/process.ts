@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { closeSync, mkdirSync, openSync, readFileSync, readlinkSync } from 'node:fs'
+import { closeSync, createWriteStream, mkdirSync, openSync, readFileSync, readlinkSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { createInterface } from 'node:readline'
 
 /** A server that somebody started and will stop. */
 export type Engine = {
@@ -26,6 +27,8 @@ export type SpawnOptions = {
   env?: NodeJS.ProcessEnv
   as?: Identity
   ipc?: boolean
+  /** told of each line that it prints, beside the log */
+  onLine?: (line: string) => void
 }
 
 export type BoundProcess = { pid: number; child: ChildProcess; exited: Promise<void>; stop(): Promise<void> }
@@ -40,19 +43,34 @@ export function spawnBound(options: SpawnOptions): BoundProcess {
   mkdirSync(dirname(options.logFile), { recursive: true })
   const log = openSync(options.logFile, 'a')
   const [command, args] = bound(options)
+  const output = options.onLine ? 'pipe' : log
   const child = spawn(command, args, {
     detached: true,
     env: options.env ?? process.env,
-    stdio: options.ipc ? ['ignore', log, log, 'ipc'] : ['ignore', log, log],
+    stdio: options.ipc ? ['ignore', output, output, 'ipc'] : ['ignore', output, output],
     ...(options.as && !hasSetpriv() ? { uid: options.as.uid, gid: options.as.gid } : {}),
   })
-  closeSync(log)
+  if (options.onLine) copyLines(child, log, options.onLine)
+  else closeSync(log)
   const exited = new Promise<void>(resolve => {
     child.once('exit', () => resolve())
     child.once('error', () => resolve())
   })
   const pid = child.pid ?? 0
   return { pid, child, exited, stop: () => stopProcess(pid, options.stopSignal, exited) }
+}
+
+function copyLines(child: ChildProcess, log: number, onLine: (line: string) => void): void {
+  const file = createWriteStream('', { fd: log })
+  file.on('error', () => {}) // a full disk must not end who supervises
+  for (const stream of [child.stdout, child.stderr]) {
+    if (!stream) continue
+    createInterface({ input: stream }).on('line', line => {
+      file.write(`${line}\n`)
+      onLine(line)
+    })
+  }
+  child.once('close', () => file.end())
 }
 
 function bound({ command, args, as, stopSignal }: SpawnOptions): [string, string[]] {

@@ -1,0 +1,29 @@
+// npm run admin -- …: the operator's command line, against DATABASE_URL or the running installation under DATA_DIR.
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { giveUp, installPackages, ROOT } from './install.mjs'
+
+installPackages()
+const { build } = await import('./build.mjs')
+await build()
+const { status } = spawnSync(process.execPath, [join(ROOT, 'dist/admin.js'), ...process.argv.slice(2)], {
+  stdio: 'inherit',
+  env: { ...process.env, ...(process.env.DATABASE_URL ? {} : embedded()) },
+})
+process.exit(status ?? 1)
+
+/** The embedded PostgreSQL says in its postmaster.pid on which port it listens. */
+function embedded() {
+  const dataDir = resolve(process.env.DATA_DIR || '.data')
+  const pidFile = join(dataDir, 'postgres/postmaster.pid')
+  if (!existsSync(pidFile))
+    giveUp(`Nothing runs under ${dataDir}: start it with "npm start", or set DATABASE_URL and SECRET_KEY.`)
+  const port = readFileSync(pidFile, 'utf8').split('\n')[3]
+  const { secretKey, postgresPassword } = JSON.parse(readFileSync(join(dataDir, 'keep.json'), 'utf8'))
+  return {
+    DATABASE_URL: `postgres://postgres:${postgresPassword}@127.0.0.1:${port}/postgres`,
+    SECRET_KEY: process.env.SECRET_KEY || secretKey,
+    PUBLIC_URL: process.env.PUBLIC_URL || `http://localhost:${process.env.PORT || 8080}`,
+  }
+}

@@ -1,0 +1,107 @@
+import { join } from 'node:path'
+import type { Keep } from './data-dir.ts'
+import type { DataServices } from './data-services.ts'
+import { startProgram } from './programs.ts'
+import type { Screen } from './screen.ts'
+import { LOCAL_EGRESS_ALLOW, type Settings, StartError } from './settings.ts'
+import { type Running, type Supervised, supervise } from './supervise.ts'
+
+const READY_TIMEOUT_MS = 60_000
+
+/** What every program of ours is told. */
+export function commonEnv(
+  settings: Settings,
+  services: DataServices,
+  keep: Keep,
+  env: NodeJS.ProcessEnv,
+): Record<string, string> {
+  return {
+    DATABASE_URL: services.databaseUrl,
+    NATS_URL: services.natsUrl,
+    CLICKHOUSE_URL: services.clickhouseUrl,
+    SECRET_KEY: keep.secretKey,
+    PUBLIC_URL: settings.publicUrl,
+    EGRESS_ALLOW: env.EGRESS_ALLOW || LOCAL_EGRESS_ALLOW,
+    LOG_LEVEL: env.LOG_LEVEL || 'info',
+  }
+}
+
+export function startControlPlane(
+  settings: Settings,
+  common: Record<string, string>,
+  grpcPort: number,
+  screen: Screen,
+): Promise<Supervised<Running>> {
+  const start = () =>
+    startProgram({
+      name: 'control-plane',
+      program: 'control-plane.js',
+      readyEvent: 'ready',
+      timeoutMs: READY_TIMEOUT_MS,
+      dataDir: settings.dataDir,
+      env: { ...common, HOST: settings.host, PORT: String(settings.port), GRPC_PORT: String(grpcPort) },
+    })
+  return screen.component(
+    'control plane',
+    async () => {
+      const running = await supervise('The control plane', start, text => screen.say(`! ${text}`))
+      await untilReady(settings).catch(async error => {
+        await running.stop()
+        throw error
+      })
+      return running
+    },
+    () => settings.publicUrl,
+  )
+}
+
+export function startProbe(
+  region: string,
+  token: string,
+  settings: Settings,
+  common: Record<string, string>,
+  grpcPort: number,
+  screen: Screen,
+): Promise<Supervised<Running>> {
+  const { EGRESS_ALLOW = '', LOG_LEVEL = '' } = common
+  const start = () =>
+    startProgram({
+      name: `probe-${region}`,
+      program: 'probe-agent.js',
+      readyEvent: 'connected',
+      timeoutMs: READY_TIMEOUT_MS,
+      dataDir: settings.dataDir,
+      // the keys of the house stay out: a probe holds its token and nothing else
+      env: {
+        FLEET_URL: `127.0.0.1:${grpcPort}`,
+        PROBE_TOKEN: token,
+        PROBE_NAME: `local-${region}`,
+        DATA_DIR: join(settings.dataDir, 'probes', region),
+        EGRESS_ALLOW,
+        LOG_LEVEL,
+        DATABASE_URL: '',
+        NATS_URL: '',
+        CLICKHOUSE_URL: '',
+        SECRET_KEY: '',
+      },
+    })
+  return screen.component(
+    `probe ${region}`,
+    () => supervise(`The probe of ${region}`, start, text => screen.say(`! ${text}`)),
+    () => 'connected',
+  )
+}
+
+async function untilReady(settings: Settings): Promise<void> {
+  const host = settings.host === '0.0.0.0' || settings.host === '::' ? '127.0.0.1' : settings.host
+  const url = `http://${host.includes(':') ? `[${host}]` : host}:${settings.port}/readyz`
+  const deadline = Date.now() + READY_TIMEOUT_MS
+  let answer = 'no answer'
+  while (Date.now() < deadline) {
+    const response = await fetch(url).catch(() => undefined)
+    if (response?.status === 200) return
+    answer = response ? await response.text() : 'no answer'
+    await new Promise(resolve => setTimeout(resolve, 50))
+  }
+  throw new StartError(`${url} did not become ready in ${READY_TIMEOUT_MS / 1000} s: ${answer}`)
+}

@@ -1,0 +1,72 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isAlive } from './engines/process.ts'
+import { StartError } from './settings.ts'
+
+/** What one installation keeps beside the engines' data, readable by its owner only. */
+export type Keep = {
+  secretKey: string
+  postgresPassword: string
+  /** by database, so that another DATABASE_URL gets an account and tokens of its own */
+  databases: Record<string, { hasAccount?: boolean; probeTokens: Record<string, string>; demoKey?: string }>
+}
+
+const NEEDED_BYTES = 512 * 1024 * 1024
+
+/** Makes the directory and takes it for this process; the returned function gives it back. */
+export function openDataDir(dataDir: string): () => void {
+  try {
+    mkdirSync(join(dataDir, 'logs'), { recursive: true, mode: 0o755 })
+    const { bavail, bsize } = statfsSync(dataDir)
+    if (bavail * bsize < NEEDED_BYTES) throw new StartError(fullDisk(dataDir, bavail * bsize))
+    return lock(join(dataDir, 'runner.pid'), dataDir)
+  } catch (error) {
+    if (error instanceof StartError) throw error
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === 'ENOSPC') throw new StartError(fullDisk(dataDir, 0))
+    throw new StartError(`DATA_DIR ${dataDir} cannot be written: ${message}.`)
+  }
+}
+
+const fullDisk = (dataDir: string, bytes: number) =>
+  `The disk of ${dataDir} is full: ${Math.floor(bytes / 1024 / 1024)} MB are free and 512 MB are needed; make room or set DATA_DIR.`
+
+function lock(file: string, dataDir: string): () => void {
+  const holder = Number(existsSync(file) ? readFileSync(file, 'utf8') : 0)
+  if (holder > 0 && holder !== process.pid && isAlive(holder) && isRunner(holder)) {
+    throw new StartError(`${dataDir} is in use by another Picket (process ${holder}); stop it or set DATA_DIR.`)
+  }
+  writeFileSync(file, String(process.pid))
+  return () => rmSync(file, { force: true })
+}
+
+/** A process id may have gone to another program since. */
+function isRunner(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('start.mjs')
+  } catch {
+    return process.platform !== 'linux'
+  }
+}
+
+export function readKeep(dataDir: string, env: NodeJS.ProcessEnv): Keep {
+  const file = keepFile(dataDir)
+  const kept: Partial<Keep> = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
+  const keep = {
+    secretKey: kept.secretKey ?? randomBytes(32).toString('base64'),
+    postgresPassword: kept.postgresPassword ?? randomBytes(24).toString('base64url'),
+    databases: kept.databases ?? {},
+  }
+  writeKeep(dataDir, keep)
+  return env.SECRET_KEY ? { ...keep, secretKey: env.SECRET_KEY } : keep
+}
+
+/** Written beside and renamed, so that a crash leaves the old one. */
+export function writeKeep(dataDir: string, keep: Keep): void {
+  const file = keepFile(dataDir)
+  writeFileSync(`${file}.new`, `${JSON.stringify(keep, null, 2)}\n`, { mode: 0o600 })
+  renameSync(`${file}.new`, file)
+}
+
+const keepFile = (dataDir: string) => join(dataDir, 'keep.json')

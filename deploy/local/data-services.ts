@@ -1,0 +1,89 @@
+import { join } from 'node:path'
+import { createClient } from '@clickhouse/client'
+import type { Keep } from './data-dir.ts'
+import { startClickhouse } from './engines/clickhouse.ts'
+import { startNats } from './engines/nats.ts'
+import { startPostgres } from './engines/postgres.ts'
+import type { Engine } from './engines/process.ts'
+import { assertDatabase, assertListening, placeOf } from './reachable.ts'
+import type { Screen } from './screen.ts'
+import type { Settings } from './settings.ts'
+import { type Supervised, supervise } from './supervise.ts'
+
+export type DataServices = {
+  databaseUrl: string
+  natsUrl: string
+  clickhouseUrl: string
+  /** what was started here, in the order of starting */
+  engines: Supervised<Engine>[]
+}
+
+/** PostgreSQL, NATS and ClickHouse, all at once: the embedded engine, or the server that the environment names. */
+export async function startDataServices(settings: Settings, keep: Keep, screen: Screen): Promise<DataServices> {
+  const engines: Supervised<Engine>[] = []
+  const folder = (name: string) => join(settings.dataDir, name)
+  const logFile = (name: string) => join(settings.dataDir, 'logs', `${name}.log`)
+
+  const embedded = (name: string, start: (port: number) => Promise<Engine>) =>
+    screen.component(
+      name,
+      async () => {
+        const engine = await supervise(
+          name,
+          () => start(0),
+          text => screen.say(`! ${text}`),
+          first => start(Number(new URL(first.url).port)),
+        )
+        engines.push(engine)
+        return engine.current().url
+      },
+      url => `embedded, ${new URL(url).host}`,
+    )
+  const given = (name: string, variable: string, url: string, assert: () => Promise<void>) =>
+    screen.component(
+      name,
+      () => assert().then(() => url),
+      () => `${variable}, ${placeOf(variable, url)}`,
+    )
+
+  const { databaseUrl, natsUrl, clickhouseUrl } = settings
+  const started = await Promise.allSettled([
+    databaseUrl
+      ? given('PostgreSQL', 'DATABASE_URL', databaseUrl, () => assertDatabase(databaseUrl))
+      : embedded('PostgreSQL', port =>
+          startPostgres({
+            dataDir: folder('postgres'),
+            logFile: logFile('postgres'),
+            port,
+            password: keep.postgresPassword,
+          }),
+        ),
+    natsUrl
+      ? given('NATS', 'NATS_URL', natsUrl, () => assertListening('NATS_URL', natsUrl, 4222))
+      : embedded('NATS', port => startNats({ dataDir: folder('nats'), logFile: logFile('nats'), port })),
+    clickhouseUrl
+      ? given('ClickHouse', 'CLICKHOUSE_URL', clickhouseUrl, () =>
+          assertListening('CLICKHOUSE_URL', clickhouseUrl, 8123),
+        )
+      : embedded('ClickHouse', port =>
+          startClickhouse({ dataDir: folder('clickhouse'), logFile: logFile('clickhouse'), port }),
+        ).then(createPicketDatabase),
+  ])
+  const failure = started.find(result => result.status === 'rejected')
+  if (failure) {
+    await Promise.all(engines.map(engine => engine.stop()))
+    throw failure.reason
+  }
+  const [database = '', nats = '', clickhouse = ''] = started.map(result =>
+    result.status === 'fulfilled' ? result.value : '',
+  )
+  return { databaseUrl: database, natsUrl: nats, clickhouseUrl: clickhouse, engines }
+}
+
+/** The embedded engine keeps its own `default` database for itself. */
+async function createPicketDatabase(url: string): Promise<string> {
+  const client = createClient({ url })
+  await client.command({ query: 'CREATE DATABASE IF NOT EXISTS picket' })
+  await client.close()
+  return new URL('/picket', url).href
+}

@@ -1,0 +1,65 @@
+import { demoAccount, firstAccount, probeTokens } from './accounts.ts'
+import { commonEnv, startControlPlane, startProbe } from './components.ts'
+import { openDataDir, readKeep } from './data-dir.ts'
+import { type DataServices, startDataServices } from './data-services.ts'
+import { freePort } from './engines/free-port.ts'
+import { assertPortFree, portOr } from './reachable.ts'
+import type { Screen } from './screen.ts'
+import { LOCAL_REGIONS, readSettings, type Settings } from './settings.ts'
+import type { Running, Supervised } from './supervise.ts'
+
+export type Picket = {
+  settings: Settings
+  /** set on the first start only */
+  apiKey: string | null
+  /** an API key of an account that the demo keeps for itself */
+  demoKey(): Promise<string>
+  stop(): Promise<void>
+  /** for somebody in a hurry: nothing drains */
+  kill(): void
+}
+
+/** Starts everything on this machine (decisions 11.4) and resolves when `/readyz` answers 200. Throws StartError. */
+export async function startPicket(env: NodeJS.ProcessEnv, screen: Screen): Promise<Picket> {
+  const settings = readSettings(env)
+  await assertPortFree(settings.port, settings.host)
+  const release = openDataDir(settings.dataDir)
+  let services: DataServices | undefined
+  let controlPlane: Supervised<Running> | undefined
+  const probes: Supervised<Running>[] = []
+
+  // probes drain into the control plane's streams, the control plane into the engines
+  const stop = async () => {
+    await Promise.all(probes.map(probe => probe.stop()))
+    await controlPlane?.stop()
+    await Promise.all(services?.engines.map(engine => engine.stop()) ?? [])
+    release()
+  }
+  const kill = () => {
+    for (const running of [...probes, controlPlane, ...(services?.engines ?? [])]) running?.kill()
+    release()
+  }
+  try {
+    screen.say(`Picket, data in ${settings.dataDir}\n`)
+    const keep = readKeep(settings.dataDir, env)
+    services = await startDataServices(settings, keep, screen)
+    const common = commonEnv(settings, services, keep, env)
+    const apiKey = await screen.component(
+      'schema and account',
+      () => firstAccount(settings, keep, common),
+      key => (key ? 'made' : 'kept'),
+    )
+    const tokens = await probeTokens(settings, keep, common)
+    const grpcPort = Number(env.GRPC_PORT) || (await portOr(50_051, freePort))
+    controlPlane = await startControlPlane(settings, common, grpcPort, screen)
+    const starting = LOCAL_REGIONS.map(region =>
+      startProbe(region, tokens[region] ?? '', settings, common, grpcPort, screen).then(probe => probes.push(probe)),
+    )
+    const failure = (await Promise.allSettled(starting)).find(result => result.status === 'rejected')
+    if (failure) throw failure.reason
+    return { settings, apiKey, demoKey: () => demoAccount(settings, keep, common), stop, kill }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}

@@ -1,0 +1,75 @@
+import { execFile } from 'node:child_process'
+import { existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { spawnBound, stopStale, tail } from './engines/process.ts'
+import { StartError } from './settings.ts'
+import type { Running } from './supervise.ts'
+
+/** The bundles stand beside this one. */
+const DIST = fileURLToPath(new URL('.', import.meta.url))
+const LOG_LIMIT_BYTES = 20 * 1024 * 1024
+
+export type ProgramOptions = {
+  /** of the log and the pid file, e.g. `probe-us-east` */
+  name: string
+  /** in dist, e.g. `probe-agent.js` */
+  program: string
+  /** the log line that says it is ready */
+  readyEvent: string
+  timeoutMs: number
+  dataDir: string
+  env: Record<string, string>
+}
+
+/** Starts one of our programs and resolves when it says that it is ready, with what it says. */
+export async function startProgram(options: ProgramOptions): Promise<Running & { ready: Record<string, unknown> }> {
+  const logFile = join(options.dataDir, 'logs', `${options.name}.log`)
+  const pidFile = join(options.dataDir, `${options.name}.pid`)
+  const file = join(DIST, options.program)
+  await stopStale(pidFile, options.program, 'SIGTERM')
+  rotate(logFile)
+  let tell: (line: Record<string, unknown>) => void = () => {}
+  const ready = new Promise<Record<string, unknown>>(resolve => {
+    tell = resolve
+  })
+  const running = spawnBound({
+    command: process.execPath,
+    args: ['--enable-source-maps', file],
+    logFile,
+    stopSignal: 'SIGTERM',
+    env: { ...process.env, ...options.env },
+    onLine: line => {
+      if (line.includes(`"${options.readyEvent}"`)) tell(JSON.parse(line))
+    },
+  })
+  writeFileSync(pidFile, String(running.pid))
+  running.exited.then(() => rmSync(pidFile, { force: true }))
+  const outcome = await Promise.race([
+    ready,
+    running.exited.then(() => 'ended' as const),
+    new Promise<'late'>(resolve => setTimeout(() => resolve('late'), options.timeoutMs).unref()),
+  ])
+  if (typeof outcome === 'object') return { ...running, ready: outcome }
+  await running.stop()
+  const why = outcome === 'ended' ? 'ended' : `was not ready in ${options.timeoutMs / 1000} s`
+  throw new StartError(`${options.name} ${why}; the end of ${logFile} says:\n${tail(logFile)}`)
+}
+
+/** Runs the operator's command line and gives what it printed. */
+export async function admin(args: string[], env: Record<string, string>): Promise<string> {
+  try {
+    const { stdout } = await promisify(execFile)(process.execPath, [join(DIST, 'admin.js'), ...args], {
+      env: { ...process.env, ...env },
+    })
+    return stdout.trim()
+  } catch (error) {
+    const { stderr = '', message } = error as Error & { stderr?: string }
+    throw new StartError(`picket admin ${args.slice(0, 2).join(' ')} failed: ${stderr.trim() || message}`)
+  }
+}
+
+function rotate(logFile: string): void {
+  if (existsSync(logFile) && statSync(logFile).size > LOG_LIMIT_BYTES) renameSync(logFile, `${logFile}.1`)
+}

@@ -1,0 +1,75 @@
+import { connect, createServer } from 'node:net'
+import { Client } from 'pg'
+import { StartError } from './settings.ts'
+
+const PATIENCE_MS = 5_000
+
+/** Refuses a port that another program has. */
+export function assertPortFree(port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const sentences: Record<string, string> = {
+        EADDRINUSE: `Port ${port} is taken by another program; choose one with PORT=${port + 1} npm start.`,
+        EACCES: `Port ${port} may be opened by root only; choose one above 1023 with PORT.`,
+      }
+      reject(
+        new StartError(sentences[error.code ?? ''] ?? `Port ${port} on ${host} cannot be opened: ${error.message}.`),
+      )
+    })
+    server.listen(port, host, () => server.close(() => resolve()))
+  })
+}
+
+/** The wished port when it is free, else any. */
+export async function portOr(wished: number, any: () => Promise<number>): Promise<number> {
+  return assertPortFree(wished, '127.0.0.1').then(
+    () => wished,
+    () => any(),
+  )
+}
+
+/** Refuses a DATABASE_URL that leads nowhere, with the reason. */
+export async function assertDatabase(url: string): Promise<void> {
+  const place = placeOf('DATABASE_URL', url)
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: PATIENCE_MS })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+  } catch (error) {
+    const { code = '', message } = error as Error & { code?: string }
+    const sentences: Record<string, string> = {
+      '28P01': `PostgreSQL at ${place} refuses the user or password of DATABASE_URL.`,
+      '28000': `PostgreSQL at ${place} refuses the user or password of DATABASE_URL.`,
+      '3D000': `PostgreSQL at ${place} has no database of the name in DATABASE_URL; create it first.`,
+    }
+    throw new StartError(sentences[code] ?? `No PostgreSQL answers at ${place} of DATABASE_URL (${code || message}).`)
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+/** Refuses a URL behind which nothing listens. */
+export async function assertListening(name: string, url: string, defaultPort: number): Promise<void> {
+  const place = placeOf(name, url)
+  const { hostname, port } = new URL(url)
+  await new Promise<void>((resolve, reject) => {
+    const fail = (reason: string) => reject(new StartError(`Nothing answers at ${place} of ${name} (${reason}).`))
+    const socket = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || defaultPort })
+    socket.setTimeout(PATIENCE_MS, () => socket.destroy(new Error('timeout')))
+    socket.once('error', (error: NodeJS.ErrnoException) => fail(error.code ?? error.message))
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve()
+    })
+  })
+}
+
+/** Host and port, without what is secret. */
+export function placeOf(name: string, url: string): string {
+  try {
+    return new URL(url).host
+  } catch {
+    throw new StartError(`${name} is not a URL.`)
+  }
+}

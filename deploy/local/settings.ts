@@ -1,0 +1,37 @@
+import { resolve } from 'node:path'
+
+/** What the local runner takes from the environment (decisions 11.4). Everything else is passed on to the programs. */
+export type Settings = {
+  dataDir: string
+  host: string
+  port: number
+  publicUrl: string
+  /** servers of the operator's own; null: embedded */
+  databaseUrl: string | null
+  natsUrl: string | null
+  clickhouseUrl: string | null
+}
+
+/** Ends a start with one sentence for the person at the terminal. */
+export class StartError extends Error {}
+
+export const LOCAL_REGIONS = ['us-east', 'eu-west', 'ap-southeast']
+
+/** One machine watches what stands on it and beside it, so loopback and private ranges are open to the probes. */
+export const LOCAL_EGRESS_ALLOW = '127.0.0.0/8,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,::1/128,fc00::/7'
+
+export function readSettings(env: NodeJS.ProcessEnv): Settings {
+  const port = Number(env.PORT || 8080)
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) {
+    throw new StartError(`PORT is "${env.PORT}"; it has to be a number from 1 to 65535.`)
+  }
+  return {
+    dataDir: resolve(env.DATA_DIR || '.data'),
+    host: env.HOST || '127.0.0.1',
+    port,
+    publicUrl: (env.PUBLIC_URL || `http://localhost:${port}`).replace(/\/$/, ''),
+    databaseUrl: env.DATABASE_URL || null,
+    natsUrl: env.NATS_URL || null,
+    clickhouseUrl: env.CLICKHOUSE_URL || null,
+  }
+}
