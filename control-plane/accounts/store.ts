@@ -16,7 +16,7 @@ const COUNTS: Record<Counted, string> = {
  */
 export async function lockUsage(tx: Tx, organizationId: string, counted: Counted): Promise<Usage> {
   // two statements: the count has to see what the holder of the lock before us committed
-  await tx.raw('SELECT 1 FROM organizations WHERE id = ? FOR UPDATE', [organizationId])
+  await tx.raw('SELECT 1 FROM organizations WHERE id = ? FOR NO KEY UPDATE', [organizationId])
   return readUsage(tx, organizationId, counted)
 }
 

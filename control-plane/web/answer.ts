@@ -15,7 +15,7 @@ const PART_NAMES: Record<string, string> = { body: 'body', querystring: 'query',
 
 /** Turns whatever was thrown into the answer: the one place where that happens (decisions 1.3). */
 export function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
-  const error = toApiError(thrown as Thrown, request.id)
+  const error = toApiError(thrown, request.id)
   if (error.status >= 500) request.log.error({ err: thrown, request_id: request.id }, 'a request failed')
   if (error.extra.retryAfterSeconds !== undefined) reply.header('retry-after', error.extra.retryAfterSeconds)
   return reply.code(error.status).header('content-type', 'application/json; charset=utf-8').send(errorBody(error))
@@ -33,8 +33,10 @@ export function answerBrokenRequest(error: { code?: string }, socket: Socket): v
   socket.end(`${head}Connection: close\r\n\r\n${body}`)
 }
 
-function toApiError(thrown: Thrown, requestId: string): ApiError {
-  if (thrown instanceof ApiError) return thrown
+/** What the caller is told about something that was thrown. */
+export function toApiError(error: unknown, requestId: string): ApiError {
+  if (error instanceof ApiError) return error
+  const thrown = error as Thrown
   if (thrown.validation) {
     return validationError(detailsOf(thrown.validation, PART_NAMES[thrown.validationContext ?? ''] ?? 'request'))
   }
@@ -42,7 +44,7 @@ function toApiError(thrown: Thrown, requestId: string): ApiError {
   if (thrown.statusCode === 415) {
     return new ApiError(415, 'unsupported_media_type', 'bodies are JSON: send Content-Type: application/json')
   }
-  if (thrown.statusCode === 400) return new ApiError(400, 'validation_error', thrown.message)
+  if (thrown.statusCode === 400) return validationError([{ path: '', message: thrown.message }])
   if (isEngineAway(thrown)) return unavailable('a database is away; try again in a moment')
   return new ApiError(500, 'internal_error', `something went wrong on our side (request ${requestId})`)
 }

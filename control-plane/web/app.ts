@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import { type FastifyBaseLogger, type FastifyInstance, fastify } from 'fastify'
+import { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, fastify, LogController } from 'fastify'
 import type { Log } from '../../shared/log.ts'
 import { nowMs } from '../platform/clock.ts'
 import { newId } from '../platform/ids.ts'
@@ -8,9 +8,9 @@ import type { Metrics } from '../platform/metrics.ts'
 import type { Db } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { answerBrokenRequest, answerError } from './answer.ts'
-import { type Authenticate, authorize } from './auth.ts'
+import { type Authenticate, assertScope, identify } from './auth.ts'
 import { isStorable, parseBody } from './body.ts'
-import { notFound, validationError } from './errors.ts'
+import { notFound, rateLimited, validationError } from './errors.ts'
 import { addIdempotency } from './idempotency.ts'
 import { addOpenapi } from './openapi.ts'
 import { typedQuery } from './query.ts'
@@ -43,7 +43,7 @@ const BODY_LIMIT_BYTES = 1024 * 1024
 export async function createApp(context: AppContext): Promise<App> {
   const app: App = fastify({
     loggerInstance: context.log as FastifyBaseLogger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: newId,
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: 30_000,
@@ -80,22 +80,29 @@ function addAuthorization(app: App, { authenticate, rateLimitPerMinute }: AppCon
   const limit = createRateLimit(rateLimitPerMinute)
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-content-type-options', 'nosniff')
-    if (isApi(request.url) && !request.routeOptions.config.open) {
+    if (isApi(request) && !request.routeOptions.config.open) {
       reply.header('cache-control', 'no-store')
-      const { use, refusal } = await authorize(request, authenticate, limit, nowMs())
+      const caller = await identify(request, authenticate)
+      const use = limit(caller.keyId, nowMs())
       reply.headers({
         'ratelimit-limit': use.limit,
         'ratelimit-remaining': use.remaining,
         'ratelimit-reset': use.resetSeconds,
       })
-      if (refusal) throw refusal
+      if (!use.allowed) throw rateLimited(`more than ${use.limit} requests a minute`, use.resetSeconds)
+      if (!request.is404) assertScope(request, caller)
     }
     if (request.is404) throw notFound(routeOf(request))
   })
 }
 
-const isApi = (url: string) =>
-  url === API_PREFIX || url.startsWith(`${API_PREFIX}/`) || url.startsWith(`${API_PREFIX}?`)
+/**
+ * Of a known route its declared path counts, not the request's text: the router decodes `/%61pi/v1` before it matches.
+ */
+export function isApi(request: FastifyRequest): boolean {
+  const path = request.is404 ? request.url.split('?')[0] : request.routeOptions.url
+  return path === API_PREFIX || path?.startsWith(`${API_PREFIX}/`) === true
+}
 
 /** What a schema does not say is refused too: a body or a query where the route knows none (decisions 1.2). */
 function addStrictness(app: App): void {
@@ -104,8 +111,8 @@ function addStrictness(app: App): void {
     const query = request.query as Record<string, unknown>
     if (schema?.querystring) request.query = typedQuery(query, schema.querystring)
     const unknown = [
-      ...(schema?.querystring || !isApi(request.url) ? [] : Object.keys(query)),
-      ...(schema?.body || !isApi(request.url) ? [] : unknownInBody(request.body)),
+      ...(schema?.querystring || !isApi(request) ? [] : Object.keys(query)),
+      ...(schema?.body || !isApi(request) ? [] : unknownInBody(request.body)),
     ]
     const broken = Object.keys(query).filter(name => !isStorable(`${name}${query[name]}`))
     if (unknown.length + broken.length === 0) return

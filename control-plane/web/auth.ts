@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { insufficientScope, rateLimited, unauthorized } from './errors.ts'
-import type { RateLimit } from './rate-limit.ts'
+import { insufficientScope, unauthorized } from './errors.ts'
 
 export const SCOPES = ['read', 'write', 'admin'] as const
 export type Scope = (typeof SCOPES)[number]
@@ -36,25 +35,22 @@ export function callerOf(request: object): Caller {
   return caller
 }
 
-/**
- * Authenticates a request under /api/v1, checks the scope, and counts it against the key's rate limit (specification,
- * "Authentication"; decisions 1.8 and 2.2). Returns the state of the limit for the `RateLimit-*` headers.
- */
-export async function authorize(request: FastifyRequest, authenticate: Authenticate, limit: RateLimit, nowMs: number) {
+/** False on open routes and outside the API. */
+export const hasCaller = (request: object): boolean => callers.has(request)
+
+/** Finds out who asks. Throws 401 (specification, "Authentication"). */
+export async function identify(request: FastifyRequest, authenticate: Authenticate): Promise<Caller> {
   const caller = await authenticate(bearerKey(request.headers.authorization))
   if (!caller) throw unauthorized('the API key is not valid')
   callers.set(request, caller)
+  return caller
+}
 
-  const use = limit(caller.keyId, nowMs)
+/** Throws 403 unless the key's scope covers the route's, which its method implies where it names none (decisions 2.2). */
+export function assertScope(request: FastifyRequest, caller: Caller): void {
   const needed = request.routeOptions.config.scope ?? scopeOfMethod(request.method)
-  return {
-    use,
-    refusal: !use.allowed
-      ? rateLimited(`more than ${use.limit} requests a minute`, use.resetSeconds)
-      : request.is404 || includes(caller.scope, needed)
-        ? null
-        : insufficientScope(`this needs a key with scope ${needed}; this key has ${caller.scope}`),
-  }
+  if (SCOPES.indexOf(caller.scope) >= SCOPES.indexOf(needed)) return
+  throw insufficientScope(`this needs a key with scope ${needed}; this key has ${caller.scope}`)
 }
 
 function bearerKey(header: string | undefined): string {
@@ -65,5 +61,3 @@ function bearerKey(header: string | undefined): string {
 }
 
 const scopeOfMethod = (method: string): Scope => (method === 'GET' || method === 'HEAD' ? 'read' : 'write')
-
-const includes = (has: Scope, needed: Scope) => SCOPES.indexOf(has) >= SCOPES.indexOf(needed)

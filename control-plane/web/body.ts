@@ -1,4 +1,4 @@
-import { ApiError, validationError } from './errors.ts'
+import { validationError } from './errors.ts'
 import { joinPath } from './validation.ts'
 
 const MAX_DEPTH = 32
@@ -25,7 +25,7 @@ function decodeUtf8(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
-    throw new ApiError(400, 'validation_error', 'the body is not valid UTF-8')
+    throw validationError([{ path: '', message: 'the body is not valid UTF-8' }])
   }
 }
 
@@ -33,7 +33,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new ApiError(400, 'validation_error', 'the body is not valid JSON')
+    throw validationError([{ path: '', message: 'the body is not valid JSON' }])
   }
 }
 
@@ -42,10 +42,10 @@ function assertPlain(root: unknown): void {
   let seen = 0
   for (let item = open.pop(); item; item = open.pop()) {
     const { value, path, depth } = item
-    if (++seen > MAX_VALUES) throw refuse('', `the body has more than ${MAX_VALUES} values`)
+    if (++seen > MAX_VALUES) throw refuse('', `has more than ${MAX_VALUES} values`)
     if (typeof value === 'string' && !isStorable(value)) throw refuse(path, 'holds characters that are not text')
     if (typeof value !== 'object' || value === null) continue
-    if (depth === MAX_DEPTH) throw refuse('', `the body is nested more than ${MAX_DEPTH} deep`)
+    if (depth === MAX_DEPTH) throw refuse('', `is nested more than ${MAX_DEPTH} deep`)
     for (const [key, inner] of Object.entries(value)) {
       if (key === '__proto__' || !isStorable(key)) throw refuse(path, 'has a key that is not allowed')
       open.push({ value: inner, path: joinPath(path, key, Array.isArray(value)), depth: depth + 1 })
@@ -54,4 +54,4 @@ function assertPlain(root: unknown): void {
 }
 
 const refuse = (path: string, sentence: string) =>
-  validationError([{ path, message: path ? `${path} ${sentence}` : sentence }])
+  validationError([{ path, message: `${path || 'the body'} ${sentence}` }])

@@ -3,7 +3,7 @@ import { now } from '../platform/clock.ts'
 import type { Db } from '../platform/postgres.ts'
 import { type Secrets, sha256 } from '../platform/secrets.ts'
 import type { App } from './app.ts'
-import { callerOf } from './auth.ts'
+import { callerOf, hasCaller } from './auth.ts'
 import { conflict, validationError } from './errors.ts'
 import { keepAnswer, readKeptAnswer, releaseIdempotencyKey, takeIdempotencyKey } from './store.ts'
 
@@ -59,8 +59,7 @@ export function addIdempotency(app: App, { db, secrets }: { db: Db; secrets: Sec
 
 function keyOf(request: FastifyRequest): string | null {
   const key = request.headers['idempotency-key']
-  if (key === undefined || request.method !== 'POST' || request.routeOptions.config.open) return null
-  if (!request.url.startsWith('/api/v1/')) return null
+  if (key === undefined || request.method !== 'POST' || !hasCaller(request)) return null
   if (typeof key === 'string' && /^[\x21-\x7e]{1,255}$/.test(key)) return key
   const message = 'Idempotency-Key must be 1 to 255 visible ASCII characters'
   throw validationError([{ path: 'Idempotency-Key', message }])

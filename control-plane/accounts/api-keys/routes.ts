@@ -1,0 +1,86 @@
+import { Type } from 'typebox'
+import type { Db } from '../../platform/postgres.ts'
+import type { App } from '../../web/app.ts'
+import { callerOf, SCOPES } from '../../web/auth.ts'
+import { metaOf, pageOf } from '../../web/pages.ts'
+import {
+  answers,
+  DeletedResponse,
+  dataOf,
+  enumOf,
+  Id,
+  IdParams,
+  Name,
+  nullable,
+  PageQuery,
+  pageOf as pageSchema,
+  strictObject,
+  Timestamp,
+} from '../../web/schemas.ts'
+import { createApiKey, deleteApiKey } from './actions.ts'
+import { listApiKeys } from './store.ts'
+
+const ApiKey = Type.Object({
+  id: Id,
+  name: Type.String(),
+  scope: enumOf(SCOPES),
+  hint: Type.String({ description: 'the beginning and the end of the key' }),
+  created_by: nullable(Id),
+  last_used_at: nullable(Timestamp),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})
+const CreatedApiKey = Type.Object({
+  ...ApiKey.properties,
+  key: Type.String({ description: 'shown here and never again' }),
+})
+
+const tags = ['API keys']
+const config = { scope: 'admin' } as const
+
+/** `GET|POST /api-keys`, `DELETE /api-keys/{id}`, for admin keys (decisions 2.2). */
+export function apiKeyRoutes(app: App, { db }: { db: Db }): void {
+  app.get(
+    '/api-keys',
+    {
+      config,
+      schema: { tags, summary: 'List API keys', querystring: PageQuery, response: answers(200, pageSchema(ApiKey)) },
+    },
+    async request => {
+      const { rows, total } = await listApiKeys(db, callerOf(request).projectId, pageOf(request.query))
+      return { data: rows, meta: metaOf(request.query, total) }
+    },
+  )
+
+  app.post(
+    '/api-keys',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Create an API key',
+        body: strictObject({ name: Name, scope: enumOf(SCOPES) }),
+        response: answers(201, dataOf(CreatedApiKey), 400),
+      },
+    },
+    async (request, reply) => reply.code(201).send({ data: await createApiKey(db, callerOf(request), request.body) }),
+  )
+
+  app.delete(
+    '/api-keys/:id',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Delete an API key; it stops working within 5 seconds',
+        params: IdParams,
+        response: answers(200, DeletedResponse, 404, 409),
+      },
+    },
+    async request => {
+      const { id } = request.params
+      await deleteApiKey(db, callerOf(request).projectId, id)
+      return { data: { id, deleted: true as const } }
+    },
+  )
+}

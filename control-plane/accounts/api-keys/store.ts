@@ -1,0 +1,86 @@
+import { type Db, execute, query } from '../../platform/postgres.ts'
+import type { Caller, Scope } from '../../web/auth.ts'
+
+export type ApiKeyRow = {
+  id: string
+  name: string
+  scope: Scope
+  hint: string
+  created_by: string | null
+  last_used_at: Date | null
+  created_at: Date
+  updated_at: Date
+}
+
+const COLUMNS = 'id, name, scope, hint, created_by, last_used_at, created_at, updated_at'
+
+export type NewApiKey = {
+  id: string
+  projectId: string
+  createdBy: string | null
+  name: string
+  scope: Scope
+  keyHash: Buffer
+  hint: string
+  now: Date
+}
+
+export async function insertApiKey(db: Db, key: NewApiKey): Promise<ApiKeyRow> {
+  const [row] = await query<ApiKeyRow>(
+    db,
+    `INSERT INTO api_keys (id, project_id, created_by, name, scope, key_hash, hint, created_at, updated_at)
+     VALUES (:id, :projectId, :createdBy, :name, :scope, :keyHash, :hint, :now, :now) RETURNING ${COLUMNS}`,
+    key,
+  )
+  return row!
+}
+
+/** Newest first. */
+export async function listApiKeys(db: Db, projectId: string, { limit, offset }: { limit: number; offset: number }) {
+  const rows = await query<ApiKeyRow>(
+    db,
+    `SELECT ${COLUMNS} FROM api_keys WHERE project_id = ? ORDER BY id DESC LIMIT ? OFFSET ?`,
+    [projectId, limit, offset],
+  )
+  const [count] = await query<{ total: number }>(
+    db,
+    'SELECT count(*)::integer AS total FROM api_keys WHERE project_id = ?',
+    [projectId],
+  )
+  return { rows, total: count!.total }
+}
+
+/** The scopes of the project's keys by id, all locked until the transaction ends. */
+export async function lockScopes(tx: Db, projectId: string): Promise<Map<string, Scope>> {
+  const rows = await query<{ id: string; scope: Scope }>(
+    tx,
+    'SELECT id, scope FROM api_keys WHERE project_id = ? ORDER BY id FOR UPDATE',
+    [projectId],
+  )
+  return new Map(rows.map(({ id, scope }) => [id, scope]))
+}
+
+export const removeApiKey = (db: Db, projectId: string, id: string) =>
+  execute(db, 'DELETE FROM api_keys WHERE project_id = ? AND id = ?', [projectId, id])
+
+/** Who a key speaks for, by its SHA-256. */
+export async function findCaller(db: Db, keyHash: Buffer): Promise<(Caller & { lastUsedAt: Date | null }) | null> {
+  const [row] = await query<Caller & { lastUsedAt: Date | null }>(
+    db,
+    `SELECT api_keys.project_id AS "projectId", projects.organization_id AS "organizationId", api_keys.id AS "keyId",
+            api_keys.created_by AS "userId", api_keys.scope, api_keys.last_used_at AS "lastUsedAt"
+     FROM api_keys JOIN projects ON projects.id = api_keys.project_id WHERE api_keys.key_hash = ?`,
+    [keyHash],
+  )
+  return row ?? null
+}
+
+export const markUsed = (db: Db, keyId: string, minute: Date) =>
+  execute(
+    db,
+    'UPDATE api_keys SET last_used_at = :minute WHERE id = :keyId AND (last_used_at IS NULL OR last_used_at < :minute)',
+    {
+      keyId,
+      minute,
+    },
+  )

@@ -1,0 +1,78 @@
+import { now as clock } from '../../platform/clock.ts'
+import { newId, randomToken } from '../../platform/ids.ts'
+import type { Db, Tx } from '../../platform/postgres.ts'
+import { sha256 } from '../../platform/secrets.ts'
+import { conflict, rateLimited } from '../../web/errors.ts'
+import { createApiKey } from '../api-keys/actions.ts'
+import type { Plan } from '../plans.ts'
+import { attemptsOfNetwork, BOOTSTRAP_WINDOW_MS, insertAccount, insertAttempt, lockNetwork } from './store.ts'
+
+const ACCOUNTS_AN_HOUR = 3
+const REFUSALS_AN_HOUR = 20
+const CLAIM_HOURS = 72
+
+export type Registration = { email: string; name: string | null; plan: Plan; publicUrl: string }
+
+/**
+ * User, organization, project, admin key and claim link, for a key that works at once (specification, "Agent
+ * bootstrap"). Throws 409 when the e-mail is registered.
+ */
+export async function createAccount(tx: Tx, { email, name, plan, publicUrl }: Registration) {
+  const now = clock()
+  const claim = randomToken(32)
+  const account = {
+    userId: newId(),
+    organizationId: newId(),
+    projectId: newId(),
+    email: email.toLowerCase(),
+    name,
+    plan,
+    claimHash: sha256(claim),
+    claimExpiresAt: new Date(now.getTime() + CLAIM_HOURS * 3_600_000),
+    now,
+  }
+  if (!(await insertAccount(tx, account))) throw conflict('this e-mail address is registered already')
+  const { key } = await createApiKey(tx, account, { name: 'First key', scope: 'admin' })
+  return {
+    api_key: key,
+    organization_id: account.organizationId,
+    user_id: account.userId,
+    email: account.email,
+    claim_url: `${publicUrl}/claim/${claim}`,
+    claim_expires_in: `${CLAIM_HOURS}h`,
+    dashboard_url: `${publicUrl}/`,
+    message: 'The API key works now and is not shown again. Open the claim link to set a password.',
+  }
+}
+
+/** `createAccount` for the public: 3 accounts an hour a network, counted across all processes (decisions 2.3). */
+export async function bootstrap(db: Db, network: string, registration: Registration) {
+  return db.transaction(async tx => {
+    const now = clock()
+    await lockNetwork(tx, network)
+    await assertBelow(tx, network, true, ACCOUNTS_AN_HOUR, now)
+    await assertBelow(tx, network, false, REFUSALS_AN_HOUR, now)
+    const account = await createAccount(tx, registration)
+    await insertAttempt(tx, network, true, now)
+    return account
+  })
+}
+
+/** Counts an attempt that was answered with 400 or 409. Throws 429 after 20 of them in an hour. */
+export async function countRefusal(db: Db, network: string): Promise<void> {
+  await db.transaction(async tx => {
+    const now = clock()
+    await lockNetwork(tx, network)
+    await assertBelow(tx, network, false, REFUSALS_AN_HOUR, now)
+    await insertAttempt(tx, network, false, now)
+  })
+}
+
+async function assertBelow(tx: Tx, network: string, created: boolean, most: number, now: Date): Promise<void> {
+  const attempts = await attemptsOfNetwork(tx, network, created, now)
+  const freeing = attempts[most - 1]
+  if (!freeing) return
+  const waitMs = freeing.getTime() + BOOTSTRAP_WINDOW_MS - now.getTime()
+  const what = created ? 'accounts' : 'refused attempts'
+  throw rateLimited(`at most ${most} ${what} an hour from one address`, Math.max(1, Math.ceil(waitMs / 1_000)))
+}

@@ -1,0 +1,9 @@
+import ipaddr from 'ipaddr.js'
+
+/** What counts as one client: an IPv4 address, or the /64 of an IPv6 address. A text that PostgreSQL takes as `inet`. */
+export function networkOf(ip: string): string {
+  const address = ipaddr.process(ip)
+  if (address.kind() === 'ipv4') return address.toString()
+  const parts = (address as ipaddr.IPv6).parts.map((part, i) => (i < 4 ? part : 0))
+  return `${new ipaddr.IPv6(parts).toString()}/64`
+}

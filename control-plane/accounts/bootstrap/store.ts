@@ -1,0 +1,64 @@
+import { type Db, execute, query, type Tx } from '../../platform/postgres.ts'
+import type { Plan } from '../plans.ts'
+
+export const BOOTSTRAP_WINDOW_MS = 3_600_000
+
+/** Attempts of one network are decided one after the other, across all processes, until the transaction ends. */
+export const lockNetwork = (tx: Tx, network: string) =>
+  tx.raw('SELECT pg_advisory_xact_lock(7026002, hashtext(?))', [network])
+
+/** When the attempts of the last hour happened, newest first; `created`: those that made an account, or the others. */
+export async function attemptsOfNetwork(db: Db, network: string, created: boolean, now: Date): Promise<Date[]> {
+  const rows = await query<{ at: Date }>(
+    db,
+    'SELECT at FROM bootstrap_attempts WHERE ip = ?::inet AND created = ? AND at > ? ORDER BY at DESC',
+    [network, created, new Date(now.getTime() - BOOTSTRAP_WINDOW_MS)],
+  )
+  return rows.map(({ at }) => at)
+}
+
+export const insertAttempt = (db: Db, network: string, created: boolean, now: Date) =>
+  execute(db, 'INSERT INTO bootstrap_attempts (ip, created, at) VALUES (?::inet, ?, ?)', [network, created, now])
+
+export const pruneAttempts = (db: Db, now: Date) =>
+  execute(db, 'DELETE FROM bootstrap_attempts WHERE at < ?', [new Date(now.getTime() - BOOTSTRAP_WINDOW_MS)])
+
+export type NewAccount = {
+  userId: string
+  organizationId: string
+  projectId: string
+  email: string
+  name: string | null
+  plan: Plan
+  claimHash: Buffer
+  claimExpiresAt: Date
+  now: Date
+}
+
+/** User, organization, project, membership and claim link. False when the e-mail is registered already. */
+export async function insertAccount(tx: Tx, account: NewAccount): Promise<boolean> {
+  const { userId, organizationId, projectId, email, name, plan, claimHash, claimExpiresAt, now } = account
+  const isNew = await execute(
+    tx,
+    `INSERT INTO users (id, email, name, created_at, updated_at) VALUES (:userId, :email, :name, :now, :now)
+     ON CONFLICT (email) DO NOTHING`,
+    { userId, email, name, now },
+  )
+  if (isNew === 0) return false
+  await tx('organizations').insert({ id: organizationId, name: name ?? email, plan, created_at: now, updated_at: now })
+  await tx('projects').insert({
+    id: projectId,
+    organization_id: organizationId,
+    name: 'Default',
+    created_at: now,
+    updated_at: now,
+  })
+  await tx('memberships').insert({ organization_id: organizationId, user_id: userId, role: 'admin', created_at: now })
+  await tx('claim_links').insert({
+    token_hash: claimHash,
+    user_id: userId,
+    expires_at: claimExpiresAt,
+    created_at: now,
+  })
+  return true
+}

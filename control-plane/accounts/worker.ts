@@ -1,0 +1,13 @@
+import { now } from '../platform/clock.ts'
+import { type Loop, type LoopTools, startLoop } from '../platform/loop.ts'
+import type { Db } from '../platform/postgres.ts'
+import { pruneIdempotencyKeys } from '../web/store.ts'
+import { pruneAttempts } from './bootstrap/store.ts'
+
+/** Forgets kept answers after a day and bootstrap attempts after an hour. */
+export function startAccountsWorker({ db, ...tools }: LoopTools & { db: Db }): Loop {
+  return startLoop('accounts-prune', 600_000, tools, async () => {
+    await pruneIdempotencyKeys(db, now())
+    await pruneAttempts(db, now())
+  })
+}
