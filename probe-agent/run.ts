@@ -1,4 +1,5 @@
 import { evaluate } from '../shared/assertions/evaluate.ts'
+import { READERS } from '../shared/assertions/readers.ts'
 import { type CheckSpec, isCheckType } from '../shared/check.ts'
 import { createDeadline, type Egress } from '../shared/egress/index.ts'
 import { nowUs, wallMs } from '../shared/egress/monotonic.ts'
@@ -19,23 +20,24 @@ export type RunOptions = {
  */
 export async function runCheck(spec: CheckSpec, egress: Egress, options: RunOptions = {}): Promise<Ran> {
   const startedUs = nowUs()
-  const observation = await observe(spec, egress, startedUs)
+  const observation = await observe(spec, egress)
   const ran = judge(spec, observation, startedUs)
   const { error } = observation
   if (!options.selfTest) return ran
-  options.selfTest.observe(spec.url, error === null || !isNetworkError(observation, error))
-  if (error === null || !isNetworkError(observation, error)) return ran
+  const isSilent = error !== null && isNetworkError(observation, error)
+  options.selfTest.observe(spec.url, !isSilent)
+  if (!isSilent) return ran
   observation.error = await options.selfTest.excuse(error, startedUs)
   return { observation, outcome: outcomeOf(observation.error, 'passed'), failedAssertions: [] }
 }
 
-async function observe(spec: CheckSpec, egress: Egress, startedUs: number): Promise<Observation> {
+async function observe(spec: CheckSpec, egress: Egress): Promise<Observation> {
   const deadline = createDeadline(spec.timeoutMs)
   try {
     if (!isCheckType(spec.type)) throw new Error(`this probe has no check for ${spec.type}`)
     return await CHECKS[spec.type](spec, deadline.signal, egress)
   } catch (error) {
-    return brokenObservation(error, startedUs)
+    return brokenObservation(error)
   } finally {
     deadline.clear()
   }
@@ -67,7 +69,7 @@ function isNetworkError({ statusCode }: Observation, { code, source }: CheckErro
   return statusCode === null && (source !== FailureSource.TARGET || NETWORK_CODES.has(code))
 }
 
-const NETWORK_CODES = new Set(['timeout', 'host_unreachable', 'connection_reset'])
+const NETWORK_CODES = new Set(['timeout', 'host_unreachable'])
 
 const lateError: CheckError = {
   source: FailureSource.TARGET,
@@ -76,24 +78,21 @@ const lateError: CheckError = {
 }
 
 function assertionError(failed: FailedAssertion[]): CheckError {
-  const { type, operator, value, actual } = failed.find(({ type }) => !isTiming(type))!
+  const { type, operator, value, actual } = failed.find(({ type }) => !READERS[type]?.degrades)!
   const expected = `${type} ${operator} ${value}`.trim()
   const message = `assertion failed: ${expected}; seen: ${actual}`.slice(0, 500)
   return { source: FailureSource.TARGET, code: 'assertion_failed', message }
 }
 
-const isTiming = (type: string) => type === 'response_time' || type.startsWith('phase.')
-
 function internalError(error: unknown): CheckError {
   return { source: FailureSource.INTERNAL, code: 'internal_error', message: String((error as Error)?.message ?? error) }
 }
 
-function brokenObservation(error: unknown, startedUs: number): Observation {
-  const totalUs = nowUs() - startedUs
+function brokenObservation(error: unknown): Observation {
   return {
     error: internalError(error),
-    timings: { dnsUs: 0, connectUs: 0, tlsUs: 0, firstByteUs: 0, transferUs: totalUs },
-    totalUs,
+    timings: { dnsUs: 0, connectUs: 0, tlsUs: 0, firstByteUs: 0, transferUs: 0 },
+    totalUs: 0,
     statusCode: null,
     headers: null,
     body: null,

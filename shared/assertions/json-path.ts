@@ -13,13 +13,13 @@ export function readJsonPath(text: string): { path: JsonPath; rest: string } | n
     const step = STEP.exec(text)
     if (!step) break
     const [, key, index, single, double] = step
-    path.push(index !== undefined ? Number(index) : (key ?? unescape((single ?? double)!)))
+    path.push(index !== undefined ? Number(index) : (key ?? unquote((single ?? double)!)))
     end = STEP.lastIndex
   }
   return { path, rest: text.slice(end) }
 }
 
-const unescape = (text: string) => text.replace(/\\(.)/g, '$1')
+const unquote = (text: string) => text.replace(/\\(.)/g, '$1')
 
 /** What stands at the path, or undefined. Own properties only, so `__proto__` and `constructor` are never found. */
 export function atJsonPath(root: unknown, path: JsonPath): unknown {
