@@ -1,4 +1,5 @@
 import { isCheckType } from '../../shared/check.ts'
+import { targetIssue } from '../../shared/target.ts'
 import type { StoredMonitor } from './types.ts'
 
 type Configured = Pick<StoredMonitor, 'type' | 'url' | 'keyword' | 'heartbeatInterval'>
@@ -9,8 +10,8 @@ type Configured = Pick<StoredMonitor, 'type' | 'url' | 'keyword' | 'heartbeatInt
  */
 export function configurationIssues(monitor: Configured): string[] {
   const { type } = monitor
-  const issues: string[] = []
-  if (type !== 'heartbeat' && monitor.url === null) issues.push(`url is required to check ${withArticle(type)} monitor`)
+  const urlIssue = targetIssue(type, monitor.url)
+  const issues = urlIssue === null ? [] : [urlIssue]
   if (type === 'keyword' && monitor.keyword === null) issues.push('keyword is required to check a keyword monitor')
   if (type === 'heartbeat' && monitor.heartbeatInterval === null) {
     issues.push('heartbeat_interval is required to check a heartbeat monitor')
@@ -22,8 +23,4 @@ export function configurationIssues(monitor: Configured): string[] {
 /** True when probes have to check a monitor: of a type they run, complete, neither paused nor deleted. */
 export function isChecked(monitor: Configured & Pick<StoredMonitor, 'isPaused' | 'deletedAt'>): boolean {
   return !monitor.isPaused && monitor.deletedAt === null && configurationIssues(monitor).length === 0
-}
-
-function withArticle(type: string): string {
-  return type === 'http' ? 'an http' : `a ${type}`
 }

@@ -1,5 +1,6 @@
-import { type Db, query, type Tx } from '../platform/postgres.ts'
-import type { StoredMonitor } from './types.ts'
+import type { MonitorType } from '../../shared/check.ts'
+import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
+import type { MonitorStatus, StoredMonitor } from './types.ts'
 
 export const MONITOR_COLUMNS = `
   id, project_id AS "projectId", partition, config_version AS "configVersion", revision, name, type, url, method,
@@ -52,4 +53,85 @@ export async function lockMonitor(tx: Tx, projectId: string, id: string): Promis
     [projectId, id],
   )
   return rows[0] ?? null
+}
+
+export type MonitorFilter = {
+  type: MonitorType | null
+  statuses: MonitorStatus[] | null
+  tag: string | null
+  /** part of the name or the url, in any case */
+  text: string | null
+}
+
+/** One page of a project's monitors, newest first, and how many there are in all. */
+export async function listMonitors(
+  db: Db,
+  projectId: string,
+  filter: MonitorFilter,
+  page: { limit: number; offset: number },
+): Promise<{ rows: StoredMonitor[]; total: number }> {
+  const pattern = filter.text === null ? null : `%${filter.text.replace(/[\\%_]/g, '\\$&')}%`
+  const bindings = { ...filter, ...page, projectId, pattern }
+  const where = `project_id = :projectId AND deleted_at IS NULL
+    ${filter.type === null ? '' : 'AND type = :type'}
+    ${filter.statuses === null ? '' : 'AND status = ANY (:statuses)'}
+    ${filter.tag === null ? '' : 'AND tags @> ARRAY[:tag]'}
+    ${pattern === null ? '' : 'AND (name ILIKE :pattern OR url ILIKE :pattern)'}`
+  const [count] = await query<{ total: number }>(db, `SELECT count(*) AS total FROM monitors WHERE ${where}`, bindings)
+  const rows = await query<StoredMonitor>(
+    db,
+    `SELECT ${MONITOR_COLUMNS} FROM monitors WHERE ${where} ORDER BY id DESC LIMIT :limit OFFSET :offset`,
+    bindings,
+  )
+  return { rows, total: count?.total ?? 0 }
+}
+
+/** Inserts monitors of any number in one statement. `revision` is set by the database. */
+export async function insertMonitors(tx: Tx, monitors: StoredMonitor[]): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO monitors (id, project_id, partition, config_version, name, type, url, method, headers, body,
+       interval_seconds, timeout_ms, regions, assertions, auth_type, auth_config, keyword, keyword_type,
+       heartbeat_interval, heartbeat_grace, ssl_check, domain_check, screenshot_on_failure, screenshot_compare,
+       screenshot_threshold, retry_count, tags, created_at, updated_at)
+     SELECT id, "projectId", partition, "configVersion", name, type, url, method, headers, body,
+       "intervalSeconds", "timeoutMs", regions, assertions, "authType", "authConfig", keyword, "keywordType",
+       "heartbeatInterval", "heartbeatGrace", "sslCheck", "domainCheck", "screenshotOnFailure", "screenshotCompare",
+       "screenshotThreshold", "retryCount", tags, "createdAt", "updatedAt"
+     FROM jsonb_to_recordset(:rows::jsonb) AS row (${ROW_TYPES})`,
+    { rows: rowsOf(monitors) },
+  )
+}
+
+/** Writes what users configure of a monitor, and its config version. The row is locked by the caller. */
+export async function updateMonitor(tx: Tx, monitor: StoredMonitor): Promise<void> {
+  await execute(
+    tx,
+    `UPDATE monitors m SET config_version = row."configVersion", name = row.name, type = row.type, url = row.url,
+       method = row.method, headers = row.headers, body = row.body, interval_seconds = row."intervalSeconds",
+       timeout_ms = row."timeoutMs", regions = row.regions, assertions = row.assertions,
+       auth_type = row."authType", auth_config = row."authConfig", keyword = row.keyword,
+       keyword_type = row."keywordType", heartbeat_interval = row."heartbeatInterval",
+       heartbeat_grace = row."heartbeatGrace", ssl_check = row."sslCheck", domain_check = row."domainCheck",
+       screenshot_on_failure = row."screenshotOnFailure", screenshot_compare = row."screenshotCompare",
+       screenshot_threshold = row."screenshotThreshold", retry_count = row."retryCount", tags = row.tags,
+       updated_at = row."updatedAt"
+     FROM jsonb_to_recordset(:rows::jsonb) AS row (${ROW_TYPES})
+     WHERE m.id = row.id AND m.project_id = row."projectId"`,
+    { rows: rowsOf([monitor]) },
+  )
+}
+
+const ROW_TYPES = `id uuid, "projectId" uuid, partition smallint, "configVersion" integer, name text, type text,
+  url text, method text, headers bytea, body text, "intervalSeconds" integer, "timeoutMs" integer, regions text[],
+  assertions jsonb, "authType" text, "authConfig" bytea, keyword text, "keywordType" text,
+  "heartbeatInterval" integer, "heartbeatGrace" integer, "sslCheck" boolean, "domainCheck" boolean,
+  "screenshotOnFailure" boolean, "screenshotCompare" boolean, "screenshotThreshold" double precision,
+  "retryCount" integer, tags text[], "createdAt" timestamptz, "updatedAt" timestamptz`
+
+function rowsOf(monitors: StoredMonitor[]): string {
+  const bytes = (sealed: Buffer | null) => sealed && `\\x${sealed.toString('hex')}`
+  return JSON.stringify(
+    monitors.map(monitor => ({ ...monitor, headers: bytes(monitor.headers), authConfig: bytes(monitor.authConfig) })),
+  )
 }

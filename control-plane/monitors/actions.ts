@@ -1,0 +1,151 @@
+import { partitionOf } from '../../shared/subjects.ts'
+import { assertWithinLimit } from '../accounts/actions.ts'
+import { overLimit } from '../accounts/plans.ts'
+import { lockUsage } from '../accounts/store.ts'
+import { linkDefaultChannels } from '../alerts/store.ts'
+import type { CheckLiteral } from '../channels/types.ts'
+import { isId, newId } from '../platform/ids.ts'
+import type { Db, Tx } from '../platform/postgres.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import type { Caller } from '../web/auth.ts'
+import { type Detail, notFound, validationError } from '../web/errors.ts'
+import { unmaskHeaders } from '../web/header-map.ts'
+import { authProblems, unmaskAuth } from './credentials.ts'
+import { changesTheCheck, fieldsOf, fieldsOfCreate, fieldsOfUpdate, type MonitorFields, sealFields } from './fields.ts'
+import { monitorProblems, problemsOfNew } from './problems.ts'
+import type { MonitorCreate, MonitorUpdate } from './schema.ts'
+import type { AuthConfig } from './sealed.ts'
+import { insertMonitors, lockMonitor, updateMonitor } from './store.ts'
+import type { AuthType, StoredMonitor } from './types.ts'
+
+export type MonitorTools = { db: Db; secrets: Secrets; checkLiteral: CheckLiteral }
+
+/** Creates one monitor and links the default channels. Throws 400, or 402 when the plan is full. */
+export async function createMonitor(tools: MonitorTools, caller: Caller, body: MonitorCreate, now: Date) {
+  const { fields, problems } = judged(body, tools.checkLiteral)
+  if (problems.length > 0) throw validationError(problems)
+  const monitor = toStored(fields, caller.projectId, tools.secrets, now)
+  await tools.db.transaction(async tx => {
+    await assertWithinLimit(tx, caller.organizationId, 'monitors', 1)
+    await storeNew(tx, caller.projectId, [monitor])
+  })
+  return monitor
+}
+
+/** One place of a bulk create. With `faults`, what the schema found, the body may be anything. */
+export type BulkItem = { body: MonitorCreate; faults: Detail[] }
+export type BulkOutcome = { created: StoredMonitor[]; errors: { index: number; error: string }[] }
+
+/** Creates what can be created of many, in one transaction; the others are told why by their place. */
+export async function createMonitors(tools: MonitorTools, caller: Caller, items: BulkItem[], now: Date) {
+  const errors: BulkOutcome['errors'] = []
+  const accepted: { index: number; monitor: StoredMonitor }[] = []
+  for (const [index, { body, faults }] of items.entries()) {
+    const { fields, problems } =
+      faults.length > 0 ? { fields: null, problems: faults } : judged(body, tools.checkLiteral)
+    if (fields && problems.length === 0) {
+      accepted.push({ index, monitor: toStored(fields, caller.projectId, tools.secrets, now) })
+    } else {
+      errors.push({ index, error: problems.map(({ message }) => message).join('; ') })
+    }
+  }
+  return await tools.db.transaction(async (tx): Promise<BulkOutcome> => {
+    const usage = await lockUsage(tx, caller.organizationId, 'monitors')
+    const created: StoredMonitor[] = []
+    for (const { index, monitor } of accepted) {
+      const refusal = overLimit({ ...usage, used: usage.used + created.length }, 1)
+      if (refusal === null) created.push(monitor)
+      else errors.push({ index, error: refusal })
+    }
+    if (created.length > 0) await storeNew(tx, caller.projectId, created)
+    return { created, errors: errors.sort((a, b) => a.index - b.index) }
+  })
+}
+
+function judged(body: MonitorCreate, checkLiteral: CheckLiteral) {
+  const fields = fieldsOfCreate(body)
+  return { fields, problems: problemsOfNew(fields, checkLiteral) }
+}
+
+/** Changes what the body names. Throws 404, and 400 for what does not fit together with what is stored. */
+export async function changeMonitor(
+  tools: MonitorTools,
+  projectId: string,
+  id: string,
+  body: MonitorUpdate,
+  now: Date,
+) {
+  return await rewrite(tools, projectId, id, now, before => {
+    const after = fieldsOfUpdate(before, body)
+    const { headers, problems } = unmaskHeaders(body.headers ?? {}, before.headers, 'headers')
+    if (body.headers) after.headers = headers
+    if (JUDGED_TOGETHER.some(key => key in body)) problems.push(...monitorProblems(after, tools.checkLiteral))
+    return { after, problems }
+  })
+}
+
+/** Fields that are checked against each other; an update that names none of them leaves what is stored alone. */
+const JUDGED_TOGETHER = ['type', 'url', 'headers', 'keyword', 'keyword_type', 'assertions']
+
+type AuthBody = { auth_type: AuthType | null; auth_config: AuthConfig | null }
+
+/** Replaces the credentials, or clears them with nulls (decisions 3.3). Throws 404 and 400. */
+export async function changeAuth(tools: MonitorTools, projectId: string, id: string, body: AuthBody, now: Date) {
+  return await rewrite(tools, projectId, id, now, before => {
+    const sent = { authType: body.auth_type, authConfig: body.auth_config }
+    const { authConfig, problems } = unmaskAuth(sent, before)
+    const after = { ...before, ...sent, authConfig }
+    return { after, problems: [...problems, ...authProblems(after)] }
+  })
+}
+
+type Rewritten = { after: MonitorFields; problems: Detail[] }
+
+async function rewrite(
+  { db, secrets }: MonitorTools,
+  projectId: string,
+  id: string,
+  now: Date,
+  change: (before: MonitorFields) => Rewritten,
+): Promise<StoredMonitor> {
+  return await db.transaction(async tx => {
+    const stored = isId(id) ? await lockMonitor(tx, projectId, id) : null
+    if (!stored) throw notFound('monitor')
+    const before = fieldsOf(stored, secrets)
+    const { after, problems } = change(before)
+    if (problems.length > 0) throw validationError(problems)
+    const configVersion = stored.configVersion + (changesTheCheck(before, after) ? 1 : 0)
+    const monitor = { ...stored, ...sealFields(after, stored, secrets), configVersion, updatedAt: now }
+    await updateMonitor(tx, monitor)
+    return monitor
+  })
+}
+
+function toStored(fields: MonitorFields, projectId: string, secrets: Secrets, now: Date): StoredMonitor {
+  const id = newId()
+  return {
+    ...sealFields(fields, { id, projectId }, secrets),
+    id,
+    projectId,
+    partition: partitionOf(id),
+    configVersion: 1,
+    revision: 0,
+    status: null,
+    statusChangedAt: null,
+    isPaused: false,
+    sslExpiresAt: null,
+    domainExpiresAt: null,
+    deletedAt: null,
+    createdAt: now,
+    updatedAt: now,
+  }
+}
+
+async function storeNew(tx: Tx, projectId: string, monitors: StoredMonitor[]): Promise<void> {
+  await insertMonitors(tx, monitors)
+  await linkDefaultChannels(
+    tx,
+    projectId,
+    monitors.map(({ id }) => id),
+  )
+}

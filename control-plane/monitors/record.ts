@@ -1,0 +1,46 @@
+import { Type } from 'typebox'
+import { HTTP_METHODS, KEYWORD_TYPES, MONITOR_TYPES, REGIONS } from '../../shared/check.ts'
+import { enumOf, Id, nullable, Timestamp } from '../web/schemas.ts'
+import { AUTH_TYPES, MONITOR_STATUSES } from './types.ts'
+
+const Text = nullable(Type.String())
+const Whole = nullable(Type.Integer())
+const Time = nullable(Timestamp)
+
+/** A monitor in answers, as present.ts makes it. Describes only; it validates nothing. */
+export const MonitorRecord = Type.Object({
+  id: Id,
+  name: Type.String(),
+  type: enumOf(MONITOR_TYPES),
+  url: Text,
+  method: enumOf(HTTP_METHODS),
+  headers: nullable(Type.Record(Type.String(), Type.String())),
+  body: Text,
+  interval_seconds: Type.Integer(),
+  timeout_ms: Type.Integer(),
+  regions: Type.Array(enumOf(REGIONS)),
+  assertions: nullable(Type.Array(Type.Object({ type: Type.String(), operator: Type.String(), value: Type.String() }))),
+  auth_type: nullable(enumOf(AUTH_TYPES)),
+  auth_config: nullable(Type.Record(Type.String(), Type.Unknown())),
+  keyword: Text,
+  keyword_type: enumOf(KEYWORD_TYPES),
+  heartbeat_interval: Whole,
+  heartbeat_grace: Whole,
+  ssl_check: Type.Boolean(),
+  domain_check: Type.Boolean(),
+  screenshot_on_failure: Type.Boolean(),
+  screenshot_compare: Type.Boolean(),
+  screenshot_threshold: Type.Number(),
+  retry_count: Type.Integer(),
+  tags: nullable(Type.Array(Type.String())),
+  status: nullable(enumOf(MONITOR_STATUSES)),
+  status_changed_at: Time,
+  last_checked_at: Time,
+  is_paused: Type.Boolean(),
+  ping_url: Text,
+  ssl_expires_at: Time,
+  domain_expires_at: Time,
+  configuration_issues: Type.Array(Type.String()),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})

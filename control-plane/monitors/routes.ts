@@ -1,0 +1,154 @@
+import { Type } from 'typebox'
+import { now } from '../platform/clock.ts'
+import { isId } from '../platform/ids.ts'
+import type { App } from '../web/app.ts'
+import { callerOf } from '../web/auth.ts'
+import { notFound } from '../web/errors.ts'
+import { severalOf } from '../web/filters.ts'
+import { metaOf, pageOf } from '../web/pages.ts'
+import { answers, dataOf, IdParams, pageOf as pageSchema } from '../web/schemas.ts'
+import { changeAuth, changeMonitor, createMonitor, createMonitors, type MonitorTools } from './actions.ts'
+import { faultsByItem } from './bulk-faults.ts'
+import { type LastCheckedAt, presentMonitor } from './present.ts'
+import { MonitorRecord } from './record.ts'
+import { AuthUpdate, MonitorBulk, MonitorCreate, MonitorQuery, MonitorUpdate } from './schema.ts'
+import { findMonitor, listMonitors } from './store.ts'
+import { MONITOR_STATUSES, type StoredMonitor } from './types.ts'
+
+export type MonitorContext = MonitorTools & {
+  /** when these monitors of a project were last checked; an empty map while the history is away */
+  lastCheckedAt: (projectId: string, monitorIds: string[]) => Promise<LastCheckedAt>
+}
+
+const NEVER: LastCheckedAt = new Map()
+const BulkAnswer = Type.Object({
+  monitors: Type.Array(MonitorRecord),
+  errors: Type.Array(Type.Object({ index: Type.Integer(), error: Type.String() })),
+})
+const tags = ['monitors']
+
+/** Monitors as a resource (specification, "Monitors"; decisions 3.1 to 3.5). */
+export function monitorRoutes(app: App, context: MonitorContext): void {
+  readRoutes(app, context)
+  createRoutes(app, context)
+  updateRoutes(app, context)
+}
+
+function readRoutes(app: App, context: MonitorContext): void {
+  const { db, secrets, lastCheckedAt } = context
+
+  app.get(
+    '/monitors',
+    {
+      schema: {
+        summary: 'List monitors, newest first',
+        tags,
+        querystring: MonitorQuery,
+        response: answers(200, pageSchema(MonitorRecord), 400),
+      },
+    },
+    async request => {
+      const { projectId } = callerOf(request)
+      const { type = null, status, tag = null, q: text = null } = request.query
+      const filter = { type, statuses: severalOf('status', status, MONITOR_STATUSES), tag, text }
+      const { rows, total } = await listMonitors(db, projectId, filter, pageOf(request.query))
+      const checked = await lastCheckedAt(projectId, idsOf(rows))
+      return { data: rows.map(row => presentMonitor(row, secrets, checked)), meta: metaOf(request.query, total) }
+    },
+  )
+
+  app.get(
+    '/monitors/:id',
+    { schema: { summary: 'One monitor', tags, params: IdParams, response: answers(200, dataOf(MonitorRecord), 404) } },
+    async request => {
+      const { projectId } = callerOf(request)
+      const { id } = request.params
+      const monitor = isId(id) ? await findMonitor(db, projectId, id) : null
+      if (!monitor) throw notFound('monitor')
+      return { data: presentMonitor(monitor, secrets, await lastCheckedAt(projectId, [monitor.id])) }
+    },
+  )
+}
+
+function createRoutes(app: App, context: MonitorContext): void {
+  app.post(
+    '/monitors',
+    {
+      schema: {
+        summary: 'Create a monitor; its first check starts at once',
+        tags,
+        body: MonitorCreate,
+        response: answers(201, dataOf(MonitorRecord), 400, 402),
+      },
+    },
+    async (request, reply) => {
+      const monitor = await createMonitor(context, callerOf(request), request.body, now())
+      return reply.code(201).send({ data: presentMonitor(monitor, context.secrets, NEVER) })
+    },
+  )
+
+  app.post(
+    '/monitors/bulk',
+    {
+      attachValidation: true,
+      schema: {
+        summary: 'Create up to 50 monitors; what cannot be created is told by its place',
+        tags,
+        body: MonitorBulk,
+        response: answers(201, BulkAnswer, 400),
+      },
+    },
+    async (request, reply) => {
+      const faults = faultsByItem(request.validationError)
+      const items = request.body.monitors.map((body, index) => ({ body, faults: faults.get(index) ?? [] }))
+      const { created, errors } = await createMonitors(context, callerOf(request), items, now())
+      const monitors = created.map(monitor => presentMonitor(monitor, context.secrets, NEVER))
+      return reply.code(201).send({ monitors, errors })
+    },
+  )
+}
+
+function updateRoutes(app: App, context: MonitorContext): void {
+  const { secrets, lastCheckedAt } = context
+  const answer = async (projectId: string, monitor: StoredMonitor) => ({
+    data: presentMonitor(monitor, secrets, await lastCheckedAt(projectId, [monitor.id])),
+  })
+
+  app.put(
+    '/monitors/:id',
+    {
+      schema: {
+        summary: 'Change a monitor: fields that are not named stay',
+        tags,
+        params: IdParams,
+        body: MonitorUpdate,
+        response: answers(200, dataOf(MonitorRecord), 400, 404),
+      },
+    },
+    async request => {
+      const { projectId } = callerOf(request)
+      const monitor = await changeMonitor(context, projectId, request.params.id, request.body, now())
+      return await answer(projectId, monitor)
+    },
+  )
+
+  app.put(
+    '/monitors/:id/auth',
+    {
+      schema: {
+        summary: 'Replace the credentials that a check sends; nulls clear them',
+        tags,
+        params: IdParams,
+        body: AuthUpdate,
+        response: answers(200, dataOf(MonitorRecord), 400, 404),
+      },
+    },
+    async request => {
+      const { projectId } = callerOf(request)
+      const monitor = await changeAuth(context, projectId, request.params.id, request.body, now())
+      return await answer(projectId, monitor)
+    },
+  )
+}
+
+const idsOf = (rows: StoredMonitor[]) => rows.map(({ id }) => id)
