@@ -20,11 +20,8 @@ export function refuseOrder(fence: Fence, result: Counted): HistoryReason | null
 /** A late result of a newer generation is history, and so is from then on everything of the older one. */
 export function raiseGeneration(cell: Cell, result: Counted): Cell {
   if (compareGeneration(result, cell.fence) <= 0) return cell
-  return { ...cell, fence: { ...cell.fence, configVersion: result.configVersion, epoch: result.epoch } }
-}
-
-export function fenceOf({ configVersion, epoch, scheduledAtMs, attempt }: Counted): Fence {
-  return { configVersion, epoch, scheduledAtMs, attempt }
+  const { scheduledAtMs, attempt } = cell.fence
+  return { ...cell, fence: { configVersion: result.configVersion, epoch: result.epoch, scheduledAtMs, attempt } }
 }
 
 export function isOlderGeneration(result: Counted, fence: Fence): boolean {

@@ -1,5 +1,4 @@
 import { Outcome, Trigger } from '../../proto/gen/probe/v1/result.ts'
-import { fenceOf } from './fences.ts'
 import type { Cell, Counted, RegionState } from './types.ts'
 
 /** How many failures in a row make a region failing (decisions 4.2). */
@@ -31,10 +30,10 @@ export function newCell(result: Counted): Cell {
 
 /** A result that neither extends nor breaks a streak: the fence moves, nothing else (decisions 4.3). */
 export function skip(cell: Cell, result: Counted): Cell {
-  return { ...cell, fence: fenceOf(result), ownerProbeId: ownerAfter(cell, result) }
+  return { ...cell, fence: result, ownerProbeId: ownerAfter(cell, result) }
 }
 
-/** The cell after one counting result that is in order (decisions 4.2). */
+/** The cell after one counting result that is in order (decisions 4.2). The result itself serves as the fence. */
 export function advance(cell: Cell, result: Counted, retryCount: number, nowMs: number): Cell {
   const failed = result.outcome === Outcome.DOWN
   const failures = failed ? cell.failures + 1 : 0
@@ -48,7 +47,7 @@ export function advance(cell: Cell, result: Counted, retryCount: number, nowMs: 
     failures,
     notUp,
     better: state === cell.state ? better : 0,
-    fence: fenceOf(result),
+    fence: result,
     votedAtMs: nowMs,
     firstFailure: grows ? (cell.firstFailure ?? { atMs: nowMs, scheduledAtMs: result.scheduledAtMs }) : null,
     ownerProbeId: ownerAfter(cell, result),

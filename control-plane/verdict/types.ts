@@ -39,7 +39,7 @@ export type Policy = {
   expires: boolean
 }
 
-/** The newest place seen of a region's results; only what lies beyond it counts (decisions 4.6). */
+/** The newest place seen of a region's results; only what lies beyond it counts (decisions 4.6). Often a whole result. */
 export type Fence = {
   configVersion: number
   epoch: number
