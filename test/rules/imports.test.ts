@@ -64,7 +64,7 @@ t.test('a file without a role is pure: it imports nothing that does I/O', async 
 const CLIENTS: [RegExp, RegExp | null][] = [
   [/^(pg|knex)(\/|$)/, /^control-plane\/migrations\/postgres\//],
   [/^@clickhouse\//, null],
-  [/^@nats-io\//, /^probe-agent\/publish/],
+  [/^@nats-io\//, /^probe-agent\/nats\.ts$/],
   [/^prom-client$/, null],
   [/^nodemailer$/, null],
   [/^fastify$|^@fastify\//, /^control-plane\/(web\/|.*routes)/],

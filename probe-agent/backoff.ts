@@ -1,0 +1,17 @@
+const SHORTEST_MS = 500
+const LONGEST_MS = 15_000
+const REFUSED_SHORTEST_MS = 30_000
+const REFUSED_LONGEST_MS = 60_000
+
+/**
+ * How long to wait before the next connection, in ms: full jitter over an exponential back-off, so that 1,000 probes do
+ * not come back in the same moment. A probe whose token was refused asks rarely: a person has to act.
+ *
+ * @param failures connections lost or failed since the last that worked, from 1
+ * @param random from 0 to 1
+ */
+export function reconnectAfterMs(failures: number, isRefused: boolean, random: number): number {
+  if (isRefused) return REFUSED_SHORTEST_MS + random * (REFUSED_LONGEST_MS - REFUSED_SHORTEST_MS)
+  const ceiling = Math.min(LONGEST_MS, SHORTEST_MS * 2 ** failures)
+  return SHORTEST_MS + random * (ceiling - SHORTEST_MS)
+}

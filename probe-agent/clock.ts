@@ -1,0 +1,21 @@
+import { randomUUID } from 'node:crypto'
+import { performance } from 'node:perf_hooks'
+
+export type Cancel = () => void
+
+/** The program's one clock, which only goes forward, its timers and its one source of randomness. Times in ms. */
+export const machine = {
+  monotonicMs: () => performance.now(),
+  random: () => Math.random(),
+  uuid: () => randomUUID(),
+  after(ms: number, work: () => void): Cancel {
+    const timer = setTimeout(work, ms)
+    return () => clearTimeout(timer)
+  },
+  every(ms: number, work: () => void): Cancel {
+    const timer = setInterval(work, ms)
+    return () => clearInterval(timer)
+  },
+  pause: (ms: number) => new Promise<void>(resolve => setTimeout(resolve, ms)),
+}
+export type Machine = typeof machine

@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { ConfigError, type Env, integer, list, oneOf, text } from '../shared/env.ts'
+
+export type ProbeConfig = {
+  /** host:port of the control plane's gRPC */
+  fleetUrl: string
+  fleetTls: boolean
+  token: string
+  name: string
+  version: string
+  dataDir: string
+  egressAllow: string[]
+  /** what a probe with a working network reaches; none: its recent checks tell */
+  selfTestTargets: { host: string; port: number }[]
+  maxConcurrentChecks: number
+  spoolMaxBytes: number
+  replayPerSecond: number
+  lateAfterMs: number
+  logLevel: string
+}
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+
+/** Reads the environment. Throws a ConfigError whose message names what to set. */
+export function readConfig(env: Env): ProbeConfig {
+  return {
+    fleetUrl: address(env, 'FLEET_URL'),
+    fleetTls: oneOf(env, 'FLEET_TLS', ['off', 'on'], 'off') === 'on',
+    token: probeToken(env),
+    name: text(env, 'PROBE_NAME', hostname()),
+    version: readVersion(),
+    dataDir: text(env, 'DATA_DIR', '.data/probe'),
+    egressAllow: list(env, 'EGRESS_ALLOW'),
+    selfTestTargets: list(env, 'SELF_TEST_TARGETS').map(value => hostAndPort('SELF_TEST_TARGETS', value)),
+    maxConcurrentChecks: integer(env, 'MAX_CONCURRENT_CHECKS', 1000, 1, 100_000),
+    spoolMaxBytes: integer(env, 'SPOOL_MAX_MB', 1024, 1, 1_000_000) * 1024 * 1024,
+    replayPerSecond: integer(env, 'SPOOL_REPLAY_PER_SECOND', 2000, 1, 1_000_000),
+    lateAfterMs: integer(env, 'LATE_AFTER_MS', 30_000, 100, 3_600_000),
+    logLevel: oneOf(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
+  }
+}
+
+export function readVersion(): string {
+  const packageJson = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(packageJson) as { version: string }).version
+}
+
+function address(env: Env, name: string): string {
+  const value = text(env, name)
+  hostAndPort(name, value)
+  return value
+}
+
+function hostAndPort(name: string, value: string): { host: string; port: number } {
+  const [, host, port] = /^(\[[0-9a-fA-F:]+\]|[^\s:/]+):(\d{1,5})$/.exec(value) ?? []
+  if (!host || !port || Number(port) > 65_535) {
+    throw new ConfigError(`${name} holds "${value}"; it has to be host:port, for example picket.example.com:9090`)
+  }
+  return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) }
+}
+
+function probeToken(env: Env): string {
+  const value = text(env, 'PROBE_TOKEN')
+  if (!/^prb_\S+$/.test(value)) throw new ConfigError('PROBE_TOKEN has to be an enrolment token; it begins with prb_')
+  return value
+}

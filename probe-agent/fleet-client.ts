@@ -1,0 +1,161 @@
+import { type ClientDuplexStream, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js'
+import {
+  FleetClient,
+  type FleetMessage,
+  type Heartbeat,
+  type Hello,
+  type ProbeMessage,
+  type Welcome,
+} from '../proto/gen/probe/v1/fleet.ts'
+import type { Log } from '../shared/log.ts'
+import { reconnectAfterMs } from './backoff.ts'
+import type { Cancel, Machine } from './clock.ts'
+import type { FleetClock } from './fleet-clock.ts'
+
+export type FleetMessageBody = NonNullable<FleetMessage['body']>
+
+export type FleetLinkParts = {
+  /** host:port */
+  url: string
+  tls: boolean
+  token: string
+  machine: Machine
+  clock: FleetClock
+  hello: () => Hello
+  load: () => Omit<Heartbeat, 'seq'>
+  onWelcome: (welcome: Welcome) => void
+  /** everything but the welcome and the acks */
+  onMessage: (body: FleetMessageBody) => void
+  onClock: () => void
+  log: Log
+}
+
+export type FleetLink = {
+  /** Sends when the link is there; a message without a link is lost, as it would be on the way. */
+  send: (body: NonNullable<ProbeMessage['body']>) => void
+  /** Ends the stream when what was sent has arrived. */
+  close: () => Promise<void>
+}
+
+type Stream = ClientDuplexStream<ProbeMessage, FleetMessage>
+type Session = {
+  client: FleetClient
+  stream: Stream
+  /** heartbeats on their way: when each was sent, by the monotonic clock */
+  sentMs: Map<number, number>
+  seq: number
+  deadAfterMs: number
+  stopWaiting: Cancel
+  stopBeating: Cancel
+}
+
+/** Until the welcome has said how long the link may be silent (decisions 11.1). */
+const WELCOME_WITHIN_MS = 10_000
+const CLOSE_WITHIN_MS = 500
+const MESSAGE_AT_MOST_BYTES = 64 * 1024 * 1024
+
+/** The stream to the control plane: opened again for ever, given up when silent, timed by heartbeats (decisions 11.1). */
+export function connectFleet(parts: FleetLinkParts): FleetLink {
+  const { url, tls, token, machine, clock, log } = parts
+  let session: Session | null = null
+  let failures = 0
+  let isClosed = false
+  let stopReconnecting: Cancel = () => {}
+
+  function open(): void {
+    const client = new FleetClient(url, tls ? credentials.createSsl() : credentials.createInsecure(), {
+      'grpc.max_receive_message_length': MESSAGE_AT_MOST_BYTES,
+      // The library would share connections and wait by itself between attempts; the back-off is ours.
+      'grpc.use_local_subchannel_pool': 1,
+    })
+    const metadata = new Metadata()
+    metadata.set('authorization', `Bearer ${token}`)
+    const stream = client.connect(metadata)
+    const opened: Session = {
+      client,
+      stream,
+      sentMs: new Map(),
+      seq: 0,
+      deadAfterMs: WELCOME_WITHIN_MS,
+      stopWaiting: () => {},
+      stopBeating: () => {},
+    }
+    session = opened
+    expectMessage(opened)
+    stream.on('data', (message: FleetMessage) => receive(opened, message))
+    stream.on('error', (error: ServiceError) => end(opened, error.details || error.message, error.code))
+    stream.on('end', () => end(opened, 'the control plane ended the stream'))
+    stream.write({ body: { $case: 'hello', value: parts.hello() } })
+  }
+
+  function expectMessage(of: Session): void {
+    of.stopWaiting()
+    of.stopWaiting = machine.after(of.deadAfterMs, () => end(of, 'the control plane is silent'))
+  }
+
+  function receive(from: Session, { body }: FleetMessage): void {
+    if (from !== session || !body) return
+    expectMessage(from)
+    if (body.$case === 'welcome') welcome(from, body.value)
+    else if (body.$case === 'heartbeatAck') {
+      const sentMs = from.sentMs.get(body.value.seq)
+      if (sentMs === undefined) return
+      from.sentMs.delete(body.value.seq)
+      clock.learn(sentMs, machine.monotonicMs(), body.value.nowMs)
+      parts.onClock()
+    } else parts.onMessage(body)
+  }
+
+  function welcome(from: Session, message: Welcome): void {
+    failures = 0
+    from.deadAfterMs = message.deadAfterMs
+    expectMessage(from)
+    parts.onWelcome(message)
+    heartbeat(from)
+    from.stopBeating = machine.every(message.heartbeatIntervalMs, () => heartbeat(from))
+  }
+
+  function heartbeat(to: Session): void {
+    const seq = ++to.seq
+    const load = parts.load()
+    to.sentMs.set(seq, machine.monotonicMs())
+    to.stream.write({ body: { $case: 'heartbeat', value: { seq, ...load } } })
+  }
+
+  function end(ended: Session, reason: string, code?: number): void {
+    if (ended !== session) return
+    release()
+    if (isClosed) return
+    failures++
+    const isRefused = code === status.UNAUTHENTICATED || code === status.PERMISSION_DENIED
+    const retryInMs = Math.round(reconnectAfterMs(failures, isRefused, machine.random()))
+    const details = { event: 'disconnected', reason, retry_in_ms: retryInMs, url }
+    if (isRefused)
+      log.error(details, 'the control plane refuses this probe: PROBE_TOKEN is wrong, revoked or another fleet’s')
+    else log.warn(details, 'no link to the control plane; checks go on')
+    stopReconnecting = machine.after(retryInMs, open)
+  }
+
+  function release(): void {
+    if (!session) return
+    const { client, stream, stopWaiting, stopBeating } = session
+    session = null
+    stopWaiting()
+    stopBeating()
+    stream.cancel()
+    client.close()
+  }
+
+  open()
+  return {
+    send: body => void session?.stream.write({ body }),
+    async close() {
+      isClosed = true
+      stopReconnecting()
+      session?.stream.end()
+      // What was written last is on its way; the control plane ends the stream in turn.
+      for (let waited = 0; session && waited < CLOSE_WITHIN_MS; waited += 20) await machine.pause(20)
+      release()
+    },
+  }
+}

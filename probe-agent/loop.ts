@@ -1,0 +1,209 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import type { Assignments, CheckSpec } from '../proto/gen/probe/v1/fleet.ts'
+import type { Log } from '../shared/log.ts'
+import { type Outcome, type Result, Trigger } from '../shared/result.ts'
+import { nextStep } from './chain.ts'
+import { machine } from './clock.ts'
+import { createDueQueue } from './due-queue.ts'
+import type { FleetClock } from './fleet-clock.ts'
+import { missedResult, type Occasion, resultOf, type Subject } from './observed.ts'
+import { createPlaces, type Place } from './places.ts'
+import type { Ran } from './run.ts'
+import { missedSlots, slotFrom } from './schedule.ts'
+import type { Chain, Watch, Watches } from './watches.ts'
+
+export type LoopParts = {
+  watches: Watches
+  clock: FleetClock
+  /** never rejects */
+  run: (spec: CheckSpec) => Promise<Ran>
+  publish: (result: Result) => void
+  /** a result that answers the run-now which began its chain */
+  answer: (runId: string, result: Result) => void
+  maxConcurrentChecks: number
+  log: Log
+}
+
+export type Loop = {
+  apply: (message: Assignments) => void
+  setEpoch: (epoch: number) => void
+  /**
+   * A check outside the schedule, at once; re-checks follow as after a slot. The watch must be in no chain. `askedForMs`
+   * is the scheduled time to report, unless it lies in the future or before what was already reported.
+   */
+  startChain: (watch: Watch, trigger: Trigger, runId: string, askedForMs: number) => void
+  /** One attempt for the one who asks and nobody else: not published, not re-checked. False: no place for it. */
+  checkAside: (spec: CheckSpec, subject: Subject, occasion: Occasion, take: (result: Result) => void) => boolean
+  /** the assignment epoch that results carry */
+  epoch: () => number
+  isDraining: () => boolean
+  /** the control plane's clock was learned, or learned better */
+  clockLearned: () => void
+  /** Starts nothing more; resolves when the last check has ended. */
+  drain: () => Promise<void>
+  /** `loopLagMs`: how long the event loop was held at most since the last call */
+  load: () => { running: number; waiting: number; loopLagMs: number }
+}
+
+/** Starts between which answers are read, so that a burst does not spoil the timings of what already runs. */
+const STARTS_A_TURN = 25
+const LONGEST_SLEEP_MS = 1000
+const LOOK_FOR_PLACE_AFTER_MS = 50
+/** After a long standstill, the slots reported one by one for a monitor; what is older is only counted in the log. */
+const MISSED_REPORTED = 20
+const LAG_RESOLUTION_MS = 10
+
+/** Starts checks when they are due, one timer for all, and re-checks what has to be confirmed (decisions 4.1, 4.2). */
+export function createLoop({ watches, clock, run, publish, answer, maxConcurrentChecks, log }: LoopParts): Loop {
+  const queue = createDueQueue<Watch>()
+  const places = createPlaces(maxConcurrentChecks)
+  const lag = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS })
+  let epoch = 0
+  let isDraining = false
+  let whenIdle = () => {}
+  let timer: NodeJS.Timeout | undefined
+  lag.enable()
+
+  function pump(): void {
+    const now = clock.nowMs()
+    if (now === null || isDraining) return
+    for (let starts = 0; starts < STARTS_A_TURN; starts++) {
+      const watch = queue.earliest()
+      if (!watch) return
+      if (watch.dueMs > now) {
+        sleep(watch.dueMs - now)
+        return
+      }
+      if (!watch.chain) giveUpMissed(watch, now)
+      const place = places.take(machine.monotonicMs())
+      if (!place) {
+        sleep(LOOK_FOR_PLACE_AFTER_MS)
+        return
+      }
+      queue.remove(watch)
+      attempt(watch, place)
+    }
+    sleep(0)
+  }
+
+  function sleep(ms: number): void {
+    clearTimeout(timer)
+    if (ms > 0) timer = setTimeout(pump, Math.min(Math.ceil(ms), LONGEST_SLEEP_MS))
+    else setImmediate(pump)
+  }
+
+  function put(watch: Watch, dueMs: number): void {
+    queue.put(watch, dueMs)
+    const now = clock.nowMs()
+    if (queue.earliest() === watch && now !== null) sleep(Math.max(dueMs - now, 1))
+  }
+
+  function giveUpMissed(watch: Watch, now: number): void {
+    const { missed, next } = missedSlots(watch.slots, watch.dueMs, now)
+    if (missed.length === 0) return
+    const subject = subjectOf(watch)
+    if (missed.length > MISSED_REPORTED)
+      log.warn({ monitor_id: subject.monitorId, slots: missed.length }, 'missed slots')
+    for (const slot of missed.slice(-MISSED_REPORTED)) publish(missedResult(subject, slot, now))
+    queue.put(watch, next)
+  }
+
+  function attempt(watch: Watch, place: Place): void {
+    const chain = watch.chain ?? chainOf(watch, watch.dueMs, Trigger.SLOT, '')
+    watch.chain = chain
+    watch.lastScheduledMs = chain.scheduledAtMs
+    const { scheduledAtMs, trigger } = chain
+    const runId = chain.outcomes.length === 0 ? chain.runId : ''
+    const occasion = { scheduledAtMs, trigger, runId, attempt: chain.outcomes.length + 1 }
+    check(place, watch.assignment.spec!, subjectOf(watch), occasion, result => {
+      publish(result)
+      if (runId !== '') answer(runId, result)
+      proceed(watch, chain, result.outcome)
+    })
+  }
+
+  /** Runs a check and gives its place back; what it saw goes to `take`. */
+  function check(place: Place, spec: CheckSpec, subject: Subject, on: Occasion, take: (result: Result) => void): void {
+    const startedAtMs = clock.nowMs() ?? 0
+    void run(spec).then(ran => {
+      places.giveBack(place)
+      take(resultOf(subject, on, startedAtMs, ran))
+      if (isDraining && places.taken() === 0) whenIdle()
+    })
+  }
+
+  function proceed(watch: Watch, chain: Chain, outcome: Outcome): void {
+    chain.outcomes.push(outcome)
+    if (watch.isRetired) return
+    const now = clock.nowMs() ?? 0
+    const step = nextStep(chain.state, watch.assignment.retryCount, chain.outcomes)
+    if (step.recheckInMs !== null) {
+      put(watch, now + step.recheckInMs)
+      return
+    }
+    if (step.state !== chain.state) watch.state = step.state
+    watch.chain = null
+    put(watch, slotFrom(watch.slots, now))
+  }
+
+  function startChain(watch: Watch, trigger: Trigger, runId: string, askedForMs: number): void {
+    const now = Math.floor(clock.nowMs() ?? 0)
+    const isInOrder = askedForMs > watch.lastScheduledMs && askedForMs <= now
+    watch.chain = chainOf(watch, isInOrder ? askedForMs : now, trigger, runId)
+    put(watch, now)
+  }
+
+  function subjectOf({ assignment }: Watch): Subject {
+    return { monitorId: assignment.monitorId, configVersion: assignment.configVersion, epoch }
+  }
+
+  function enqueue(watch: Watch, now: number): void {
+    if (watch.assignment.checkAtOnce) startChain(watch, Trigger.SLOT, '', now)
+    else put(watch, slotFrom(watch.slots, now))
+  }
+
+  return {
+    startChain,
+    checkAside(spec, subject, occasion, take) {
+      const place = isDraining ? null : places.take(machine.monotonicMs())
+      if (place) check(place, spec, subject, occasion, take)
+      return place !== null
+    },
+    epoch: () => epoch,
+    isDraining: () => isDraining,
+    apply(message) {
+      const { added, retired, toCheckNow } = watches.apply(message)
+      for (const watch of retired) queue.remove(watch)
+      const now = clock.nowMs()
+      if (now === null || isDraining) return
+      for (const watch of added) enqueue(watch, now)
+      for (const watch of toCheckNow) if (!watch.chain) startChain(watch, Trigger.SLOT, '', now)
+    },
+    setEpoch(newEpoch) {
+      epoch = newEpoch
+    },
+    clockLearned() {
+      const now = clock.nowMs()
+      if (now === null || isDraining) return
+      for (const watch of watches.all()) if (watch.place < 0 && !watch.chain) enqueue(watch, now)
+      pump()
+    },
+    drain() {
+      isDraining = true
+      clearTimeout(timer)
+      return new Promise(resolve => {
+        whenIdle = resolve
+        if (places.taken() === 0) resolve()
+      })
+    },
+    load() {
+      const loopLagMs = Math.max(0, Math.round(lag.max / 1e6) - LAG_RESOLUTION_MS)
+      lag.reset()
+      return { running: places.taken(), waiting: queue.countDue(clock.nowMs() ?? 0), loopLagMs }
+    },
+  }
+}
+
+function chainOf(watch: Watch, scheduledAtMs: number, trigger: Trigger, runId: string): Chain {
+  return { scheduledAtMs, trigger, runId, state: watch.state, outcomes: [] }
+}

@@ -1,0 +1,69 @@
+import { type CheckError, FailureSource, Outcome, type Result, Trigger } from '../shared/result.ts'
+import type { Ran } from './run.ts'
+
+/** Whose result it is: a monitor, in the configuration and the assignment epoch of the moment the check started. */
+export type Subject = { monitorId: string; configVersion: number; epoch: number }
+
+/** Why and for when a check is made. */
+export type Occasion = { scheduledAtMs: number; attempt: number; trigger: Trigger; runId: string }
+
+const NO_TIMINGS = { dnsUs: 0, connectUs: 0, tlsUs: 0, firstByteUs: 0, transferUs: 0 }
+
+/** A check that was made, as it is sent. Times in ms since 1970 by the control plane's clock. */
+export function resultOf(subject: Subject, occasion: Occasion, startedAtMs: number, ran: Ran): Result {
+  const { observation } = ran
+  return {
+    ...subject,
+    scheduledAtMs: Math.floor(occasion.scheduledAtMs),
+    startedAtMs: Math.floor(startedAtMs),
+    attempt: occasion.attempt,
+    outcome: ran.outcome,
+    trigger: occasion.trigger,
+    runId: occasion.runId,
+    totalUs: observation.totalUs,
+    timings: observation.timings,
+    statusCode: observation.statusCode ?? 0,
+    error: observation.error ?? undefined,
+    failedAssertions: ran.failedAssertions,
+    resolvedIp: observation.resolvedIp ?? '',
+  }
+}
+
+/** A slot in which the check could not start (decisions 4.1); `nowMs` is when that was found. */
+export function missedResult(subject: Subject, slotMs: number, nowMs: number): Result {
+  const error = internal('missed_slot', 'the check could not start within its interval')
+  return emptyResult(subject, slotMs, nowMs, Outcome.MISSED, error)
+}
+
+/** A check that was asked for and could not be made, by our own fault: never a vote (decisions 4.3). */
+export function refusedResult(subject: Subject, nowMs: number, code: string, message: string): Result {
+  return emptyResult(subject, nowMs, nowMs, Outcome.UNKNOWN, internal(code, message))
+}
+
+function internal(code: string, message: string): CheckError {
+  return { source: FailureSource.INTERNAL, code, message }
+}
+
+function emptyResult(
+  subject: Subject,
+  scheduledMs: number,
+  nowMs: number,
+  outcome: Outcome,
+  error: CheckError,
+): Result {
+  return {
+    ...subject,
+    scheduledAtMs: Math.floor(scheduledMs),
+    startedAtMs: Math.floor(nowMs),
+    attempt: 1,
+    outcome,
+    trigger: Trigger.SLOT,
+    runId: '',
+    totalUs: 0,
+    timings: NO_TIMINGS,
+    statusCode: 0,
+    error,
+    failedAssertions: [],
+    resolvedIp: '',
+  }
+}

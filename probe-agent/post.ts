@@ -1,0 +1,47 @@
+import { join } from 'node:path'
+import type { Welcome } from '../proto/gen/probe/v1/fleet.ts'
+import type { Log } from '../shared/log.ts'
+import type { Result } from '../shared/result.ts'
+import { machine } from './clock.ts'
+import type { ProbeConfig } from './config.ts'
+import { createResultStream } from './nats.ts'
+import { createPublisher } from './publish.ts'
+import { startReplay } from './replay.ts'
+import { openSpool } from './spool.ts'
+
+/** The way of results out of the probe: JetStream, or the spool and later JetStream. */
+export type Post = {
+  publish: (result: Result) => void
+  /** Uses the address and the credentials of NATS that a welcome brought. */
+  use: (welcome: Welcome) => void
+  spoolBytes: () => number
+  droppedResults: () => number
+  /** Resolves when every result is stored by JetStream or on disk. */
+  close: () => Promise<void>
+}
+
+/** Throws when the spool's directory cannot be made. Each region has its own: a probe may publish for no other. */
+export function openPost(config: ProbeConfig, { probeId, region }: Welcome, log: Log): Post {
+  const directory = join(config.dataDir, 'spool', region)
+  const spool = openSpool({ directory, maxBytes: config.spoolMaxBytes, machine, log })
+  const stream = createResultStream(`picket-probe ${config.name}`, log, {
+    onAway: () => publisher.away(),
+    onBack: () => publisher.back(),
+  })
+  const publisher = createPublisher({ stream, spool, probeId, region, machine, lateAfterMs: config.lateAfterMs, log })
+  const { isAway } = publisher
+  const stopReplay = startReplay({ stream, spool, region, perSecond: config.replayPerSecond, isAway, machine, log })
+
+  return {
+    publish: publisher.publish,
+    use: welcome => stream.use(welcome.natsUrl, welcome.natsCredentials),
+    spoolBytes: spool.bytes,
+    droppedResults: spool.dropped,
+    async close() {
+      await publisher.close()
+      await stopReplay()
+      await spool.close()
+      await stream.close()
+    },
+  }
+}

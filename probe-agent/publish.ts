@@ -1,0 +1,162 @@
+import type { Log } from '../shared/log.ts'
+import { Outcome, type Result } from '../shared/result.ts'
+import { PARTITIONS, partitionOf, resultSubject } from '../shared/subjects.ts'
+import { encodeBatch, encodePiece } from './batch.ts'
+import type { Cancel, Machine } from './clock.ts'
+import type { ResultStream } from './nats.ts'
+import type { Spool } from './spool.ts'
+
+export type PublisherParts = {
+  stream: ResultStream
+  spool: Spool
+  probeId: string
+  region: string
+  machine: Machine
+  /** a result older than this is late: the replay's work (decisions 11.2: 30 s) */
+  lateAfterMs: number
+  log: Log
+}
+
+export type Publisher = {
+  publish: (result: Result) => void
+  /** NATS went away: what waits is written to disk. */
+  away: () => void
+  /** NATS came back: what waits is sent. */
+  back: () => void
+  isAway: () => boolean
+  /** Sends what waits; what is not taken in time goes to the spool. */
+  close: () => Promise<void>
+}
+
+/** `seq`: its number in the spool, null while it is in memory only. */
+type Entry = { piece: Uint8Array; bornMs: number; seq: number | null }
+type Batch = { id: string; entries: Entry[] }
+type Lane = {
+  partition: number
+  entries: Entry[]
+  batch: Batch | null
+  isSending: boolean
+  unwait: Cancel | null
+}
+
+const BATCH_AT_MOST = 500
+const UP_WAITS_MS = 1000
+const RETRY_AFTER_MS = 1000
+const CLOSE_WITHIN_MS = 3000
+/** Results of one partition held in memory; while NATS is away the spool has them as well. */
+const LANE_AT_MOST = 5000
+
+/**
+ * Sends results to JetStream, in their order within a partition: one message of a partition is under way at a time, and
+ * it is repeated with the same id until it is stored or its results are late (decisions 11.2).
+ */
+export function createPublisher(parts: PublisherParts): Publisher {
+  const { stream, spool, probeId, region, machine, lateAfterMs, log } = parts
+  const instance = machine.uuid()
+  const lanes = Array.from({ length: PARTITIONS }, (_, partition): Lane => newLane(partition))
+  let isAway = false
+  let batches = 0
+  let unretry: Cancel = () => {}
+
+  function publish(result: Result): void {
+    const lane = lanes[partitionOf(result.monitorId)]!
+    const entry: Entry = { piece: encodePiece(result), bornMs: machine.monotonicMs(), seq: null }
+    lane.entries.push(entry)
+    if (isAway) {
+      keep(lane, entry)
+      if (lane.entries.length > LANE_AT_MOST) giveUp(lane.entries.shift()!)
+    } else if (result.outcome !== Outcome.UP || lane.entries.length >= BATCH_AT_MOST) void send(lane)
+    else lane.unwait ??= machine.after(UP_WAITS_MS, () => void send(lane))
+  }
+
+  async function send(lane: Lane): Promise<void> {
+    lane.unwait?.()
+    lane.unwait = null
+    if (lane.isSending) return
+    lane.isSending = true
+    try {
+      for (let batch = nextBatch(lane); batch; batch = nextBatch(lane)) {
+        const bytes = encodeBatch(
+          probeId,
+          region,
+          batch.entries.map(entry => entry.piece),
+        )
+        await stream.publish(resultSubject(lane.partition, region), bytes, batch.id)
+        lane.batch = null
+        for (const { seq } of batch.entries) if (seq !== null) spool.delivered(seq)
+        isAway = false
+      }
+    } catch (error) {
+      if (!isAway) log.warn({ err: error }, 'JetStream did not take results; they are kept')
+      away()
+      retry()
+    } finally {
+      lane.isSending = false
+    }
+  }
+
+  /** The batch that was not taken yet, or the next one. Results that grew late meanwhile are left to the replay. */
+  function nextBatch(lane: Lane): Batch | null {
+    const lateBeforeMs = machine.monotonicMs() - lateAfterMs
+    if (lane.batch && lane.batch.entries[0]!.bornMs > lateBeforeMs) return lane.batch
+    if (lane.batch) lane.entries.unshift(...lane.batch.entries)
+    const late = lane.entries.findIndex(entry => entry.bornMs > lateBeforeMs)
+    for (const entry of lane.entries.splice(0, late < 0 ? lane.entries.length : late)) {
+      keep(lane, entry)
+      giveUp(entry)
+    }
+    const entries = lane.entries.splice(0, BATCH_AT_MOST)
+    lane.batch = entries.length > 0 ? { id: `${instance}-${++batches}`, entries } : null
+    return lane.batch
+  }
+
+  function keep(lane: Lane, entry: Entry): void {
+    entry.seq ??= spool.append({ partition: lane.partition, probeId, piece: entry.piece })
+  }
+
+  function giveUp(entry: Entry): void {
+    if (entry.seq !== null) spool.release(entry.seq)
+  }
+
+  function away(): void {
+    isAway = true
+    for (const lane of lanes) {
+      for (const entry of lane.batch?.entries ?? []) keep(lane, entry)
+      for (const entry of lane.entries) keep(lane, entry)
+    }
+  }
+
+  function retry(): void {
+    unretry()
+    unretry = machine.after(RETRY_AFTER_MS, back)
+  }
+
+  function back(): void {
+    unretry()
+    for (const lane of lanes) void send(lane)
+  }
+
+  return {
+    publish,
+    back,
+    isAway: () => isAway,
+    away() {
+      away()
+      retry()
+    },
+    async close() {
+      const closesAtMs = machine.monotonicMs() + CLOSE_WITHIN_MS
+      while (lanes.some(lane => lane.isSending || lane.batch || lane.entries.length > 0)) {
+        if (isAway || machine.monotonicMs() > closesAtMs) break
+        for (const lane of lanes) void send(lane)
+        await machine.pause(20)
+      }
+      away()
+      unretry()
+    },
+  }
+}
+
+function newLane(partition: number): Lane {
+  return { partition, entries: [], batch: null, isSending: false, unwait: null }
+}

@@ -1,0 +1,76 @@
+import type { Log } from '../shared/log.ts'
+import { lateSubject } from '../shared/subjects.ts'
+import { encodeBatch } from './batch.ts'
+import type { Machine } from './clock.ts'
+import type { SpoolRecord } from './frames.ts'
+import type { ResultStream } from './nats.ts'
+import type { Spool } from './spool.ts'
+
+export type ReplayParts = {
+  stream: ResultStream
+  spool: Spool
+  region: string
+  /** at most so many results a second, so that live ones come first */
+  perSecond: number
+  isAway: () => boolean
+  machine: Machine
+  log: Log
+}
+
+const EVERY_MS = 1000
+const BATCH_AT_MOST = 500
+
+/** Sends what the spool holds as late results, which only the recorder reads (decisions 11.2). Returns how to stop it. */
+export function startReplay({
+  stream,
+  spool,
+  region,
+  perSecond,
+  isAway,
+  machine,
+  log,
+}: ReplayParts): () => Promise<void> {
+  let turn: Promise<void> | null = null
+  const stop = machine.every(EVERY_MS, () => {
+    if (isAway() || turn) return
+    turn = replaySome()
+      .catch(error => log.warn({ err: error }, 'JetStream did not take late results; they stay in the spool'))
+      .finally(() => {
+        turn = null
+      })
+  })
+
+  async function replaySome(): Promise<void> {
+    const records = await spool.peek(perSecond)
+    for (const group of groupForSending(records)) {
+      const { partition, probeId } = group[0]!
+      const bytes = encodeBatch(
+        probeId,
+        region,
+        group.map(record => record.piece),
+      )
+      await stream.publish(lateSubject(partition, region), bytes, machine.uuid())
+    }
+    await spool.consume()
+    if (records.length > 0) log.info({ results: records.length }, 'late results sent from the spool')
+  }
+
+  return async () => {
+    stop()
+    await turn
+  }
+}
+
+/** Records of one partition and probe together, in their order, at most 500 a message. */
+function groupForSending(records: readonly SpoolRecord[]): SpoolRecord[][] {
+  const groups = new Map<string, SpoolRecord[][]>()
+  for (const record of records) {
+    const key = `${record.partition} ${record.probeId}`
+    const messages = groups.get(key) ?? [[]]
+    groups.set(key, messages)
+    const open = messages.at(-1)!
+    if (open.length < BATCH_AT_MOST) open.push(record)
+    else messages.push([record])
+  }
+  return [...groups.values()].flat()
+}

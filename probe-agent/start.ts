@@ -1,0 +1,109 @@
+import { accessSync, constants, mkdirSync } from 'node:fs'
+import type { Heartbeat, Hello, Welcome } from '../proto/gen/probe/v1/fleet.ts'
+import { CHECK_TYPES } from '../shared/check.ts'
+import { createEgress } from '../shared/egress/index.ts'
+import { ConfigError } from '../shared/env.ts'
+import type { Log } from '../shared/log.ts'
+import { machine } from './clock.ts'
+import type { ProbeConfig } from './config.ts'
+import { connectFleet } from './fleet-client.ts'
+import { createFleetClock } from './fleet-clock.ts'
+import { openPost, type Post } from './post.ts'
+import { runCheck } from './run.ts'
+import { createSelfTest } from './self-test.ts'
+import { startWork, type Work } from './work.ts'
+
+export type Probe = {
+  /** Tells the control plane, lets running checks end (65 s at most), and sends or spools what they saw. */
+  stop: () => Promise<void>
+}
+
+const SELF_TEST_EVERY_MS = 5000
+/** The longest timeout a check may have, and time for its assertions. */
+const DRAIN_WITHIN_MS = 65_000
+
+/**
+ * control plane ──assignments──> work: watches -> loop -> run ──result──> post: publish | spool -> JetStream
+ *
+ * @param onMoved the control plane gave this probe another region: it has to be started anew
+ */
+export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): Probe {
+  makeDataDir(config.dataDir)
+  const egress = createEgress({ allow: config.egressAllow })
+  const selfTest = createSelfTest({ egress, targets: config.selfTestTargets })
+  const stopTesting = machine.every(SELF_TEST_EVERY_MS, () => {
+    void selfTest.probe(AbortSignal.timeout(SELF_TEST_EVERY_MS))
+  })
+  const clock = createFleetClock(machine.monotonicMs)
+  const instanceId = machine.uuid()
+  let post: Post | null = null
+  let work: Work | null = null
+
+  const fleet = connectFleet({
+    url: config.fleetUrl,
+    tls: config.fleetTls,
+    token: config.token,
+    machine,
+    clock,
+    log,
+    hello,
+    load,
+    onWelcome: welcome,
+    onMessage: body => work?.receive(body),
+    onClock: () => work?.clockLearned(),
+  })
+
+  function hello(): Hello {
+    const { name, version } = config
+    return { instanceId, name, version, lastRevision: work?.revision() ?? 0, capabilities: [...CHECK_TYPES] }
+  }
+
+  function welcome(message: Welcome): void {
+    if (work && work.region !== message.region) {
+      log.error({ from: work.region, to: message.region }, 'this probe was moved to another region; it stops')
+      onMoved()
+      return
+    }
+    post ??= openPost(config, message, log)
+    work ??= startWork({
+      welcome: message,
+      post,
+      clock,
+      run: spec => runCheck(spec, egress, { selfTest }),
+      sendRunDone: value => fleet.send({ $case: 'runDone', value }),
+      maxConcurrentChecks: config.maxConcurrentChecks,
+      log,
+    })
+    work.welcome(message)
+  }
+
+  function load(): Omit<Heartbeat, 'seq'> {
+    return {
+      ...(work?.load() ?? { running: 0, waiting: 0, loopLagMs: 0 }),
+      spoolBytes: post?.spoolBytes() ?? 0,
+      droppedResults: post?.droppedResults() ?? 0,
+      connectivityOk: selfTest.isOnline(),
+    }
+  }
+
+  async function stop(): Promise<void> {
+    log.info({ event: 'draining' }, 'stopping: running checks end, nothing new starts')
+    fleet.send({ $case: 'draining', value: {} })
+    await Promise.race([work?.drain(), machine.pause(DRAIN_WITHIN_MS)])
+    await post?.close()
+    await fleet.close()
+    stopTesting()
+    log.info({ event: 'stopped' }, 'stopped')
+  }
+
+  return { stop }
+}
+
+function makeDataDir(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true })
+    accessSync(dataDir, constants.W_OK)
+  } catch (error) {
+    throw new ConfigError(`DATA_DIR "${dataDir}" cannot be written: ${(error as Error).message}`)
+  }
+}

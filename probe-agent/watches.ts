@@ -1,0 +1,115 @@
+import type { Assignment, Assignments, MonitorRegionState, RegionState } from '../proto/gen/probe/v1/fleet.ts'
+import type { Outcome, Trigger } from '../shared/result.ts'
+import type { Due } from './due-queue.ts'
+import { type Slots, slotsOf } from './schedule.ts'
+
+/** A slot, or a check asked for, and its re-checks. One at a time a monitor (decisions 4.2). */
+export type Chain = {
+  scheduledAtMs: number
+  trigger: Trigger
+  /** answered with the first attempt; empty: nobody waits */
+  runId: string
+  /** the region's when the chain began */
+  state: RegionState
+  outcomes: Outcome[]
+}
+
+/** A monitor that this probe checks, in one version of its configuration. */
+export type Watch = Due & {
+  assignment: Assignment
+  slots: Slots
+  /** what the control plane said last, or what the probe's own chain came to since */
+  state: RegionState
+  chain: Chain | null
+  lastScheduledMs: number
+  /** removed, or replaced by a newer version: what runs may end, nothing more starts */
+  isRetired: boolean
+}
+
+/** What the owner of the table has to do about a change. */
+export type WatchesChange = { added: Watch[]; retired: Watch[]; toCheckNow: Watch[] }
+
+export type Watches = {
+  apply: (message: Assignments) => WatchesChange
+  setStates: (states: readonly MonitorRegionState[]) => void
+  get: (monitorId: string) => Watch | undefined
+  all: () => Iterable<Watch>
+  size: () => number
+  /** what the probe has, for the first message of the next connection; 0: nothing */
+  revision: () => number
+  /** A new connection: chunks of a snapshot that was broken off count for nothing. */
+  restartSnapshot: () => void
+}
+
+/** The assignments of this probe, kept over reconnects. They change by snapshots in chunks and by deltas (fleet.proto). */
+export function createWatches(region: string): Watches {
+  const watches = new Map<string, Watch>()
+  let named = new Set<string>()
+  let revision = 0
+
+  function upsert(assignment: Assignment, isSnapshot: boolean, change: WatchesChange): void {
+    const known = watches.get(assignment.monitorId)
+    if (known && known.assignment.configVersion === assignment.configVersion) {
+      known.assignment = assignment
+      known.state = assignment.regionState
+      if (assignment.checkAtOnce && !isSnapshot) change.toCheckNow.push(known)
+      return
+    }
+    if (known) retire(known, change)
+    const watch = newWatch(assignment, region)
+    watches.set(assignment.monitorId, watch)
+    change.added.push(watch)
+  }
+
+  function retire(watch: Watch, change: WatchesChange): void {
+    watch.isRetired = true
+    watches.delete(watch.assignment.monitorId)
+    change.retired.push(watch)
+  }
+
+  return {
+    apply(message) {
+      const change: WatchesChange = { added: [], retired: [], toCheckNow: [] }
+      for (const assignment of message.upserts) {
+        upsert(assignment, message.isSnapshot, change)
+        if (message.isSnapshot) named.add(assignment.monitorId)
+      }
+      for (const monitorId of message.removals) {
+        const watch = watches.get(monitorId)
+        if (watch) retire(watch, change)
+      }
+      if (message.isSnapshot && message.isLast) {
+        for (const watch of watches.values()) if (!named.has(watch.assignment.monitorId)) retire(watch, change)
+        named = new Set()
+      }
+      if (!message.isSnapshot || message.isLast) revision = message.revision
+      return change
+    },
+    setStates(states) {
+      for (const { monitorId, state } of states) {
+        const watch = watches.get(monitorId)
+        if (watch) watch.state = state
+      }
+    },
+    get: monitorId => watches.get(monitorId),
+    all: () => watches.values(),
+    size: () => watches.size,
+    revision: () => revision,
+    restartSnapshot() {
+      named = new Set()
+    },
+  }
+}
+
+function newWatch(assignment: Assignment, region: string): Watch {
+  return {
+    assignment,
+    slots: slotsOf(assignment.monitorId, region, assignment.intervalS),
+    state: assignment.regionState,
+    chain: null,
+    lastScheduledMs: 0,
+    isRetired: false,
+    dueMs: 0,
+    place: -1,
+  }
+}

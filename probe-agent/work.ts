@@ -1,0 +1,78 @@
+import type { Assignments, Heartbeat, RunDone, Welcome } from '../proto/gen/probe/v1/fleet.ts'
+import type { CheckSpec } from '../shared/check.ts'
+import type { Log } from '../shared/log.ts'
+import type { Result } from '../shared/result.ts'
+import type { FleetMessageBody } from './fleet-client.ts'
+import type { FleetClock } from './fleet-clock.ts'
+import { createLoop } from './loop.ts'
+import type { Post } from './post.ts'
+import type { Ran } from './run.ts'
+import { createRunNow } from './run-now.ts'
+import { createWatches } from './watches.ts'
+
+export type WorkParts = {
+  /** the first one; it says whose work this is */
+  welcome: Welcome
+  post: Post
+  clock: FleetClock
+  run: (spec: CheckSpec) => Promise<Ran>
+  sendRunDone: (runDone: RunDone) => void
+  maxConcurrentChecks: number
+  log: Log
+}
+
+/** What the probe does for the control plane: it keeps the assignments, checks them, and goes on while it is cut off. */
+export type Work = {
+  region: string
+  welcome: (welcome: Welcome) => void
+  receive: (body: FleetMessageBody) => void
+  clockLearned: () => void
+  revision: () => number
+  load: () => Pick<Heartbeat, 'running' | 'waiting' | 'loopLagMs'>
+  /** Starts nothing more; resolves when the last check has ended. */
+  drain: () => Promise<void>
+}
+
+export function startWork({ welcome, post, clock, run, sendRunDone, maxConcurrentChecks, log }: WorkParts): Work {
+  const { probeId, region } = welcome
+  const watches = createWatches(region)
+  const answer = (runId: string, result: Result) => sendRunDone({ runId, probeId, result })
+  const loop = createLoop({ watches, clock, run, publish: post.publish, answer, maxConcurrentChecks, log })
+  const runNow = createRunNow({ loop, watches, clock, answer })
+  let isNewLink = true
+
+  function apply(message: Assignments): void {
+    loop.apply(message)
+    if (!isNewLink || (message.isSnapshot && !message.isLast)) return
+    isNewLink = false
+    const { revision } = message
+    log.info(
+      { event: 'connected', region, probe_id: probeId, monitors: watches.size(), revision },
+      'assignments applied',
+    )
+  }
+
+  return {
+    region,
+    welcome(next) {
+      isNewLink = true
+      watches.restartSnapshot()
+      loop.setEpoch(next.epoch)
+      post.use(next)
+    },
+    receive(body) {
+      if (body.$case === 'assignments') apply(body.value)
+      else if (body.$case === 'epochChanged') loop.setEpoch(body.value.epoch)
+      else if (body.$case === 'regionStates') watches.setStates(body.value.states)
+      else if (body.$case === 'runNow') runNow(body.value)
+      // The control plane takes its work back; the link stays, and a later delta may bring new work.
+      else if (body.$case === 'drain') loop.apply(NOTHING_ASSIGNED)
+    },
+    clockLearned: loop.clockLearned,
+    revision: watches.revision,
+    load: loop.load,
+    drain: loop.drain,
+  }
+}
+
+const NOTHING_ASSIGNED: Assignments = { isSnapshot: true, isLast: true, revision: 0, upserts: [], removals: [] }
