@@ -17,7 +17,7 @@ export async function openAutomaticIncidents(tx: Tx, outages: Outage[], now: Dat
   await execute(
     tx,
     `WITH opening AS (
-       SELECT * FROM jsonb_to_recordset(:rows::jsonb) AS row
+       SELECT * FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS row
          (id uuid, project_id uuid, monitor_id uuid, title text, severity text, status text, started_at timestamptz)
      ), opened AS (
        INSERT INTO incidents (id, project_id, title, severity, status, source, cause_monitor_id, started_at,
@@ -54,7 +54,7 @@ export async function resolveAutomaticIncidents(
   return query<IncidentOfMonitor>(
     tx,
     `WITH ending AS (
-       SELECT * FROM jsonb_to_recordset(:rows::jsonb) AS row
+       SELECT * FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS row
          (update_id uuid, monitor_id uuid, at timestamptz, message text)
      ), resolved AS (
        UPDATE incidents SET status = 'resolved', resolved_at = greatest(ending.at, incidents.started_at), updated_at = :now
@@ -76,7 +76,7 @@ export async function openIncidentsOf(tx: Tx, monitorIds: string[]): Promise<Inc
   return query<IncidentOfMonitor>(
     tx,
     `SELECT ${SHOWN} FROM incidents
-     WHERE cause_monitor_id = ANY(:monitorIds::uuid[]) AND source = 'automatic' AND resolved_at IS NULL`,
+     WHERE cause_monitor_id = ANY(CAST(:monitorIds AS uuid[])) AND source = 'automatic' AND resolved_at IS NULL`,
     { monitorIds },
   )
 }

@@ -11,7 +11,7 @@ export type IncidentRecord = {
   message: string | null
   source: 'manual' | 'automatic'
   monitor_ids: string[]
-  monitors: { id: string; name: string; status: string | null }[]
+  monitors: { id: string; name: string; status: 'up' | 'down' | 'degraded' | null }[]
   started_at: Date
   resolved_at: Date | null
   acknowledged_at: Date | null
@@ -32,8 +32,8 @@ const RECORD = `
    WHERE incident_id = incidents.id AND deleted_at IS NULL) AS monitors`
 
 const FILTERED = `project_id = :projectId
-  AND (:statuses::text[] IS NULL OR incidents.status = ANY(:statuses))
-  AND (:severities::text[] IS NULL OR severity = ANY(:severities))`
+  AND (CAST(:statuses AS text[]) IS NULL OR incidents.status = ANY(:statuses))
+  AND (CAST(:severities AS text[]) IS NULL OR severity = ANY(:severities))`
 
 /** One page of a project's incidents, newest first, and how many there are in all. */
 export async function listIncidents(

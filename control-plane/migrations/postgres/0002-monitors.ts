@@ -96,6 +96,7 @@ export async function up(db: Knex): Promise<void> {
       lease_until timestamptz,
       stream_created text,
       position bigint NOT NULL DEFAULT 0,
+      position_taken_at timestamptz,
       updated_at timestamptz NOT NULL DEFAULT now()
     );
     INSERT INTO partitions (id) SELECT generate_series(0, 15);

@@ -1,0 +1,119 @@
+import { type ConsumerMessages, DeliverPolicy, type JsMsg } from '@nats-io/jetstream'
+import type { Nats } from './nats.ts'
+
+export type StreamMessage = {
+  subject: string
+  data: Uint8Array
+  /** position in the stream */
+  sequence: number
+  /** when JetStream took it, ms since 1970 by the server's clock */
+  takenAtMs: number
+  /** how many of the consumer's messages came after it when it was sent */
+  pending: number
+}
+
+export type OrderedReader = {
+  /** What is ready, in order, at most `limit`; waits up to `waitMs` for the first and may answer nothing. */
+  take(limit: number, waitMs: number): Promise<StreamMessage[]>
+  /** The wait of a `take` ends now. */
+  wake(): void
+  close(): Promise<void>
+}
+
+const FETCH_AHEAD = 500
+const QUEUE_LIMIT = 1_000
+
+/**
+ * Reads a subject of a stream in order and without acks, from a sequence or from a time on. The client library mends
+ * gaps and lost connections by itself; when it gives up, `take` throws. Nothing is fetched ahead beyond the queue.
+ */
+export async function openOrderedReader(
+  nats: Nats,
+  stream: string,
+  filterSubject: string,
+  from: { sequence: number } | { timeMs: number },
+): Promise<OrderedReader> {
+  const start =
+    'sequence' in from
+      ? { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: from.sequence }
+      : { deliver_policy: DeliverPolicy.StartTime, opt_start_time: new Date(from.timeMs).toISOString() }
+  // one filter as a text: server 2.9 refuses a list
+  const consumer = await nats.js.consumers.get(stream, { filter_subjects: filterSubject, ...start })
+  const messages = await consumer.consume({ max_messages: FETCH_AHEAD, expires: 10_000, idle_heartbeat: 2_000 })
+  return queueOf(messages)
+}
+
+function queueOf(messages: ConsumerMessages): OrderedReader {
+  const queue: StreamMessage[] = []
+  let ended: Error | null = null
+  let arrived: (() => void) | null = null
+  let drained: (() => void) | null = null
+
+  const pump = async () => {
+    for await (const message of messages) {
+      queue.push(toStreamMessage(message))
+      arrived?.()
+      if (queue.length >= QUEUE_LIMIT) {
+        await new Promise<void>(resolve => {
+          drained = resolve
+        })
+      }
+    }
+  }
+  const ending = pump()
+    .then(() => new Error('the ordered reader ended'))
+    .catch(error => error as Error)
+    .then(error => {
+      ended = error
+      arrived?.()
+    })
+
+  return {
+    async take(limit, waitMs) {
+      if (queue.length === 0 && !ended) await arrival(waitMs)
+      // one turn of the event loop, so that all of what has come with the first message is taken together
+      await new Promise(resolve => setImmediate(resolve))
+      if (queue.length === 0 && ended) throw ended
+      const taken = queue.splice(0, limit)
+      if (queue.length < QUEUE_LIMIT / 2) drained?.()
+      return taken
+    },
+    wake: () => arrived?.(),
+    async close() {
+      drained?.()
+      queue.length = 0
+      await messages.close()
+      drained?.()
+      await ending
+    },
+  }
+
+  function arrival(waitMs: number): Promise<void> {
+    return new Promise(resolve => {
+      const finish = () => {
+        clearTimeout(timer)
+        arrived = null
+        resolve()
+      }
+      const timer = setTimeout(finish, waitMs)
+      arrived = finish
+    })
+  }
+}
+
+function toStreamMessage(message: JsMsg): StreamMessage {
+  const { streamSequence, timestampNanos, pending } = message.info
+  return {
+    subject: message.subject,
+    data: message.data,
+    sequence: streamSequence,
+    takenAtMs: Math.floor(timestampNanos / 1_000_000),
+    pending,
+  }
+}
+
+/** What a stream holds now. `created` tells a stream that was made anew from the one read before. */
+export async function streamState(nats: Nats, stream: string): Promise<{ created: string; lastSequence: number }> {
+  const { created, state } = await nats.manager.streams.info(stream)
+  return { created: String(created), lastSequence: state.last_seq }
+}

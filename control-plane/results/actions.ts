@@ -1,0 +1,134 @@
+import type { Log } from '../../shared/log.ts'
+import { RESULTS_STREAM } from '../../shared/subjects.ts'
+import { monotonicMs, now, nowMs } from '../platform/clock.ts'
+import { newId } from '../platform/ids.ts'
+import type { Nats } from '../platform/nats.ts'
+import { streamState } from '../platform/ordered-reader.ts'
+import type { Db } from '../platform/postgres.ts'
+import { type Change, judge } from '../verdict/judge.ts'
+import { hintsOf } from './hints.ts'
+import { countHeld, type Harvest, type Memory, takeUp } from './memory.ts'
+import type { VerdictMeters } from './meters.ts'
+import { type Start, startOf } from './start-position.ts'
+import { partitionAt, storePosition, watchesOf, watchesOfPartition } from './store.ts'
+
+/** How long a partition stays its owner's without a sign of life. */
+export const LEASE_MS = 8_000
+
+export type ReaderTools = { db: Db; nats: Nats; log: Log; meters: VerdictMeters; publicUrl: string }
+
+/** What one reading of a partition goes by, from a (re)start to its end. */
+export type Reading = {
+  tools: ReaderTools
+  partition: { id: number; epoch: number }
+  memory: Memory
+  /** monitors to read again before the next result counts */
+  stale: Set<string>
+  /** the date of the stream that is being read */
+  streamCreated: string
+  start: Start
+  /** up to where results are counted */
+  position: { sequence: number; takenAtMs: number | null }
+  saved: { sequence: number; atMs: number }
+  /** how far restored states have been told when reading goes on: at the first old message, at the first new one */
+  restored: 'not' | 'for_recall' | 'for_counting'
+}
+
+/** Loads what a partition's owner has to know. Throws a FencedError when it is the owner no more. */
+export async function beginReading(
+  tools: ReaderTools,
+  owned: { id: number; epoch: number },
+  stale: Set<string>,
+): Promise<Reading> {
+  const partition = await partitionAt(tools.db, owned.id, owned.epoch)
+  const stream = await streamState(tools.nats, RESULTS_STREAM)
+  const start = startOf(partition, stream)
+  if (start.position < partition.position) {
+    tools.log.warn({ partition: owned.id, ...stream, stored: partition.position }, 'the stream was made anew')
+  }
+  const memory: Memory = new Map()
+  for (const stored of await watchesOfPartition(tools.db, owned.id)) {
+    takeUp(memory, stored.id, stored, { lookedForVersion: stored.configVersion, isDiscarded: false, nowMs: null })
+  }
+  return {
+    tools,
+    partition: owned,
+    memory,
+    stale,
+    streamCreated: stream.created,
+    start,
+    position: { sequence: start.position, takenAtMs: start.positionAtMs },
+    saved: { sequence: partition.streamCreated === stream.created ? partition.position : -1, atMs: monotonicMs() },
+    restored: 'not',
+  }
+}
+
+/**
+ * Reads monitors from the database into memory; one that is not of this partition is unknown here. `versions`: by
+ * monitor, the config version because of which it is looked for.
+ */
+export async function lookAgain(
+  { tools, memory, partition }: Reading,
+  versions: Map<string, number>,
+  options: { isDiscarded: boolean; nowMs: number | null },
+): Promise<void> {
+  const rows = await watchesOf(tools.db, partition.id, [...versions.keys()])
+  const stored = new Map(rows.map(row => [row.id, row]))
+  for (const [id, version] of versions) {
+    const row = stored.get(id) ?? null
+    takeUp(memory, id, row, { ...options, lookedForVersion: Math.max(version, row?.configVersion ?? 0) })
+  }
+}
+
+/** One transaction for all that a harvest changed, then the hints; a harvest without changes costs nothing. */
+export async function storeHarvest(reading: Reading, harvest: Harvest): Promise<void> {
+  const { tools } = reading
+  if (harvest.changes.size > 0) await storeChanges(reading, harvest)
+  for (const hint of hintsOf(harvest, newId, nowMs())) {
+    tools.nats.connection.publish(hint.subject, JSON.stringify(hint.body))
+  }
+  for (const [kind, count] of Object.entries(harvest.kinds)) tools.meters.results.inc({ kind }, count)
+  tools.meters.disagreements.inc(harvest.disagreements)
+}
+
+async function storeChanges(reading: Reading, harvest: Harvest): Promise<void> {
+  const { tools, partition, memory } = reading
+  const changes = [...harvest.changes.values()].map(change => ({
+    ...change,
+    state: memory.get(change.monitorId)!.state,
+  }))
+  const startedMs = monotonicMs()
+  const { discarded } = await tools.db.transaction(async tx => {
+    await storePosition(tx, partition, positionOf(reading), LEASE_MS)
+    return judge(tx, changes, tools.publicUrl, now())
+  })
+  tools.meters.judgeSeconds.observe((monotonicMs() - startedMs) / 1_000)
+  noteSaved(reading)
+  countTransitions(tools.meters, changes, new Set(discarded))
+  if (discarded.length === 0) return
+  const nowMs = reading.position.takenAtMs
+  await lookAgain(reading, new Map(discarded.map(id => [id, 0])), { isDiscarded: true, nowMs })
+}
+
+function countTransitions(meters: VerdictMeters, changes: Change[], discarded: Set<string>): void {
+  meters.discarded.inc(discarded.size)
+  for (const { monitorId, transitions } of changes) {
+    if (!discarded.has(monitorId)) for (const { to } of transitions) meters.transitions.inc({ status: to })
+  }
+}
+
+/** Stores how far results are counted when only memory has changed since the last time. */
+export async function savePosition(reading: Reading): Promise<void> {
+  const { tools, partition, memory, position, saved } = reading
+  tools.meters.held.set({ partition: partition.id }, countHeld(memory))
+  if (position.sequence !== saved.sequence) {
+    await storePosition(tools.db, partition, positionOf(reading), LEASE_MS)
+  }
+  noteSaved(reading)
+}
+
+const positionOf = ({ position, streamCreated }: Reading) => ({ ...position, streamCreated })
+
+function noteSaved(reading: Reading): void {
+  reading.saved = { sequence: reading.position.sequence, atMs: monotonicMs() }
+}

@@ -1,0 +1,47 @@
+import { type CheckError, type Result, ResultBatch } from '../../shared/result.ts'
+import type { Counted } from '../verdict/types.ts'
+
+const MESSAGE_LIMIT = 500
+
+/**
+ * The batch in a message of `RESULTS.<partition>.<region>`. Throws when it cannot be decoded, or when it speaks of
+ * another region than the one whose subject it came on.
+ */
+export function decodeBatch(subject: string, data: Uint8Array): ResultBatch {
+  const batch = ResultBatch.decode(data)
+  const region = subject.slice(subject.lastIndexOf('.') + 1)
+  if (batch.region !== region) throw new Error(`a batch of region "${batch.region}" came on ${subject}`)
+  return { ...batch, probeId: storable(batch.probeId) }
+}
+
+/** A result as the verdict reads it. */
+export function toCounted(batch: ResultBatch, result: Result): Counted {
+  return {
+    region: batch.region,
+    probeId: batch.probeId,
+    configVersion: result.configVersion,
+    epoch: result.epoch,
+    scheduledAtMs: result.scheduledAtMs,
+    attempt: result.attempt,
+    outcome: result.outcome,
+    trigger: result.trigger,
+    statusCode: result.statusCode,
+    responseTimeMs: result.totalUs / 1_000,
+    error: result.error ? storableError(result.error) : failedAssertion(result),
+  }
+}
+
+/** A failed assertion is the error to tell, where the target itself answered. */
+function failedAssertion({ failedAssertions: [failed] }: Result): CheckError | null {
+  if (!failed) return null
+  const { type, operator, value, actual } = failed
+  const message = `assertion failed: ${type} ${operator} ${value}, got ${actual}`
+  return storableError({ source: 1, code: 'assertion_failed', message })
+}
+
+function storableError({ source, code, message }: CheckError): CheckError {
+  return { source, code: storable(code), message: storable(message) }
+}
+
+/** PostgreSQL stores no NUL in texts. */
+const storable = (text: string): string => text.slice(0, MESSAGE_LIMIT).replaceAll('\0', '')

@@ -1,0 +1,41 @@
+import { RegionState as WireState } from '../../proto/gen/probe/v1/fleet.ts'
+import { Trigger } from '../../shared/result.ts'
+import { type RunHint, runHintSubject, stateHintSubject } from '../../shared/subjects.ts'
+import type { RegionState } from '../verdict/types.ts'
+import type { Harvest } from './memory.ts'
+
+export type Hint = { subject: string; body: object }
+
+const WIRE_STATES: Record<RegionState, WireState> = {
+  pending: WireState.PENDING,
+  ok: WireState.OK,
+  degraded: WireState.DEGRADED,
+  failing: WireState.FAILING,
+}
+
+/** What the regions are told once a harvest is stored; safe to lose (decisions 4.2 and 4.5). */
+export function hintsOf(harvest: Harvest, newId: () => string, nowMs: number): Hint[] {
+  const states = new Map<string, { monitorId: string; state: WireState }[]>()
+  for (const { monitorId, region, to } of harvest.regionChanges) {
+    const told = states.get(region) ?? []
+    told.push({ monitorId, state: WIRE_STATES[to] })
+    states.set(region, told)
+  }
+  const runHint = (monitorId: string, notProbeId?: string): RunHint => ({
+    runId: newId(),
+    monitorId,
+    trigger: Trigger.SECOND_OPINION,
+    scheduledAtMs: nowMs,
+    ...(notProbeId !== undefined && { notProbeId }),
+  })
+  return [
+    ...[...states].map(([region, told]) => ({ subject: stateHintSubject(region), body: { states: told } })),
+    ...harvest.asks.flatMap(({ monitorId, ask }) => [
+      ...ask.regions.map(region => ({ subject: runHintSubject(region), body: runHint(monitorId) })),
+      {
+        subject: runHintSubject(ask.sameRegion.region),
+        body: runHint(monitorId, ask.sameRegion.notProbeId),
+      },
+    ]),
+  ]
+}

@@ -1,0 +1,130 @@
+import { decide } from '../verdict/decide.ts'
+import type { Change } from '../verdict/judge.ts'
+import { newMonitorState, restore } from '../verdict/state.ts'
+import type { Ask, Counted, Decision, MonitorState, Policy, RegionState } from '../verdict/types.ts'
+import { policyOf, type WatchedMonitor } from './policy.ts'
+
+/** A monitor in the memory of its partition's owner. */
+export type Watch = {
+  /** null: paused, deleted or unknown; its results are history */
+  policy: Policy | null
+  state: MonitorState
+  /** the newest config version that the database has been asked for because a result carried it */
+  lookedForVersion: number
+}
+
+/** All of a partition's monitors by id. */
+export type Memory = Map<string, Watch>
+
+/** What a run of results led to and is not stored yet. */
+export type Harvest = {
+  changes: Map<string, Change>
+  asks: { monitorId: string; ask: Ask }[]
+  regionChanges: { monitorId: string; region: string; to: RegionState }[]
+  disagreements: number
+  /** results by kind */
+  kinds: Record<Decision['kind'], number>
+}
+
+export function newHarvest(): Harvest {
+  return {
+    changes: new Map(),
+    asks: [],
+    regionChanges: [],
+    disagreements: 0,
+    kinds: { counted: 0, aside: 0, history: 0, refused_future: 0 },
+  }
+}
+
+/** Whether the database has to be asked before this result can be counted: an unknown monitor or a newer version. */
+export function needsLook(memory: Memory, result: { monitorId: string; configVersion: number }): boolean {
+  const watch = memory.get(result.monitorId)
+  if (!watch) return true
+  const knownVersion = watch.policy?.configVersion ?? 0
+  return result.configVersion > knownVersion && result.configVersion > watch.lookedForVersion
+}
+
+/**
+ * Takes up what the database says of a monitor; `stored` null: it has no such monitor in this partition. What is in
+ * memory is newer than the stored state and stays, unless it was discarded (`isDiscarded`). A stored state that is
+ * gone means that the monitor was paused meanwhile: it starts anew (decisions 4.8).
+ */
+export function takeUp(
+  memory: Memory,
+  monitorId: string,
+  stored: (WatchedMonitor & { state: MonitorState | null }) | null,
+  options: { lookedForVersion: number; isDiscarded: boolean; nowMs: number | null },
+): void {
+  const { lookedForVersion, isDiscarded, nowMs } = options
+  if (!stored || stored.isDeleted || stored.isPaused) {
+    memory.set(monitorId, { policy: null, state: newMonitorState(monitorId, 0), lookedForVersion })
+    return
+  }
+  const known = memory.get(monitorId)
+  const policy = policyOf(stored)
+  memory.set(monitorId, { policy, state: stateToUse(), lookedForVersion })
+
+  function stateToUse(): MonitorState {
+    if (!stored?.state) return newMonitorState(monitorId, policy.configVersion)
+    if (known?.policy && !isDiscarded) return known.state
+    return nowMs === null ? stored.state : restore(stored.state, nowMs)
+  }
+}
+
+/** Reading goes on at `nowMs`: stored votes count as just seen (decisions 4.4). */
+export function restoreAll(memory: Memory, nowMs: number): void {
+  for (const watch of memory.values()) watch.state = restore(watch.state, nowMs)
+}
+
+/** Counts one result, and notes in the harvest what has to be stored or told. */
+export function countResult(
+  memory: Memory,
+  harvest: Harvest,
+  monitorId: string,
+  result: Counted,
+  takenAtMs: number,
+): void {
+  const watch = memory.get(monitorId)
+  if (!watch?.policy) {
+    harvest.kinds.history++
+    return
+  }
+  const decision = decide(watch.state, result, watch.policy, takenAtMs)
+  harvest.kinds[decision.kind]++
+  watch.state = decision.state
+  if (decision.mustStore) noteChange(harvest, monitorId, watch, decision)
+  if (decision.ask) harvest.asks.push({ monitorId, ask: decision.ask })
+  if (decision.disagreement) harvest.disagreements++
+  if (decision.regionChange) {
+    harvest.regionChanges.push({ monitorId, region: decision.regionChange.region, to: decision.regionChange.to })
+  }
+}
+
+/**
+ * A result that was counted before the restart, read again: it moves the fences of steady regions, which are not
+ * stored, so that a duplicate of it does not count twice. What was stored then is in the state already.
+ */
+export function recallResult(memory: Memory, monitorId: string, result: Counted, takenAtMs: number): void {
+  const watch = memory.get(monitorId)
+  if (!watch?.policy) return
+  const decision = decide(watch.state, result, watch.policy, takenAtMs)
+  if (!decision.mustStore) watch.state = decision.state
+}
+
+function noteChange(harvest: Harvest, monitorId: string, watch: Watch, decision: Decision): void {
+  const transitions = harvest.changes.get(monitorId)?.transitions ?? []
+  if (decision.transition) transitions.push(decision.transition)
+  harvest.changes.set(monitorId, {
+    monitorId,
+    configVersion: watch.policy!.configVersion,
+    state: watch.state,
+    transitions,
+  })
+}
+
+/** How many monitors are held at their status because too few regions vote (decisions 4.4). */
+export function countHeld(memory: Memory): number {
+  let held = 0
+  for (const { state, policy } of memory.values()) if (policy && state.quorumLostSinceMs !== null) held++
+  return held
+}

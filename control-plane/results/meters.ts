@@ -1,0 +1,23 @@
+import type { Metrics } from '../platform/metrics.ts'
+
+export type VerdictMeters = ReturnType<typeof createMeters>
+
+/** What the role `verdict` is watched by. */
+export function createMeters(metrics: Metrics) {
+  return {
+    results: metrics.counter('picket_verdict_results_total', 'Results read, by what they were worth', ['kind']),
+    setAside: metrics.counter('picket_verdict_set_aside_total', 'Messages and results that could not be read', [
+      'what',
+    ]),
+    transitions: metrics.counter('picket_verdict_transitions_total', 'Status changes of monitors', ['status']),
+    discarded: metrics.counter('picket_verdict_discarded_total', 'Decisions about monitors changed meanwhile'),
+    disagreements: metrics.counter('picket_verdict_disagreements_total', 'Probes of a region contradicting each other'),
+    judgeSeconds: metrics.histogram('picket_verdict_judge_seconds', 'Length of the judging transaction', BUCKETS),
+    restarts: metrics.counter('picket_verdict_partition_restarts_total', 'Partitions stopped by an error, and retried'),
+    lag: metrics.gauge('picket_verdict_lag_messages', 'Messages not yet read', ['partition']),
+    held: metrics.gauge('picket_verdict_held_monitors', 'Monitors held for want of voting regions', ['partition']),
+    owned: metrics.gauge('picket_verdict_partitions_owned', 'Partitions that this process reads'),
+  }
+}
+
+const BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]

@@ -1,0 +1,137 @@
+import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
+import type { MonitorState } from '../verdict/types.ts'
+import type { WatchedMonitor } from './policy.ts'
+import type { Holding } from './share.ts'
+
+/** Thrown when another process has taken the partition: whoever reads it has to stop. */
+export class FencedError extends Error {}
+
+/** A partition as its owner takes it up. `positionAtMs`: JetStream time of the message at `position`. */
+export type OwnedPartition = {
+  id: number
+  epoch: number
+  position: number
+  positionAtMs: number | null
+  streamCreated: string | null
+}
+
+/** A row that is being judged is left out: nobody can take it meanwhile, and the judge renews its lease itself. */
+const FREE_ROWS = 'FOR NO KEY UPDATE SKIP LOCKED'
+
+/** Prolongs the leases of everything that `owner` still owns. */
+export async function renewLeases(db: Db, owner: string, leaseMs: number): Promise<void> {
+  await execute(
+    db,
+    `UPDATE partitions SET lease_until = clock_timestamp() + :leaseMs * interval '1 ms', updated_at = now()
+     WHERE id IN (SELECT id FROM partitions WHERE owner = :owner ORDER BY id ${FREE_ROWS})`,
+    { owner, leaseMs },
+  )
+}
+
+export function holdingsOf(db: Db): Promise<Holding[]> {
+  return query(
+    db,
+    `SELECT id, owner, coalesce(lease_until > clock_timestamp(), false) AS "isLive" FROM partitions ORDER BY id`,
+  )
+}
+
+/** Makes `owner` the owner of the partitions, with a new epoch that fences whoever had them before. */
+export async function takePartitions(db: Db, owner: string, ids: number[], leaseMs: number): Promise<void> {
+  await execute(
+    db,
+    `UPDATE partitions SET owner = :owner, epoch = epoch + 1, updated_at = now(),
+       lease_until = clock_timestamp() + :leaseMs * interval '1 ms'
+     WHERE id IN (SELECT id FROM partitions WHERE id = ANY(CAST(:ids AS smallint[])) AND owner IS DISTINCT FROM :owner
+                  ORDER BY id ${FREE_ROWS})`,
+    { owner, ids, leaseMs },
+  )
+}
+
+export function partitionsOf(db: Db, owner: string): Promise<{ id: number; epoch: number }[]> {
+  return query(db, 'SELECT id, epoch FROM partitions WHERE owner = ? ORDER BY id', [owner])
+}
+
+/** The stored position. Throws a FencedError when somebody else has taken the partition since. */
+export async function partitionAt(db: Db, id: number, epoch: number): Promise<OwnedPartition> {
+  const rows = await query<OwnedPartition>(
+    db,
+    `SELECT id, epoch, position, stream_created AS "streamCreated",
+       CAST(extract(epoch FROM position_taken_at) * 1000 AS float8) AS "positionAtMs"
+     FROM partitions WHERE id = ? AND epoch = ?`,
+    [id, epoch],
+  )
+  if (!rows[0]) throw new FencedError(`partition ${id} has another owner`)
+  return rows[0]
+}
+
+/** Gives everything back at once, so that the others need not wait for the leases to run out. */
+export async function releasePartitions(db: Db, owner: string): Promise<void> {
+  await execute(db, 'UPDATE partitions SET owner = NULL, lease_until = NULL, updated_at = now() WHERE owner = ?', [
+    owner,
+  ])
+}
+
+export type Position = { sequence: number; takenAtMs: number | null; streamCreated: string }
+
+/** Moves the stored position and prolongs the lease. Throws a FencedError when the epoch is not the owner's any more. */
+export async function storePosition(
+  db: Db | Tx,
+  partition: { id: number; epoch: number },
+  position: Position,
+  leaseMs: number,
+): Promise<void> {
+  const touched = await execute(
+    db,
+    `UPDATE partitions SET position = :sequence, position_taken_at = to_timestamp(CAST(:takenAtMs AS float8) / 1000),
+       stream_created = :streamCreated, updated_at = now(),
+       lease_until = clock_timestamp() + :leaseMs * interval '1 ms'
+     WHERE id = :id AND epoch = :epoch`,
+    { ...partition, ...position, leaseMs },
+  )
+  if (touched === 0) throw new FencedError(`partition ${partition.id} has another owner`)
+}
+
+const WATCHED = `
+  m.id, m.config_version AS "configVersion", m.regions, m.retry_count AS "retryCount",
+  m.interval_seconds AS "intervalSeconds", m.timeout_ms AS "timeoutMs", m.status,
+  m.is_paused AS "isPaused", m.deleted_at IS NOT NULL AS "isDeleted"`
+
+export type StoredWatch = WatchedMonitor & { state: MonitorState | null }
+
+/** Everything that a new owner of a partition has to know: its monitors, and what the verdict had stored of them. */
+export function watchesOfPartition(db: Db, partition: number): Promise<StoredWatch[]> {
+  return query(
+    db,
+    `SELECT ${WATCHED}, v.state FROM monitors m LEFT JOIN verdict_states v ON v.monitor_id = m.id
+     WHERE m.partition = ? AND m.deleted_at IS NULL`,
+    [partition],
+  )
+}
+
+/** The same of some of the partition's monitors, deleted ones too. */
+export function watchesOf(db: Db, partition: number, monitorIds: string[]): Promise<StoredWatch[]> {
+  return query(
+    db,
+    `SELECT ${WATCHED}, v.state FROM monitors m LEFT JOIN verdict_states v ON v.monitor_id = m.id
+     WHERE m.partition = ? AND m.id = ANY(?::uuid[])`,
+    [partition, monitorIds],
+  )
+}
+
+/** The newest change of any monitor's configuration. */
+export async function latestRevision(db: Db): Promise<number> {
+  const [row] = await query<{ revision: number }>(db, 'SELECT coalesce(max(revision), 0) AS revision FROM monitors')
+  return row!.revision
+}
+
+/** Which monitors changed after a revision, in order. */
+export function changedSince(
+  db: Db,
+  revision: number,
+  limit: number,
+): Promise<{ id: string; partition: number; revision: number }[]> {
+  return query(db, 'SELECT id, partition, revision FROM monitors WHERE revision > ? ORDER BY revision LIMIT ?', [
+    revision,
+    limit,
+  ])
+}

@@ -1,0 +1,103 @@
+import type { Log } from '../../shared/log.ts'
+import { RESULTS_STREAM } from '../../shared/subjects.ts'
+import { newId } from '../platform/ids.ts'
+import { startLoop } from '../platform/loop.ts'
+import type { Metrics } from '../platform/metrics.ts'
+import type { Nats } from '../platform/nats.ts'
+import { streamState } from '../platform/ordered-reader.ts'
+import { type Db, listen } from '../platform/postgres.ts'
+import { LEASE_MS, type ReaderTools } from './actions.ts'
+import { createMeters } from './meters.ts'
+import { type PartitionReader, startReader } from './reader.ts'
+import { partitionsToTake } from './share.ts'
+import {
+  changedSince,
+  holdingsOf,
+  latestRevision,
+  partitionsOf,
+  releasePartitions,
+  renewLeases,
+  takePartitions,
+} from './store.ts'
+
+/** With the lease: what a process that died had is read by another one within 10 s. */
+const OWNERSHIP_INTERVAL_MS = 1_500
+const FOLLOW_INTERVAL_MS = 2_000
+const STREAM_INTERVAL_MS = 2_000
+const CHANGES_AT_ONCE = 5_000
+
+export type VerdictContext = {
+  db: Db
+  /** for the listening connection */
+  databaseUrl: string
+  nats: Nats
+  log: Log
+  metrics: Metrics
+  /** where the dashboard is, without a slash at the end */
+  publicUrl: string
+}
+
+/**
+ * The role `verdict`: owns its share of the result partitions and reads them (decisions 11.5). Any number of processes
+ * may do so; each partition has one reader at a time.
+ */
+export async function startVerdict(context: VerdictContext): Promise<{ stop(): Promise<void> }> {
+  const { db, log, metrics } = context
+  const me = newId()
+  const tools: ReaderTools = { ...context, meters: createMeters(metrics) }
+  const readers = new Map<number, PartitionReader>()
+  let revision = await latestRevision(db)
+
+  const own = startLoop('verdict-ownership', OWNERSHIP_INTERVAL_MS, { log, metrics }, async () => {
+    await takeShare(db, me)
+    await matchReaders(readers, await partitionsOf(db, me), tools)
+    tools.meters.owned.set(readers.size)
+  })
+  const follow = startLoop('verdict-monitors', FOLLOW_INTERVAL_MS, { log, metrics }, async () => {
+    for (;;) {
+      const changed = await changedSince(db, revision, CHANGES_AT_ONCE)
+      for (const { id, partition } of changed) readers.get(partition)?.markStale([id])
+      revision = changed.at(-1)?.revision ?? revision
+      if (changed.length < CHANGES_AT_ONCE) return
+    }
+  })
+  const watch = startLoop('verdict-stream', STREAM_INTERVAL_MS, { log, metrics }, async () => {
+    const { created } = await streamState(context.nats, RESULTS_STREAM)
+    for (const reader of readers.values()) {
+      if (reader.streamCreated() !== null && reader.streamCreated() !== created) reader.restart()
+    }
+  })
+  const listener = listen(context.databaseUrl, ['monitors'], () => follow.wake(), log)
+
+  return {
+    async stop() {
+      await Promise.all([own.stop(), follow.stop(), watch.stop(), listener.stop()])
+      await Promise.all([...readers.values()].map(reader => reader.stop()))
+      await releasePartitions(db, me)
+    },
+  }
+}
+
+async function takeShare(db: Db, me: string): Promise<void> {
+  await renewLeases(db, me, LEASE_MS)
+  const wanted = partitionsToTake(await holdingsOf(db), me)
+  if (wanted.length > 0) await takePartitions(db, me, wanted, LEASE_MS)
+}
+
+/** Readers for exactly what is owned now, by this epoch. */
+async function matchReaders(
+  readers: Map<number, PartitionReader>,
+  owned: { id: number; epoch: number }[],
+  tools: ReaderTools,
+): Promise<void> {
+  const epochs = new Map(owned.map(({ id, epoch }) => [id, epoch]))
+  const lost = [...readers.values()].filter(reader => epochs.get(reader.id) !== reader.epoch)
+  await Promise.all(lost.map(reader => reader.stop()))
+  for (const partition of owned) {
+    if (readers.has(partition.id)) continue
+    const reader = startReader(partition, tools, () => {
+      if (readers.get(partition.id) === reader) readers.delete(partition.id)
+    })
+    readers.set(partition.id, reader)
+  }
+}

@@ -1,0 +1,157 @@
+import { recipients } from '../alerts/recipients.ts'
+import { rulesOfMonitors } from '../alerts/store.ts'
+import { enqueueDeliveries } from '../deliveries/actions.ts'
+import { type EventRow, subjectOfMonitor } from '../events/catalog.ts'
+import { insertEvents } from '../events/store.ts'
+import {
+  type IncidentOfMonitor,
+  openAutomaticIncidents,
+  openIncidentsOf,
+  resolveAutomaticIncidents,
+} from '../incidents/actions.ts'
+import { recoveryMessage } from '../incidents/lifecycle.ts'
+import { lockMonitors } from '../monitors/store.ts'
+import type { StoredMonitor } from '../monitors/types.ts'
+import { newId } from '../platform/ids.ts'
+import type { Tx } from '../platform/postgres.ts'
+import { humanDuration } from './duration.ts'
+import { monitorEvent } from './monitor-event.ts'
+import { sentence } from './sentence.ts'
+import { insertTransitions, storeStates, storeStatuses } from './store.ts'
+import type { MonitorState, Transition } from './types.ts'
+
+/** What has to be stored of one monitor: its state in the end, and the transitions on the way there, in order. */
+export type Change = {
+  monitorId: string
+  /** of the policy that decided */
+  configVersion: number
+  state: MonitorState
+  transitions: Transition[]
+}
+
+/** Changes of monitors that were paused, deleted or changed meanwhile are discarded (decisions 4.8). */
+export type Judgement = { discarded: string[] }
+
+type Step = { monitor: StoredMonitor; transition: Transition }
+
+/**
+ * Stores decisions with everything that follows from them (decisions 4.8): states, statuses, transitions, incidents,
+ * events and deliveries, set-based, on monitor rows locked in the order of ids, in the caller's transaction.
+ */
+export async function judge(tx: Tx, changes: Change[], publicUrl: string, now: Date): Promise<Judgement> {
+  const monitors = await lockMonitors(
+    tx,
+    changes.map(change => change.monitorId),
+  )
+  const byId = new Map(monitors.map(monitor => [monitor.id, monitor]))
+  const valid: Change[] = []
+  const discarded: string[] = []
+  for (const change of changes) {
+    if (isStillMeant(change, byId.get(change.monitorId))) valid.push(change)
+    else discarded.push(change.monitorId)
+  }
+  await storeStates(
+    tx,
+    valid.map(change => change.state),
+    now,
+  )
+  // a monitor may have changed twice in one batch; each round takes the next transition of each monitor
+  for (let round = 0; ; round++) {
+    const steps = valid.flatMap(change => {
+      const transition = change.transitions[round]
+      return transition ? [{ monitor: byId.get(change.monitorId)!, transition }] : []
+    })
+    if (steps.length === 0) break
+    await storeSteps(tx, steps, publicUrl, now)
+  }
+  return { discarded }
+}
+
+function isStillMeant(change: Change, monitor: StoredMonitor | undefined): boolean {
+  return (
+    monitor !== undefined &&
+    monitor.deletedAt === null &&
+    !monitor.isPaused &&
+    monitor.configVersion <= change.configVersion
+  )
+}
+
+async function storeSteps(tx: Tx, steps: Step[], publicUrl: string, now: Date): Promise<void> {
+  await storeStatuses(
+    tx,
+    steps.map(({ monitor, transition }) => ({
+      id: monitor.id,
+      status: transition.to,
+      at: new Date(transition.atMs),
+    })),
+  )
+  await insertTransitions(tx, steps.map(toTransitionRow), now)
+  const incidents = await moveIncidents(tx, steps, now)
+  const events = steps.flatMap(({ monitor, transition }) => {
+    const incident = incidents.get(monitor.id) ?? null
+    return monitorEvent(newId(), monitor, transition, incident, publicUrl) ?? []
+  })
+  await insertEvents(tx, events)
+  await alert(tx, steps, events, now)
+}
+
+function toTransitionRow({ monitor, transition }: Step) {
+  return {
+    id: newId(),
+    project_id: monitor.projectId,
+    monitor_id: monitor.id,
+    from_status: transition.from,
+    to_status: transition.to,
+    at: new Date(transition.atMs),
+    quorum: transition.quorum,
+    summary: sentence(transition.explanation),
+    explanation: transition.explanation,
+  }
+}
+
+/** Going down opens an incident, the end of the outage resolves it (decisions 5.1). Answers them by monitor. */
+async function moveIncidents(tx: Tx, steps: Step[], now: Date): Promise<Map<string, IncidentOfMonitor>> {
+  const outages: Parameters<typeof openAutomaticIncidents>[1] = []
+  const recoveries: Parameters<typeof resolveAutomaticIncidents>[1] = []
+  const others: string[] = []
+  for (const { monitor, transition } of steps) {
+    const { atMs, downSinceMs, downDurationMs } = transition
+    if (transition.to === 'down') {
+      const startedAt = new Date(downSinceMs ?? atMs)
+      outages.push({ projectId: monitor.projectId, monitorId: monitor.id, monitorName: monitor.name, startedAt })
+    } else if (downDurationMs !== null) {
+      const message = recoveryMessage(monitor.name, humanDuration(downDurationMs))
+      recoveries.push({ monitorId: monitor.id, at: new Date(atMs), message })
+    } else if (downSinceMs !== null) others.push(monitor.id)
+  }
+  const incidents = [
+    ...(await openAutomaticIncidents(tx, outages, now)),
+    ...(await resolveAutomaticIncidents(tx, recoveries, now)),
+    ...(await openIncidentsOf(tx, others)),
+  ]
+  return new Map(incidents.map(incident => [incident.monitor_id, incident]))
+}
+
+/** Queues the deliveries of monitor events to the channels that their rules name (specification, "Subscription"). */
+async function alert(tx: Tx, steps: Step[], events: EventRow[], now: Date): Promise<void> {
+  if (events.length === 0) return
+  const rules = await rulesOfMonitors(
+    tx,
+    steps.map(({ monitor }) => monitor.id),
+  )
+  const rulesBySubject = new Map<string, typeof rules>()
+  for (const rule of rules) {
+    const subject = subjectOfMonitor(rule.monitorId)
+    rulesBySubject.set(subject, [...(rulesBySubject.get(subject) ?? []), rule])
+  }
+  const deliveries = events.flatMap(event =>
+    recipients(event, rulesBySubject.get(event.subject) ?? []).map(channelId => ({
+      projectId: event.projectId,
+      channelId,
+      eventId: event.id,
+      eventName: event.name,
+      subject: event.subject,
+    })),
+  )
+  await enqueueDeliveries(tx, deliveries, now)
+}

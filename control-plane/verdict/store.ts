@@ -1,0 +1,98 @@
+import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
+import type { Explanation, MonitorState, Status } from './types.ts'
+
+/** Writes what the verdict knows of monitors, all in one statement. The partition is the monitor's own. */
+export async function storeStates(tx: Tx, states: MonitorState[], now: Date): Promise<void> {
+  if (states.length === 0) return
+  await execute(
+    tx,
+    `INSERT INTO verdict_states (monitor_id, partition, state, updated_at)
+     SELECT m.id, m.partition, row.state, :now
+     FROM jsonb_array_elements(CAST(:states AS jsonb)) AS row (state)
+     JOIN monitors m ON m.id = (row.state->>'monitorId')::uuid
+     ORDER BY m.id
+     ON CONFLICT (monitor_id) DO UPDATE SET state = excluded.state, updated_at = excluded.updated_at`,
+    { states: JSON.stringify(states), now },
+  )
+}
+
+/** Forgets what the verdict knows of a monitor, so that it starts anew (decisions 4.8). */
+export async function forgetState(tx: Tx, monitorId: string): Promise<void> {
+  await execute(tx, 'DELETE FROM verdict_states WHERE monitor_id = ?', [monitorId])
+}
+
+/** The status that a monitor shows. Leaves config version and revision alone: probes need not hear of it. */
+export async function storeStatuses(tx: Tx, rows: { id: string; status: Status; at: Date }[]): Promise<void> {
+  await execute(
+    tx,
+    `UPDATE monitors m SET status = row.status, status_changed_at = row.at
+     FROM jsonb_to_recordset(?::jsonb) AS row (id uuid, status text, at timestamptz) WHERE m.id = row.id`,
+    [JSON.stringify(rows)],
+  )
+}
+
+export type TransitionRow = {
+  id: string
+  project_id: string
+  monitor_id: string
+  from_status: Status
+  /** null: paused or resumed, time that counts neither as up nor as down */
+  to_status: Status
+  at: Date
+  quorum: 'full' | 'reduced'
+  summary: string
+  explanation: Explanation | Record<string, never>
+}
+
+export async function insertTransitions(tx: Tx, rows: TransitionRow[], now: Date): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO transitions (id, project_id, monitor_id, from_status, to_status, at, quorum, summary, explanation,
+                              created_at)
+     SELECT id, project_id, monitor_id, from_status, to_status, at, quorum, summary, explanation, :now
+     FROM jsonb_to_recordset(CAST(:rows AS jsonb))
+       AS row (id uuid, project_id uuid, monitor_id uuid, from_status text, to_status text, at timestamptz,
+               quorum text, summary text, explanation jsonb)`,
+    { rows: JSON.stringify(rows), now },
+  )
+}
+
+/** A transition as it is answered (decisions 4.7). */
+export type TransitionRecord = {
+  id: string
+  monitor_id: string
+  from: Status
+  to: Status
+  at: Date
+  quorum: 'full' | 'reduced'
+  summary: string
+  explanation: object
+  created_at: Date
+  updated_at: Date
+}
+
+/** One page of a monitor's transitions, newest first, and how many there are in all. */
+export async function listTransitions(
+  db: Db,
+  projectId: string,
+  monitorId: string,
+  page: { limit: number; offset: number },
+): Promise<{ transitions: TransitionRecord[]; total: number }> {
+  const ids = { projectId, monitorId }
+  const [counted, transitions] = await Promise.all([
+    query<{ total: number }>(
+      db,
+      'SELECT count(*) AS total FROM transitions WHERE project_id = :projectId AND monitor_id = :monitorId',
+      ids,
+    ),
+    query<TransitionRecord>(
+      db,
+      `SELECT id, monitor_id, from_status AS "from", to_status AS "to", at, quorum, summary, explanation, created_at,
+         created_at AS updated_at
+       FROM transitions WHERE project_id = :projectId AND monitor_id = :monitorId
+       ORDER BY at DESC, id DESC LIMIT :limit OFFSET :offset`,
+      { ...ids, ...page },
+    ),
+  ])
+  return { transitions, total: counted[0]!.total }
+}
