@@ -1,7 +1,9 @@
-import type { Tx } from '../platform/postgres.ts'
-import { tierLimitReached } from '../web/errors.ts'
-import { type Counted, overLimit } from './plans.ts'
-import { lockUsage } from './store.ts'
+import { now } from '../platform/clock.ts'
+import { isId } from '../platform/ids.ts'
+import type { Db, Tx } from '../platform/postgres.ts'
+import { notFound, tierLimitReached, validationError } from '../web/errors.ts'
+import { type Counted, overLimit, PLANS, type Plan } from './plans.ts'
+import { lockUsage, updatePlan } from './store.ts'
 
 /**
  * Throws 402 `tier_limit_reached` unless `adding` more fit into the organization's plan (decisions 2.5). Holds the
@@ -10,4 +12,14 @@ import { lockUsage } from './store.ts'
 export async function assertWithinLimit(tx: Tx, organizationId: string, counted: Counted, adding: number) {
   const refusal = overLimit(await lockUsage(tx, organizationId, counted), adding)
   if (refusal !== null) throw tierLimitReached(refusal)
+}
+
+/** The operator's change of a plan (decisions 2.5). Throws for an unknown organization or plan. */
+export async function changePlan(db: Db, organizationId: string, plan: string): Promise<void> {
+  if (!(PLANS as readonly string[]).includes(plan)) {
+    throw validationError([{ path: 'plan', message: `there is no plan "${plan}"; the plans are ${PLANS.join(', ')}` }])
+  }
+  if (!isId(organizationId) || !(await updatePlan(db, organizationId, plan as Plan, now()))) {
+    throw notFound('organization')
+  }
 }

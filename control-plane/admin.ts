@@ -1,0 +1,80 @@
+import { parseArgs } from 'node:util'
+import { ConfigError } from '../shared/env.ts'
+import { changePlan } from './accounts/actions.ts'
+import { createAccount } from './accounts/bootstrap/actions.ts'
+import { PLANS } from './accounts/plans.ts'
+import { defaultPlan, publicUrl, url } from './config.ts'
+import { createProbeToken } from './fleet/actions.ts'
+import { migrate } from './migrations/postgres/index.ts'
+import { type Db, withPostgres } from './platform/postgres.ts'
+import { ApiError } from './web/errors.ts'
+
+/** The operator's command line. Prints what was made on standard output, or one sentence on standard error. */
+type Command = { usage: string; run(db: Db, args: string[]): Promise<string> }
+
+class UsageError extends Error {}
+
+const COMMANDS: Record<string, Command> = {
+  'probe-token create': {
+    usage: 'probe-token create --region <region>      prints an enrolment token for a probe of that region',
+    run: (db, args) => createProbeToken(db, options(args, ['region']).region!),
+  },
+  bootstrap: {
+    usage: 'bootstrap --email <email> [--name <name>]  creates an account, prints it with its admin API key as JSON',
+    async run(db, args) {
+      const { email, name = null } = options(args, ['email'], ['name'])
+      if (!/^[^@\s]+@[^@\s]+$/.test(email!)) throw new UsageError(`"${email}" is not an e-mail address`)
+      const [plan, origin] = [defaultPlan(process.env), publicUrl(process.env)]
+      return JSON.stringify(
+        await db.transaction(tx => createAccount(tx, { email: email!, name, plan, publicUrl: origin })),
+      )
+    },
+  },
+  'plan set': {
+    usage: `plan set <organization> <plan>             changes a plan: ${PLANS.join(', ')}`,
+    async run(db, args) {
+      const [organizationId = '', plan = '', ...rest] = args
+      if (rest.length > 0) throw new UsageError('plan set takes an organization and a plan')
+      await changePlan(db, organizationId, plan)
+      return `organization ${organizationId} has plan ${plan} now`
+    },
+  },
+}
+
+/** Values of `--name value`; throws a sentence for what is missing or unknown. */
+function options(args: string[], required: string[], optional: string[] = []): Record<string, string | undefined> {
+  const known = Object.fromEntries([...required, ...optional].map(name => [name, { type: 'string' as const }]))
+  const { values } = parsed(() => parseArgs({ args, options: known }))
+  const missing = required.find(name => !values[name])
+  if (missing) throw new UsageError(`--${missing} is missing`)
+  return values
+}
+
+function parsed<T>(parse: () => T): T {
+  try {
+    return parse()
+  } catch (error) {
+    throw new UsageError((error as Error).message)
+  }
+}
+
+async function main(args: string[]): Promise<string> {
+  const name = Object.keys(COMMANDS).find(words => words === args.slice(0, words.split(' ').length).join(' '))
+  const usages = Object.values(COMMANDS).map(({ usage }) => `  ${usage}`)
+  if (!name || args.includes('--help')) {
+    const help = name ? `  ${COMMANDS[name]!.usage}` : usages.join('\n')
+    if (args.includes('--help')) return `Usage:\n${help}`
+    throw new UsageError(`Usage:\n${help}`)
+  }
+  const databaseUrl = url(process.env, 'DATABASE_URL', ['postgres:', 'postgresql:'])
+  await migrate(databaseUrl)
+  return withPostgres(databaseUrl, db => COMMANDS[name]!.run(db, args.slice(name.split(' ').length)))
+}
+
+try {
+  console.log(await main(process.argv.slice(2)))
+} catch (error) {
+  const isSentence = error instanceof UsageError || error instanceof ConfigError || error instanceof ApiError
+  console.error(isSentence ? error.message : `${(error as Error).message || error}`)
+  process.exitCode = 1
+}

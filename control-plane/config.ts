@@ -1,0 +1,90 @@
+import ipaddr from 'ipaddr.js'
+import { ConfigError, type Env, integer, list, oneOf, optionalText, text } from '../shared/env.ts'
+import { PLANS, type Plan } from './accounts/plans.ts'
+
+/** Parts of the control plane that run together or apart (decisions 11.5). */
+export const ROLES = ['api', 'fleet', 'verdict', 'record', 'deliver', 'schedule'] as const
+export type Role = (typeof ROLES)[number]
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+
+export type Config = {
+  databaseUrl: string
+  natsUrl: string
+  clickhouseUrl: string
+  host: string
+  /** 0: any free one, told by the log line "ready" */
+  port: number
+  grpcPort: number
+  /** 32 bytes */
+  secretKey: Buffer
+  /** the origin that links lead to, without a slash at the end */
+  publicUrl: string
+  /** where probes reach NATS, when that is not NATS_URL */
+  probeNatsUrl: string
+  egressAllow: string[]
+  trustedProxies: string[]
+  roles: Role[]
+  defaultPlan: Plan
+  rateLimitPerMinute: number
+  logLevel: string
+}
+
+/** Throws a ConfigError that names the variable, what it holds and what it should hold. */
+export function readConfig(env: Env): Config {
+  const port = integer(env, 'PORT', 8080, 0, 65_535)
+  const natsUrl = text(env, 'NATS_URL')
+  return {
+    databaseUrl: url(env, 'DATABASE_URL', ['postgres:', 'postgresql:']),
+    natsUrl,
+    clickhouseUrl: url(env, 'CLICKHOUSE_URL', ['http:', 'https:']),
+    host: text(env, 'HOST', '127.0.0.1'),
+    port,
+    grpcPort: integer(env, 'GRPC_PORT', 50_051, 0, 65_535),
+    secretKey: secretKey(env),
+    publicUrl: publicUrl(env),
+    probeNatsUrl: optionalText(env, 'PROBE_NATS_URL') ?? natsUrl,
+    egressAllow: list(env, 'EGRESS_ALLOW'),
+    trustedProxies: list(env, 'TRUSTED_PROXIES').map(range),
+    roles: roles(env),
+    defaultPlan: defaultPlan(env),
+    rateLimitPerMinute: integer(env, 'RATE_LIMIT_PER_MINUTE', 600, 1, 1_000_000),
+    logLevel: oneOf(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
+  }
+}
+
+/** What links begin with (PUBLIC_URL), without a slash at the end. */
+export function publicUrl(env: Env): string {
+  const fallback = `http://localhost:${integer(env, 'PORT', 8080, 0, 65_535)}`
+  return url(env, 'PUBLIC_URL', ['http:', 'https:'], fallback).replace(/\/+$/, '')
+}
+
+/** What a new account gets. */
+export const defaultPlan = (env: Env): Plan => oneOf(env, 'DEFAULT_PLAN', PLANS, 'free')
+
+/** The value may hold a password, so the sentence does not repeat it. */
+export function url(env: Env, name: string, protocols: string[], fallback?: string): string {
+  const value = text(env, name, fallback)
+  const isGood = URL.canParse(value) && protocols.includes(new URL(value).protocol)
+  if (!isGood) throw new ConfigError(`${name} has to be a URL that begins with ${protocols.join('// or ')}//`)
+  return value
+}
+
+function secretKey(env: Env): Buffer {
+  const value = text(env, 'SECRET_KEY')
+  const key = Buffer.from(value, 'base64')
+  if (key.length === 32 && /^[A-Za-z0-9+/]{43}=$/.test(value)) return key
+  throw new ConfigError('SECRET_KEY has to be 32 bytes in base64; make one with: openssl rand -base64 32')
+}
+
+function roles(env: Env): Role[] {
+  const wanted = list(env, 'ROLES')
+  const unknown = wanted.find(role => !(ROLES as readonly string[]).includes(role))
+  if (unknown) throw new ConfigError(`ROLES has "${unknown}"; it has to be some of ${ROLES.join(', ')}`)
+  return wanted.length === 0 ? [...ROLES] : ROLES.filter(role => wanted.includes(role))
+}
+
+function range(cidr: string): string {
+  if (ipaddr.isValid(cidr) || ipaddr.isValidCIDR(cidr)) return cidr
+  throw new ConfigError(`TRUSTED_PROXIES has "${cidr}"; write addresses or ranges like 10.0.0.0/8 or fd00::/8`)
+}

@@ -1,0 +1,157 @@
+import type { AddressInfo } from 'node:net'
+import { createEgress, type Egress } from '../shared/egress/index.ts'
+import { ConfigError } from '../shared/env.ts'
+import type { Log } from '../shared/log.ts'
+import { createAuthenticate } from './accounts/api-keys/actions.ts'
+import type { Config } from './config.ts'
+import { migrateClickhouse } from './migrations/clickhouse/index.ts'
+import { migrate } from './migrations/postgres/index.ts'
+import { type Clickhouse, createClickhouse, isClickhouseAway } from './platform/clickhouse.ts'
+import { sleep } from './platform/clock.ts'
+import { type Loop, startLoop } from './platform/loop.ts'
+import { createMetrics, type Metrics } from './platform/metrics.ts'
+import { connectNats, ensureStreams, type Nats } from './platform/nats.ts'
+import { createPostgres, type Db, listen, query } from './platform/postgres.ts'
+import { createSecrets, type Secrets } from './platform/secrets.ts'
+import { apiRoutes, type Part, STARTERS } from './roles.ts'
+import { API_PREFIX, type App, createApp } from './web/app.ts'
+import { operationsRoutes } from './web/routes.ts'
+
+/** Built once; each room takes the few of them that it uses. */
+export type Handles = {
+  config: Config
+  log: Log
+  metrics: Metrics
+  secrets: Secrets
+  egress: Egress
+  db: Db
+  nats: Nats
+  clickhouse: Clickhouse
+}
+
+export type ControlPlane = { httpPort: number; grpcPort: number | null; stop(): Promise<void> }
+
+const STOP_TIMEOUT_MS = 10_000
+
+/**
+ * The control plane from bottom to top: schema, engines, roles, HTTP. Throws a ConfigError with one sentence when
+ * something that it needs cannot be reached or opened; then nothing is left running.
+ */
+export async function start(config: Config, log: Log): Promise<ControlPlane> {
+  const releases: (() => Promise<unknown>)[] = []
+  const release = () => releaseAll(releases, log)
+  try {
+    const handles = await connectEngines(config, log, releases)
+    const parts: Part[] = []
+    for (const startPart of config.roles.flatMap(role => STARTERS[role])) {
+      const part = await startPart(handles)
+      parts.push(part)
+      releases.push(() => part.stop())
+    }
+    const listener = listen(config.databaseUrl, channelsOf(parts), channel => notify(parts, channel), log)
+    releases.push(() => listener.stop())
+
+    const app = await createHttp(handles)
+    releases.push(() => app.close())
+    const httpPort = await openPort(app, config)
+    const grpcPort = parts.find(part => part.grpcPort)?.grpcPort ?? null
+    log.info({ event: 'ready', http_port: httpPort, grpc_port: grpcPort, roles: config.roles }, 'ready')
+    return { httpPort, grpcPort, stop: release }
+  } catch (error) {
+    await release()
+    throw error
+  }
+}
+
+async function connectEngines(config: Config, log: Log, releases: (() => Promise<unknown>)[]): Promise<Handles> {
+  const egress = createEgress({ allow: config.egressAllow })
+  const metrics = createMetrics()
+  await reach('PostgreSQL', 'DATABASE_URL', config.databaseUrl, () => migrate(config.databaseUrl))
+  const db = createPostgres(config.databaseUrl)
+  releases.push(() => db.destroy())
+
+  const nats = await reach('NATS', 'NATS_URL', config.natsUrl, () => connectNats(config.natsUrl, 'control-plane'))
+  releases.push(() => nats.close())
+  await reach('JetStream', 'NATS_URL', config.natsUrl, () => ensureStreams(nats.manager))
+
+  const clickhouse = createClickhouse(config.clickhouseUrl)
+  releases.push(() => clickhouse.close())
+  const migrating = await migrateHistory(config, { log, metrics })
+  releases.push(async () => migrating?.stop())
+  return { config, log, metrics, secrets: createSecrets(config.secretKey), egress, db, nats, clickhouse }
+}
+
+/** While ClickHouse is away verdicts and alerts go on, also over a restart: its schema then follows in the background. */
+async function migrateHistory(config: Config, tools: { log: Log; metrics: Metrics }): Promise<Loop | null> {
+  const work = () => migrateClickhouse(config.clickhouseUrl)
+  try {
+    await work()
+    return null
+  } catch (error) {
+    if (!isClickhouseAway(error)) throw unreachable('ClickHouse', 'CLICKHOUSE_URL', config.clickhouseUrl, error)
+    tools.log.warn({ err: error }, 'ClickHouse is away: there is no history until it is back')
+    let isDone = false
+    return startLoop('migrate-history', 2_000, tools, async () => {
+      if (!isDone) await work()
+      isDone = true
+    })
+  }
+}
+
+async function createHttp(handles: Handles): Promise<App> {
+  const { config, db, nats, clickhouse } = handles
+  const app = await createApp({ ...config, ...handles, authenticate: createAuthenticate(db) })
+  operationsRoutes(app, {
+    metrics: handles.metrics,
+    dependencies: {
+      postgres: () => query(db, 'SELECT 1'),
+      nats: () => nats.connection.rtt(),
+      clickhouse: () => clickhouse.query({ query: 'SELECT 1', format: 'JSONEachRow' }).then(answer => answer.text()),
+    },
+  })
+  if (config.roles.includes('api')) app.register(async api => apiRoutes(api as App, handles), { prefix: API_PREFIX })
+  return app
+}
+
+async function openPort(app: App, { host, port }: Config): Promise<number> {
+  try {
+    await app.listen({ host, port })
+    return (app.server.address() as AddressInfo).port
+  } catch (error) {
+    const { code } = error as { code?: string }
+    if (code === 'EADDRINUSE') throw new ConfigError(`port ${port} of ${host} is taken; choose another with PORT`)
+    if (code === 'EACCES') throw new ConfigError(`port ${port} may not be opened by this user; choose one above 1023`)
+    if (code === 'EADDRNOTAVAIL') throw new ConfigError(`${host} is no address of this machine; change HOST`)
+    throw error
+  }
+}
+
+const channelsOf = (parts: Part[]) => [...new Set(parts.flatMap(part => Object.keys(part.onNotify ?? {})))]
+
+function notify(parts: Part[], channel: string): void {
+  for (const part of parts) part.onNotify?.[channel]?.()
+}
+
+async function reach<T>(engine: string, variable: string, url: string, work: () => Promise<T>): Promise<T> {
+  return work().catch(error => {
+    throw unreachable(engine, variable, url, error)
+  })
+}
+
+/** One sentence, without what the URL holds in secrets. */
+function unreachable(engine: string, variable: string, url: string, error: unknown): ConfigError {
+  const place = URL.canParse(url) ? new URL(url).host : 'the given address'
+  const { code, message } = error as { code?: string; message: string }
+  return new ConfigError(`${engine} at ${place} (${variable}) cannot be used: ${message || code}`)
+}
+
+/** In reverse, each one even when another fails; what hangs is left behind after 10 s. */
+async function releaseAll(releases: (() => Promise<unknown>)[], log: Log): Promise<void> {
+  const all = async () => {
+    for (const release of releases.toReversed()) {
+      await release().catch(error => log.warn({ err: error }, 'could not stop a part'))
+    }
+  }
+  const patience = new AbortController()
+  await Promise.race([all().finally(() => patience.abort()), sleep(STOP_TIMEOUT_MS, patience.signal)])
+}
