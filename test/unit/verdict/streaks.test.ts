@@ -3,7 +3,12 @@ import { testRows } from './runs.ts'
 // decisions 4.2 and 4.3: what makes a region failing, degraded and well again
 testRows([
   { says: 'a first success makes a monitor up', run: 'us 0 .', statuses: 'up@0', regions: 'us=ok' },
-  { says: 'a new monitor is not down before retry_count + 1 failures', run: 'us 0 x 1 x', statuses: '', regions: 'us=pending' },
+  {
+    says: 'a new monitor is not down before retry_count + 1 failures',
+    run: 'us 0 x 1 x',
+    statuses: '',
+    regions: 'us=pending',
+  },
   { says: 'a new monitor is down after retry_count + 1 failures in a row', run: 'us 0 x 1 x 4 x', statuses: 'down@4' },
   {
     says: 'a new monitor with failures and then a success is up at the success',

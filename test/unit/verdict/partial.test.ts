@@ -1,0 +1,228 @@
+import { testRows } from './runs.ts'
+
+// decisions 4.5: a partial failure waits for the others, asks, outages, two probes of one region.
+testRows([
+  {
+    says: 'the first failed attempt asks the others, later ones of the streak do not',
+    run: `us  0 .  60 x 61 x 64 x
+          eu  0 .  60.2 .`,
+    statuses: 'up@0 degraded@64',
+    asks: 'first_failure:us@60',
+  },
+  {
+    says: 'the first success in an outage asks the others',
+    run: 'us 0 x 1 x 4 x 60 x 120 . 125 x',
+    statuses: 'down@4',
+    asks: 'first_failure:us@0 first_success:us@120',
+  },
+  {
+    says: 'others are asked at most once a monitor and interval',
+    run: `us  0 x 20 .  40 x 59 .  60 x 80 .
+          eu  10 x 15 .  61 x 62 .`,
+    statuses: 'up@20',
+    asks: 'first_failure:us@0 first_failure:us@60',
+  },
+  { says: 'a slow answer asks nobody', run: 'us 0 . 60 ~ 61 ~', statuses: 'up@0', asks: '' },
+  {
+    says: 'failures of a monitor that is down ask nobody',
+    run: 'us 0 x 1 x 4 x 60..600/60 x',
+    statuses: 'down@4',
+    asks: 'first_failure:us@0',
+  },
+  {
+    says: 'one region failing waits until the others have answered',
+    run: `us  0 .  60 x 61 x 64 x
+          eu  0 .  66 .
+          ap  0 .  65 .`,
+    statuses: 'up@0 degraded@66',
+  },
+  {
+    says: 'an answer from before the ask is none',
+    run: `us  0 .  60 x 61 x 64 x
+          eu  0 .  60 .  67 .
+          ap  0 .  59.9 .  66 .`,
+    statuses: 'up@0 degraded@67',
+  },
+  {
+    says: 'an answer that is our own fault is none',
+    run: `us  0 .  60 x 61 x 64 x 70 x
+          eu  0 .  60.5 ?`,
+    statuses: 'up@0',
+  },
+  {
+    says: 'others that stay silent are waited for no longer than the timeout and ten seconds',
+    run: `us  0 .  60 x 61 x 64 x 79.9 x 80 x
+          eu  0 .`,
+    statuses: 'up@0 degraded@80',
+  },
+  {
+    says: 'the longer timeout of a monitor makes the wait longer',
+    policy: { timeoutMs: 30_000 },
+    run: `us  0 .  60 x 61 x 64 x 99.9 x 100 x
+          eu  0 .`,
+    statuses: 'up@0 degraded@100',
+  },
+  {
+    says: 'a target that dies everywhere goes from up to down without a degraded in between',
+    run: `us  0 .  60 x 61 x 64 x
+          eu  0 .  60.2 x 61.2 x 64.2 x
+          ap  0 .  60.3 x 61.3 x 64.3 x`,
+    statuses: 'up@0 down@64.2',
+  },
+  {
+    says: 'a region in the middle of its re-checks has not answered, however long they take',
+    policy: { timeoutMs: 30_000 },
+    run: `us  0 .  60 x 91 x 124 x
+          eu  0 .  90 x 121 x 154 x
+          ap  0 .  91 x 122 x 155 x`,
+    statuses: 'up@0 down@154',
+  },
+  {
+    says: 'a region that falls silent in the middle of its re-checks is waited for no longer than the timeout and ten seconds',
+    run: `us  0 .  60 x 61 x 64 x 81 x 82 x
+          eu  0 .  60.5 x 62 x`,
+    statuses: 'up@0 degraded@82',
+  },
+  {
+    says: 'a region whose re-checks end well has answered',
+    run: `us  0 .  60 x 61 x 64 x
+          eu  0 .  60.5 x 61.5 x 64.5 .`,
+    statuses: 'up@0 degraded@64.5',
+  },
+  {
+    says: 'a failure that passes before the others answer leaves the monitor up',
+    run: `us  0 .  60 x 61 x 64 x 66 . 71 .
+          eu  0 .  71.5 .`,
+    statuses: 'up@0',
+  },
+  {
+    says: 'the first verdict of a minority failing waits for the others as well',
+    policy: { regions: ['us-east', 'eu-west', 'ap-southeast'] },
+    run: `eu  0 .  7 .
+          us  0.5 x 1.5 x 4.5 x`,
+    statuses: 'degraded@7',
+  },
+  {
+    says: 'many regions degraded wait for nobody',
+    run: `us  0 .  60 x 61 x 64 x
+          eu  0 .  1 ~ 2 ~ 3 ~
+          ap  0 .  1 ~ 2 ~ 3 ~`,
+    statuses: 'up@0 degraded@3',
+  },
+  {
+    says: 'a monitor is up as soon as no region fails',
+    run: `us  0 x 1 x 4 x  60 x  120 . 125 .
+          eu  0 x 1 x 5 x  60 x  121 . 126 .
+          ap  0 .  60 .  120 .`,
+    statuses: 'down@5 up@126',
+  },
+  {
+    says: 'a monitor of which one region still fails stays down for an interval after the majority is back',
+    run: `us  0 x 1 x 4 x  60 x  120 . 125 .  180 .  240 .
+          eu  0 x 1 x 5 x  60 x  120 x  180 x  184.9 x 185 x
+          ap  0 .  60 .  120 .  180 .`,
+    statuses: 'down@5 degraded@185',
+  },
+  {
+    says: 'a majority that fails again within the interval begins it anew',
+    run: `us  0 x 1 x 4 x  60 . 65 .  100 x 101 x 104 x  120 . 125 .  180 .
+          eu  0 x 1 x 5 x  60 x  120 x  184.9 x 185 x
+          ap  0 .  60 .  120 .  180 .`,
+    statuses: 'down@5 degraded@185',
+  },
+  {
+    says: 'an outage lasts until up: down, degraded and down again are one',
+    run: `us  0 x 1 x 4 x  60 . 65 .  120 .  180 .  240 x 241 x 244 x  300 . 305 .
+          eu  0 x 1 x 5 x  60 x  126 x  180 x  240 x  300 . 305 .
+          ap  0 .  60 .  120 .  180 .  240 .  300 .`,
+    statuses: 'down@5 degraded@126 down@244 up@305',
+  },
+  {
+    says: 'degraded becomes up when the failing region is well again',
+    run: `us  0 .  60 x 61 x 64 x  120 . 125 .
+          eu  0 .  60.5 .  120 .`,
+    statuses: 'up@0 degraded@64 up@125',
+  },
+  {
+    says: 'from down to degraded needs an interval also when all regions are slow',
+    run: 'us 0 x 1 x 4 x 60 ~ 65 ~ 124.9 ~ 125 ~',
+    statuses: 'down@4 degraded@125',
+  },
+  {
+    says: 'another probe of the region that gets through stops the deciding attempt',
+    run: 'us 0 . 60 x 60.5 .[o,p=p2] 61 x 64 x',
+    statuses: 'up@0',
+    disagreements: 'us@64',
+    regions: 'us=ok',
+  },
+  {
+    says: 'another probe of the region that fails as well lets the deciding attempt decide',
+    run: 'us 0 . 60 x 60.5 x[o,p=p2] 61 x 64 x',
+    statuses: 'up@0 down@64',
+    disagreements: '',
+  },
+  {
+    says: 'another probe that reports our own fault contradicts nothing',
+    run: 'us 0 . 60 x 60.5 ?[o,p=p2] 61 x 64 x',
+    statuses: 'up@0 down@64',
+  },
+  {
+    says: 'another probe that has a slow answer contradicts a failure',
+    run: 'us 0 . 60 x 60.5 ~[o,p=p2] 61 x 64 x',
+    statuses: 'up@0',
+    disagreements: 'us@64',
+  },
+  {
+    says: 'an opinion of another probe does not count in the streak',
+    run: 'us 0 . 60 x 60.5 x[o,p=p2] 60.6 x[o,p=p3] 61 x 120 .',
+    statuses: 'up@0',
+  },
+  {
+    says: 'a second opinion of the own probe counts like any result',
+    run: 'us 0 . 60 x 61 x[o] 62 x[o]',
+    statuses: 'up@0 down@62',
+  },
+  {
+    says: 'the opinion that another region was asked for is the answer of its own probe',
+    run: `us  0 .  60 x 61 x 64 x
+          eu  0 .  60.1 x[o] 61.1 x[o,s=60.1,a=2] 64.1 x[o,s=60.1,a=3]`,
+    statuses: 'up@0 down@64.1',
+  },
+  {
+    says: 'an opinion from before the streak does not stand',
+    run: 'us 0 . 30 .[o,p=p2] 60 x 61 x 64 x',
+    statuses: 'up@0 down@64',
+  },
+  {
+    says: 'an opinion that arrives late, asked for in an earlier streak, does not stand',
+    run: 'us 0 . 60 x 61 . 120 x 120.5 .[o,p=p2,s=60] 121 x 124 x',
+    statuses: 'up@0 down@124',
+  },
+  {
+    says: 'a success of the own probe ends what another one said',
+    run: 'us 0 . 60 x 60.5 .[o,p=p2] 61 . 120 x 121 x 124 x',
+    statuses: 'up@0 down@124',
+  },
+  {
+    says: 'a disagreement goes on as long as the other probe gets through, and is asked for again once an interval',
+    run: 'us 0 . 60 x 60.5 .[o,p=p2] 61 x 64 x 120 x 120.5 .[o,p=p2] 121 x 180 x',
+    statuses: 'up@0',
+    asks: 'first_failure:us@60 disagreement:us@120 disagreement:us@180',
+    disagreements: 'us@64 us@120 us@121 us@180',
+  },
+  {
+    says: 'a disagreement ends when the other probe fails too',
+    run: 'us 0 . 60 x 60.5 .[o,p=p2] 61 x 64 x 120 x 120.5 x[o,p=p2] 121 x',
+    statuses: 'up@0 down@121',
+  },
+  {
+    says: 'a disagreement ends when the other probe answers no more',
+    run: 'us 0 . 60 x 60.5 .[o,p=p2] 61 x 64 x 120 x 121 x 139.9 x 140 x',
+    statuses: 'up@0 down@140',
+  },
+  {
+    says: 'a probe that got through and then takes over does not contradict itself',
+    run: 'us 0 . 60 x 60.5 .[o,p=p2] 61 x 64 x[p=p2,e=2]',
+    statuses: 'up@0 down@64',
+  },
+])
