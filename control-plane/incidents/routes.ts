@@ -3,14 +3,14 @@ import type { Db } from '../platform/postgres.ts'
 import type { App } from '../web/app.ts'
 import { callerOf } from '../web/auth.ts'
 import { notFound } from '../web/errors.ts'
+import { severalOf } from '../web/filters.ts'
 import { metaOf, pageOf } from '../web/pages.ts'
 import { answers, dataOf, IdParams, pageOf as pageOfSchema } from '../web/schemas.ts'
-import { parseFilter } from './filters.ts'
 import { INCIDENT_STATUSES, SEVERITIES } from './lifecycle.ts'
 import { Incident, IncidentQuery } from './schemas.ts'
 import { findIncident, listIncidents } from './store.ts'
 
-const tags = ['Incidents']
+const tags = ['incidents']
 
 export function incidentRoutes(app: App, { db }: { db: Db }): void {
   app.get(
@@ -25,8 +25,8 @@ export function incidentRoutes(app: App, { db }: { db: Db }): void {
     },
     async request => {
       const filter = {
-        statuses: parseFilter('status', request.query.status, INCIDENT_STATUSES),
-        severities: parseFilter('severity', request.query.severity, SEVERITIES),
+        statuses: severalOf('status', request.query.status, INCIDENT_STATUSES),
+        severities: severalOf('severity', request.query.severity, SEVERITIES),
       }
       const { incidents, total } = await listIncidents(db, callerOf(request).projectId, filter, pageOf(request.query))
       return { data: incidents, meta: metaOf(request.query, total) }

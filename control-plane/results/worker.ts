@@ -5,7 +5,7 @@ import { startLoop } from '../platform/loop.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import type { Nats } from '../platform/nats.ts'
 import { streamState } from '../platform/ordered-reader.ts'
-import { type Db, listen } from '../platform/postgres.ts'
+import type { Db } from '../platform/postgres.ts'
 import { LEASE_MS, type ReaderTools } from './actions.ts'
 import { createMeters } from './meters.ts'
 import { type PartitionReader, startReader } from './reader.ts'
@@ -28,8 +28,6 @@ const CHANGES_AT_ONCE = 5_000
 
 export type VerdictContext = {
   db: Db
-  /** for the listening connection */
-  databaseUrl: string
   nats: Nats
   log: Log
   metrics: Metrics
@@ -37,11 +35,18 @@ export type VerdictContext = {
   publicUrl: string
 }
 
+export type VerdictWorker = {
+  /** Monitors have changed (NOTIFY `monitors`): look now instead of within two seconds. */
+  wake(): void
+  /** Stores what has been counted and gives the partitions back at once. */
+  stop(): Promise<void>
+}
+
 /**
  * The role `verdict`: owns its share of the result partitions and reads them (decisions 11.5). Any number of processes
  * may do so; each partition has one reader at a time.
  */
-export async function startVerdict(context: VerdictContext): Promise<{ stop(): Promise<void> }> {
+export async function startVerdict(context: VerdictContext): Promise<VerdictWorker> {
   const { db, log, metrics } = context
   const me = newId()
   const tools: ReaderTools = { ...context, meters: createMeters(metrics) }
@@ -67,11 +72,11 @@ export async function startVerdict(context: VerdictContext): Promise<{ stop(): P
       if (reader.streamCreated() !== null && reader.streamCreated() !== created) reader.restart()
     }
   })
-  const listener = listen(context.databaseUrl, ['monitors'], () => follow.wake(), log)
 
   return {
+    wake: () => follow.wake(),
     async stop() {
-      await Promise.all([own.stop(), follow.stop(), watch.stop(), listener.stop()])
+      await Promise.all([own.stop(), follow.stop(), watch.stop()])
       await Promise.all([...readers.values()].map(reader => reader.stop()))
       await releasePartitions(db, me)
     },

@@ -1,3 +1,5 @@
+import { MONITOR_COLUMNS } from '../monitors/store.ts'
+import type { StoredMonitor } from '../monitors/types.ts'
 import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
 import type { Explanation, MonitorState, Status } from './types.ts'
 
@@ -95,4 +97,31 @@ export async function listTransitions(
     ),
   ])
   return { transitions, total: counted[0]!.total }
+}
+
+/** The caller holds the row's lock. Answers the monitor as it is then. */
+export function markPaused(tx: Tx, projectId: string, id: string, now: Date): Promise<StoredMonitor> {
+  return mark(tx, 'is_paused = true, status = NULL, status_changed_at = :now', { projectId, id, now })
+}
+
+/** The caller holds the row's lock. Answers the monitor as it is then. */
+export function markResumed(tx: Tx, projectId: string, id: string, now: Date): Promise<StoredMonitor> {
+  return mark(tx, 'is_paused = false, config_version = config_version + 1', { projectId, id, now })
+}
+
+/** The caller holds the row's lock. */
+export async function markDeleted(tx: Tx, projectId: string, id: string, now: Date): Promise<void> {
+  await mark(tx, 'deleted_at = :now, status = NULL', { projectId, id, now })
+}
+
+type Place = { projectId: string; id: string; now: Date }
+
+async function mark(tx: Tx, changes: string, place: Place): Promise<StoredMonitor> {
+  const rows = await query<StoredMonitor>(
+    tx,
+    `UPDATE monitors SET ${changes}, updated_at = :now WHERE project_id = :projectId AND id = :id
+     RETURNING ${MONITOR_COLUMNS}`,
+    place,
+  )
+  return rows[0]!
 }

@@ -1,0 +1,71 @@
+import { resolveAutomaticIncidents } from '../incidents/actions.ts'
+import { DELETED_MESSAGE, PAUSED_MESSAGE } from '../incidents/lifecycle.ts'
+import { lockMonitor } from '../monitors/store.ts'
+import type { StoredMonitor } from '../monitors/types.ts'
+import { isId, newId } from '../platform/ids.ts'
+import type { Db, Tx } from '../platform/postgres.ts'
+import { notFound } from '../web/errors.ts'
+import { forgetState, insertTransitions, markDeleted, markPaused, markResumed } from './store.ts'
+
+/**
+ * Pauses a monitor (decisions 4.8): its automatic incident is resolved with a note and without `monitor.up`, what the
+ * verdict knows is forgotten, and a transition to null keeps the time apart from uptime. Pausing twice changes
+ * nothing. Throws 404.
+ */
+export async function pauseMonitor(db: Db, projectId: string, id: string, now: Date): Promise<StoredMonitor> {
+  return inLock(db, projectId, id, async (tx, monitor) => {
+    if (monitor.isPaused) return monitor
+    await leaveVerdict(tx, monitor, 'paused', PAUSED_MESSAGE, now)
+    return markPaused(tx, projectId, id, now)
+  })
+}
+
+/**
+ * Resumes a monitor at status null (decisions 4.8). It takes a new config version, so that checks which ran before
+ * the pause are history and the probes check it at once. Throws 404.
+ */
+export async function resumeMonitor(db: Db, projectId: string, id: string, now: Date): Promise<StoredMonitor> {
+  return inLock(db, projectId, id, async (tx, monitor) =>
+    monitor.isPaused ? markResumed(tx, projectId, id, now) : monitor,
+  )
+}
+
+/** Deletes a monitor; its row and its past stay for incidents and the delivery log. Throws 404. */
+export async function deleteMonitor(db: Db, projectId: string, id: string, now: Date): Promise<void> {
+  await inLock(db, projectId, id, async (tx, monitor) => {
+    await leaveVerdict(tx, monitor, 'deleted', DELETED_MESSAGE, now)
+    await markDeleted(tx, projectId, id, now)
+  })
+}
+
+async function inLock<T>(
+  db: Db,
+  projectId: string,
+  id: string,
+  change: (tx: Tx, monitor: StoredMonitor) => Promise<T>,
+): Promise<T> {
+  if (!isId(id)) throw notFound('monitor')
+  return db.transaction(async tx => {
+    const monitor = await lockMonitor(tx, projectId, id)
+    if (!monitor) throw notFound('monitor')
+    return change(tx, monitor)
+  })
+}
+
+async function leaveVerdict(tx: Tx, monitor: StoredMonitor, summary: string, note: string, now: Date): Promise<void> {
+  await forgetState(tx, monitor.id)
+  await resolveAutomaticIncidents(tx, [{ monitorId: monitor.id, at: now, message: note }], now)
+  if (monitor.status === null) return
+  const row = {
+    id: newId(),
+    project_id: monitor.projectId,
+    monitor_id: monitor.id,
+    from_status: monitor.status,
+    to_status: null,
+    at: now,
+    quorum: 'full' as const,
+    summary,
+    explanation: {},
+  }
+  await insertTransitions(tx, [row], now)
+}
