@@ -27,6 +27,98 @@ export function rulesOfMonitors(db: Db, monitorIds: string[]): Promise<StoredRul
   ])
 }
 
+export type RuleFilter = { monitorId: string | null }
+
+// a deleted monitor's rules stay in the table for as long as its row does, and are nobody's concern any more
+const OF_A_LIVING_MONITOR = `EXISTS (
+  SELECT FROM monitors WHERE monitors.id = alert_rules.monitor_id AND monitors.deleted_at IS NULL)`
+
+/** A project's rules, newest first, and how many there are in all; without a page all of them. */
+export async function listRules(
+  db: Db,
+  projectId: string,
+  { monitorId }: RuleFilter,
+  page: { limit: number; offset: number } | null,
+): Promise<{ rows: StoredRule[]; total: number }> {
+  const bindings = { projectId, monitorId, ...page }
+  const where = `project_id = :projectId AND ${OF_A_LIVING_MONITOR}
+    ${monitorId === null ? '' : 'AND monitor_id = :monitorId'}`
+  const rows = await query<StoredRule>(
+    db,
+    `SELECT ${RULE_COLUMNS} FROM alert_rules WHERE ${where} ORDER BY id DESC ${page ? 'LIMIT :limit OFFSET :offset' : ''}`,
+    bindings,
+  )
+  if (page === null) return { rows, total: rows.length }
+  const [count] = await query<{ total: number }>(
+    db,
+    `SELECT count(*) AS total FROM alert_rules WHERE ${where}`,
+    bindings,
+  )
+  return { rows, total: count?.total ?? 0 }
+}
+
+/** One rule. `id` has to be a valid id. */
+export async function findRule(db: Db, projectId: string, id: string): Promise<StoredRule | null> {
+  const [row] = await query<StoredRule>(
+    db,
+    `SELECT ${RULE_COLUMNS} FROM alert_rules WHERE project_id = ? AND id = ? AND ${OF_A_LIVING_MONITOR}`,
+    [projectId, id],
+  )
+  return row ?? null
+}
+
+/** The same, locked until the transaction ends. Hold its monitor and channel before: deletions lock in that order. */
+export async function lockRule(tx: Tx, projectId: string, id: string): Promise<StoredRule | null> {
+  const sql = `SELECT ${RULE_COLUMNS} FROM alert_rules WHERE project_id = ? AND id = ? FOR NO KEY UPDATE`
+  const [row] = await query<StoredRule>(tx, sql, [projectId, id])
+  return row ?? null
+}
+
+/** Violates a unique constraint when the pair has a rule; so does updateRule. */
+export async function insertRule(tx: Tx, rule: StoredRule): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO alert_rules (id, project_id, monitor_id, alert_channel_id, on_down, on_recovery, on_degraded,
+       created_at, updated_at)
+     VALUES (:id, :projectId, :monitorId, :alertChannelId, :onDown, :onRecovery, :onDegraded, :createdAt, :updatedAt)`,
+    rule,
+  )
+}
+
+export async function updateRule(tx: Tx, rule: StoredRule): Promise<void> {
+  await execute(
+    tx,
+    `UPDATE alert_rules SET monitor_id = :monitorId, alert_channel_id = :alertChannelId, on_down = :onDown,
+       on_recovery = :onRecovery, on_degraded = :onDegraded, updated_at = :updatedAt
+     WHERE id = :id AND project_id = :projectId`,
+    rule,
+  )
+}
+
+/** False when there is none. */
+export async function deleteRule(db: Db, projectId: string, id: string): Promise<boolean> {
+  const sql = `DELETE FROM alert_rules WHERE project_id = ? AND id = ? AND ${OF_A_LIVING_MONITOR}`
+  return (await execute(db, sql, [projectId, id])) === 1
+}
+
+/** True when the project has this monitor. `id` has to be a valid id. */
+export async function hasMonitor(db: Db, projectId: string, id: string): Promise<boolean> {
+  const sql = 'SELECT id FROM monitors WHERE project_id = ? AND id = ? AND deleted_at IS NULL'
+  return (await query(db, sql, [projectId, id])).length === 1
+}
+
+/** True when the project has this monitor; it keeps its row until the transaction ends. */
+export async function holdMonitor(tx: Tx, projectId: string, id: string): Promise<boolean> {
+  const sql = 'SELECT id FROM monitors WHERE project_id = ? AND id = ? AND deleted_at IS NULL FOR KEY SHARE'
+  return (await query(tx, sql, [projectId, id])).length === 1
+}
+
+/** True when the project has this channel; it keeps its row until the transaction ends. */
+export async function holdChannel(tx: Tx, projectId: string, id: string): Promise<boolean> {
+  const sql = 'SELECT id FROM alert_channels WHERE project_id = ? AND id = ? FOR KEY SHARE'
+  return (await query(tx, sql, [projectId, id])).length === 1
+}
+
 /** Gives new monitors of a project a rule, with the defaults, for each of its default channels. */
 export async function linkDefaultChannels(tx: Tx, projectId: string, monitorIds: string[]): Promise<void> {
   const channels = await query<{ id: string }>(

@@ -8,8 +8,8 @@ export function sealConfig(config: object, owner: Owner, secrets: Secrets): Buff
   return secrets.seal(JSON.stringify(config), bindingOf(owner, 'config'))
 }
 
-export function openConfig(channel: Owner & { config: Buffer }, secrets: Secrets): object {
-  return JSON.parse(secrets.open(channel.config, bindingOf(channel, 'config'))) as object
+export function openConfig(channel: Owner & { config: Buffer }, secrets: Secrets): Record<string, unknown> {
+  return JSON.parse(secrets.open(channel.config, bindingOf(channel, 'config'))) as Record<string, unknown>
 }
 
 export function sealSigningSecret(signingSecret: string, owner: Owner, secrets: Secrets): Buffer {

@@ -9,7 +9,7 @@ export type Message = { method: 'POST'; url: string; headers: Record<string, str
 export type CheckLiteral = (host: string) => string | null
 
 /** All that the product has to know of one type of alert channel. Pure. */
-export type ChannelKind<Config extends object = object> = {
+export type ChannelKind<Config extends object = Record<string, unknown>> = {
   /** shape of `config`; it is free-form, so more properties are kept and ignored */
   schema: TSchema
   /** true when deliveries are signed with a secret of the channel's own */

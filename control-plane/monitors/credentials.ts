@@ -1,6 +1,5 @@
-import { MASK } from '../platform/secrets.ts'
 import type { Detail } from '../web/errors.ts'
-import { headerProblems } from '../web/header-map.ts'
+import { headerProblems, MASK } from '../web/header-map.ts'
 import type { AuthConfig } from './sealed.ts'
 import type { AuthType } from './types.ts'
 

@@ -2,6 +2,8 @@ import { Type } from 'typebox'
 import { MASK } from '../platform/secrets.ts'
 import type { Detail } from './errors.ts'
 
+export { MASK }
+
 /** Request headers that a user configured, names as written. */
 export type HeaderMap = Record<string, string>
 

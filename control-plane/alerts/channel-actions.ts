@@ -1,0 +1,119 @@
+import { CHANNEL_TYPES, type ChannelType, kindOf } from '../channels/index.ts'
+import { openConfig, sealConfig, sealSigningSecret } from '../channels/sealed.ts'
+import { enqueueDeliveries } from '../deliveries/actions.ts'
+import { insertEvents } from '../events/store.ts'
+import { isId, newId, randomToken } from '../platform/ids.ts'
+import type { Db } from '../platform/postgres.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import { conflict, notFound, validationError } from '../web/errors.ts'
+import { acceptConfig, type ConfigTools } from './channel-config.ts'
+import { insertChannel, lockChannel, type StoredChannel, updateChannel } from './channel-store.ts'
+import type { ChannelCreate, ChannelUpdate } from './schema.ts'
+import { testEvent } from './test-event.ts'
+
+export type ChannelTools = ConfigTools & { db: Db; secrets: Secrets }
+/** `signingSecret`: in plain text, to be shown this once; null when there is none or it did not change. */
+export type Shown = { channel: StoredChannel; signingSecret: string | null }
+
+/** Throws 400 for a config that its kind refuses, and for a type that is still to come. */
+export async function createChannel(tools: ChannelTools, projectId: string, body: ChannelCreate, now: Date) {
+  const { db, secrets } = tools
+  const type = availableType(body.type)
+  const { config, problems } = acceptConfig(type, body.config, null, tools)
+  if (problems.length > 0) throw validationError(problems)
+  const owner = { id: newId(), projectId }
+  const signingSecret = kindOf(type).isSigned ? newSigningSecret() : null
+  const channel: StoredChannel = {
+    ...owner,
+    name: body.name,
+    type,
+    config: sealConfig(config, owner, secrets),
+    signingSecret: signingSecret === null ? null : sealSigningSecret(signingSecret, owner, secrets),
+    isDefault: body.is_default ?? false,
+    isPaused: false,
+    pausedAt: null,
+    pausedReason: null,
+    consecutiveFailures: 0,
+    createdAt: now,
+    updatedAt: now,
+  }
+  await insertChannel(db, channel)
+  return { channel, signingSecret } satisfies Shown
+}
+
+function availableType(type: string): ChannelType {
+  const known = CHANNEL_TYPES.find(one => one === type)
+  if (known) return known
+  throw validationError([{ path: 'type', message: `channel type ${type} is not available in this version yet` }])
+}
+
+/** Changes what the body names. Throws 404, and 400 for another type or a config that the kind refuses. */
+export function changeChannel(tools: ChannelTools, projectId: string, id: string, body: ChannelUpdate, now: Date) {
+  const { db, secrets } = tools
+  return rewrite(db, projectId, id, now, before => {
+    if (body.type !== undefined && body.type !== before.type) {
+      throw validationError([{ path: 'type', message: 'the type of a channel cannot be changed; create another one' }])
+    }
+    const after = { ...before, name: body.name ?? before.name, isDefault: body.is_default ?? before.isDefault }
+    if (body.config === undefined) return after
+    const { config, problems } = acceptConfig(before.type, body.config, openConfig(before, secrets), tools)
+    if (problems.length > 0) throw validationError(problems)
+    return { ...after, config: sealConfig(config, before, secrets) }
+  })
+}
+
+/** Gives the channel a new signing secret; what is signed from now on is signed with it. Throws 404. */
+export async function rotateSecret(
+  { db, secrets }: Pick<ChannelTools, 'db' | 'secrets'>,
+  projectId: string,
+  id: string,
+  now: Date,
+): Promise<Shown> {
+  const signingSecret = newSigningSecret()
+  const channel = await rewrite(db, projectId, id, now, before => ({
+    ...before,
+    signingSecret: sealSigningSecret(signingSecret, before, secrets),
+  }))
+  return { channel, signingSecret }
+}
+
+/** Makes a paused channel active; one that is active stays so. Throws 404. */
+export function resumeChannel(db: Db, projectId: string, id: string, now: Date): Promise<StoredChannel> {
+  const active = { isPaused: false, pausedAt: null, pausedReason: null, consecutiveFailures: 0 }
+  return rewrite(db, projectId, id, now, before => ({ ...before, ...active }))
+}
+
+/** Queues a test event for one channel and answers the delivery's id. Throws 404, and 409 while it is paused. */
+export async function sendTest(db: Db, projectId: string, id: string, publicUrl: string, now: Date): Promise<string> {
+  return await db.transaction(async tx => {
+    const channel = isId(id) ? await lockChannel(tx, projectId, id) : null
+    if (!channel) throw notFound('channel')
+    if (channel.isPaused) throw conflict('the channel is paused; resume it before testing it')
+    const event = testEvent(channel, { id: newId(), publicUrl, now })
+    await insertEvents(tx, [event])
+    const delivery = { projectId, channelId: id, eventId: event.id, eventName: event.name, subject: event.subject }
+    const [deliveryId = ''] = await enqueueDeliveries(tx, [delivery], now)
+    return deliveryId
+  })
+}
+
+async function rewrite(
+  db: Db,
+  projectId: string,
+  id: string,
+  now: Date,
+  change: (before: StoredChannel) => StoredChannel,
+): Promise<StoredChannel> {
+  return await db.transaction(async tx => {
+    const stored = isId(id) ? await lockChannel(tx, projectId, id) : null
+    if (!stored) throw notFound('channel')
+    const channel = { ...change(stored), updatedAt: now }
+    await updateChannel(tx, channel)
+    return channel
+  })
+}
+
+/** `whsec_` and 32 random bytes in base64, as Standard Webhooks wants them (decisions 6.5). */
+function newSigningSecret(): string {
+  return `whsec_${Buffer.from(randomToken(32), 'base64url').toString('base64')}`
+}

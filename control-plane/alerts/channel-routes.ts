@@ -1,0 +1,167 @@
+import type { FastifyRequest } from 'fastify'
+import type { CheckLiteral } from '../channels/index.ts'
+import { LogEntry, presentLogEntry } from '../deliveries/log-entry.ts'
+import { findDelivery } from '../deliveries/store.ts'
+import { now } from '../platform/clock.ts'
+import { isId } from '../platform/ids.ts'
+import type { Db } from '../platform/postgres.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import type { App } from '../web/app.ts'
+import { callerOf } from '../web/auth.ts'
+import { notFound } from '../web/errors.ts'
+import { metaOf, pageOf } from '../web/pages.ts'
+import { answers, DeletedResponse, dataOf, IdParams, PageQuery, pageOf as pageSchema } from '../web/schemas.ts'
+import type { Fault } from '../web/validation.ts'
+import { changeChannel, createChannel, resumeChannel, rotateSecret, sendTest } from './channel-actions.ts'
+import type { FindFaults } from './channel-config.ts'
+import { deleteChannel, findChannel, listChannels } from './channel-store.ts'
+import { presentChannel } from './present.ts'
+import { ChannelCreate, ChannelRecord, ChannelUpdate } from './schema.ts'
+
+export type ChannelContext = { db: Db; secrets: Secrets; checkLiteral: CheckLiteral; publicUrl: string }
+
+const tags = ['alerts']
+
+/** Alert channels (specification, "Alerts"; decisions 6.1 and 6.3). */
+export function channelRoutes(app: App, context: ChannelContext): void {
+  readRoutes(app, context)
+  writeRoutes(app, context)
+  operationRoutes(app, context)
+}
+
+/** The validator that Fastify makes of a schema, for schemas that are known only after the body was read. */
+const faultsFinder =
+  (request: FastifyRequest): FindFaults =>
+  (schema, value) => {
+    const validate = request.compileValidationSchema(schema as Record<string, unknown>, 'body')
+    return validate(value) ? [] : ((validate.errors ?? []) as Fault[])
+  }
+
+function readRoutes(app: App, { db, secrets }: ChannelContext): void {
+  app.get(
+    '/alerts/channels',
+    {
+      schema: {
+        summary: 'List channels, newest first',
+        tags,
+        querystring: PageQuery,
+        response: answers(200, pageSchema(ChannelRecord), 400),
+      },
+    },
+    async request => {
+      const { rows, total } = await listChannels(db, callerOf(request).projectId, pageOf(request.query))
+      return { data: rows.map(row => presentChannel(row, secrets)), meta: metaOf(request.query, total) }
+    },
+  )
+
+  app.get(
+    '/alerts/channels/:id',
+    { schema: { summary: 'One channel', tags, params: IdParams, response: answers(200, dataOf(ChannelRecord), 404) } },
+    async request => {
+      const { id } = request.params
+      const channel = isId(id) ? await findChannel(db, callerOf(request).projectId, id) : null
+      if (!channel) throw notFound('channel')
+      return { data: presentChannel(channel, secrets) }
+    },
+  )
+}
+
+function writeRoutes(app: App, context: ChannelContext): void {
+  const { db, secrets, checkLiteral } = context
+  const toolsFor = (request: FastifyRequest) => ({ db, secrets, checkLiteral, findFaults: faultsFinder(request) })
+
+  app.post(
+    '/alerts/channels',
+    {
+      schema: {
+        summary: 'Create a channel; the answer holds the whole signing secret',
+        tags,
+        body: ChannelCreate,
+        response: answers(201, dataOf(ChannelRecord), 400),
+      },
+    },
+    async (request, reply) => {
+      const { projectId } = callerOf(request)
+      const { channel, signingSecret } = await createChannel(toolsFor(request), projectId, request.body, now())
+      return reply.code(201).send({ data: presentChannel(channel, secrets, signingSecret) })
+    },
+  )
+
+  app.put(
+    '/alerts/channels/:id',
+    {
+      schema: {
+        summary: 'Change a channel; a config replaces the one before, masked values keep what is stored',
+        tags,
+        params: IdParams,
+        body: ChannelUpdate,
+        response: answers(200, dataOf(ChannelRecord), 400, 404),
+      },
+    },
+    async request => {
+      const { projectId } = callerOf(request)
+      const channel = await changeChannel(toolsFor(request), projectId, request.params.id, request.body, now())
+      return { data: presentChannel(channel, secrets) }
+    },
+  )
+
+  app.delete(
+    '/alerts/channels/:id',
+    {
+      schema: {
+        summary: 'Delete a channel with its rules and its log',
+        tags,
+        params: IdParams,
+        response: answers(200, DeletedResponse, 404),
+      },
+    },
+    async request => {
+      const { id } = request.params
+      if (!isId(id) || !(await deleteChannel(db, callerOf(request).projectId, id))) throw notFound('channel')
+      return { data: { id, deleted: true as const } }
+    },
+  )
+}
+
+function operationRoutes(app: App, { db, secrets, publicUrl }: ChannelContext): void {
+  const schemaOf = (summary: string) => ({
+    summary,
+    tags,
+    params: IdParams,
+    response: answers(200, dataOf(ChannelRecord), 404),
+  })
+
+  app.post(
+    '/alerts/channels/:id/rotate-secret',
+    { schema: schemaOf('Make a new signing secret, shown in this answer only') },
+    async request => {
+      const { projectId } = callerOf(request)
+      const { channel, signingSecret } = await rotateSecret({ db, secrets }, projectId, request.params.id, now())
+      return { data: presentChannel(channel, secrets, signingSecret) }
+    },
+  )
+
+  app.post('/alerts/channels/:id/resume', { schema: schemaOf('Resume a paused channel') }, async request => {
+    const channel = await resumeChannel(db, callerOf(request).projectId, request.params.id, now())
+    return { data: presentChannel(channel, secrets) }
+  })
+
+  app.post(
+    '/alerts/channels/:id/test',
+    {
+      schema: {
+        summary: 'Queue a monitor.down that says it is a test; answers its entry in the log',
+        tags,
+        params: IdParams,
+        response: answers(200, dataOf(LogEntry), 404, 409),
+      },
+    },
+    async request => {
+      const { projectId } = callerOf(request)
+      const deliveryId = await sendTest(db, projectId, request.params.id, publicUrl, now())
+      const entry = await findDelivery(db, projectId, deliveryId)
+      if (!entry) throw notFound('channel')
+      return { data: presentLogEntry(entry) }
+    },
+  )
+}

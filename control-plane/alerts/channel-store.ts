@@ -1,0 +1,84 @@
+import type { ChannelType } from '../channels/index.ts'
+import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
+
+/** A row of `alert_channels`. `config` and `signingSecret` are sealed (channels/sealed.ts). */
+export type StoredChannel = {
+  id: string
+  projectId: string
+  name: string
+  type: ChannelType
+  config: Buffer
+  /** null for kinds that do not sign */
+  signingSecret: Buffer | null
+  isDefault: boolean
+  isPaused: boolean
+  pausedAt: Date | null
+  pausedReason: string | null
+  consecutiveFailures: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+const COLUMNS = `
+  id, project_id AS "projectId", name, type, config, signing_secret AS "signingSecret", is_default AS "isDefault",
+  is_paused AS "isPaused", paused_at AS "pausedAt", paused_reason AS "pausedReason",
+  consecutive_failures AS "consecutiveFailures", created_at AS "createdAt", updated_at AS "updatedAt"`
+
+/** One page of a project's channels, newest first, and how many there are in all. */
+export async function listChannels(
+  db: Db,
+  projectId: string,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<{ rows: StoredChannel[]; total: number }> {
+  const rows = await query<StoredChannel>(
+    db,
+    `SELECT ${COLUMNS} FROM alert_channels WHERE project_id = ? ORDER BY id DESC LIMIT ? OFFSET ?`,
+    [projectId, limit, offset],
+  )
+  const [count] = await query<{ total: number }>(
+    db,
+    'SELECT count(*) AS total FROM alert_channels WHERE project_id = ?',
+    [projectId],
+  )
+  return { rows, total: count?.total ?? 0 }
+}
+
+/** One channel. `id` has to be a valid id. */
+export async function findChannel(db: Db, projectId: string, id: string): Promise<StoredChannel | null> {
+  const sql = `SELECT ${COLUMNS} FROM alert_channels WHERE project_id = ? AND id = ?`
+  const [row] = await query<StoredChannel>(db, sql, [projectId, id])
+  return row ?? null
+}
+
+/** The same, locked until the transaction ends; rules may still be linked to it meanwhile. */
+export async function lockChannel(tx: Tx, projectId: string, id: string): Promise<StoredChannel | null> {
+  const sql = `SELECT ${COLUMNS} FROM alert_channels WHERE project_id = ? AND id = ? FOR NO KEY UPDATE`
+  const [row] = await query<StoredChannel>(tx, sql, [projectId, id])
+  return row ?? null
+}
+
+export async function insertChannel(db: Db, channel: StoredChannel): Promise<void> {
+  await execute(
+    db,
+    `INSERT INTO alert_channels (id, project_id, name, type, config, signing_secret, is_default, created_at, updated_at)
+     VALUES (:id, :projectId, :name, :type, :config, :signingSecret, :isDefault, :createdAt, :updatedAt)`,
+    channel,
+  )
+}
+
+/** Writes a channel that the caller has locked. */
+export async function updateChannel(tx: Tx, channel: StoredChannel): Promise<void> {
+  await execute(
+    tx,
+    `UPDATE alert_channels SET name = :name, config = :config, signing_secret = :signingSecret,
+       is_default = :isDefault, is_paused = :isPaused, paused_at = :pausedAt, paused_reason = :pausedReason,
+       consecutive_failures = :consecutiveFailures, updated_at = :updatedAt
+     WHERE id = :id AND project_id = :projectId`,
+    channel,
+  )
+}
+
+/** Deletes a channel with its rules and its log. False when there is none. */
+export async function deleteChannel(db: Db, projectId: string, id: string): Promise<boolean> {
+  return (await execute(db, 'DELETE FROM alert_channels WHERE project_id = ? AND id = ?', [projectId, id])) === 1
+}

@@ -1,0 +1,71 @@
+import { type Static, Type } from 'typebox'
+import { CHANNEL_TYPES, PLANNED_CHANNEL_TYPES } from '../channels/index.ts'
+import { enumOf, Id, Name, nullable, pageProperties, strictObject, Timestamp } from '../web/schemas.ts'
+
+const ChannelType = enumOf([...CHANNEL_TYPES, ...PLANNED_CHANNEL_TYPES])
+const ChannelConfig = Type.Record(Type.String(), Type.Unknown(), {
+  maxProperties: 50,
+  description: 'webhook: url, optional headers, optional relay_source_id',
+})
+const RecordId = Type.String({ minLength: 1 })
+
+export const ChannelCreate = strictObject({
+  name: Name,
+  type: ChannelType,
+  config: ChannelConfig,
+  is_default: Type.Optional(Type.Boolean()),
+})
+export type ChannelCreate = Static<typeof ChannelCreate>
+
+/** `type` may be sent along, but stays what it is. */
+export const ChannelUpdate = strictObject({
+  name: Type.Optional(Name),
+  type: Type.Optional(ChannelType),
+  config: Type.Optional(ChannelConfig),
+  is_default: Type.Optional(Type.Boolean()),
+})
+export type ChannelUpdate = Static<typeof ChannelUpdate>
+
+export const ChannelRecord = Type.Object({
+  id: Id,
+  name: Type.String(),
+  type: ChannelType,
+  config: Type.Record(Type.String(), Type.Unknown(), { description: 'secrets are masked' }),
+  is_default: Type.Boolean(),
+  signing_secret: nullable(Type.String({ description: 'whsec_…, in full after create and rotate only' })),
+  is_paused: Type.Boolean(),
+  paused_at: nullable(Timestamp),
+  paused_reason: nullable(Type.String()),
+  consecutive_failures: Type.Integer(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})
+
+const switches = {
+  on_down: Type.Optional(Type.Boolean()),
+  on_recovery: Type.Optional(Type.Boolean()),
+  on_degraded: Type.Optional(Type.Boolean()),
+}
+
+export const RuleCreate = strictObject({ monitor_id: RecordId, alert_channel_id: RecordId, ...switches })
+export type RuleCreate = Static<typeof RuleCreate>
+
+export const RuleUpdate = strictObject({
+  monitor_id: Type.Optional(RecordId),
+  alert_channel_id: Type.Optional(RecordId),
+  ...switches,
+})
+export type RuleUpdate = Static<typeof RuleUpdate>
+
+export const RuleQuery = strictObject({ ...pageProperties, monitor_id: Type.Optional(Type.String()) })
+
+export const RuleRecord = Type.Object({
+  id: Id,
+  monitor_id: Id,
+  alert_channel_id: Id,
+  on_down: Type.Boolean(),
+  on_recovery: Type.Boolean(),
+  on_degraded: Type.Boolean(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})
