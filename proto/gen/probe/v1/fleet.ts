@@ -54,6 +54,8 @@ export interface Hello {
   lastRevision: number;
   /** "http", "keyword", "tcp", later "screenshot", "ipv6", "icmp" … */
   capabilities: string[];
+  /** of the message that brought last_revision; without it: send a snapshot */
+  lastEpoch?: number | undefined;
 }
 
 export interface Heartbeat {
@@ -114,6 +116,8 @@ export interface Assignments {
   upserts: Assignment[];
   /** monitor ids */
   removals: string[];
+  /** of the live set that this plan was made for; goes with revision */
+  epoch?: number | undefined;
 }
 
 export interface Assignment {
@@ -287,7 +291,7 @@ export const ProbeMessage: MessageFns<ProbeMessage> = {
 };
 
 function createBaseHello(): Hello {
-  return { instanceId: "", name: "", version: "", lastRevision: 0, capabilities: [] };
+  return { instanceId: "", name: "", version: "", lastRevision: 0, capabilities: [], lastEpoch: undefined };
 }
 
 export const Hello: MessageFns<Hello> = {
@@ -306,6 +310,9 @@ export const Hello: MessageFns<Hello> = {
     }
     for (const v of message.capabilities) {
       writer.uint32(42).string(v!);
+    }
+    if (message.lastEpoch !== undefined) {
+      writer.uint32(48).uint32(message.lastEpoch);
     }
     return writer;
   },
@@ -361,6 +368,14 @@ export const Hello: MessageFns<Hello> = {
             }
 
             message.capabilities.push(reader.string());
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.lastEpoch = reader.uint32();
             continue;
           }
         }
@@ -826,7 +841,7 @@ export const Welcome: MessageFns<Welcome> = {
 };
 
 function createBaseAssignments(): Assignments {
-  return { isSnapshot: false, isLast: false, revision: 0, upserts: [], removals: [] };
+  return { isSnapshot: false, isLast: false, revision: 0, upserts: [], removals: [], epoch: undefined };
 }
 
 export const Assignments: MessageFns<Assignments> = {
@@ -845,6 +860,9 @@ export const Assignments: MessageFns<Assignments> = {
     }
     for (const v of message.removals) {
       writer.uint32(42).string(v!);
+    }
+    if (message.epoch !== undefined) {
+      writer.uint32(48).uint32(message.epoch);
     }
     return writer;
   },
@@ -900,6 +918,14 @@ export const Assignments: MessageFns<Assignments> = {
             }
 
             message.removals.push(reader.string());
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.epoch = reader.uint32();
             continue;
           }
         }

@@ -1,0 +1,62 @@
+import { assignedTo, changeProbes, createPlan, place, type RegionPlan, remove } from './plan.ts'
+import { changedSince, createRoster, type Entry, enter, type Roster } from './roster.ts'
+
+/** Everything a fleet process knows of who checks what: all monitors, and the plan of each region. */
+export type Book = { roster: Roster; plans: Map<string, RegionPlan> }
+
+/** `changed`: the monitor itself; `moved`: only the probe that checks it. */
+export type Why = 'changed' | 'moved'
+
+/** A probe's assignments differ from what it had in this monitor. */
+export type Mark = { probeId: string; monitorId: string; why: Why }
+
+export type RegionEpoch = { region: string; epoch: number; probeIds: string[] }
+
+export const createBook = (): Book => ({ roster: createRoster(), plans: new Map() })
+
+export function planOf(book: Book, region: string): RegionPlan {
+  const known = book.plans.get(region)
+  if (known) return known
+  const plan = createPlan()
+  book.plans.set(region, plan)
+  return plan
+}
+
+/** Takes in a new or changed monitor; names the probes that have to hear of it. */
+export function enterMonitor(book: Book, entry: Entry): Mark[] {
+  const before = enter(book.roster, entry)
+  const marks: Mark[] = []
+  const mark = (probeId: string | null) => {
+    if (probeId !== null) marks.push({ probeId, monitorId: entry.id, why: 'changed' })
+  }
+  for (const region of before?.regions ?? []) {
+    if (!entry.regions.includes(region)) mark(remove(planOf(book, region), entry.id))
+  }
+  for (const region of entry.regions) mark(place(planOf(book, region), entry.id))
+  return marks
+}
+
+/** Takes in a region's live set; names the probes that lose or get monitors. Older epochs than the known are ignored. */
+export function enterEpoch(book: Book, { region, epoch, probeIds }: RegionEpoch): Mark[] {
+  const plan = planOf(book, region)
+  if (epoch <= plan.epoch) return []
+  return changeProbes(plan, epoch, probeIds).flatMap(({ monitorId, from, to }) =>
+    [from, to].flatMap(probeId => (probeId === null ? [] : [{ probeId, monitorId, why: 'moved' as const }])),
+  )
+}
+
+/** The monitor when this probe has to check it now, else null. */
+export function assignedEntry(book: Book, region: string, probeId: string, monitorId: string): Entry | null {
+  if (planOf(book, region).owners.get(monitorId) !== probeId) return null
+  return book.roster.entries.get(monitorId) ?? null
+}
+
+/**
+ * The monitors that changed after a revision as far as they concern one probe: those that it checks now, and those that
+ * nobody of its region checks any more but that were its own.
+ */
+export function changedFor(book: Book, region: string, probeId: string, revision: number): string[] {
+  const plan = planOf(book, region)
+  const probeIds = plan.probes.map(probe => probe.id)
+  return changedSince(book.roster, revision).filter(id => (plan.owners.get(id) ?? assignedTo(id, probeIds)) === probeId)
+}

@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto'
+import { Type } from 'typebox'
+import { FailureSource, Outcome, type Result } from '../../shared/result.ts'
+import { enumOf, Id, nullable, Timestamp } from '../web/schemas.ts'
+
+const STATUSES = {
+  [Outcome.UP]: 'up',
+  [Outcome.DOWN]: 'down',
+  [Outcome.DEGRADED]: 'degraded',
+  [Outcome.UNKNOWN]: 'unknown',
+  [Outcome.MISSED]: 'missed',
+} as const
+const SOURCES = {
+  [FailureSource.NONE]: null,
+  [FailureSource.TARGET]: 'target',
+  [FailureSource.RESOLVER]: 'resolver',
+  [FailureSource.INTERNAL]: 'internal',
+} as const
+
+const Milliseconds = Type.Number({ description: 'milliseconds, up to 3 decimals' })
+
+/** One check as the API shows it (decisions 3.6). `probe_id` is null when no probe was there to ask. */
+export const CheckResult = Type.Object({
+  id: Id,
+  monitor_id: Id,
+  region: Type.String(),
+  probe_id: nullable(Id),
+  status: enumOf(Object.values(STATUSES)),
+  scheduled_at: Timestamp,
+  started_at: nullable(Timestamp),
+  attempt: Type.Integer(),
+  response_time_ms: Milliseconds,
+  timings: Type.Object({
+    dns_ms: Milliseconds,
+    connect_ms: Milliseconds,
+    tls_ms: Milliseconds,
+    first_byte_ms: Milliseconds,
+    transfer_ms: Milliseconds,
+  }),
+  status_code: nullable(Type.Integer()),
+  error: nullable(
+    Type.Object({
+      source: enumOf(['target', 'resolver', 'internal']),
+      code: Type.String(),
+      message: Type.String(),
+    }),
+  ),
+  failed_assertions: Type.Array(
+    Type.Object({ type: Type.String(), operator: Type.String(), value: Type.String(), actual: Type.String() }),
+  ),
+  resolved_ip: nullable(Type.String()),
+  screenshot_url: nullable(Type.String()),
+})
+
+/** What a probe of a region saw, in the API's words. */
+export function presentResult(result: Result, region: string, probeId: string) {
+  const { timings, error } = result
+  const source = error && SOURCES[error.source]
+  return {
+    id: resultId(result, region, probeId),
+    monitor_id: result.monitorId,
+    region,
+    probe_id: probeId,
+    status: STATUSES[result.outcome],
+    scheduled_at: new Date(result.scheduledAtMs),
+    started_at: new Date(result.startedAtMs),
+    attempt: result.attempt,
+    response_time_ms: result.totalUs / 1_000,
+    timings: {
+      dns_ms: (timings?.dnsUs ?? 0) / 1_000,
+      connect_ms: (timings?.connectUs ?? 0) / 1_000,
+      tls_ms: (timings?.tlsUs ?? 0) / 1_000,
+      first_byte_ms: (timings?.firstByteUs ?? 0) / 1_000,
+      transfer_ms: (timings?.transferUs ?? 0) / 1_000,
+    },
+    status_code: result.statusCode || null,
+    error: error && source ? { source, code: error.code, message: error.message } : null,
+    failed_assertions: result.failedAssertions,
+    resolved_ip: result.resolvedIp || null,
+    screenshot_url: null,
+  }
+}
+
+/** In place of a result that no probe gave: our own fault, so never the target's (decisions 4.3). */
+export function presentAbsence(monitorId: string, region: string, atMs: number, error: Absence) {
+  return {
+    id: idOf([monitorId, region, atMs, 1, '', 0]),
+    monitor_id: monitorId,
+    region,
+    probe_id: null,
+    status: STATUSES[Outcome.UNKNOWN],
+    scheduled_at: new Date(atMs),
+    started_at: null,
+    attempt: 1,
+    response_time_ms: 0,
+    timings: { dns_ms: 0, connect_ms: 0, tls_ms: 0, first_byte_ms: 0, transfer_ms: 0 },
+    status_code: null,
+    error: { source: SOURCES[FailureSource.INTERNAL], ...error },
+    failed_assertions: [],
+    resolved_ip: null,
+    screenshot_url: null,
+  }
+}
+
+export type Absence = { code: 'no_probe' | 'no_answer'; message: string }
+export type PresentedResult = ReturnType<typeof presentResult> | ReturnType<typeof presentAbsence>
+
+/** A result has no id of its own; what makes it unique gives it one, the same at every read. A UUID of version 8. */
+export function resultId(result: Result, region: string, probeId: string): string {
+  return idOf([result.monitorId, region, result.scheduledAtMs, result.attempt, probeId, result.epoch])
+}
+
+function idOf(key: (string | number)[]): string {
+  const hex = createHash('sha256').update(key.join(' ')).digest('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}

@@ -1,0 +1,260 @@
+import { type ServerDuplexStream, status } from '@grpc/grpc-js'
+import {
+  type FleetMessage,
+  type FleetServer,
+  type Hello,
+  type ProbeMessage,
+  RunDone,
+} from '../../proto/gen/probe/v1/fleet.ts'
+import { ResultBatch, Trigger } from '../../shared/result.ts'
+import { partitionOf, resultSubject, runDoneSubject } from '../../shared/subjects.ts'
+import { monotonicMs, nowMs } from '../platform/clock.ts'
+import { isId, newId } from '../platform/ids.ts'
+import { sha256 } from '../platform/secrets.ts'
+import { planOf } from './book.ts'
+import type { Desk } from './desk.ts'
+import { type Farewell, type Link, type MessageBody, outboxFor } from './link.ts'
+import { assignmentsOf, healthOf, helloFault } from './messages.ts'
+import { type Piece, takePiece } from './outbox.ts'
+import { markDraining, storedStates, upsertProbe, useProbeToken } from './store.ts'
+import { bearerToken } from './token.ts'
+
+type Call = ServerDuplexStream<ProbeMessage, FleetMessage>
+
+/** `picket.probe.v1.Fleet`: one stream a probe, for as long as both live (decisions 11.1). */
+export function fleetImplementation(desk: Desk): FleetServer {
+  return {
+    connect(call) {
+      welcomeProbe(desk, call).catch(error => {
+        desk.log.error({ err: error }, 'a probe could not be let in')
+        refuse(call, status.UNAVAILABLE, 'the control plane cannot let probes in just now; try again')
+      })
+    },
+  }
+}
+
+async function welcomeProbe(desk: Desk, call: Call): Promise<void> {
+  const token = bearerToken(call.metadata.get('authorization')[0]?.toString())
+  const known = token === null ? null : await useProbeToken(desk.db, sha256(token))
+  if (!known) {
+    const reason = token === null ? 'is missing or not whole' : 'is not known or was revoked'
+    return refuse(call, status.UNAUTHENTICATED, `the enrolment token (authorization: Bearer prb_…) ${reason}`)
+  }
+  const first = await firstMessage(call, desk.timing.deadAfterMs)
+  if (first === null) return refuse(call, status.DEADLINE_EXCEEDED, 'the first message did not come in time')
+  if (first.body?.$case !== 'hello') return refuse(call, status.INVALID_ARGUMENT, 'the first message has to be Hello')
+  const hello = first.body.value
+  const fault = helloFault(hello)
+  if (fault !== null) return refuse(call, status.INVALID_ARGUMENT, fault)
+
+  const { region } = known
+  const connectedTo = `${desk.processName} ${newId()}`
+  const { id: probeId } = await upsertProbe(desk.db, {
+    id: newId(),
+    tokenId: known.id,
+    region,
+    name: hello.name,
+    instanceId: hello.instanceId,
+    version: hello.version,
+    capabilities: hello.capabilities,
+    connectedTo,
+  })
+  await desk.admit(region)
+  if (call.cancelled) return
+  if (desk.isStopping) return refuse(call, ...FAREWELLS.stopping)
+  openLink(desk, call, { probeId, region, hello, connectedTo })
+}
+
+type Newcomer = { probeId: string; region: string; hello: Hello; connectedTo: string }
+
+/** From here on nothing waits, so no change of the book can slip between the plan that is sent and the link. */
+function openLink(desk: Desk, call: Call, probe: Newcomer): void {
+  const { probeId, region, hello } = probe
+  const older = desk.links.get(probeId)
+  if (older && older.instanceId !== hello.instanceId) {
+    desk.log.warn({ probeId, region, probe: hello.name }, 'another probe took over: each needs a name of its own')
+  }
+  older?.close('replaced')
+  const link = createLink(desk, call, probe)
+  desk.links.set(probeId, link)
+  call.on('data', (message: ProbeMessage) => hear(desk, link, message))
+  call.on('end', () => link.close('gone'))
+  call.on('cancelled', () => link.close('gone'))
+  call.resume()
+
+  const { heartbeatIntervalMs, deadAfterMs } = desk.timing
+  link.send({
+    $case: 'welcome',
+    value: {
+      probeId,
+      region,
+      natsUrl: desk.natsUrl,
+      natsCredentials: '',
+      heartbeatIntervalMs,
+      deadAfterMs,
+      epoch: planOf(desk.book, region).epoch,
+    },
+  })
+  desk.log.info({ probeId, region, probe: hello.name, version: hello.version }, 'a probe connected')
+  pump(desk, link)
+}
+
+function createLink(desk: Desk, call: Call, { probeId, region, hello, connectedTo }: Newcomer): Link {
+  const link: Link = {
+    probeId,
+    region,
+    name: hello.name,
+    instanceId: hello.instanceId,
+    connectedTo,
+    outbox: outboxFor(desk.book, region, probeId, hello),
+    isPumping: false,
+    isOpen: true,
+    lastHeardMs: monotonicMs(),
+    recordedMs: monotonicMs(),
+    health: null,
+    isFree: () => link.isOpen && !call.writableNeedDrain,
+    async send(body) {
+      const isTaken = await write(call, { body }, desk.timing.deadAfterMs)
+      if (!isTaken) link.close('slow')
+      return isTaken
+    },
+    close(why) {
+      if (!link.isOpen) return
+      link.isOpen = false
+      if (desk.links.get(probeId) === link) desk.links.delete(probeId)
+      desk.meters.closed.inc({ reason: why })
+      desk.log.info({ probeId, region, probe: link.name, reason: why }, 'the link to a probe ended')
+      desk.ended.push(connectedTo)
+      if (why === 'gone') call.end()
+      else refuse(call, ...FAREWELLS[why])
+    },
+  }
+  return link
+}
+
+/**
+ * Sends what the link owes, a message at a time and only as fast as the probe takes them. A call while one is at work
+ * does nothing: that one sees what was added.
+ */
+export async function pump(desk: Desk, link: Link): Promise<void> {
+  if (link.isPumping) return
+  link.isPumping = true
+  try {
+    while (link.isOpen) {
+      const now = { revision: desk.book.roster.revision, epoch: planOf(desk.book, link.region).epoch }
+      const piece = takePiece(link.outbox, now, id => desk.book.roster.entries.get(id)?.sizeBytes ?? 64)
+      if (piece === null) return
+      await link.send(await bodyOf(desk, link, piece))
+    }
+  } catch (error) {
+    desk.log.error({ err: error, probeId: link.probeId }, 'assignments could not be sent')
+    link.close('failed')
+  } finally {
+    link.isPumping = false
+  }
+}
+
+async function bodyOf(desk: Desk, { region, probeId }: Link, piece: Piece): Promise<MessageBody> {
+  switch (piece.kind) {
+    case 'assignments': {
+      const ids = piece.ids.map(([id]) => id)
+      // without the database nothing new can be planned, but what is planned goes out
+      const states = await storedStates(desk.db, region, ids).catch(error => {
+        desk.log.warn({ err: error, probeId }, 'assignments go out without region states')
+        return null
+      })
+      return { $case: 'assignments', value: assignmentsOf(piece, { book: desk.book, region, probeId, states }) }
+    }
+    case 'epoch':
+      return { $case: 'epochChanged', value: { epoch: piece.epoch } }
+    case 'states':
+      return {
+        $case: 'regionStates',
+        value: { states: piece.states.map(([monitorId, state]) => ({ monitorId, state })) },
+      }
+  }
+}
+
+/** What a probe says after its hello. Whatever it says shows that it lives. */
+function hear(desk: Desk, link: Link, { body }: ProbeMessage): void {
+  if (!link.isOpen) return
+  link.lastHeardMs = monotonicMs()
+  switch (body?.$case) {
+    case 'heartbeat':
+      // the probe learns the clock's offset from this, so nothing may come between
+      link.send({ $case: 'heartbeatAck', value: { seq: body.value.seq, nowMs: nowMs() } })
+      link.health = healthOf(body.value)
+      return
+    case 'runDone': {
+      publishRunDone(desk, link, body.value)
+      return
+    }
+    case 'draining':
+      desk.log.info({ probeId: link.probeId, region: link.region, probe: link.name }, 'a probe drains')
+      markDraining(desk.db, link.probeId, link.connectedTo).then(
+        () => desk.wake(),
+        error => desk.log.error({ err: error, probeId: link.probeId }, 'a draining probe could not be taken out'),
+      )
+      return
+  }
+}
+
+/**
+ * Tells whoever asked. The opinion of a probe that does not check the monitor itself goes to the verdict from here: it
+ * was handed the check only and knows neither version nor epoch (decisions 4.5).
+ */
+function publishRunDone(desk: Desk, link: Link, done: RunDone): void {
+  const { runId, result } = done
+  // it becomes a part of a subject
+  if (!isId(runId)) return
+  const { connection } = desk.nats
+  connection.publish(runDoneSubject(runId), RunDone.encode({ ...done, probeId: link.probeId }).finish())
+
+  const plan = planOf(desk.book, link.region)
+  const owner = plan.owners.get(result?.monitorId ?? '')
+  const entry = desk.book.roster.entries.get(result?.monitorId ?? '')
+  if (result?.trigger !== Trigger.SECOND_OPINION || !owner || owner === link.probeId || !entry) return
+  const opinion = { ...result, configVersion: entry.configVersion, epoch: plan.epoch }
+  const batch = { probeId: link.probeId, region: link.region, results: [opinion] }
+  connection.publish(resultSubject(partitionOf(result.monitorId), link.region), ResultBatch.encode(batch).finish())
+}
+
+const FAREWELLS: Record<Exclude<Farewell, 'gone'>, [status, string]> = {
+  silent: [status.DEADLINE_EXCEEDED, 'nothing was heard of this probe for too long'],
+  slow: [status.RESOURCE_EXHAUSTED, 'this probe does not read what it is sent'],
+  replaced: [status.ABORTED, 'a newer connection with the same token and probe name took over'],
+  'taken over': [status.ABORTED, 'the probe is connected elsewhere, or its token was revoked'],
+  failed: [status.INTERNAL, 'the control plane failed here; connect again'],
+  stopping: [status.UNAVAILABLE, 'the control plane stops; connect again in a moment'],
+}
+
+/** Ends the stream with a status; grpc-js takes it as the stream's error. */
+function refuse(call: Call, code: status, details: string): void {
+  call.emit('error', Object.assign(new Error(details), { code, details }))
+}
+
+/** The first message, null when there is none in time. What follows it stays in the stream. */
+function firstMessage(call: Call, patienceMs: number): Promise<ProbeMessage | null> {
+  return new Promise(resolve => {
+    const done = (message: ProbeMessage | null) => {
+      clearTimeout(timer)
+      call.pause()
+      call.off('data', done).off('end', nothing).off('cancelled', nothing)
+      resolve(message)
+    }
+    const nothing = () => done(null)
+    const timer = setTimeout(nothing, patienceMs)
+    call.on('data', done).on('end', nothing).on('cancelled', nothing)
+  })
+}
+
+function write(call: Call, message: FleetMessage, patienceMs: number): Promise<boolean> {
+  if (call.writableEnded || call.destroyed) return Promise.resolve(false)
+  return new Promise(resolve => {
+    const timer = setTimeout(resolve, patienceMs, false)
+    call.write(message, (error: unknown) => {
+      clearTimeout(timer)
+      resolve(!error)
+    })
+  })
+}

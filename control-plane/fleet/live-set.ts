@@ -1,0 +1,44 @@
+import type { FleetTiming } from './timing.ts'
+
+/** A row of `probes` as seen at one moment of the database's clock. */
+export type ProbeSeen = {
+  id: string
+  region: string
+  /** since its last message */
+  silentMs: number
+  /** since it connected */
+  steadyMs: number
+  isConnected: boolean
+  /** its first connection ever */
+  isNew: boolean
+  isDraining: boolean
+  isRevoked: boolean
+}
+
+/**
+ * Which probes of one region get work from now on, in the order of ids (decisions 11.1): whoever has it keeps it until
+ * it is silent for too long, drains or is revoked; a new probe joins at once; one that came back joins when it has been
+ * steady, or at once when nobody else is there.
+ *
+ * `mayBury`: false while the caller cannot tell a dead probe from messages that nobody wrote down, as after a restart
+ * of the control plane or a pause of the database.
+ */
+export function nextLiveSet(
+  current: readonly string[],
+  probes: readonly ProbeSeen[],
+  timing: Pick<FleetTiming, 'deadAfterMs' | 'steadyAfterMs'>,
+  mayBury: boolean,
+): string[] {
+  const usable = probes.filter(probe => !probe.isDraining && !probe.isRevoked)
+  const isHeard = (probe: ProbeSeen) => probe.silentMs <= timing.deadAfterMs
+  const staying = usable.filter(probe => current.includes(probe.id) && (isHeard(probe) || !mayBury))
+  const waiting = usable.filter(probe => !current.includes(probe.id) && probe.isConnected && isHeard(probe))
+  const joining = waiting.filter(probe => probe.isNew || probe.steadyMs >= timing.steadyAfterMs)
+  const next = [...staying, ...joining]
+  return (next.length > 0 ? next : waiting).map(probe => probe.id).sort()
+}
+
+/** True when both name the same probes; both in the order of ids. */
+export function isSameSet(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((id, i) => id === b[i])
+}

@@ -1,0 +1,97 @@
+import {
+  type Assignment,
+  type Assignments,
+  type Heartbeat,
+  type Hello,
+  RegionState,
+} from '../../proto/gen/probe/v1/fleet.ts'
+import type { RunHint } from '../../shared/subjects.ts'
+import { assignedEntry, type Book, type Why } from './book.ts'
+import type { Piece } from './outbox.ts'
+import type { Entry } from './roster.ts'
+
+/** What the verdict has stored of a monitor. `regionState` null: nothing of this region yet. */
+export type StoredStates = ReadonlyMap<string, { regionState: string | null }>
+
+/** The states of verdict/types.ts as probes know them. */
+const REGION_STATES: Record<string, RegionState> = {
+  pending: RegionState.PENDING,
+  ok: RegionState.OK,
+  degraded: RegionState.DEGRADED,
+  failing: RegionState.FAILING,
+}
+
+export const regionStateOf = (state: string | null): RegionState => REGION_STATES[state ?? ''] ?? RegionState.PENDING
+
+/** A chunk of ids as a message: what the probe has to check now is an upsert, everything else a removal. */
+export function assignmentsOf(
+  piece: Extract<Piece, { kind: 'assignments' }>,
+  { book, region, probeId, states }: { book: Book; region: string; probeId: string; states: StoredStates | null },
+): Assignments {
+  const { isSnapshot, isLast, revision, epoch } = piece
+  const upserts: Assignment[] = []
+  const removals: string[] = []
+  for (const [id, why] of piece.ids) {
+    const entry = assignedEntry(book, region, probeId, id)
+    if (entry?.spec) upserts.push(assignmentOf(entry, why, states))
+    else if (!isSnapshot) removals.push(id)
+  }
+  return { isSnapshot, isLast, revision, epoch, upserts, removals }
+}
+
+/** `states` null: they could not be read; then only a change is a reason to check at once. */
+function assignmentOf(entry: Entry, why: Why, states: StoredStates | null): Assignment {
+  const stored = states?.get(entry.id)
+  return {
+    monitorId: entry.id,
+    configVersion: entry.configVersion,
+    intervalS: entry.intervalS,
+    retryCount: entry.retryCount,
+    regionState: regionStateOf(stored?.regionState ?? null),
+    spec: entry.spec ?? undefined,
+    checkAtOnce: why === 'changed' || (states !== null && stored === undefined),
+  }
+}
+
+/** A sentence about what is wrong with a probe's first message, or null. */
+export function helloFault(hello: Hello): string | null {
+  if (!isLine(hello.name) || hello.name === '') return 'name has to be one line of 1 to 100 characters'
+  if (!isLine(hello.instanceId) || hello.instanceId === '')
+    return 'instance_id has to be one line of 1 to 100 characters'
+  if (!isLine(hello.version)) return 'version has to be one line of at most 100 characters'
+  if (hello.capabilities.length > 50 || !hello.capabilities.every(isLine)) return 'capabilities are at most 50 lines'
+  return null
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+const isLine = (text: string) => text.length <= 100 && !/[\u0000-\u001f\u007f]/.test(text)
+
+/** What `probes.health` keeps of a heartbeat. */
+export function healthOf(heartbeat: Heartbeat) {
+  return {
+    running: heartbeat.running,
+    waiting: heartbeat.waiting,
+    spool_bytes: heartbeat.spoolBytes,
+    loop_lag_ms: heartbeat.loopLagMs,
+    connectivity_ok: heartbeat.connectivityOk,
+    dropped_results: heartbeat.droppedResults,
+  }
+}
+
+/** A hint to check at once as it came from NATS; null when it is not one. */
+export function readRunHint(data: unknown): RunHint | null {
+  const hint = data as Partial<RunHint> | null
+  const isHint =
+    typeof hint?.runId === 'string' &&
+    typeof hint.monitorId === 'string' &&
+    Number.isInteger(hint.trigger) &&
+    Number.isInteger(hint.scheduledAtMs)
+  return isHint ? (hint as RunHint) : null
+}
+
+/** Region states as they came from NATS; what is not one is left out. */
+export function readStateHint(data: unknown): { monitorId: string; state: RegionState }[] {
+  const states = (data as { states?: unknown } | null)?.states
+  if (!Array.isArray(states)) return []
+  return states.filter(item => typeof item?.monitorId === 'string' && RegionState[item.state] !== undefined)
+}

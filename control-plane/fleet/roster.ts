@@ -1,0 +1,95 @@
+import { CheckSpec } from '../../proto/gen/probe/v1/fleet.ts'
+import { toCheckSpec } from '../monitors/check-spec.ts'
+import { isChecked } from '../monitors/configuration.ts'
+import type { StoredMonitor } from '../monitors/types.ts'
+import type { Secrets } from '../platform/secrets.ts'
+
+/** What the fleet keeps of a monitor. `spec` null: nobody checks it now (paused, deleted, incomplete). */
+export type Entry = {
+  id: string
+  revision: number
+  configVersion: number
+  intervalS: number
+  retryCount: number
+  regions: readonly string[]
+  spec: CheckSpec | null
+  /** about the size of its assignment on the wire */
+  sizeBytes: number
+}
+
+/** All monitors by id, and what changed in the order of revisions, so that "since revision n" needs no full scan. */
+export type Roster = {
+  /** everything up to this one is in */
+  revision: number
+  /** deletions up to this one are forgotten: who has less needs a snapshot */
+  floor: number
+  entries: Map<string, Entry>
+  log: { revision: number; id: string }[]
+}
+
+const FORGET_DELETED_AFTER_MS = 24 * 3_600_000
+const NO_REGIONS: readonly string[] = []
+
+export const createRoster = (): Roster => ({ revision: 0, floor: 0, entries: new Map(), log: [] })
+
+/** Throws when the monitor's secrets do not open: the caller has to go on with `uncheckedEntry`. */
+export function entryOf(monitor: StoredMonitor, secrets: Secrets): Entry {
+  if (!isChecked(monitor)) return uncheckedEntry(monitor)
+  const spec = toCheckSpec(monitor, secrets)
+  return {
+    id: monitor.id,
+    revision: monitor.revision,
+    configVersion: monitor.configVersion,
+    intervalS: monitor.intervalSeconds,
+    retryCount: monitor.retryCount,
+    regions: monitor.regions,
+    spec,
+    sizeBytes: CheckSpec.encode(spec).finish().length + 64,
+  }
+}
+
+export function uncheckedEntry(monitor: Pick<StoredMonitor, 'id' | 'revision' | 'configVersion'>): Entry {
+  const { id, revision, configVersion } = monitor
+  return { id, revision, configVersion, intervalS: 0, retryCount: 0, regions: NO_REGIONS, spec: null, sizeBytes: 64 }
+}
+
+/** True for a deletion so old that no probe is told of it any more. */
+export function isForgotten(monitor: Pick<StoredMonitor, 'deletedAt'>, nowMs: number): boolean {
+  return monitor.deletedAt !== null && nowMs - monitor.deletedAt.getTime() > FORGET_DELETED_AFTER_MS
+}
+
+/** Takes in the next entry, in the order of revisions; returns the one it replaces. */
+export function enter(roster: Roster, entry: Entry): Entry | null {
+  const before = roster.entries.get(entry.id) ?? null
+  roster.entries.set(entry.id, entry)
+  roster.revision = entry.revision
+  roster.log.push({ revision: entry.revision, id: entry.id })
+  if (roster.log.length > 2 * roster.entries.size + 1_000) {
+    roster.log = roster.log.filter(change => roster.entries.get(change.id)?.revision === change.revision)
+  }
+  return before
+}
+
+/** Passes over a deletion that is forgotten. */
+export function forget(roster: Roster, monitor: Pick<StoredMonitor, 'id' | 'revision'>): void {
+  roster.entries.delete(monitor.id)
+  roster.revision = monitor.revision
+  roster.floor = monitor.revision
+}
+
+/** The ids of the monitors that changed after a revision, each once. */
+export function changedSince(roster: Roster, revision: number): string[] {
+  let low = 0
+  let high = roster.log.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (roster.log[middle]!.revision <= revision) low = middle + 1
+    else high = middle
+  }
+  const ids: string[] = []
+  for (let i = low; i < roster.log.length; i++) {
+    const { id, revision: at } = roster.log[i]!
+    if (roster.entries.get(id)?.revision === at) ids.push(id)
+  }
+  return ids
+}

@@ -1,0 +1,150 @@
+import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
+import type { RegionEpoch } from './book.ts'
+import type { ProbeSeen } from './live-set.ts'
+import type { StoredStates } from './messages.ts'
+
+/** Tokens and probes belong to the operator, not to a project: none of these statements is about a tenant's data. */
+
+export async function insertProbeToken(db: Db, row: { id: string; region: string; hash: Buffer; now: Date }) {
+  await execute(
+    db,
+    'INSERT INTO probe_tokens (id, region, token_hash, created_at) VALUES (:id, :region, :hash, :now)',
+    row,
+  )
+}
+
+/** The token with a hash, unless it is revoked. Notes its use to the minute. */
+export async function useProbeToken(db: Db, hash: Buffer): Promise<{ id: string; region: string } | null> {
+  const rows = await query<{ id: string; region: string; isStale: boolean }>(
+    db,
+    `SELECT id, region, last_used_at IS NULL OR last_used_at < now() - interval '1 minute' AS "isStale"
+     FROM probe_tokens WHERE token_hash = ? AND revoked_at IS NULL`,
+    [hash],
+  )
+  const token = rows[0]
+  if (!token) return null
+  if (token.isStale) await execute(db, 'UPDATE probe_tokens SET last_used_at = now() WHERE id = ?', [token.id])
+  return { id: token.id, region: token.region }
+}
+
+export type ProbeRow = {
+  id: string
+  tokenId: string
+  region: string
+  name: string
+  instanceId: string
+  version: string
+  capabilities: string[]
+  connectedTo: string
+}
+
+/** A probe is known by token and name. `connected_at` equals `created_at` for its first connection only. */
+export async function upsertProbe(db: Db, row: ProbeRow): Promise<{ id: string }> {
+  const rows = await query<{ id: string }>(
+    db,
+    `INSERT INTO probes (id, token_id, region, name, instance_id, version, capabilities, connected_to,
+       connected_at, last_seen_at, created_at)
+     VALUES (:id, :tokenId, :region, :name, :instanceId, :version, :capabilities, :connectedTo, now(), now(), now())
+     ON CONFLICT (token_id, name) DO UPDATE SET
+       instance_id = EXCLUDED.instance_id, version = EXCLUDED.version, capabilities = EXCLUDED.capabilities,
+       connected_to = EXCLUDED.connected_to, connected_at = now(), last_seen_at = now(), is_draining = false
+     RETURNING id`,
+    row,
+  )
+  return rows[0]!
+}
+
+/** `connectedTo` names one connection, so a newer one of the same probe is never taken for it. */
+export type Seen = { id: string; connectedTo: string; silentMs: number; health: object | null }
+
+/**
+ * Writes down when the probes of one process were last heard, for all of them at once. Returns the ids that are still
+ * this process's: not those whose probe has connected elsewhere since, or whose token was revoked.
+ */
+export async function recordSeen(db: Db, seen: Seen[]): Promise<Set<string>> {
+  const rows = await query<{ id: string }>(
+    db,
+    `UPDATE probes SET
+       last_seen_at = GREATEST(last_seen_at, now() - s."silentMs" * interval '1 millisecond'),
+       health = COALESCE(s.health, probes.health)
+     FROM jsonb_to_recordset(?::jsonb) AS s (id uuid, "connectedTo" text, "silentMs" double precision, health jsonb),
+       probe_tokens t
+     WHERE probes.id = s.id AND probes.connected_to = s."connectedTo"
+       AND t.id = probes.token_id AND t.revoked_at IS NULL
+     RETURNING probes.id`,
+    [JSON.stringify(seen)],
+  )
+  return new Set(rows.map(row => row.id))
+}
+
+/** A probe that says goodbye gets no work any more, until it connects again. */
+export async function markDraining(db: Db, probeId: string, connectedTo: string): Promise<void> {
+  await execute(db, 'UPDATE probes SET is_draining = true WHERE id = ? AND connected_to = ?', [probeId, connectedTo])
+}
+
+/** These connections are closed; nothing happens to probes that have connected anew since. */
+export async function markDisconnected(db: Db, connectedTo: string[]): Promise<void> {
+  await execute(db, 'UPDATE probes SET connected_to = NULL WHERE connected_to = ANY (?::text[])', [connectedTo])
+}
+
+/** The probes of all regions, or of one. Those long gone and out of every live set are left out. */
+export function probesSeen(db: Db, region: string | null): Promise<ProbeSeen[]> {
+  return query(
+    db,
+    `SELECT p.id, p.region, EXTRACT(EPOCH FROM now() - p.last_seen_at)::float8 * 1000 AS "silentMs",
+       EXTRACT(EPOCH FROM now() - p.connected_at)::float8 * 1000 AS "steadyMs",
+       p.connected_to IS NOT NULL AS "isConnected", p.connected_at = p.created_at AS "isNew",
+       p.is_draining AS "isDraining", t.revoked_at IS NOT NULL AS "isRevoked"
+     FROM probes p JOIN probe_tokens t ON t.id = p.token_id LEFT JOIN region_epochs e ON e.region = p.region
+     WHERE (:region::text IS NULL OR p.region = :region)
+       AND (p.last_seen_at > now() - interval '1 hour' OR p.id = ANY (e.probe_ids))`,
+    { region },
+  )
+}
+
+export function regionEpochs(db: Db, region: string | null = null): Promise<RegionEpoch[]> {
+  return query(
+    db,
+    `SELECT region, epoch, probe_ids AS "probeIds" FROM region_epochs WHERE :region::text IS NULL OR region = :region`,
+    { region },
+  )
+}
+
+/** The region's live set, locked until the transaction ends; made empty where there is none. */
+export async function lockRegionEpoch(tx: Tx, region: string): Promise<RegionEpoch> {
+  await execute(
+    tx,
+    `INSERT INTO region_epochs (region, epoch, probe_ids, updated_at) VALUES (?, 0, '{}', now()) ON CONFLICT DO NOTHING`,
+    [region],
+  )
+  const rows = await query<RegionEpoch>(
+    tx,
+    `SELECT region, epoch, probe_ids AS "probeIds" FROM region_epochs WHERE region = ? FOR UPDATE`,
+    [region],
+  )
+  return rows[0]!
+}
+
+/** The next epoch, with another live set. Tells every fleet process. */
+export async function saveRegionEpoch(tx: Tx, region: string, probeIds: string[]): Promise<void> {
+  await execute(
+    tx,
+    `WITH saved AS (UPDATE region_epochs SET epoch = epoch + 1, probe_ids = ?::uuid[], updated_at = now()
+       WHERE region = ? RETURNING region)
+     SELECT pg_notify('region_epochs', region) FROM saved`,
+    [probeIds, region],
+  )
+}
+
+/** What the verdict has stored of some monitors: the state of one region, null where it has none of that region. */
+export async function storedStates(db: Db, region: string, monitorIds: string[]): Promise<StoredStates> {
+  const rows = await query<{ id: string; regionState: string | null }>(
+    db,
+    `SELECT monitor_id AS id,
+       (SELECT cell->>'state' FROM jsonb_array_elements(state->'cells') cell WHERE cell->>'region' = :region)
+         AS "regionState"
+     FROM verdict_states WHERE monitor_id = ANY (:monitorIds::uuid[])`,
+    { region, monitorIds },
+  )
+  return new Map(rows.map(row => [row.id, row]))
+}

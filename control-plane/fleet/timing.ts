@@ -1,0 +1,17 @@
+/** The times of decisions 11.1, in milliseconds. Tests shorten them. */
+export type FleetTiming = {
+  heartbeatIntervalMs: number
+  /** no message for so long: the link is dead, and its probe leaves the live set */
+  deadAfterMs: number
+  /** a probe that came back has to stay connected for so long before it gets work */
+  steadyAfterMs: number
+  /** how often links, live sets and epochs are looked at */
+  roundMs: number
+}
+
+export const FLEET_TIMING: FleetTiming = {
+  heartbeatIntervalMs: 3_000,
+  deadAfterMs: 10_000,
+  steadyAfterMs: 60_000,
+  roundMs: 1_000,
+}

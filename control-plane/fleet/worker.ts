@@ -1,0 +1,193 @@
+import { FleetService } from '../../proto/gen/probe/v1/fleet.ts'
+import type { Log } from '../../shared/log.ts'
+import { monitorsSince } from '../monitors/store.ts'
+import type { StoredMonitor } from '../monitors/types.ts'
+import { monotonicMs, nowMs } from '../platform/clock.ts'
+import { startGrpcServer } from '../platform/grpc.ts'
+import { startLoop } from '../platform/loop.ts'
+import type { Metrics } from '../platform/metrics.ts'
+import type { Nats } from '../platform/nats.ts'
+import { type Db, listen } from '../platform/postgres.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import { updateLiveSets } from './actions.ts'
+import { createBook, enterEpoch, enterMonitor, type Mark, planOf } from './book.ts'
+import { type Desk, markLinks } from './desk.ts'
+import { fleetImplementation, pump } from './grpc.ts'
+import type { Link } from './link.ts'
+import { fleetMeters, measure } from './meters.ts'
+import { readHints } from './reader.ts'
+import { type Entry, entryOf, forget, isForgotten, uncheckedEntry } from './roster.ts'
+import { markDisconnected, recordSeen, regionEpochs } from './store.ts'
+import { FLEET_TIMING, type FleetTiming } from './timing.ts'
+
+export type FleetContext = {
+  db: Db
+  /** for LISTEN */
+  databaseUrl: string
+  nats: Nats
+  secrets: Secrets
+  log: Log
+  metrics: Metrics
+  /** for people; shown as `probes.connected_to` */
+  processName: string
+  /** where probes connect; port 0: any free one */
+  host: string
+  port: number
+  /** where probes publish their results, as they see it */
+  natsUrl: string
+  timing?: FleetTiming
+}
+
+const PAGE = 2_000
+const FOLLOW_EVERY_MS = 2_000
+const STOP_WITHIN_MS = 2_000
+
+/**
+ * The role `fleet`: loads every monitor, then serves probes, follows changes, and keeps the live sets (decisions 11.1).
+ * Throws when the port is taken or the database does not answer. `stop` ends the streams so that probes come back later.
+ */
+export async function startFleet(context: FleetContext): Promise<{ port: number; stop(): Promise<void> }> {
+  const meters = fleetMeters(context.metrics)
+  let catchingUp: Promise<void> = Promise.resolve()
+  const desk: Desk = {
+    ...context,
+    timing: context.timing ?? FLEET_TIMING,
+    book: createBook(),
+    links: new Map(),
+    meters,
+    isStopping: false,
+    ended: [],
+    async admit(region) {
+      await updateLiveSets(desk.db, desk.timing, { region, mayBury: false })
+      await readEpochs(desk, region)
+    },
+    wake: () => rounds.wake(),
+    catchUp() {
+      // one after the other: the roster takes revisions in their order
+      catchingUp = catchingUp.then(
+        () => readMonitors(desk, context.secrets),
+        () => readMonitors(desk, context.secrets),
+      )
+      return catchingUp
+    },
+  }
+  await desk.catchUp()
+  await readEpochs(desk)
+  const server = await startGrpcServer({
+    host: context.host,
+    port: context.port,
+    service: FleetService,
+    implementation: fleetImplementation(desk),
+    protoFile: 'probe/v1/fleet.proto',
+  })
+
+  const hints = readHints(desk)
+  const rounds = startLoop('fleet_links', desk.timing.roundMs, context, createRound(desk))
+  const monitors = startLoop('fleet_monitors', FOLLOW_EVERY_MS, context, () => desk.catchUp())
+  const epochs = startLoop('fleet_epochs', FOLLOW_EVERY_MS, context, () => readEpochs(desk))
+  const loops = { monitors, region_epochs: epochs }
+  const listener = listen(
+    context.databaseUrl,
+    Object.keys(loops),
+    channel => loops[channel as keyof typeof loops].wake(),
+    context.log,
+  )
+  return {
+    port: server.port,
+    async stop() {
+      desk.isStopping = true
+      hints.stop()
+      await Promise.all([listener.stop(), rounds.stop(), monitors.stop(), epochs.stop()])
+      for (const link of [...desk.links.values()]) link.close('stopping')
+      await server.stop(STOP_WITHIN_MS)
+      await markDisconnected(desk.db, desk.ended.splice(0))
+    },
+  }
+}
+
+/** Monitors that are new or changed, page by page, into the book and to the probes of this process. */
+async function readMonitors(desk: Desk, secrets: Secrets): Promise<void> {
+  const { roster } = desk.book
+  for (;;) {
+    const page = await monitorsSince(desk.db, roster.revision, PAGE)
+    const marks: Mark[] = []
+    for (const monitor of page) {
+      if (isForgotten(monitor, nowMs())) forget(roster, monitor)
+      else for (const mark of enterMonitor(desk.book, toEntry(desk, monitor, secrets))) marks.push(mark)
+    }
+    tell(desk, marks)
+    if (page.length < PAGE) return
+  }
+}
+
+/** One monitor whose secrets do not open must not keep the others from being checked. */
+function toEntry(desk: Desk, monitor: StoredMonitor, secrets: Secrets): Entry {
+  try {
+    return entryOf(monitor, secrets)
+  } catch (error) {
+    desk.log.error({ err: error, monitorId: monitor.id }, 'a monitor cannot be checked: its secrets do not open')
+    return uncheckedEntry(monitor)
+  }
+}
+
+/** Live sets as they are now, into the book and to the probes of this process. */
+async function readEpochs(desk: Desk, only: string | null = null): Promise<void> {
+  for (const row of await regionEpochs(desk.db, only)) {
+    if (row.epoch <= planOf(desk.book, row.region).epoch) continue
+    tell(desk, enterEpoch(desk.book, row))
+    for (const link of desk.links.values()) if (link.region === row.region) pump(desk, link)
+  }
+}
+
+function tell(desk: Desk, marks: readonly Mark[]): void {
+  for (const link of markLinks(desk.links, marks)) pump(desk, link)
+}
+
+/** Closes dead links, writes down who was heard, and buries or lets in probes. */
+function createRound(desk: Desk): () => Promise<void> {
+  const { timing, db } = desk
+  // since when everything heard was written down in time: only then is an old `last_seen_at` a dead probe (live-set.ts)
+  let soundSinceMs = monotonicMs()
+  let recordedMs = monotonicMs()
+  return async () => {
+    const startedMs = monotonicMs()
+    for (const link of [...desk.links.values()]) {
+      if (startedMs - link.lastHeardMs > timing.deadAfterMs) link.close('silent')
+    }
+    await recordLinks(desk, startedMs)
+    if (monotonicMs() - recordedMs > timing.deadAfterMs / 2) soundSinceMs = monotonicMs()
+    recordedMs = monotonicMs()
+    const mayBury = recordedMs - soundSinceMs > timing.deadAfterMs
+    const changed = await updateLiveSets(db, timing, { mayBury })
+    if (changed.length > 0) {
+      desk.log.info({ regions: changed }, 'other probes are live now')
+      await readEpochs(desk)
+    }
+    measure(desk, monotonicMs())
+  }
+}
+
+async function recordLinks(desk: Desk, atMs: number): Promise<void> {
+  const due = [...desk.links.values()].filter(
+    link => link.lastHeardMs > link.recordedMs && atMs - link.recordedMs >= desk.timing.heartbeatIntervalMs,
+  )
+  if (due.length > 0) {
+    const ours = await recordSeen(
+      desk.db,
+      due.map(link => seenOf(link, atMs)),
+    )
+    for (const link of due) {
+      if (ours.has(link.probeId)) link.recordedMs = atMs
+      else link.close('taken over')
+    }
+  }
+  const ended = desk.ended.splice(0)
+  if (ended.length > 0) await markDisconnected(desk.db, ended)
+}
+
+const seenOf = (link: Link, atMs: number) => ({
+  id: link.probeId,
+  connectedTo: link.connectedTo,
+  silentMs: Math.max(0, atMs - link.lastHeardMs),
+  health: link.health,
+})

@@ -1,0 +1,75 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Server, ServerCredentials, type ServiceDefinition, type UntypedServiceImplementation } from '@grpc/grpc-js'
+import { loadSync } from '@grpc/proto-loader'
+import { ReflectionService } from '@grpc/reflection'
+import { HealthImplementation } from 'grpc-health-check'
+
+export type GrpcServer = {
+  port: number
+  /** Says NOT_SERVING, takes no new calls, waits for the calls that are under way, at most `patienceMs`. */
+  stop(patienceMs: number): Promise<void>
+}
+
+type Options = {
+  host: string
+  /** 0: any free one */
+  port: number
+  service: ServiceDefinition
+  implementation: UntypedServiceImplementation
+  /** below `proto/`, for reflection */
+  protoFile: string
+}
+
+/** A gRPC server with one service, and the health and reflection services beside it. Throws when the port is taken. */
+export async function startGrpcServer(options: Options): Promise<GrpcServer> {
+  const server = new Server({
+    // a peer that vanished without a word is noticed by the connection too, not only by the service's own heartbeats
+    'grpc.keepalive_time_ms': 10_000,
+    'grpc.keepalive_timeout_ms': 5_000,
+    'grpc.keepalive_permit_without_calls': 1,
+    'grpc.max_receive_message_length': 1024 * 1024,
+    'grpc.max_concurrent_streams': 16,
+  })
+  server.addService(options.service, options.implementation)
+
+  const root = packageRoot()
+  const definition = loadSync(options.protoFile, { includeDirs: [join(root, 'proto')] })
+  new ReflectionService(definition).addToServer(server)
+  const names = ['', ...Object.keys(definition).filter(name => typeof definition[name]?.format !== 'string')]
+  const health = new HealthImplementation(Object.fromEntries(names.map(name => [name, 'SERVING'])))
+  health.addToServer(server)
+
+  const address = `${options.host}:${options.port}`
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync(address, ServerCredentials.createInsecure(), (error, bound) => {
+      if (error) reject(new Error(`cannot listen for probes on ${address}: ${error.message}`))
+      else resolve(bound)
+    })
+  })
+  return {
+    port,
+    async stop(patienceMs) {
+      for (const name of names) health.setStatus(name, 'NOT_SERVING')
+      const timer = setTimeout(() => server.forceShutdown(), patienceMs)
+      await new Promise<void>(resolve => server.tryShutdown(() => resolve()))
+      clearTimeout(timer)
+    },
+  }
+}
+
+/** Where package.json stands, from the source tree and from the bundle in dist/ alike. */
+function packageRoot(): string {
+  let folder = dirname(fileURLToPath(import.meta.url))
+  while (!isRoot(folder)) {
+    if (dirname(folder) === folder) throw new Error('package.json of picket is not above this program')
+    folder = dirname(folder)
+  }
+  return folder
+}
+
+function isRoot(folder: string): boolean {
+  const file = join(folder, 'package.json')
+  return existsSync(file) && (JSON.parse(readFileSync(file, 'utf8')) as { name?: string }).name === 'picket'
+}
