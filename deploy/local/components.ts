@@ -31,6 +31,7 @@ export function startControlPlane(
   common: Record<string, string>,
   grpcPort: number,
   screen: Screen,
+  cancel: AbortSignal,
 ): Promise<Supervised<Running>> {
   const start = () =>
     startProgram({
@@ -39,13 +40,14 @@ export function startControlPlane(
       readyEvent: 'ready',
       timeoutMs: READY_TIMEOUT_MS,
       dataDir: settings.dataDir,
+      cancel,
       env: { ...common, HOST: settings.host, PORT: String(settings.port), GRPC_PORT: String(grpcPort) },
     })
   return screen.component(
     'control plane',
     async () => {
       const running = await supervise('The control plane', start, text => screen.say(`! ${text}`))
-      await untilReady(settings).catch(async error => {
+      await untilReady(settings, cancel).catch(async error => {
         await running.stop()
         throw error
       })
@@ -62,6 +64,7 @@ export function startProbe(
   common: Record<string, string>,
   grpcPort: number,
   screen: Screen,
+  cancel: AbortSignal,
 ): Promise<Supervised<Running>> {
   const { EGRESS_ALLOW = '', LOG_LEVEL = '' } = common
   const start = () =>
@@ -71,6 +74,7 @@ export function startProbe(
       readyEvent: 'connected',
       timeoutMs: READY_TIMEOUT_MS,
       dataDir: settings.dataDir,
+      cancel,
       // the keys of the house stay out: a probe holds its token and nothing else
       env: {
         FLEET_URL: `127.0.0.1:${grpcPort}`,
@@ -92,12 +96,12 @@ export function startProbe(
   )
 }
 
-async function untilReady(settings: Settings): Promise<void> {
+async function untilReady(settings: Settings, cancel: AbortSignal): Promise<void> {
   const host = settings.host === '0.0.0.0' || settings.host === '::' ? '127.0.0.1' : settings.host
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${settings.port}/readyz`
   const deadline = Date.now() + READY_TIMEOUT_MS
   let answer = 'no answer'
-  while (Date.now() < deadline) {
+  while (Date.now() < deadline && !cancel.aborted) {
     const response = await fetch(url).catch(() => undefined)
     if (response?.status === 200) return
     answer = response ? await response.text() : 'no answer'

@@ -5,7 +5,7 @@ import { type DataServices, startDataServices } from './data-services.ts'
 import { freePort } from './engines/free-port.ts'
 import { assertPortFree, portOr } from './reachable.ts'
 import type { Screen } from './screen.ts'
-import { LOCAL_REGIONS, readSettings, type Settings } from './settings.ts'
+import { LOCAL_REGIONS, readSettings, type Settings, StartError } from './settings.ts'
 import type { Running, Supervised } from './supervise.ts'
 
 export type Picket = {
@@ -19,8 +19,11 @@ export type Picket = {
   kill(): void
 }
 
-/** Starts everything on this machine (decisions 11.4) and resolves when `/readyz` answers 200. Throws StartError. */
-export async function startPicket(env: NodeJS.ProcessEnv, screen: Screen): Promise<Picket> {
+/**
+ * Starts everything on this machine (decisions 11.4) and resolves when `/readyz` answers 200. Throws StartError, also
+ * when `cancel` comes first; then what was started is stopped.
+ */
+export async function startPicket(env: NodeJS.ProcessEnv, screen: Screen, cancel: AbortSignal): Promise<Picket> {
   const settings = readSettings(env)
   await assertPortFree(settings.port, settings.host)
   const release = openDataDir(settings.dataDir)
@@ -43,17 +46,21 @@ export async function startPicket(env: NodeJS.ProcessEnv, screen: Screen): Promi
     screen.say(`Picket, data in ${settings.dataDir}\n`)
     const keep = readKeep(settings.dataDir, env)
     services = await startDataServices(settings, keep, screen)
+    assertNotCancelled(cancel)
     const common = commonEnv(settings, services, keep, env)
     const apiKey = await screen.component(
       'schema and account',
       () => firstAccount(settings, keep, common),
       key => (key ? 'made' : 'kept'),
     )
+    assertNotCancelled(cancel)
     const tokens = await probeTokens(settings, keep, common)
     const grpcPort = Number(env.GRPC_PORT) || (await portOr(50_051, freePort))
-    controlPlane = await startControlPlane(settings, common, grpcPort, screen)
+    controlPlane = await startControlPlane(settings, common, grpcPort, screen, cancel)
     const starting = LOCAL_REGIONS.map(region =>
-      startProbe(region, tokens[region] ?? '', settings, common, grpcPort, screen).then(probe => probes.push(probe)),
+      startProbe(region, tokens[region] ?? '', settings, common, grpcPort, screen, cancel).then(probe =>
+        probes.push(probe),
+      ),
     )
     const failure = (await Promise.allSettled(starting)).find(result => result.status === 'rejected')
     if (failure) throw failure.reason
@@ -62,4 +69,8 @@ export async function startPicket(env: NodeJS.ProcessEnv, screen: Screen): Promi
     await stop()
     throw error
   }
+}
+
+function assertNotCancelled(cancel: AbortSignal): void {
+  if (cancel.aborted) throw new StartError('Stopped while starting.')
 }

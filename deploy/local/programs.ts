@@ -21,6 +21,8 @@ export type ProgramOptions = {
   timeoutMs: number
   dataDir: string
   env: Record<string, string>
+  /** gives up waiting, and stops it */
+  cancel: AbortSignal
 }
 
 /** Starts one of our programs and resolves when it says that it is ready, with what it says. */
@@ -49,6 +51,7 @@ export async function startProgram(options: ProgramOptions): Promise<Running & {
   const outcome = await Promise.race([
     ready,
     running.exited.then(() => 'ended' as const),
+    new Promise<'late'>(resolve => options.cancel.addEventListener('abort', () => resolve('late'), { once: true })),
     new Promise<'late'>(resolve => setTimeout(() => resolve('late'), options.timeoutMs).unref()),
   ])
   if (typeof outcome === 'object') return { ...running, ready: outcome }

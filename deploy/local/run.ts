@@ -2,39 +2,46 @@ import { type Picket, startPicket } from './picket.ts'
 import { createScreen } from './screen.ts'
 import { LOCAL_REGIONS, StartError } from './settings.ts'
 
+/** A second Ctrl-C kills; npm hands the first one on a second time at once. */
+const IMPATIENT_MS = 1_000
+
 /**
  * `npm start`: runs until SIGINT or SIGTERM, then stops everything in order and leaves nothing behind. `then` runs beside
  * it once it is ready (the demo) and gives what has to be ended first.
  */
 export async function run(then: (picket: Picket) => Promise<() => Promise<void>> = greet): Promise<void> {
   const screen = createScreen()
-  const starting = startPicket(process.env, screen)
-  let isStopping = false
+  const cancel = new AbortController()
+  const starting = startPicket(process.env, screen, cancel.signal)
   let finishThen = async () => {}
+  let askedAt = 0
 
   const stop = async (exitCode: number) => {
-    isStopping = true
+    cancel.abort()
     const picket = await starting.catch(() => undefined)
     await finishThen()
     await picket?.stop()
+    if (exitCode === 0) screen.say('Stopped.')
     process.exit(exitCode)
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, async () => {
-      if (isStopping) {
-        const picket = await Promise.race([starting, undefined])
+      if (!cancel.signal.aborted) {
+        askedAt = performance.now()
+        screen.say('\nStopping …')
+        await stop(0)
+      } else if (performance.now() - askedAt > IMPATIENT_MS) {
+        const picket = await Promise.race([starting.catch(() => undefined), undefined])
         picket?.kill()
         process.exit(1)
       }
-      screen.say('\nStopping …')
-      await stop(0)
     })
   }
   try {
     const picket = await starting
-    if (!isStopping) finishThen = await then(picket)
+    if (!cancel.signal.aborted) finishThen = await then(picket)
   } catch (error) {
-    if (isStopping) return
+    if (cancel.signal.aborted) return
     console.error(error instanceof StartError ? `\n${error.message}` : error)
     await stop(1)
   }

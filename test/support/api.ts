@@ -1,0 +1,45 @@
+export type ApiAnswer = {
+  status: number
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every endpoint
+  body: any
+  headers: Headers
+}
+
+export type Api = {
+  get(path: string, headers?: Record<string, string>): Promise<ApiAnswer>
+  delete(path: string, headers?: Record<string, string>): Promise<ApiAnswer>
+  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiAnswer>
+  put(path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiAnswer>
+}
+
+/** A client of `/api/v1` with one key (null: none). Paths begin with a slash; a body that is no text is sent as JSON. */
+export function createApi(origin: string, apiKey: string | null): Api {
+  const send = async (method: string, path: string, body: unknown, headers: Record<string, string> = {}) => {
+    const response = await fetch(`${origin}/api/v1${path}`, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body),
+    })
+    const text = await response.text()
+    return { status: response.status, body: parse(text), headers: response.headers }
+  }
+  return {
+    get: (path, headers) => send('GET', path, undefined, headers),
+    delete: (path, headers) => send('DELETE', path, undefined, headers),
+    post: (path, body, headers) => send('POST', path, body, headers),
+    put: (path, body, headers) => send('PUT', path, body, headers),
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

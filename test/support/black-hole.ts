@@ -1,0 +1,33 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+import type { Teardown } from './teardown.ts'
+
+/** A port of 127.0.0.1 on which connections are neither accepted nor refused, as behind a firewall that drops. */
+export async function startBlackHole(t: Teardown): Promise<number> {
+  const child = fork(import.meta.filename, ['listen'])
+  const [port] = (await once(child, 'message')) as [number]
+  child.kill('SIGSTOP')
+  const fillers: Socket[] = []
+  t.teardown(() => {
+    for (const filler of fillers) filler.destroy()
+    child.kill('SIGKILL')
+  })
+  // A stopped process accepts nothing; once its queue is full, the kernel drops what comes.
+  for (;;) {
+    const filler = connect(port, '127.0.0.1').on('error', () => {})
+    fillers.push(filler)
+    const isConnected = await Promise.race([
+      once(filler, 'connect').then(() => true),
+      new Promise<boolean>(resolve => setTimeout(resolve, 150, false)),
+    ])
+    if (!isConnected) return port
+  }
+}
+
+if (process.argv[2] === 'listen') {
+  const server = createServer()
+  server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () =>
+    process.send!((server.address() as { port: number }).port),
+  )
+}

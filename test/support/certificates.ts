@@ -1,0 +1,58 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Teardown } from './teardown.ts'
+
+export type KeyPair = { key: string; cert: string }
+
+export type Authority = {
+  ca: string
+  /** a certificate for this name, valid from and to these days from now */
+  issue(name: string, fromDays: number, toDays: number): KeyPair
+  selfSigned(name: string): KeyPair
+}
+
+/** A certificate authority of a test's own, made with openssl. */
+export function createAuthority(t: Teardown): Authority {
+  const folder = mkdtempSync(join(tmpdir(), 'certificates-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  const file = (name: string) => join(folder, name)
+  const read = (name: string) => readFileSync(file(name), 'utf8')
+  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' })
+  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
+
+  openssl('req', '-x509', ...newKey, '-keyout', 'ca.key', '-out', 'ca.crt', '-subj', '/CN=Test authority', '-days', '9')
+  writeFileSync(file('index'), '')
+  writeFileSync(
+    file('ca.conf'),
+    `[ca]\ndefault_ca=own\n[own]\ndatabase=index\nnew_certs_dir=.\ncertificate=ca.crt\nprivate_key=ca.key\nrand_serial=yes
+default_md=sha256\npolicy=any\ncopy_extensions=copy\nunique_subject=no\n[any]\ncommonName=supplied\n`,
+  )
+  return {
+    ca: read('ca.crt'),
+    issue(name, fromDays, toDays) {
+      const subject = [
+        '-subj',
+        `/CN=${name}`,
+        '-addext',
+        `subjectAltName=${/^[\d.]+$/.test(name) ? 'IP' : 'DNS'}:${name}`,
+      ]
+      openssl('req', ...newKey, '-keyout', 'leaf.key', '-out', 'leaf.csr', ...subject)
+      const span = ['-startdate', stamp(fromDays), '-enddate', stamp(toDays)]
+      openssl('ca', '-batch', '-config', 'ca.conf', '-in', 'leaf.csr', '-out', 'leaf.crt', '-notext', ...span)
+      return { key: read('leaf.key'), cert: read('leaf.crt') }
+    },
+    selfSigned(name) {
+      const subject = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name}`, '-days', '9']
+      openssl('req', '-x509', ...newKey, '-keyout', 'self.key', '-out', 'self.crt', ...subject)
+      return { key: read('self.key'), cert: read('self.crt') }
+    },
+  }
+}
+
+/** YYYYMMDDHHMMSSZ, so many days from now. */
+function stamp(days: number): string {
+  const at = new Date(Date.now() + days * 86_400_000)
+  return `${at.toISOString().replace(/\D/g, '').slice(0, 14)}Z`
+}

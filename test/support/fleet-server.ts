@@ -1,0 +1,164 @@
+import { Server, ServerCredentials, type ServerDuplexStream, status } from '@grpc/grpc-js'
+import {
+  type Assignment,
+  type Assignments,
+  type CheckSpec,
+  type FleetMessage,
+  FleetService,
+  type Heartbeat,
+  type Hello,
+  type ProbeMessage,
+  RegionState,
+  type RunDone,
+  type RunNow,
+  type Welcome,
+} from '../../proto/gen/probe/v1/fleet.ts'
+import { Trigger } from '../../proto/gen/probe/v1/result.ts'
+import type { Teardown } from './teardown.ts'
+import { waitFor } from './wait.ts'
+
+type Link = ServerDuplexStream<ProbeMessage, FleetMessage>
+export type FleetServerOptions = Partial<Omit<Welcome, 'natsCredentials'>> & {
+  token?: string
+  port?: number
+  /** how far this control plane's clock is ahead of the machine's */
+  clockAheadMs?: number
+}
+
+/** A control plane as far as a probe sees one: real gRPC, and the test decides what it says. */
+export type FleetServer = {
+  url: string
+  port: number
+  hellos: Hello[]
+  heartbeats: Heartbeat[]
+  runsDone: RunDone[]
+  drained: () => boolean
+  /** Stops answering and reading, with the connection left open, as a cut cable does. */
+  setSilent: (isSilent: boolean) => void
+  /** To the newest link; waits for one. */
+  send: (body: NonNullable<FleetMessage['body']>) => Promise<void>
+  assign: (message: Partial<Assignments>) => Promise<void>
+  runNow: (request: Partial<RunNow>) => Promise<void>
+  /** Waits for that many greetings and gives the last. */
+  hello: (count: number) => Promise<Hello>
+  nowMs: () => number
+  stop: () => Promise<void>
+}
+
+export async function startFleetServer(t: Teardown, options: FleetServerOptions = {}): Promise<FleetServer> {
+  const { token = 'prb_test', port = 0, clockAheadMs = 0, ...said } = options
+  const welcome: Welcome = {
+    probeId: 'probe-1',
+    region: 'eu-west',
+    natsUrl: 'nats://127.0.0.1:1',
+    natsCredentials: '',
+    heartbeatIntervalMs: 200,
+    deadAfterMs: 1000,
+    epoch: 1,
+    ...said,
+  }
+  const hellos: Hello[] = []
+  const heartbeats: Heartbeat[] = []
+  const runsDone: RunDone[] = []
+  let link: Link | null = null
+  let isSilent = false
+  let isDrained = false
+  const nowMs = () => Date.now() + clockAheadMs
+
+  function connect(opened: Link): void {
+    if (opened.metadata.get('authorization')[0] !== `Bearer ${token}`) {
+      opened.emit('error', { code: status.UNAUTHENTICATED, details: 'the token is not known' })
+      return
+    }
+    opened.on('data', (message: ProbeMessage) => receive(opened, message))
+    opened.on('end', () => opened.end())
+    opened.on('error', () => {})
+  }
+
+  function receive(from: Link, { body }: ProbeMessage): void {
+    if (isSilent || !body) return
+    if (body.$case === 'hello') {
+      from.write({ body: { $case: 'welcome', value: welcome } })
+      link = from
+      hellos.push(body.value)
+    } else if (body.$case === 'heartbeat') {
+      heartbeats.push(body.value)
+      from.write({ body: { $case: 'heartbeatAck', value: { seq: body.value.seq, nowMs: nowMs() } } })
+    } else if (body.$case === 'runDone') runsDone.push(body.value)
+    else isDrained = true
+  }
+
+  const server = new Server()
+  server.addService(FleetService, { connect })
+  const bound = await new Promise<number>((resolve, reject) => {
+    server.bindAsync(`127.0.0.1:${port}`, ServerCredentials.createInsecure(), (error, at) =>
+      error ? reject(error) : resolve(at),
+    )
+  })
+  const stop = async () => {
+    link = null
+    server.forceShutdown()
+  }
+  t.teardown(stop)
+
+  async function send(body: NonNullable<FleetMessage['body']>): Promise<void> {
+    const to = await waitFor(() => link, { label: 'a link of a probe' })
+    to.write({ body })
+  }
+
+  return {
+    url: `127.0.0.1:${bound}`,
+    port: bound,
+    hellos,
+    heartbeats,
+    runsDone,
+    drained: () => isDrained,
+    setSilent: silent => {
+      isSilent = silent
+    },
+    send,
+    assign: message => send({ $case: 'assignments', value: { ...DELTA, ...message } }),
+    runNow: request => send({ $case: 'runNow', value: { ...RUN_NOW, ...request } }),
+    async hello(count) {
+      await waitFor(() => hellos.length >= count, { label: `greeting ${count}`, timeoutMs: 30_000 })
+      return hellos.at(-1)!
+    },
+    nowMs,
+    stop,
+  }
+}
+
+const DELTA: Assignments = { isSnapshot: false, isLast: false, revision: 1, upserts: [], removals: [] }
+const RUN_NOW: RunNow = { runId: '', monitorId: '', trigger: Trigger.RUN_NOW, scheduledAtMs: 0, spec: undefined }
+
+/** An http check of `url`, and what of it a test wants otherwise. */
+export function checkSpec(url: string, other: Partial<CheckSpec> = {}): CheckSpec {
+  return {
+    type: 'http',
+    url,
+    method: 'GET',
+    headers: {},
+    body: undefined,
+    timeoutMs: 5000,
+    assertions: [],
+    auth: undefined,
+    keyword: undefined,
+    keywordType: 'contains',
+    sslCheck: false,
+    ...other,
+  }
+}
+
+/** A monitor every 30 s without re-checks, and what of it a test wants otherwise. */
+export function assignment(monitorId: string, spec: CheckSpec, other: Partial<Assignment> = {}): Assignment {
+  return {
+    monitorId,
+    configVersion: 1,
+    intervalS: 30,
+    retryCount: 0,
+    regionState: RegionState.OK,
+    spec,
+    checkAtOnce: false,
+    ...other,
+  }
+}

@@ -1,0 +1,130 @@
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { type Api, createApi } from './api.ts'
+import { createClickhouseDatabase } from './clickhouse.ts'
+import { createDatabase } from './database.ts'
+import { startNats, type TestNats } from './nats.ts'
+import { type Program, startProgram } from './processes.ts'
+import type { Teardown } from './teardown.ts'
+
+const ADMIN = fileURLToPath(new URL('../../dist/admin.js', import.meta.url))
+
+export type PicketOptions = {
+  /** default: one probe in us-east */
+  regions?: string[]
+  probesPerRegion?: number
+  /** for the control plane, over what is set here (DEFAULT_PLAN is business, so that no limit is met by chance) */
+  env?: Record<string, string>
+  probeEnv?: Record<string, string>
+}
+
+export type Probe = Program & { region: string; token: string }
+
+export type Picket = {
+  origin: string
+  api: Api
+  apiKey: string
+  organizationId: string
+  controlPlane: Program
+  probes: Probe[]
+  nats: TestNats
+  databaseUrl: string
+  clickhouseUrl: string
+  /** the operator's command line; resolves to what it printed */
+  admin(...args: string[]): Promise<string>
+  /** one more probe; resolves when it is connected */
+  addProbe(region: string, env?: Record<string, string>): Promise<Probe>
+  /** one more control plane beside the first, on ports of its own */
+  addControlPlane(env?: Record<string, string>): Promise<Program>
+  /** after `kill9` or `stop`: the same ports again; resolves when it is ready */
+  restartControlPlane(): Promise<void>
+}
+
+/**
+ * A whole Picket for a flow test: its own NATS, PostgreSQL and ClickHouse databases, and the control plane and probes
+ * from `dist` (run `npm run build`; `npm test` does) as processes. Resolves when every probe is connected; all of it is
+ * gone at the end of the test.
+ */
+export async function startPicket(t: Teardown, options: PicketOptions = {}): Promise<Picket> {
+  const [nats, database, clickhouse] = await Promise.all([startNats(t), createDatabase(t), createClickhouseDatabase(t)])
+  const common = {
+    DATABASE_URL: database.url,
+    NATS_URL: nats.url,
+    CLICKHOUSE_URL: clickhouse.url,
+    SECRET_KEY: randomBytes(32).toString('base64'),
+    EGRESS_ALLOW: '127.0.0.0/8,::1/128',
+    LOG_LEVEL: 'info',
+    DEFAULT_PLAN: 'business',
+    RATE_LIMIT_PER_MINUTE: '1000000',
+    ...options.env,
+  }
+  const admin = async (...args: string[]) => {
+    const env = { PATH: process.env.PATH, ...common }
+    return (await promisify(execFile)(process.execPath, [ADMIN, ...args], { env })).stdout.trim()
+  }
+  const runControlPlane = async (env: Record<string, string>) => {
+    const program = startProgram(t, { program: 'dist/control-plane.js', env: { ...common, ...env } })
+    return { program, ready: await program.untilEvent('ready', 30_000) }
+  }
+
+  const account = JSON.parse(await admin('bootstrap', '--email', 'owner@example.com'))
+  const { program: controlPlane, ready } = await runControlPlane({ PORT: '0', GRPC_PORT: '0' })
+  const ports = { PORT: String(ready.http_port), GRPC_PORT: String(ready.grpc_port) }
+  const origin = `http://127.0.0.1:${ready.http_port}`
+
+  const tokens = new Map<string, Promise<string>>()
+  const tokenOf = (region: string) => {
+    const token = tokens.get(region) ?? admin('probe-token', 'create', '--region', region)
+    tokens.set(region, token)
+    return token
+  }
+  const probes: Probe[] = []
+  const addProbe = async (region: string, env: Record<string, string> = {}) => {
+    const token = await tokenOf(region)
+    const dataDir = mkdtempSync(join(tmpdir(), 'picket-probe-'))
+    t.teardown(() => rmSync(dataDir, { recursive: true, force: true }))
+    const program = startProgram(t, {
+      program: 'dist/probe-agent.js',
+      env: {
+        FLEET_URL: `127.0.0.1:${ready.grpc_port}`,
+        PROBE_TOKEN: token,
+        PROBE_NAME: `${region}-${probes.length + 1}`,
+        DATA_DIR: dataDir,
+        EGRESS_ALLOW: common.EGRESS_ALLOW,
+        LOG_LEVEL: common.LOG_LEVEL,
+        ...options.probeEnv,
+        ...env,
+      },
+    })
+    const probe = Object.assign(program, { region, token })
+    probes.push(probe)
+    await program.untilEvent('connected')
+    return probe
+  }
+  const { regions = ['us-east'], probesPerRegion = 1 } = options
+  await Promise.all(regions.flatMap(region => Array.from({ length: probesPerRegion }, () => addProbe(region))))
+
+  return {
+    origin,
+    api: createApi(origin, account.api_key),
+    apiKey: account.api_key,
+    organizationId: account.organization_id,
+    controlPlane,
+    probes,
+    nats,
+    databaseUrl: database.url,
+    clickhouseUrl: clickhouse.url,
+    admin,
+    addProbe,
+    addControlPlane: async (env = {}) => (await runControlPlane({ PORT: '0', GRPC_PORT: '0', ...env })).program,
+    async restartControlPlane() {
+      controlPlane.start(ports)
+      await controlPlane.untilEvent('ready', 30_000)
+    },
+  }
+}

@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto'
+import { createApiKey, createAuthenticate } from '../../control-plane/accounts/api-keys/actions.ts'
+import { createMetrics } from '../../control-plane/platform/metrics.ts'
+import { createPostgres, type Db } from '../../control-plane/platform/postgres.ts'
+import { createSecrets, type Secrets } from '../../control-plane/platform/secrets.ts'
+import { type App, createApp } from '../../control-plane/web/app.ts'
+import type { Scope } from '../../control-plane/web/auth.ts'
+import { createEgress } from '../../shared/egress/index.ts'
+import { createLog } from '../../shared/log.ts'
+import { createDatabase } from './database.ts'
+import type { Teardown } from './teardown.ts'
+import { insertTenant, type Tenant } from './tenant.ts'
+
+export type Handles = {
+  url: string
+  db: Db
+  secrets: Secrets
+  checkLiteral: (host: string) => string | null
+  publicUrl: string
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of every resource
+export type ApiAnswer = { status: number; body: any; headers: Record<string, unknown> }
+/** Calls the API with one key: `call('POST /monitors', { name: … })`; a text is sent as it is. */
+export type Call = (route: string, body?: unknown, headers?: Record<string, string>) => Promise<ApiAnswer>
+export type Account = Tenant & { call: Call; callWith(scope: Scope): Promise<Call> }
+
+export type ResourceApi = Handles & { account(plan?: string): Promise<Account> }
+
+/** The API with the routes of some rooms, over a database of its own, with real keys. */
+export async function createResourceApi(
+  t: Teardown,
+  addRoutes: (app: App, handles: Handles) => void,
+): Promise<ResourceApi> {
+  const { url } = await createDatabase(t)
+  const db = createPostgres(url, 10)
+  const secrets = createSecrets(randomBytes(32))
+  const { checkLiteral } = createEgress({ allow: [] })
+  const handles = { url, db, secrets, checkLiteral, publicUrl: 'http://picket.test' }
+  const app = await createApp({
+    ...handles,
+    log: createLog('test', 'silent'),
+    metrics: createMetrics(),
+    authenticate: createAuthenticate(db),
+    trustedProxies: [],
+    rateLimitPerMinute: 100_000,
+  })
+  await app.register(async scope => addRoutes(scope as App, handles), { prefix: '/api/v1' })
+  await app.ready()
+  t.teardown(async () => {
+    await app.close()
+    await db.destroy()
+  })
+
+  async function callerWith(tenant: Tenant, scope: Scope): Promise<Call> {
+    const { key } = await createApiKey(db, tenant, { name: 'test', scope })
+    return async (route, body, headers = {}) => {
+      const [method, path] = route.split(' ') as ['GET', string]
+      const answer = await app.inject({
+        method,
+        url: `/api/v1${path}`,
+        headers: {
+          authorization: `Bearer ${key}`,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body !== undefined && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+      })
+      return { status: answer.statusCode, body: answer.json(), headers: answer.headers }
+    }
+  }
+
+  return {
+    ...handles,
+    async account(plan = 'business') {
+      const tenant = await insertTenant(db, plan)
+      return { ...tenant, call: await callerWith(tenant, 'admin'), callWith: scope => callerWith(tenant, scope) }
+    },
+  }
+}

@@ -1,0 +1,50 @@
+import { jetstreamManager } from '@nats-io/jetstream'
+import { connect, nanos } from '@nats-io/transport-node'
+import { type Result, ResultBatch } from '../../proto/gen/probe/v1/result.ts'
+import { LATE_STREAM, RESULTS_STREAM } from '../../shared/subjects.ts'
+import type { Teardown } from './teardown.ts'
+import { waitFor } from './wait.ts'
+
+export type Collected = { subject: string; batch: ResultBatch }
+
+export type ResultCollector = {
+  /** every message stored, oldest first; asks the server */
+  messages: (stream?: string) => Promise<Collected[]>
+  results: (stream?: string) => Promise<Result[]>
+  /** a monitor's results in the stream RESULTS, in their order, once there are so many */
+  atLeast: (count: number, monitorId: string, timeoutMs?: number) => Promise<Result[]>
+}
+
+/** Makes the two streams of results on a NATS server and reads what they hold. */
+export async function collectResults(t: Teardown, natsUrl: string): Promise<ResultCollector> {
+  const connection = await connect({ servers: natsUrl, maxReconnectAttempts: -1, reconnectTimeWait: 100 })
+  t.teardown(() => connection.close())
+  const manager = await jetstreamManager(connection)
+  for (const name of [RESULTS_STREAM, LATE_STREAM]) {
+    await manager.streams.add({ name, subjects: [`${name}.*.*`], duplicate_window: nanos(120_000) })
+  }
+
+  async function messages(stream = RESULTS_STREAM): Promise<Collected[]> {
+    const { state } = await manager.streams.info(stream)
+    const found: Collected[] = []
+    for (let seq = state.first_seq; seq <= state.last_seq && state.messages > 0; seq++) {
+      const message = await manager.streams.getMessage(stream, { seq })
+      if (message) found.push({ subject: message.subject, batch: ResultBatch.decode(message.data) })
+    }
+    return found
+  }
+
+  const results = async (stream?: string) => (await messages(stream)).flatMap(({ batch }) => batch.results)
+
+  async function atLeast(count: number, monitorId: string, timeoutMs = 20_000): Promise<Result[]> {
+    let found: Result[] = []
+    const hasEnough = async () => {
+      found = (await results()).filter(result => result.monitorId === monitorId)
+      return found.length >= count
+    }
+    await waitFor(hasEnough, { label: `${count} results of ${monitorId}`, timeoutMs })
+    return found
+  }
+
+  return { messages, results, atLeast }
+}

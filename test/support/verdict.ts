@@ -1,0 +1,139 @@
+import { v7 as uuidv7 } from 'uuid'
+import { createMetrics } from '../../control-plane/platform/metrics.ts'
+import { connectNats, ensureStreams, type Nats } from '../../control-plane/platform/nats.ts'
+import { createPostgres, type Db, execute, query } from '../../control-plane/platform/postgres.ts'
+import { startVerdict } from '../../control-plane/results/worker.ts'
+import { createLog } from '../../shared/log.ts'
+import { Outcome, type Result, ResultBatch, Trigger } from '../../shared/result.ts'
+import { partitionOf, resultSubject } from '../../shared/subjects.ts'
+import type { Teardown } from './teardown.ts'
+
+export type MonitorSpec = { retryCount?: number; regions?: string[]; intervalSeconds?: number; name?: string }
+
+/** A monitor straight into the table, as the monitors room would store it. */
+export async function insertMonitor(db: Db, projectId: string, spec: MonitorSpec = {}): Promise<string> {
+  const [id] = await insertMonitors(db, projectId, 1, spec)
+  return id!
+}
+
+export async function insertMonitors(db: Db, projectId: string, count: number, spec: MonitorSpec = {}) {
+  const ids = Array.from({ length: count }, () => uuidv7())
+  const { retryCount = 0, regions = ['us-east'], intervalSeconds = 30, name = 'Shop' } = spec
+  await execute(
+    db,
+    `INSERT INTO monitors (id, project_id, partition, name, type, url, method, interval_seconds, timeout_ms, regions,
+       keyword_type, ssl_check, domain_check, screenshot_on_failure, screenshot_compare, screenshot_threshold,
+       retry_count, created_at, updated_at)
+     SELECT id, :projectId, partition, :name, 'http', 'https://shop.example', 'GET', :intervalSeconds, 5000,
+       CAST(:regions AS text[]), 'contains', false, false, true, false, 0.05, :retryCount, now(), now()
+     FROM unnest(CAST(:ids AS uuid[]), CAST(:partitions AS smallint[])) AS row (id, partition)`,
+    { projectId, name, intervalSeconds, regions, retryCount, ids, partitions: ids.map(partitionOf) },
+  )
+  return ids
+}
+
+/** A webhook channel with a rule for everything on each monitor; its config is never opened here. */
+export async function insertChannel(db: Db, projectId: string, monitorIds: string[]): Promise<string> {
+  const id = uuidv7()
+  await execute(
+    db,
+    `INSERT INTO alert_channels (id, project_id, name, type, config, is_default, created_at, updated_at)
+     VALUES (:id, :projectId, 'Hook', 'webhook', '', false, now(), now())`,
+    { id, projectId },
+  )
+  await execute(
+    db,
+    `INSERT INTO alert_rules (id, project_id, monitor_id, alert_channel_id, on_down, on_recovery, on_degraded,
+       created_at, updated_at)
+     SELECT gen_random_uuid(), :projectId, monitor_id, :id, true, true, true, now(), now()
+     FROM unnest(CAST(:monitorIds AS uuid[])) AS row (monitor_id)`,
+    { id, projectId, monitorIds },
+  )
+  return id
+}
+
+export type Shot = Partial<Result> & { up: boolean }
+
+let slotMs = Date.now() - 3_600_000
+
+/** A result of the next slot: later calls give later slots, all in the past. */
+export function resultOf(monitorId: string, { up, ...rest }: Shot): Result {
+  slotMs += 1
+  return {
+    monitorId,
+    configVersion: 1,
+    epoch: 1,
+    scheduledAtMs: slotMs,
+    startedAtMs: slotMs,
+    attempt: 1,
+    outcome: up ? Outcome.UP : Outcome.DOWN,
+    trigger: Trigger.SLOT,
+    runId: '',
+    totalUs: 12_345,
+    timings: undefined,
+    statusCode: up ? 200 : 500,
+    error: up ? undefined : { source: 1, code: 'status', message: 'status 500' },
+    failedAssertions: [],
+    resolvedIp: '192.0.2.1',
+    ...rest,
+  }
+}
+
+/** Publishes results as a probe of a region would, one message a partition; resolves when JetStream has them. */
+export async function publish(nats: Nats, results: Result[], region = 'us-east', probeId = 'probe-1'): Promise<void> {
+  const byPartition = new Map<number, Result[]>()
+  for (const result of results) {
+    const partition = partitionOf(result.monitorId)
+    byPartition.set(partition, [...(byPartition.get(partition) ?? []), result])
+  }
+  for (const [partition, part] of byPartition) {
+    const data = ResultBatch.encode({ probeId, region, results: part }).finish()
+    await nats.js.publish(resultSubject(partition, region), data)
+  }
+}
+
+/** Runs of up (`+`) and down (`-`) checks, one message each. */
+export async function run(nats: Nats, monitorId: string, checks: string, rest: Partial<Result> = {}): Promise<void> {
+  for (const check of checks) await publish(nats, [resultOf(monitorId, { up: check === '+', ...rest })])
+}
+
+/** A process of the role verdict, with connections of its own. */
+export async function startVerdictProcess(t: Teardown, databaseUrl: string, natsUrl: string) {
+  const db = createPostgres(databaseUrl)
+  const nats = await connectNats(natsUrl, 'verdict')
+  await ensureStreams(nats.manager)
+  const metrics = createMetrics()
+  const log = createLog('test', process.env.LOG_LEVEL ?? 'silent')
+  const worker = await startVerdict({ db, nats, log, metrics, publicUrl: 'https://picket.example' })
+  let isStopped = false
+  const stop = async () => {
+    if (isStopped) return
+    isStopped = true
+    await worker.stop()
+    await nats.close()
+    await db.destroy()
+  }
+  t.teardown(stop)
+  const metric = async (name: string) => {
+    const { text } = await metrics.render()
+    const lines = text.split('\n').filter(line => line.startsWith(name) && !line.startsWith('#'))
+    return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0)
+  }
+  return { db, nats, worker, metric, stop }
+}
+
+export type StoredTransition = { from: string | null; to: string | null; summary: string; quorum: string }
+
+export function transitionsOf(db: Db, monitorId: string): Promise<StoredTransition[]> {
+  return query(
+    db,
+    `SELECT from_status AS "from", to_status AS "to", summary, quorum FROM transitions
+     WHERE monitor_id = ? ORDER BY at, id`,
+    [monitorId],
+  )
+}
+
+/** "up down up": the statuses that a monitor went through. */
+export async function statusesOf(db: Db, monitorId: string): Promise<string> {
+  return (await transitionsOf(db, monitorId)).map(({ to }) => to ?? 'null').join(' ')
+}
