@@ -16,6 +16,8 @@ export function createPostgres(url: string, max = 20): Db {
     connection: { connectionString: url, application_name: 'picket', keepAlive: true, connectionTimeoutMillis: 5_000 },
     pool: { min: 0, max },
     acquireConnectionTimeout: 10_000,
+    // knex prints what it throws as well
+    log: { warn() {}, error() {}, debug() {}, deprecate() {} },
   })
 }
 

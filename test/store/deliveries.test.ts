@@ -162,7 +162,7 @@ t.test('50 failed deliveries in a row pause a channel; the rest is skipped and c
   t.match(channel, { is_paused: true, consecutive_failures: 50, paused_reason: /50 deliveries in a row failed/ })
   t.equal(receiver.received.length, 50)
 
-  await t.rejects(replayDelivery(db, tenant.projectId, last.id, new Date()), { status: 409 })
+  await t.rejects(replayDelivery(db, tenant.projectId, last.id, new Date()), /the channel is paused/)
   const [whilePaused] = await send(channelId, 'monitor:b')
   t.equal((await entry(whilePaused!)).status, 'skipped')
 
@@ -185,7 +185,7 @@ t.test('a replay sends the stored bytes again and says so', async t => {
   t.equal(first?.headers['x-service-delivery-retry'], undefined)
   t.equal((await ended(id!)).attempts.length, 2)
   const stranger = await insertTenant(db)
-  await t.rejects(replayDelivery(db, stranger.projectId, id!, new Date()), { status: 404 }, "another tenant's entry")
+  await t.rejects(replayDelivery(db, stranger.projectId, id!, new Date()), /not found/, "another tenant's entry")
 })
 
 t.test('two workers share the queue and send nothing twice', async t => {

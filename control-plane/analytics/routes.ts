@@ -1,0 +1,125 @@
+import { Type } from 'typebox'
+import { REGIONS } from '../../shared/check.ts'
+import { findMonitor } from '../monitors/store.ts'
+import type { Clickhouse } from '../platform/clickhouse.ts'
+import { now } from '../platform/clock.ts'
+import { isId } from '../platform/ids.ts'
+import type { Db } from '../platform/postgres.ts'
+import type { App } from '../web/app.ts'
+import { callerOf } from '../web/auth.ts'
+import { notFound } from '../web/errors.ts'
+import { severalOf } from '../web/filters.ts'
+import { metaOf, pageOf } from '../web/pages.ts'
+import {
+  answers,
+  dataOf,
+  enumOf,
+  IdParams,
+  pageProperties,
+  pageOf as pageSchema,
+  strictObject,
+} from '../web/schemas.ts'
+import { CHECK_STATUSES, CheckRecord, presentCheck } from './check-record.ts'
+import { LatencyHour, presentHour } from './latency.ts'
+import { spanOf } from './span.ts'
+import { listChecks, listLatency, statusHistory } from './store.ts'
+import { intervalsOf, summarize } from './uptime.ts'
+import { presentUptime, UptimeRecord } from './uptime-record.ts'
+
+export type AnalyticsContext = { db: Db; clickhouse: Clickhouse }
+
+const DateTime = Type.String({ format: 'date-time' })
+const spanProperties = { from: Type.Optional(DateTime), to: Type.Optional(DateTime) }
+const severalDescription = 'one value, or several separated by commas'
+
+const ChecksQuery = strictObject({
+  ...pageProperties,
+  ...spanProperties,
+  region: Type.Optional(Type.String({ description: severalDescription })),
+  status: Type.Optional(Type.String({ description: severalDescription })),
+})
+
+const LatencyQuery = strictObject({
+  ...spanProperties,
+  monitor_id: Type.String(),
+  region: Type.Optional(enumOf(REGIONS)),
+})
+
+const UptimeQuery = strictObject({ ...spanProperties, monitor_id: Type.String() })
+
+/** Hours younger than this are computed from the results themselves, so they are never behind. */
+const LIVE_MS = 48 * 3_600_000
+
+export function analyticsRoutes(app: App, { db, clickhouse }: AnalyticsContext): void {
+  app.get(
+    '/monitors/:id/checks',
+    {
+      schema: {
+        summary: 'Checks of a monitor, newest first',
+        tags: ['monitors'],
+        params: IdParams,
+        querystring: ChecksQuery,
+        response: answers(200, pageSchema(CheckRecord), 400, 404, 503),
+      },
+    },
+    async request => {
+      const { region, status, from, to } = request.query
+      const filter = {
+        regions: severalOf('region', region, REGIONS),
+        statuses: severalOf('status', status, CHECK_STATUSES),
+        fromMs: from ? Date.parse(from) : null,
+        toMs: to ? Date.parse(to) : null,
+      }
+      await ownMonitor(db, callerOf(request).projectId, request.params.id)
+      const { rows, total } = await listChecks(clickhouse, request.params.id, filter, pageOf(request.query))
+      return { data: rows.map(presentCheck), meta: metaOf(request.query, total) }
+    },
+  )
+
+  app.get(
+    '/analytics/latency',
+    {
+      schema: {
+        summary: 'Hourly latency percentiles of a monitor, in milliseconds',
+        tags: ['analytics'],
+        querystring: LatencyQuery,
+        response: answers(200, Type.Object({ data: Type.Array(LatencyHour) }), 400, 404, 503),
+      },
+    },
+    async request => {
+      const { monitor_id: monitor, region = '' } = request.query
+      const { from, to } = spanOf(request.query, now())
+      await ownMonitor(db, callerOf(request).projectId, monitor)
+      const liveFrom = Math.floor((now().getTime() - LIVE_MS) / 3_600_000) * 3_600
+      const span = { monitor, region, from: startOfHour(from), to: startOfHour(to), liveFrom }
+      return { data: (await listLatency(clickhouse, span)).map(presentHour) }
+    },
+  )
+
+  app.get(
+    '/analytics/uptime',
+    {
+      schema: {
+        summary: 'Time in each status and the intervals behind it',
+        tags: ['analytics'],
+        querystring: UptimeQuery,
+        response: answers(200, dataOf(UptimeRecord), 400, 404),
+      },
+    },
+    async request => {
+      const { projectId } = callerOf(request)
+      const { monitor_id: monitorId } = request.query
+      const { from, to } = spanOf(request.query, now())
+      await ownMonitor(db, projectId, monitorId)
+      const { before, changes } = await statusHistory(db, projectId, monitorId, from, to)
+      const intervals = intervalsOf(before, changes, from, to)
+      return { data: presentUptime(monitorId, { from, to }, summarize(intervals), intervals) }
+    },
+  )
+}
+
+async function ownMonitor(db: Db, projectId: string, id: string): Promise<void> {
+  if (!isId(id) || !(await findMonitor(db, projectId, id))) throw notFound('monitor')
+}
+
+const startOfHour = (date: Date) => Math.floor(date.getTime() / 3_600_000) * 3_600

@@ -1,0 +1,37 @@
+/** Where a monitor's time went. Pure. */
+
+export type State = 'up' | 'degraded' | 'down' | 'unknown'
+/** A change of status; `status` null: paused, or not known yet. */
+export type Change = { at: Date; status: 'up' | 'degraded' | 'down' | null }
+export type Interval = { status: State; from: Date; to: Date }
+
+/**
+ * The intervals between `from` and `to`, without gaps, oldest first. `before` is the status with which `from` began
+ * (null: nothing known yet), `changes` lie inside and are in order. Equal neighbours become one.
+ */
+export function intervalsOf(before: Change['status'], changes: Change[], from: Date, to: Date): Interval[] {
+  const intervals: Interval[] = []
+  let open: Interval = { status: before ?? 'unknown', from, to }
+  for (const change of changes) {
+    const status = change.status ?? 'unknown'
+    if (status === open.status) continue
+    if (change.at > open.from) intervals.push({ ...open, to: change.at })
+    open = { status, from: change.at, to }
+  }
+  if (open.to > open.from) intervals.push(open)
+  return intervals
+}
+
+export type Uptime = {
+  seconds: Record<State, number>
+  /** 0-100 with up to 4 decimals; null when nothing is known. Degraded counts as up, unknown time counts not at all. */
+  uptimePercentage: number | null
+}
+
+export function summarize(intervals: Interval[]): Uptime {
+  const seconds: Record<State, number> = { up: 0, degraded: 0, down: 0, unknown: 0 }
+  for (const { status, from, to } of intervals) seconds[status] += (to.getTime() - from.getTime()) / 1_000
+  const good = seconds.up + seconds.degraded
+  const known = good + seconds.down
+  return { seconds, uptimePercentage: known === 0 ? null : Math.round((good / known) * 1_000_000) / 10_000 }
+}

@@ -1,0 +1,176 @@
+import t, { type Test } from 'tap'
+import { v7 as uuidv7 } from 'uuid'
+import { presentCheck } from '../../control-plane/analytics/check-record.ts'
+import { RECOMPUTE_TOUCHED } from '../../control-plane/analytics/hourly.ts'
+import { startRecorder } from '../../control-plane/analytics/recorder.ts'
+import { lastCheckedAt, listChecks, listLatency } from '../../control-plane/analytics/store.ts'
+import { migrateClickhouse } from '../../control-plane/migrations/clickhouse/index.ts'
+import { createClickhouse, select } from '../../control-plane/platform/clickhouse.ts'
+import { createMetrics } from '../../control-plane/platform/metrics.ts'
+import { connectNats, ensureStreams } from '../../control-plane/platform/nats.ts'
+import { createLog } from '../../shared/log.ts'
+import { FailureSource, Outcome, type Result, ResultBatch, Trigger } from '../../shared/result.ts'
+import { lateSubject, partitionOf, resultSubject } from '../../shared/subjects.ts'
+import { createClickhouseDatabase } from '../support/clickhouse.ts'
+import { startNats } from '../support/nats.ts'
+import { waitFor } from '../support/wait.ts'
+
+const { url } = await createClickhouseDatabase(t)
+const server = await startNats(t)
+await Promise.all([migrateClickhouse(url), migrateClickhouse(url)])
+const clickhouse = createClickhouse(url)
+const nats = await connectNats(server.url, 'test')
+await ensureStreams(nats.manager)
+t.teardown(async () => {
+  await nats.close()
+  await clickhouse.close()
+})
+const log = createLog('test', 'silent')
+const everything = { regions: null, statuses: null, fromMs: null, toMs: null }
+
+function startRecording(t: Test, target = clickhouse) {
+  const recorder = startRecorder({ nats, clickhouse: target, log, metrics: createMetrics() })
+  t.teardown(() => recorder.stop())
+  return recorder
+}
+
+const HOUR_MS = 3_600_000
+const lastHourMs = Math.floor(Date.now() / HOUR_MS) * HOUR_MS - HOUR_MS
+
+function result(monitorId: string, number: number, changes: Partial<Result> = {}): Result {
+  return {
+    monitorId,
+    configVersion: 1,
+    epoch: 1,
+    scheduledAtMs: lastHourMs + number * 1_000,
+    startedAtMs: lastHourMs + number * 1_000 + 3,
+    attempt: 1,
+    outcome: Outcome.UP,
+    trigger: Trigger.SLOT,
+    runId: '',
+    totalUs: (number + 1) * 1_000,
+    timings: { dnsUs: 1, connectUs: 2, tlsUs: 3, firstByteUs: 4, transferUs: 5 },
+    statusCode: 200,
+    error: undefined,
+    failedAssertions: [],
+    resolvedIp: '192.0.2.1',
+    ...changes,
+  }
+}
+
+async function publish(results: Result[], region = 'eu-west', late = false) {
+  const bytes = ResultBatch.encode({ probeId: 'probe-1', region, results }).finish()
+  const subject = (late ? lateSubject : resultSubject)(partitionOf(results[0]!.monitorId), region)
+  await nats.js.publish(subject, bytes)
+}
+
+const count = (monitorId: string) => listChecks(clickhouse, monitorId, everything, { limit: 1, offset: 0 })
+const recorded = (monitorId: string, total: number) =>
+  waitFor(async () => (await count(monitorId)).total === total, { label: `${total} checks in the history` })
+
+t.test('every result is in the history once, however often its batch comes', async t => {
+  const id = uuidv7()
+  const results = Array.from({ length: 50 }, (_, i) => result(id, i))
+  await publish(results)
+  startRecording(t)
+  await recorded(id, 50)
+  await publish(results)
+  await publish(results, 'eu-west', true)
+  await publish([result(id, 50)])
+  await recorded(id, 51)
+  await waitFor(async () => {
+    const [row] = await select<{ n: string }>(
+      clickhouse,
+      'SELECT count() AS n FROM results WHERE monitor_id = {id:UUID}',
+      { id },
+    )
+    return Number(row?.n) >= 51
+  })
+  t.equal((await count(id)).total, 51)
+})
+
+t.test('a check reads back as it was seen, with whose fault a failure was', async t => {
+  const id = uuidv7()
+  const error = { source: FailureSource.TARGET, code: 'timeout', message: 'no answer: "quoted" \n and Zürich' }
+  const failed = { type: 'status_code', operator: 'equals', value: '200', actual: '500' }
+  startRecording(t)
+  await publish([
+    result(id, 7, { outcome: Outcome.DOWN, error, failedAssertions: [failed], statusCode: 0, attempt: 2 }),
+  ])
+  await recorded(id, 1)
+  const { rows } = await listChecks(clickhouse, id, everything, { limit: 10, offset: 0 })
+  t.match(presentCheck(rows[0]!), {
+    monitor_id: id,
+    region: 'eu-west',
+    probe_id: 'probe-1',
+    status: 'down',
+    attempt: 2,
+    scheduled_at: new Date(lastHourMs + 7_000),
+    response_time_ms: 8,
+    timings: { dns_ms: 0.001, transfer_ms: 0.005 },
+    status_code: null,
+    error: { source: 'target', code: 'timeout', message: error.message },
+    failed_assertions: [failed],
+    resolved_ip: '192.0.2.1',
+  })
+})
+
+t.test('a message that is no batch and a result that is no result do not cost their neighbours', async t => {
+  const id = uuidv7()
+  startRecording(t)
+  await nats.js.publish(resultSubject(0, 'eu-west'), Buffer.from('not protobuf \xff\xff\xff'))
+  await publish([result('not-a-uuid', 1), result(id, 1), result(id, 2, { scheduledAtMs: -5 })])
+  await recorded(id, 1)
+})
+
+t.test('ClickHouse may be away: nothing is lost, and it catches up', async t => {
+  const id = uuidv7()
+  const away = createClickhouse('http://127.0.0.1:1/x')
+  t.teardown(() => away.close())
+  const broken = startRecording(t, away)
+  await publish([result(id, 1), result(id, 2)])
+  await publish([result(id, 3)])
+  await broken.stop()
+  startRecording(t)
+  await recorded(id, 3)
+})
+
+t.test('hourly percentiles are exact, leave failures out, and follow results that come late', async t => {
+  const id = uuidv7()
+  startRecording(t)
+  await publish(Array.from({ length: 100 }, (_, i) => result(id, i)))
+  await publish(
+    Array.from({ length: 10 }, (_, i) => result(id, i, { totalUs: 900_000 })),
+    'us-east',
+  )
+  await publish([result(id, 200, { outcome: Outcome.DOWN, totalUs: 30_000_000 })])
+  await recorded(id, 111)
+  const hour = lastHourMs / 1_000
+  const read = (region: string, liveFrom: number) =>
+    listLatency(clickhouse, { monitor: id, region, from: hour, to: hour, liveFrom })
+  const [live] = await read('eu-west', hour)
+  t.match(live, { count: 100, p50: 51, p95: 96, p99: 100, min: 1, max: 100, avg: 50.5 })
+
+  const recompute = () =>
+    clickhouse.command({
+      query: RECOMPUTE_TOUCHED,
+      query_params: { fromMs: Date.now() - HOUR_MS, toMs: Date.now() + 1_000 },
+    })
+  await recompute()
+  t.same(await read('eu-west', hour + 3_600), [live], 'the computed hour says the same')
+  t.match(await read('', hour + 3_600), [{ count: 110, max: 900 }], 'and so does the row over all regions')
+
+  await publish([result(id, 300, { totalUs: 2_000_000 })], 'eu-west', true)
+  await recorded(id, 112)
+  await recompute()
+  t.match(await read('eu-west', hour + 3_600), [{ count: 101, max: 2_000 }])
+})
+
+t.test('when a monitor was last checked is known for many at once', async t => {
+  const id = uuidv7()
+  startRecording(t)
+  await publish([result(id, 10), result(id, 20)])
+  await recorded(id, 2)
+  const times = await lastCheckedAt(clickhouse, [id, uuidv7()])
+  t.same([...times], [[id, new Date(lastHourMs + 20_003)]])
+})
