@@ -35,9 +35,13 @@ export function readBody(
   }
   const decode = (first: Buffer) => {
     decoder = decoderOf(encoding!, first)
-    if (decoder === null) return response.on('data', take).on('end', () => finish(false))
+    if (decoder === null) {
+      take(first)
+      return response.on('data', take).on('end', () => finish(false))
+    }
     decoder.on('data', take).on('end', () => finish(false))
     decoder.on('error', () => fail(targetFailure('invalid_response', `the body is not valid ${encoding}`)))
+    response.on('error', () => decoder?.destroy())
     decoder.write(first)
     return response.pipe(decoder)
   }

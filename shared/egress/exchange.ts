@@ -18,27 +18,20 @@ export type ExchangeOptions = {
 export function exchange(trip: Trip, socket: Socket, hop: Prepared, options: ExchangeOptions): Promise<Body | null> {
   enter(trip, 'firstByteUs')
   return new Promise((resolve, reject) => {
-    let isSettled = false
-    const done = (body: Body | null) => {
-      isSettled = true
-      resolve(body)
-    }
-    const fail = (error: unknown) => {
-      isSettled = true
-      reject(error)
-    }
+    let isAnswered = false
     const receive = (response: IncomingMessage) => {
+      isAnswered = true
       enter(trip, 'transferUs')
       try {
-        response.on('error', fail)
-        if (!options.onHeaders(response)) return done(null)
+        response.on('error', reject)
+        if (!options.onHeaders(response)) return resolve(null)
         const encoding = response.headers['content-encoding']?.trim().toLowerCase()
-        readBody(response, encoding, options.maxBodyBytes, options.keepBody, done, fail)
+        readBody(response, encoding, options.maxBodyBytes, options.keepBody, resolve, reject)
       } catch (error) {
-        fail(error)
+        reject(error)
       }
     }
-    trip.cancel = fail
+    trip.cancel = reject
     const request = httpRequest({
       // A socket of ours and no agent: node would make a new agent for each request otherwise.
       createConnection: () => socket,
@@ -48,10 +41,13 @@ export function exchange(trip: Trip, socket: Socket, hop: Prepared, options: Exc
       maxHeaderSize: HEADER_LIMIT_BYTES,
     })
     request.once('response', receive)
-    request.on('error', fail)
-    request.on('upgrade', () => fail(targetFailure('invalid_response', 'the target changed to another protocol')))
-    // An end without any other word; after a complete answer it says nothing new.
-    request.on('close', () => isSettled || fail(targetFailure('connection_reset', 'the target closed the connection')))
+    request.on('error', reject)
+    request.on('upgrade', () => reject(targetFailure('invalid_response', 'the target changed to another protocol')))
+    // An end without a word. Once there are headers, the response says by itself whether it was cut.
+    request.on(
+      'close',
+      () => isAnswered || reject(targetFailure('connection_reset', 'the target closed the connection')),
+    )
     request.end(hop.body)
   })
 }

@@ -10,7 +10,7 @@ export { createDeadline, type Deadline } from './deadline.ts'
 export { checkErrorOf, DeadlineExceeded, EgressFailure } from './failure.ts'
 export { type HttpAnswer, type HttpRequest, request, send } from './http.ts'
 export { type Prepared, prepareRequest } from './prepare.ts'
-export type { ResolveHost } from './resolve.ts'
+export { createResolver, type ResolveHost } from './resolve.ts'
 
 /** The one guard for every outbound socket of both programs (decisions 11.3). */
 export type Egress = {

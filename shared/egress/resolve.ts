@@ -9,13 +9,21 @@ export type ResolveHost = (name: string) => Promise<string[]>
 const QUERY_TIMEOUT_MS = 2000
 const QUERY_TRIES = 3
 
+export type ResolverOptions = {
+  /** DNS servers as `address:port`, instead of the system's */
+  servers?: string[]
+  /** the text of a hosts file, instead of /etc/hosts */
+  hosts?: string
+}
+
 /**
  * Names by /etc/hosts first, then by the system's DNS servers without blocking a thread of the pool. Only a name
  * without a dot, which may need a search domain, goes through the system's own resolver.
  */
-export function createResolver(): ResolveHost {
-  const hosts = parseHosts(readHostsFile())
+export function createResolver(options: ResolverOptions = {}): ResolveHost {
+  const hosts = parseHosts(options.hosts ?? readHostsFile())
   const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES })
+  if (options.servers) resolver.setServers(options.servers)
   return async name => {
     const known = hosts.get(name)
     if (known) return known

@@ -1,0 +1,133 @@
+import { createServer } from 'node:net'
+import t from 'tap'
+import { connectTcp, createDeadline, createEgress, createResolver } from '../../../../shared/egress/index.ts'
+import { parseHosts } from '../../../../shared/egress/resolve.ts'
+import { FailureSource } from '../../../../shared/result.ts'
+import { startBlackHole } from '../../../support/black-hole.ts'
+import { startDnsServer, startRawServer } from '../../../support/raw-server.ts'
+import { startTcpTarget } from '../../../support/target.ts'
+
+const signal = new AbortController().signal
+
+t.test('a name of which one address is inner is refused as a whole', async t => {
+  for (const addresses of [
+    ['8.8.8.8', '127.0.0.1'],
+    ['10.0.0.1', '8.8.8.8'],
+    ['8.8.8.8', '::ffff:10.0.0.1'],
+  ]) {
+    const egress = createEgress({ allow: [], resolver: async () => addresses })
+    const { error } = await connectTcp({ host: 'mixed.example', port: 80 }, signal, egress)
+    t.match(error, { code: 'blocked_target', source: FailureSource.TARGET }, addresses.join())
+  }
+})
+
+t.test('a name that turns inwards between two looks is never reached', async t => {
+  const target = await startTcpTarget(t)
+  let looks = 0
+  const egress = createEgress({ allow: [], resolver: async () => (looks++ === 0 ? ['8.8.8.8'] : ['127.0.0.1']) })
+  t.same(await egress.resolve('rebind.example'), ['8.8.8.8'])
+  const { error } = await connectTcp({ host: 'rebind.example', port: target.port }, signal, egress)
+  t.equal(error?.code, 'blocked_target')
+  t.equal(target.connections(), 0)
+  t.equal(looks, 2, 'the address that was checked is the one that is connected to')
+})
+
+t.test('localhost is an inner name like any other', async t => {
+  const target = await startTcpTarget(t)
+  const strict = await connectTcp({ host: 'localhost', port: target.port }, signal, createEgress({ allow: [] }))
+  t.equal(strict.error?.code, 'blocked_target')
+  const open = createEgress({ allow: ['127.0.0.0/8', '::1/128'] })
+  const { error, resolvedIp } = await connectTcp({ host: 'LOCALHOST.', port: target.port }, signal, open)
+  t.equal(error, null)
+  t.equal(resolvedIp, '127.0.0.1')
+})
+
+t.test('the next address is tried when one refuses', async t => {
+  const target = await startTcpTarget(t)
+  const egress = createEgress({ allow: ['127.0.0.0/8'], resolver: async () => ['127.0.0.2', '127.0.0.1'] })
+  const { error, resolvedIp } = await connectTcp({ host: 'two.example', port: target.port }, signal, egress)
+  t.equal(error, null)
+  t.equal(resolvedIp, '127.0.0.1')
+})
+
+t.test('a refused connection is the target’s fault, though the other address has no route from here', async t => {
+  const target = await startTcpTarget(t)
+  await target.close()
+  const egress = createEgress({ allow: ['0.0.0.0/0'], resolver: async () => ['224.0.0.1', '127.0.0.1'] })
+  const deadline = createDeadline(10_000)
+  const { error } = await connectTcp({ host: 'two.example', port: target.port }, deadline.signal, egress)
+  deadline.clear()
+  t.match(error, { code: 'connection_refused', source: FailureSource.TARGET })
+})
+
+t.test('names are asked of the DNS servers, and each failure says whose it is', async t => {
+  const answers: Record<string, string[] | number> = {
+    'here.example': ['127.0.0.1'],
+    'empty.example': [],
+    'ill.example': 2,
+  }
+  const server = await startDnsServer(t, name => answers[name] ?? 3)
+  const resolve = createResolver({ servers: [server], hosts: '127.0.0.9 by-hand.example\n' })
+  t.same(await resolve('here.example'), ['127.0.0.1'])
+  t.same(await resolve('by-hand.example'), ['127.0.0.9'])
+  const { TARGET, RESOLVER } = FailureSource
+  await t.rejects(resolve('gone.example'), {
+    code: 'dns_not_found',
+    source: TARGET,
+    message: 'the name does not exist',
+  })
+  await t.rejects(resolve('empty.example'), {
+    code: 'dns_not_found',
+    source: TARGET,
+    message: 'the name has no address',
+  })
+  await t.rejects(resolve('ill.example'), { code: 'dns_failed', source: RESOLVER })
+})
+
+t.test('a resolver that keeps silent does not outlast the deadline, and is not the target’s fault', async t => {
+  const egress = createEgress({ allow: [], resolver: () => new Promise(() => {}) })
+  const deadline = createDeadline(50)
+  const { error, timings, totalUs } = await connectTcp({ host: 'slow.example', port: 80 }, deadline.signal, egress)
+  t.match(error, { code: 'timeout', source: FailureSource.RESOLVER, message: 'timed out while resolving the name' })
+  t.equal(timings.dnsUs, totalUs)
+})
+
+t.test('a connection that nobody accepts ends at the deadline', async t => {
+  const port = await startBlackHole(t)
+  const egress = createEgress({ allow: ['127.0.0.1'] })
+  const deadline = createDeadline(100)
+  const { error, timings, totalUs } = await connectTcp({ host: '127.0.0.1', port }, deadline.signal, egress)
+  t.match(error, { code: 'timeout', source: FailureSource.TARGET, message: 'timed out while connecting' })
+  t.equal(timings.connectUs, totalUs)
+})
+
+t.test('an address that drops everything does not use up the time of the next one', async t => {
+  const port = await startBlackHole(t)
+  const server = createServer(socket => socket.destroy())
+  server.listen(port, '127.0.0.2')
+  t.teardown(() => server.close())
+  const egress = createEgress({ allow: ['127.0.0.0/8'], resolver: async () => ['127.0.0.1', '127.0.0.2'] })
+  const deadline = createDeadline(10_000)
+  const { error, resolvedIp } = await connectTcp({ host: 'two.example', port }, deadline.signal, egress)
+  deadline.clear()
+  t.equal(error, null)
+  t.equal(resolvedIp, '127.0.0.2')
+})
+
+t.test('a deadline that is over already reaches nobody', async t => {
+  let connections = 0
+  const port = await startRawServer(t, () => connections++)
+  const gone = AbortSignal.abort()
+  const { error } = await connectTcp({ host: '127.0.0.1', port }, gone, createEgress({ allow: ['127.0.0.1'] }))
+  t.match(error, { code: 'aborted', source: FailureSource.INTERNAL })
+  t.equal(connections, 0)
+})
+
+t.test('a hosts file gives all addresses of a name, IPv4 first', async t => {
+  const hosts = parseHosts(
+    '# comment\n::1 localhost ip6-localhost\n127.0.0.1\tlocalhost # again\n\nfe80::1%lo0 scoped\nnonsense\n',
+  )
+  t.same(hosts.get('localhost'), ['127.0.0.1', '::1'])
+  t.same(hosts.get('ip6-localhost'), ['::1'])
+  t.equal(hosts.has('scoped'), false)
+})

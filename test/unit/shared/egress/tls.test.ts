@@ -1,0 +1,96 @@
+import { once } from 'node:events'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import t from 'tap'
+import { createDeadline, createEgress, request } from '../../../../shared/egress/index.ts'
+import { FailureSource } from '../../../../shared/result.ts'
+import { createAuthority, type KeyPair } from '../../../support/certificates.ts'
+import { startCanned } from '../../../support/raw-server.ts'
+import type { Teardown } from '../../../support/teardown.ts'
+
+const authority = createAuthority(t)
+const resolver = async () => ['127.0.0.1']
+const trusting = createEgress({ allow: ['127.0.0.1'], resolver, trust: [authority.ca] })
+const plain = createEgress({ allow: ['127.0.0.1'], resolver })
+
+async function serve(t: Teardown, pair: KeyPair, requests: string[] = []): Promise<number> {
+  const server = createServer(pair, (incoming, response) => {
+    requests.push(`${incoming.headers.authorization}`)
+    response.end('secret garden')
+  })
+  server.on('tlsClientError', () => {})
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close().closeAllConnections())
+  return (server.address() as AddressInfo).port
+}
+
+async function ask(url: string, egress = trusting) {
+  const deadline = createDeadline(5000)
+  const parts = { method: 'GET', headers: { Authorization: 'Bearer s' }, body: null }
+  const options = { signal: deadline.signal, maxBodyBytes: 1000, followRedirects: true }
+  const answer = await request({ url, ...parts, ...options }, egress)
+  deadline.clear()
+  return answer
+}
+
+t.test('a good certificate is seen, and the handshake is timed', async t => {
+  const port = await serve(t, authority.issue('good.example', -1, 30))
+  const answer = await ask(`https://good.example:${port}/`)
+  t.match(answer, {
+    error: null,
+    statusCode: 200,
+    resolvedIp: '127.0.0.1',
+    certificate: { subject: 'CN=good.example' },
+  })
+  t.match(answer.certificate?.issuer, 'CN=Test authority')
+  t.equal(Math.round((answer.certificate!.validTo - Date.now()) / 86_400_000), 30)
+  t.ok(answer.timings.tlsUs > 0)
+  t.equal(
+    Object.values(answer.timings).reduce((a, b) => a + b, 0),
+    answer.totalUs,
+  )
+})
+
+t.test('a certificate for an address is good for that address', async t => {
+  const port = await serve(t, authority.issue('127.0.0.1', -1, 30))
+  t.match(await ask(`https://127.0.0.1:${port}/`), { error: null, statusCode: 200 })
+})
+
+type Bad = [what: string, make: () => KeyPair, message: string]
+const bad: Bad[] = [
+  ['has expired', () => authority.issue('shop.example', -30, -2), 'the certificate has expired'],
+  ['is not valid yet', () => authority.issue('shop.example', 2, 30), 'the certificate is not valid yet'],
+  ['is self-signed', () => authority.selfSigned('shop.example'), 'the certificate is self-signed'],
+  ['is for another host', () => authority.issue('other.example', -1, 30), 'the certificate is for another host'],
+]
+
+for (const [what, make, message] of bad) {
+  t.test(`a certificate that ${what} fails the check before anything is sent, and is shown`, async t => {
+    const requests: string[] = []
+    const port = await serve(t, make(), requests)
+    const answer = await ask(`https://shop.example:${port}/`)
+    t.match(answer, {
+      error: { code: 'tls_error', source: FailureSource.TARGET, message },
+      statusCode: null,
+      body: null,
+    })
+    t.type(answer.certificate?.validTo, 'number')
+    t.same(requests, [], 'no credentials reach a server that is not who it says')
+  })
+}
+
+t.test('an authority that nobody trusts fails the check', async t => {
+  const port = await serve(t, authority.issue('good.example', -1, 30))
+  t.match((await ask(`https://good.example:${port}/`, plain)).error, {
+    code: 'tls_error',
+    source: FailureSource.TARGET,
+  })
+})
+
+t.test('a server that does not speak TLS fails the check', async t => {
+  const port = await startCanned(t, 'HTTP/1.1 400 Bad Request\r\n\r\n')
+  t.match((await ask(`https://good.example:${port}/`)).error, { code: 'tls_error', source: FailureSource.TARGET })
+  const silent = await startCanned(t, '')
+  t.match((await ask(`https://good.example:${silent}/`)).error, { code: 'connection_reset', message: /closed/ })
+})
