@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Keep } from './data-dir.ts'
-import type { DataServices } from './data-services.ts'
+import type { DataStores } from './data-stores.ts'
 import { startProgram } from './programs.ts'
 import type { Screen } from './screen.ts'
 import { LOCAL_EGRESS_ALLOW, type Settings, StartError } from './settings.ts'
@@ -11,14 +11,14 @@ const READY_TIMEOUT_MS = 60_000
 /** What every program of ours is told. */
 export function commonEnv(
   settings: Settings,
-  services: DataServices,
+  stores: DataStores,
   keep: Keep,
   env: NodeJS.ProcessEnv,
 ): Record<string, string> {
   return {
-    DATABASE_URL: services.databaseUrl,
-    NATS_URL: services.natsUrl,
-    CLICKHOUSE_URL: services.clickhouseUrl,
+    DATABASE_URL: stores.databaseUrl,
+    NATS_URL: stores.natsUrl,
+    CLICKHOUSE_URL: stores.clickhouseUrl,
     SECRET_KEY: keep.secretKey,
     PUBLIC_URL: settings.publicUrl,
     EGRESS_ALLOW: env.EGRESS_ALLOW || LOCAL_EGRESS_ALLOW,

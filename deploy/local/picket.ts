@@ -1,7 +1,7 @@
 import { demoAccount, firstAccount, probeTokens } from './accounts.ts'
 import { commonEnv, startControlPlane, startProbe } from './components.ts'
 import { openDataDir, readKeep } from './data-dir.ts'
-import { type DataServices, startDataServices } from './data-services.ts'
+import { type DataStores, startDataStores } from './data-stores.ts'
 import { freePort } from './engines/free-port.ts'
 import { assertPortFree, portOr } from './reachable.ts'
 import type { Screen } from './screen.ts'
@@ -27,7 +27,7 @@ export async function startPicket(env: NodeJS.ProcessEnv, screen: Screen, cancel
   const settings = readSettings(env)
   await assertPortFree(settings.port, settings.host)
   const release = openDataDir(settings.dataDir)
-  let services: DataServices | undefined
+  let stores: DataStores | undefined
   let controlPlane: Supervised<Running> | undefined
   const probes: Supervised<Running>[] = []
 
@@ -35,19 +35,19 @@ export async function startPicket(env: NodeJS.ProcessEnv, screen: Screen, cancel
   const stop = async () => {
     await Promise.all(probes.map(probe => probe.stop()))
     await controlPlane?.stop()
-    await Promise.all(services?.engines.map(engine => engine.stop()) ?? [])
+    await Promise.all(stores?.engines.map(engine => engine.stop()) ?? [])
     release()
   }
   const kill = () => {
-    for (const running of [...probes, controlPlane, ...(services?.engines ?? [])]) running?.kill()
+    for (const running of [...probes, controlPlane, ...(stores?.engines ?? [])]) running?.kill()
     release()
   }
   try {
     screen.say(`Picket, data in ${settings.dataDir}\n`)
     const keep = readKeep(settings.dataDir, env)
-    services = await startDataServices(settings, keep, screen)
+    stores = await startDataStores(settings, keep, screen)
     assertNotCancelled(cancel)
-    const common = commonEnv(settings, services, keep, env)
+    const common = commonEnv(settings, stores, keep, env)
     const apiKey = await screen.component(
       'schema and account',
       () => firstAccount(settings, keep, common),

@@ -27,7 +27,10 @@ t.test('files are named in kebab-case', async t => {
 
 t.test('nothing is called Manager, Service, Helper, Util or Impl', async t => {
   const word = /(Manager|Service|Helper|Util|Utils|Impl)(?![a-z])/
-  const name = new RegExp(`^\\s*(?:export )?(?:async )?(?:class|function|const|let|type|interface|enum) \\w*${word.source}\\b(?!,)`, 'gm')
+  const name = new RegExp(
+    `^\\s*(?:export )?(?:async )?(?:class|function|const|let|type|interface|enum) \\w*${word.source}\\b(?!,)`,
+    'gm',
+  )
   const file = /(^|[-/])(manager|service|helper|util|utils|impl|helpers|services|managers)(-|\.|\/|$)/
   t.same(
     [

@@ -10,7 +10,7 @@ import type { Screen } from './screen.ts'
 import type { Settings } from './settings.ts'
 import { type Supervised, supervise } from './supervise.ts'
 
-export type DataServices = {
+export type DataStores = {
   databaseUrl: string
   natsUrl: string
   clickhouseUrl: string
@@ -19,7 +19,7 @@ export type DataServices = {
 }
 
 /** PostgreSQL, NATS and ClickHouse, all at once: the embedded engine, or the server that the environment names. */
-export async function startDataServices(settings: Settings, keep: Keep, screen: Screen): Promise<DataServices> {
+export async function startDataStores(settings: Settings, keep: Keep, screen: Screen): Promise<DataStores> {
   const engines: Supervised<Engine>[] = []
   const folder = (name: string) => join(settings.dataDir, name)
   const logFile = (name: string) => join(settings.dataDir, 'logs', `${name}.log`)
