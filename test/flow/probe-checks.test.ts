@@ -1,0 +1,135 @@
+import t from 'tap'
+import { RegionState } from '../../proto/gen/probe/v1/fleet.ts'
+import { FailureSource, Outcome, Trigger } from '../../proto/gen/probe/v1/result.ts'
+import { partitionOf } from '../../shared/subjects.ts'
+import { assignment, checkSpec, startFleetServer } from '../support/fleet-server.ts'
+import { startNats } from '../support/nats.ts'
+import { startProbe } from '../support/probe.ts'
+import { collectResults } from '../support/result-collector.ts'
+import { startTarget } from '../support/target.ts'
+import type { Teardown } from '../support/teardown.ts'
+import { waitFor } from '../support/wait.ts'
+
+async function startParts(t: Teardown, options: { clockAheadMs?: number } = {}) {
+  const nats = await startNats(t)
+  const collector = await collectResults(t, nats.url)
+  const target = await startTarget(t)
+  const fleet = await startFleetServer(t, { natsUrl: nats.url, ...options })
+  const probe = startProbe(t, fleet.url)
+  return { collector, target, fleet, probe, atLeast: collector.atLeast }
+}
+
+t.test('a new monitor is checked at once, and its result says what was seen and when', async t => {
+  const hourMs = 3_600_000
+  const { fleet, target, probe, atLeast, collector } = await startParts(t, { clockAheadMs: hourMs })
+  await fleet.hello(1)
+  await fleet.assign({
+    revision: 7,
+    upserts: [assignment('m1', checkSpec(target.url), { checkAtOnce: true, configVersion: 3 })],
+  })
+  await probe.untilEvent('connected')
+  const [result] = await atLeast(1, 'm1')
+  t.match(result, {
+    configVersion: 3,
+    epoch: 1,
+    attempt: 1,
+    outcome: Outcome.UP,
+    trigger: Trigger.SLOT,
+    statusCode: 200,
+  })
+  t.ok(Math.abs(result!.scheduledAtMs - fleet.nowMs()) < 5000, 'times are on the control plane’s clock')
+  t.ok(result!.startedAtMs - result!.scheduledAtMs < 200)
+  const [message] = await collector.messages()
+  t.equal(message!.subject, `RESULTS.${partitionOf('m1')}.eu-west`)
+  t.match(message!.batch, { probeId: 'probe-1', region: 'eu-west' })
+})
+
+t.test('a monitor keeps its slots, and stops when it is removed', async t => {
+  const { fleet, target, atLeast } = await startParts(t)
+  await fleet.assign({ upserts: [assignment('m1', checkSpec(target.url), { intervalS: 1 })] })
+  const results = await atLeast(3, 'm1')
+  const [first, second, third] = results.map(result => result.scheduledAtMs)
+  t.same([second! - first!, third! - second!], [1000, 1000])
+  t.ok(
+    results.every(result => result.startedAtMs - result.scheduledAtMs < 100),
+    'checks start when they are due',
+  )
+  await fleet.assign({
+    revision: 2,
+    removals: ['m1'],
+    upserts: [assignment('m2', checkSpec(target.url), { intervalS: 1 })],
+  })
+  const other = (await atLeast(3, 'm2')).at(-1)!
+  const last = (await atLeast(3, 'm1')).at(-1)!
+  t.ok(other.scheduledAtMs - last.scheduledAtMs > 1500, 'the removed monitor is not checked any more')
+})
+
+t.test('a failing monitor is re-checked 1, 3 and 5 s after the attempt before, at most retry_count times', async t => {
+  const { fleet, target, atLeast } = await startParts(t)
+  target.behave({ kind: 'answer', status: 503 })
+  await fleet.assign({
+    upserts: [assignment('m1', checkSpec(target.url), { checkAtOnce: true, intervalS: 3600, retryCount: 3 })],
+  })
+  const results = await atLeast(4, 'm1')
+  t.same(
+    results.map(result => [result.attempt, result.outcome, result.scheduledAtMs - results[0]!.scheduledAtMs]),
+    [1, 2, 3, 4].map(attempt => [attempt, Outcome.DOWN, 0]),
+  )
+  const waits = results.slice(1).map((result, i) => result.startedAtMs - results[i]!.startedAtMs)
+  t.same(
+    waits.map(wait => Math.round(wait / 500) / 2),
+    [1, 3, 5],
+  )
+  t.ok(
+    waits.every((wait, i) => wait >= [1000, 3000, 5000][i]! - 2),
+    String(waits),
+  )
+})
+
+t.test('while its region is failing a monitor gets one attempt a slot', async t => {
+  const { fleet, target, atLeast } = await startParts(t)
+  target.behave({ kind: 'reset', after: 'connect' })
+  const failing = { retryCount: 2, intervalS: 1, regionState: RegionState.FAILING }
+  await fleet.assign({ upserts: [assignment('m1', checkSpec(target.url), failing)] })
+  const results = await atLeast(3, 'm1')
+  t.ok(results.every(result => result.attempt === 1 && result.error?.source === FailureSource.TARGET))
+})
+
+t.test('somebody asks for a check now', async t => {
+  const { fleet, target, atLeast } = await startParts(t)
+  const spec = checkSpec(target.url)
+  const done = (runId: string) =>
+    waitFor(() => fleet.runsDone.find(run => run.runId === runId)?.result, { label: `the answer to ${runId}` })
+  await fleet.assign({ upserts: [assignment('m1', spec, { intervalS: 3600, retryCount: 1 })] })
+  await waitFor(() => fleet.heartbeats.length > 1)
+
+  await fleet.runNow({ runId: 'ours', monitorId: 'm1' })
+  t.match(await done('ours'), { outcome: Outcome.UP, trigger: Trigger.RUN_NOW, runId: 'ours', attempt: 1 })
+  t.match((await atLeast(1, 'm1'))[0], { runId: 'ours' }, 'it counts for the verdict')
+
+  await fleet.runNow({ runId: 'draft', monitorId: 'm1', spec: checkSpec(`${target.url}other`) })
+  t.match(await done('draft'), { outcome: Outcome.UP, statusCode: 200 })
+  t.equal(target.requests.at(-1)!.path, '/other')
+
+  await fleet.runNow({ runId: 'foreign', monitorId: 'unknown' })
+  t.match(await done('foreign'), {
+    outcome: Outcome.UNKNOWN,
+    error: { source: FailureSource.INTERNAL, code: 'not_assigned' },
+  })
+
+  target.behave({ kind: 'answer', status: 500 })
+  await fleet.runNow({ monitorId: 'm1', trigger: Trigger.SECOND_OPINION })
+  await atLeast(2, 'm1')
+  await fleet.runNow({ runId: 'aside', monitorId: 'm1' })
+  t.match(await done('aside'), { outcome: Outcome.DOWN, attempt: 1 })
+  const published = await atLeast(3, 'm1')
+  t.same(
+    published.map(({ attempt, trigger, runId }) => [attempt, trigger, runId]),
+    [
+      [1, Trigger.RUN_NOW, 'ours'],
+      [1, Trigger.SECOND_OPINION, ''],
+      [2, Trigger.SECOND_OPINION, ''],
+    ],
+    'the draft and the check beside the chain are answered only',
+  )
+})
