@@ -1,0 +1,410 @@
+import t from 'tap'
+import { monitorRoutes } from '../../control-plane/monitors/routes.ts'
+import { query } from '../../control-plane/platform/postgres.ts'
+import { createResourceApi } from '../support/resource-api.ts'
+
+const checkedAt = new Date('2026-08-01T12:00:00.000Z')
+const api = await createResourceApi(t, (app, handles) => {
+  const lastCheckedAt = async (_projectId: string, ids: string[]) => new Map(ids.map(id => [id, checkedAt]))
+  monitorRoutes(app, { ...handles, lastCheckedAt })
+})
+const UNKNOWN = '0190a0a0-0000-7000-8000-000000000000'
+
+/** Ids that are nothing of ours: malformed, unknown, another tenant's. */
+async function foreignIds() {
+  const other = await api.account()
+  const { body } = await other.call('POST /monitors', { name: 'Theirs', type: 'http', url: 'https://example.com' })
+  return { 'a malformed id': 'not-an-id', 'an unknown id': UNKNOWN, "another tenant's monitor": body.data.id as string }
+}
+
+const versionOf = async (id: string) => {
+  const [row] = await query<{ version: number }>(
+    api.db,
+    'SELECT config_version AS version FROM monitors WHERE id = ?',
+    [id],
+  )
+  return row?.version
+}
+
+t.test('POST /monitors 201: name and type are enough, the rest has the defaults of the specification', async t => {
+  const { call } = await api.account()
+  const { status, body } = await call('POST /monitors', { name: 'Shop', type: 'http' })
+  t.equal(status, 201)
+  const { id, created_at, updated_at, ...rest } = body.data
+  t.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7/)
+  t.match(created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+  t.equal(updated_at, created_at)
+  t.same(rest, {
+    name: 'Shop',
+    type: 'http',
+    url: null,
+    method: 'GET',
+    headers: null,
+    body: null,
+    interval_seconds: 60,
+    timeout_ms: 30_000,
+    regions: ['us-east'],
+    assertions: null,
+    auth_type: null,
+    auth_config: null,
+    keyword: null,
+    keyword_type: 'contains',
+    heartbeat_interval: null,
+    heartbeat_grace: 60,
+    ssl_check: false,
+    domain_check: false,
+    screenshot_on_failure: true,
+    screenshot_compare: false,
+    screenshot_threshold: 0.05,
+    retry_count: 2,
+    tags: null,
+    status: null,
+    status_changed_at: null,
+    last_checked_at: null,
+    is_paused: false,
+    ping_url: null,
+    ssl_expires_at: null,
+    domain_expires_at: null,
+    configuration_issues: ['url is required to check an http monitor'],
+  })
+})
+
+t.test('POST /monitors 201: every field is stored and read back, secrets masked', async t => {
+  const { call } = await api.account()
+  const sent = {
+    name: 'Everything',
+    type: 'keyword',
+    url: 'https://example.com/a?b=c#d',
+    method: 'POST',
+    body: 'line 1\nline 2',
+    interval_seconds: 3600,
+    timeout_ms: 60_000,
+    regions: ['eu-west', 'us-east'],
+    assertions: [{ type: 'status_code', operator: 'equals', value: '2xx' }],
+    auth_type: 'basic',
+    keyword: 'a.+b',
+    keyword_type: 'regex',
+    heartbeat_interval: 30,
+    heartbeat_grace: 0,
+    ssl_check: true,
+    domain_check: true,
+    screenshot_on_failure: false,
+    screenshot_compare: true,
+    screenshot_threshold: 1,
+    retry_count: 0,
+    tags: ['a', 'b "c" \\ {d}'],
+  }
+  const secret = {
+    headers: { 'X-Plain': 'seen', Authorization: 'Bearer hush' },
+    auth_config: { username: 'bob', password: 'hush' },
+  }
+  const masked = {
+    headers: { 'X-Plain': 'seen', Authorization: '********' },
+    auth_config: { username: 'bob', password: '********' },
+  }
+  const created = await call('POST /monitors', { ...sent, ...secret })
+  t.equal(created.status, 201)
+  t.match(created.body.data, { ...sent, ...masked, configuration_issues: [] })
+  const read = await call(`GET /monitors/${created.body.data.id}`)
+  t.equal(read.status, 200)
+  t.same(read.body.data, { ...created.body.data, last_checked_at: checkedAt.toISOString() })
+  const [row] = await query<{ text: string }>(api.db, 'SELECT monitors::text AS text FROM monitors WHERE id = ?', [
+    created.body.data.id,
+  ])
+  const hex = (text: string) => Buffer.from(text).toString('hex')
+  t.notOk(row?.text.includes('hush') || row?.text.includes(hex('hush')), 'no secret is in the database in plain text')
+})
+
+t.test('a monitor whose type no probe runs yet says that it waits', async t => {
+  const { call } = await api.account()
+  for (const [type, url] of [
+    ['ping', 'example.com'],
+    ['dns', 'dns://example.com'],
+  ] as const) {
+    const { status, body } = await call('POST /monitors', { name: type, type, url })
+    t.equal(status, 201)
+    t.same(body.data.configuration_issues, [`${type} monitors are not checked by this version yet`])
+    t.equal(body.data.url, url, 'the text is kept as it was written')
+  }
+  const { body } = await call('POST /monitors', { name: 'Cron', type: 'heartbeat' })
+  t.same(body.data.configuration_issues, [
+    'heartbeat_interval is required to check a heartbeat monitor',
+    'heartbeat monitors are not checked by this version yet',
+  ])
+})
+
+t.test('POST /monitors 402 tier limit: the free plan has 50, and a bulk item past them gets that error', async t => {
+  const { call } = await api.account('free')
+  const monitors = Array.from({ length: 49 }, (_, i) => ({ name: `M ${i}`, type: 'http' }))
+  t.equal((await call('POST /monitors/bulk', { monitors })).body.monitors.length, 49)
+  const bulk = await call('POST /monitors/bulk', { monitors: monitors.slice(0, 3) })
+  t.equal(bulk.status, 201)
+  t.equal(bulk.body.monitors.length, 1)
+  const error = 'the free plan includes 50 monitors and 50 are in use'
+  t.same(bulk.body.errors, [
+    { index: 1, error },
+    { index: 2, error },
+  ])
+  const single = await call('POST /monitors', { name: 'One more', type: 'http' })
+  t.equal(single.status, 402)
+  t.same(single.body, { error: { code: 'tier_limit_reached', message: error, status: 402 } })
+  t.equal((await call('GET /monitors')).body.meta.total, 50)
+})
+
+t.test('two requests at once cannot pass the limit of the plan together', async t => {
+  const { call } = await api.account('free')
+  const monitors = Array.from({ length: 45 }, (_, i) => ({ name: `M ${i}`, type: 'http' }))
+  await call('POST /monitors/bulk', { monitors })
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, () => call('POST /monitors', { name: 'X', type: 'http' })),
+  )
+  t.equal(answers.filter(({ status }) => status === 201).length, 5)
+  t.equal(answers.filter(({ status }) => status === 402).length, 5)
+})
+
+t.test('POST /monitors/bulk 201: what cannot be created is told by its place, the rest is created', async t => {
+  const { call } = await api.account()
+  const good = { name: 'Good', type: 'tcp', url: 'tcp://example.com:443' }
+  const monitors = [
+    good,
+    { type: 'http' },
+    good,
+    { ...good, interval_seconds: '60', extra: 1 },
+    null,
+    { ...good, url: 'tcp://10.0.0.1:80' },
+  ]
+  const { status, body } = await call('POST /monitors/bulk', { monitors })
+  t.equal(status, 201)
+  t.same(
+    body.monitors.map((monitor: { name: string }) => monitor.name),
+    ['Good', 'Good'],
+  )
+  t.same(body.errors, [
+    { index: 1, error: 'name is required' },
+    { index: 3, error: 'extra is not a known property; interval_seconds must be an integer' },
+    { index: 4, error: 'the monitor must be an object' },
+    { index: 5, error: 'blocked_target: 10.0.0.1 is a private address, which must not be checked' },
+  ])
+  t.equal((await call('GET /monitors')).body.meta.total, 2)
+})
+
+t.test('POST /monitors/bulk 201 when every item fails, 400 for more than 50', async t => {
+  const { call } = await api.account()
+  const failing = await call('POST /monitors/bulk', { monitors: [{}, { name: '' }] })
+  t.equal(failing.status, 201)
+  t.same(failing.body.monitors, [])
+  t.same(
+    failing.body.errors.map(({ index }: { index: number }) => index),
+    [0, 1],
+  )
+  for (const body of [
+    { monitors: Array(51).fill({ name: 'X', type: 'http' }) },
+    {},
+    { monitors: {} },
+    { monitors: [], more: 1 },
+  ]) {
+    const refused = await call('POST /monitors/bulk', body)
+    t.match(refused, { status: 400, body: { error: { code: 'validation_error' } } })
+  }
+  t.equal((await call('GET /monitors')).body.meta.total, 0)
+})
+
+t.test('GET /monitors 200: newest first, in pages, by type, status, tag and text', async t => {
+  const { call, projectId } = await api.account()
+  const url = 'https://example.com/100%_sure'
+  await call('POST /monitors/bulk', {
+    monitors: [
+      { name: 'Alpha', type: 'http', url, tags: ['web', 'eu'] },
+      { name: 'Beta 100%', type: 'http', tags: ['web'] },
+      { name: 'Gamma', type: 'tcp', url: 'db.example.com:5432' },
+    ],
+  })
+  await api.db.raw(
+    `UPDATE monitors SET status = CASE name WHEN 'Alpha' THEN 'down' WHEN 'Gamma' THEN 'up' END WHERE project_id = ?`,
+    [projectId],
+  )
+  const names = async (search: string) => {
+    const { status, body } = await call(`GET /monitors${search}`)
+    t.equal(status, 200, search)
+    return body.data.map((monitor: { name: string }) => monitor.name)
+  }
+  t.same(await names(''), ['Gamma', 'Beta 100%', 'Alpha'])
+  t.same(await names('?page=2&per_page=2'), ['Alpha'])
+  t.same((await call('GET /monitors?page=9&per_page=2')).body.meta, { page: 9, per_page: 2, total: 3, total_pages: 2 })
+  t.same(await names('?type=http'), ['Beta 100%', 'Alpha'])
+  t.same(await names('?status=down'), ['Alpha'])
+  t.same(await names('?status=down,up'), ['Gamma', 'Alpha'])
+  t.same(await names('?tag=web'), ['Beta 100%', 'Alpha'])
+  t.same(await names('?tag=we'), [])
+  t.same(await names('?q=EXAMPLE'), ['Gamma', 'Alpha'])
+  t.same(await names('?q=0%25_s'), ['Alpha'], 'wildcards of SQL mean themselves')
+  t.same(await names('?q=0%25&tag=eu&type=http&status=down'), ['Alpha'])
+})
+
+t.test('GET /monitors 400 for a filter outside its enumeration and for a page out of range', async t => {
+  const { call } = await api.account()
+  for (const search of [
+    '?status=broken',
+    '?status=up,',
+    '?type=smtp',
+    '?page=0',
+    '?per_page=101',
+    '?page=x',
+    '?colour=red',
+  ]) {
+    const { status, body } = await call(`GET /monitors${search}`)
+    t.equal(status, 400, search)
+    t.equal(body.error.code, 'validation_error')
+  }
+})
+
+t.test(
+  'GET /monitors/{id}, PUT /monitors/{id} and PUT /monitors/{id}/auth 404 for what is not the caller’s',
+  async t => {
+    const { call } = await api.account()
+    for (const [what, id] of Object.entries(await foreignIds())) {
+      for (const [route, body] of [
+        [`GET /monitors/${id}`],
+        [`PUT /monitors/${id}`, { name: 'Mine now' }],
+        [`PUT /monitors/${id}/auth`, { auth_type: null, auth_config: null }],
+      ] as const) {
+        t.match(
+          await call(route, body),
+          { status: 404, body: { error: { code: 'not_found', message: 'monitor not found' } } },
+          `${route}: ${what}`,
+        )
+      }
+    }
+    t.equal((await call('GET /monitors')).body.meta.total, 0, 'other tenants’ monitors are in no list')
+  },
+)
+
+t.test('PUT /monitors/{id} 200 changes what the body names; null clears', async t => {
+  const { call } = await api.account()
+  const created = await call('POST /monitors', {
+    name: 'Before',
+    type: 'http',
+    url: 'https://example.com',
+    headers: { a: 'b' },
+    body: 'x',
+    keyword: 'k',
+    tags: ['t'],
+    assertions: [{ type: 'body', operator: 'contains', value: 'ok' }],
+  })
+  const { id } = created.body.data
+  const all = {
+    name: 'After',
+    type: 'keyword',
+    url: 'https://example.com/2',
+    method: 'HEAD',
+    headers: { c: 'd' },
+    body: 'y',
+    interval_seconds: 30,
+    timeout_ms: 1000,
+    regions: ['eu-west'],
+    keyword: 'l',
+    keyword_type: 'not_contains',
+    ssl_check: true,
+    domain_check: true,
+    screenshot_on_failure: false,
+    screenshot_compare: true,
+    retry_count: 5,
+    tags: [],
+    assertions: [{ type: 'response_time', operator: 'less_than', value: '500' }],
+  }
+  const changed = await call(`PUT /monitors/${id}`, all)
+  t.equal(changed.status, 200)
+  t.match(changed.body.data, { ...all, id, created_at: created.body.data.created_at })
+  const nulls = { url: null, headers: null, body: null, assertions: null, keyword: null, tags: null }
+  const cleared = await call(`PUT /monitors/${id}`, nulls)
+  t.match(cleared.body.data, { ...all, ...nulls })
+  t.same((await call(`GET /monitors/${id}`)).body.data, cleared.body.data)
+  t.same((await call(`PUT /monitors/${id}`, {})).status, 200, 'an empty update changes nothing')
+})
+
+t.test('the config version moves with what is checked or how it is judged, not with names and tags', async t => {
+  const { call } = await api.account()
+  const { body } = await call('POST /monitors', {
+    name: 'A',
+    type: 'http',
+    url: 'https://example.com',
+    regions: ['us-east', 'eu-west'],
+  })
+  const path = `PUT /monitors/${body.data.id}`
+  for (const [change, version] of [
+    [{ name: 'B', tags: ['x'], screenshot_compare: true, domain_check: true }, 1],
+    [{ url: 'https://example.com', retry_count: 2, regions: ['eu-west', 'us-east'] }, 1],
+    [{ retry_count: 3 }, 2],
+    [{ headers: { a: 'b' } }, 3],
+    [{ headers: { a: 'b' } }, 3],
+    [{ interval_seconds: 30, timeout_ms: 5000 }, 4],
+    [{ type: 'keyword', keyword: 'x' }, 5],
+  ] as const) {
+    t.equal((await call(path, change)).status, 200)
+    t.equal(await versionOf(body.data.id), version, JSON.stringify(change))
+  }
+})
+
+t.test('PUT /monitors/{id} 400 for an address or assertion that does not fit what is stored', async t => {
+  const { call } = await api.account()
+  const { body } = await call('POST /monitors', { name: 'Port', type: 'tcp', url: 'example.com:443', keyword: '(a' })
+  const path = `PUT /monitors/${body.data.id}`
+  t.match(await call(path, { type: 'http' }), { status: 400, body: { error: { details: [{ path: 'url' }] } } })
+  t.match(await call(path, { keyword_type: 'regex' }), {
+    status: 400,
+    body: { error: { details: [{ path: 'keyword' }] } },
+  })
+  t.equal((await call(path, { type: 'http', url: 'https://example.com' })).status, 200)
+  t.match((await call(`GET /monitors/${body.data.id}`)).body.data, { type: 'http', keyword_type: 'contains' })
+})
+
+t.test('a masked header sent back keeps the stored one, whatever else is changed', async t => {
+  const { call } = await api.account()
+  const { body } = await call('POST /monitors', {
+    name: 'A',
+    type: 'http',
+    url: 'https://example.com',
+    headers: { 'X-Api-Key': 'hush', Accept: 'a' },
+  })
+  const path = `PUT /monitors/${body.data.id}`
+  const kept = await call(path, { headers: { ...body.data.headers, Accept: 'b' } })
+  t.same(kept.body.data.headers, { 'X-Api-Key': '********', Accept: 'b' })
+  t.equal((await call(path, { headers: { 'x-api-key': 'hush', Accept: 'b' } })).status, 200)
+  t.equal(await versionOf(body.data.id), 3, 'only the spelling of the name differed from what was kept')
+  t.match(await call(path, { headers: { 'X-Other-Token': '********' } }), {
+    status: 400,
+    body: { error: { details: [{ path: 'headers.X-Other-Token' }] } },
+  })
+})
+
+t.test('PUT /monitors/{id}/auth 200 rotates, keeps what is sent back masked, and clears with nulls', async t => {
+  const { call } = await api.account()
+  const { body } = await call('POST /monitors', { name: 'A', type: 'http', url: 'https://example.com' })
+  const path = `PUT /monitors/${body.data.id}/auth`
+  const set = await call(path, { auth_type: 'header', auth_config: { name: 'X-Key', value: 'hush', note: 'n' } })
+  t.match(set, { status: 200, body: { data: { auth_type: 'header' } } })
+  t.same(set.body.data.auth_config, { name: 'X-Key', value: '********', note: '********' })
+  t.equal(await versionOf(body.data.id), 2)
+  t.equal((await call(path, { auth_type: 'header', auth_config: set.body.data.auth_config })).status, 200)
+  t.equal(await versionOf(body.data.id), 2, 'nothing was changed')
+  t.match(await call(path, { auth_type: 'bearer', auth_config: { token: '********' } }), {
+    status: 400,
+    body: { error: { details: [{ path: 'auth_config.token' }] } },
+  })
+  const cleared = await call(path, { auth_type: null, auth_config: null })
+  t.match(cleared.body.data, { auth_type: null, auth_config: null })
+})
+
+t.test('a read key may list monitors and change none: 403', async t => {
+  const account = await api.account()
+  const call = await account.callWith('read')
+  t.equal((await call('GET /monitors')).status, 200)
+  for (const route of [
+    'POST /monitors',
+    'POST /monitors/bulk',
+    `PUT /monitors/${UNKNOWN}`,
+    `PUT /monitors/${UNKNOWN}/auth`,
+  ]) {
+    t.match(await call(route, {}), { status: 403, body: { error: { code: 'insufficient_scope' } } }, route)
+  }
+})
