@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { REGIONS } from '../../shared/check.ts'
+import { CheckResult, presentResult } from '../fleet/check-result.ts'
 import { findMonitor } from '../monitors/store.ts'
 import type { Clickhouse } from '../platform/clickhouse.ts'
 import { now } from '../platform/clock.ts'
@@ -19,8 +20,8 @@ import {
   pageOf as pageSchema,
   strictObject,
 } from '../web/schemas.ts'
-import { CHECK_STATUSES, CheckRecord, presentCheck } from './check-record.ts'
 import { LatencyHour, presentHour } from './latency.ts'
+import { CHECK_STATUSES, type ResultRow, toResult } from './result-row.ts'
 import { spanOf } from './span.ts'
 import { listChecks, listLatency, statusHistory } from './store.ts'
 import { intervalsOf, summarize } from './uptime.ts'
@@ -59,7 +60,7 @@ export function analyticsRoutes(app: App, { db, clickhouse }: AnalyticsContext):
         tags: ['monitors'],
         params: IdParams,
         querystring: ChecksQuery,
-        response: answers(200, pageSchema(CheckRecord), 400, 404, 503),
+        response: answers(200, pageSchema(CheckResult), 400, 404, 503),
       },
     },
     async request => {
@@ -117,6 +118,8 @@ export function analyticsRoutes(app: App, { db, clickhouse }: AnalyticsContext):
     },
   )
 }
+
+const presentCheck = (row: ResultRow) => presentResult(toResult(row), row.region, row.probe_id)
 
 async function ownMonitor(db: Db, projectId: string, id: string): Promise<void> {
   if (!isId(id) || !(await findMonitor(db, projectId, id))) throw notFound('monitor')

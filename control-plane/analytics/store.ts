@@ -1,7 +1,7 @@
 import { type Clickhouse, select } from '../platform/clickhouse.ts'
 import { type Db, query } from '../platform/postgres.ts'
-import { RESULT_COLUMNS, type ResultRow } from './check-record.ts'
 import { LATENCY } from './hourly.ts'
+import { RESULT_COLUMNS, type ResultRow } from './result-row.ts'
 import type { Change } from './uptime.ts'
 
 export type CheckFilter = {
