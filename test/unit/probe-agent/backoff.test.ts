@@ -1,0 +1,17 @@
+import t from 'tap'
+import { reconnectAfterMs } from '../../../probe-agent/backoff.ts'
+
+t.test('probes come back spread out, sooner after the first failure than after the tenth', async t => {
+  const rows: [failures: number, isRefused: boolean, soonestMs: number, latestMs: number][] = [
+    [1, false, 500, 1000],
+    [2, false, 500, 2000],
+    [4, false, 500, 8000],
+    [5, false, 500, 15_000],
+    [1000, false, 500, 15_000],
+    [1, true, 30_000, 60_000],
+  ]
+  for (const [failures, isRefused, soonestMs, latestMs] of rows) {
+    t.equal(reconnectAfterMs(failures, isRefused, 0), soonestMs)
+    t.equal(reconnectAfterMs(failures, isRefused, 1), latestMs)
+  }
+})

@@ -1,0 +1,41 @@
+import t from 'tap'
+import { readConfig } from '../../../probe-agent/config.ts'
+
+const ENOUGH = { FLEET_URL: 'picket.example.com:9090', PROBE_TOKEN: 'prb_abc' }
+
+t.test('a probe needs an address and a token; the rest has defaults', async t => {
+  t.match(readConfig(ENOUGH), {
+    fleetUrl: 'picket.example.com:9090',
+    fleetTls: false,
+    token: 'prb_abc',
+    maxConcurrentChecks: 1000,
+    spoolMaxBytes: 1024 ** 3,
+    lateAfterMs: 30_000,
+    egressAllow: [],
+    selfTestTargets: [],
+  })
+})
+
+t.test('what is wrong is said in one sentence with the name of the variable', async t => {
+  const rows: [Record<string, string>, RegExp][] = [
+    [{ FLEET_URL: '' }, /^FLEET_URL is not set$/],
+    [{ FLEET_URL: 'https://picket.example.com' }, /^FLEET_URL holds "https.*host:port/],
+    [{ FLEET_URL: 'host:70000' }, /^FLEET_URL holds/],
+    [{ PROBE_TOKEN: '' }, /^PROBE_TOKEN is not set$/],
+    [{ PROBE_TOKEN: 'secret' }, /^PROBE_TOKEN has to be an enrolment token; it begins with prb_$/],
+    [{ MAX_CONCURRENT_CHECKS: '0' }, /^MAX_CONCURRENT_CHECKS is "0"/],
+    [{ SELF_TEST_TARGETS: '9.9.9.9' }, /^SELF_TEST_TARGETS holds "9.9.9.9"/],
+    [{ LOG_LEVEL: 'loud' }, /^LOG_LEVEL is "loud"/],
+    [{ FLEET_TLS: 'yes' }, /^FLEET_TLS is "yes"/],
+  ]
+  for (const [env, message] of rows) t.throws(() => readConfig({ ...ENOUGH, ...env }), { message })
+})
+
+t.test('an IPv6 address stands in brackets', async t => {
+  const config = readConfig({ ...ENOUGH, FLEET_URL: '[::1]:9090', SELF_TEST_TARGETS: '[2620:fe::fe]:53, 9.9.9.9:53' })
+  t.equal(config.fleetUrl, '[::1]:9090')
+  t.same(config.selfTestTargets, [
+    { host: '2620:fe::fe', port: 53 },
+    { host: '9.9.9.9', port: 53 },
+  ])
+})

@@ -1,0 +1,47 @@
+import t from 'tap'
+import { missedSlots, slotFrom, slotsOf } from '../../../probe-agent/schedule.ts'
+
+const SLOTS = { phaseMs: 700, intervalMs: 30_000 }
+
+t.test('a slot is at phase + k * interval, whenever it is asked for', async t => {
+  const rows: [fromMs: number, slotMs: number][] = [
+    [0, 700],
+    [700, 700],
+    [701, 30_700],
+    [30_700, 30_700],
+    [1_800_000_000_000, 1_800_000_000_700],
+    [1_800_000_000_700.4, 1_800_000_030_700],
+  ]
+  for (const [fromMs, slotMs] of rows) t.equal(slotFrom(SLOTS, fromMs), slotMs, `from ${fromMs}`)
+})
+
+t.test('slots are the same after a restart, and differ by monitor and region', async t => {
+  t.same(slotsOf('m1', 'eu-west', 60), slotsOf('m1', 'eu-west', 60))
+  t.not(slotsOf('m1', 'eu-west', 60).phaseMs, slotsOf('m1', 'us-east', 60).phaseMs)
+  t.not(slotsOf('m1', 'eu-west', 60).phaseMs, slotsOf('m2', 'eu-west', 60).phaseMs)
+})
+
+t.test('ten thousand monitors are spread evenly over their interval', async t => {
+  const perSecond = new Array(30).fill(0)
+  for (let i = 0; i < 10_000; i++) {
+    const id = `01890a5d-ac96-774b-bcce-${String(i).padStart(12, '0')}`
+    perSecond[Math.floor(slotsOf(id, 'eu-west', 30).phaseMs / 1000)]++
+  }
+  t.ok(Math.max(...perSecond) < 450, `at most ${Math.max(...perSecond)} in a second, 333 on average`)
+  t.ok(Math.min(...perSecond) > 220, `at least ${Math.min(...perSecond)}`)
+})
+
+t.test(
+  'a check that could not start within its interval is missed, and the slot that can still be kept is',
+  async t => {
+    const rows: [dueMs: number, nowMs: number, missed: number[], next: number][] = [
+      [700, 700, [], 700],
+      [700, 30_699, [], 700],
+      [700, 30_700, [700], 30_700],
+      [700, 95_000, [700, 30_700, 60_700], 90_700],
+      // Asked for outside the schedule: the slots after it are the monitor's own.
+      [5000, 40_000, [5000], 30_700],
+    ]
+    for (const [dueMs, nowMs, missed, next] of rows) t.same(missedSlots(SLOTS, dueMs, nowMs), { missed, next })
+  },
+)
