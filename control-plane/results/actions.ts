@@ -13,7 +13,7 @@ import { type Start, startOf } from './start-position.ts'
 import { partitionAt, storePosition, watchesOf, watchesOfPartition } from './store.ts'
 
 /** How long a partition stays its owner's without a sign of life. */
-export const LEASE_MS = 8_000
+export const LEASE_MS = 7_000
 
 export type ReaderTools = { db: Db; nats: Nats; log: Log; meters: VerdictMeters; publicUrl: string }
 

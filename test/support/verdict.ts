@@ -113,13 +113,19 @@ export async function startVerdictProcess(t: Teardown, databaseUrl: string, nats
     await nats.close()
     await db.destroy()
   }
+  /** as kill -9 would: nothing is stored or given back any more */
+  const kill = async () => {
+    isStopped = true
+    await Promise.all([nats.close(), db.destroy()])
+    await worker.stop().catch(() => {})
+  }
   t.teardown(stop)
   const metric = async (name: string) => {
     const { text } = await metrics.render()
     const lines = text.split('\n').filter(line => line.startsWith(name) && !line.startsWith('#'))
     return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0)
   }
-  return { db, nats, worker, metric, stop }
+  return { metric, stop, kill }
 }
 
 export type StoredTransition = { from: string | null; to: string | null; summary: string; quorum: string }

@@ -1,0 +1,229 @@
+import t from 'tap'
+import { connectNats, ensureStreams } from '../../control-plane/platform/nats.ts'
+import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
+import { partitionOf, RESULTS_STREAM } from '../../shared/subjects.ts'
+import { createDatabase } from '../support/database.ts'
+import { startNats } from '../support/nats.ts'
+import { insertTenant } from '../support/tenant.ts'
+import {
+  insertChannel,
+  insertMonitor,
+  insertMonitors,
+  publish,
+  resultOf,
+  run,
+  startVerdictProcess,
+  statusesOf,
+} from '../support/verdict.ts'
+import { waitFor } from '../support/wait.ts'
+
+const { url } = await createDatabase(t)
+const server = await startNats(t)
+const db = createPostgres(url)
+const nats = await connectNats(server.url, 'test')
+await ensureStreams(nats.manager)
+t.teardown(async () => {
+  await nats.close()
+  await db.destroy()
+})
+const { projectId } = await insertTenant(db)
+
+const reaches = (id: string, statuses: string) =>
+  waitFor(async () => (await statusesOf(db, id)) === statuses, { label: statuses, timeoutMs: 15_000 })
+
+const countOf = async (table: string, where: string, values: string[]) =>
+  (await query<{ n: number }>(db, `SELECT count(*) AS n FROM ${table} WHERE ${where}`, values))[0]!.n
+
+/** Everything that the verdict has written of a monitor, to compare before and after. */
+const writtenOf = async (id: string) => [
+  await query(db, 'SELECT * FROM transitions WHERE monitor_id = ? ORDER BY id', [id]),
+  await query(db, 'SELECT * FROM incidents WHERE cause_monitor_id = ? ORDER BY id', [id]),
+  await query(db, 'SELECT * FROM events WHERE subject = ? ORDER BY id', [`monitor:${id}`]),
+  await query(db, 'SELECT * FROM deliveries WHERE subject = ? ORDER BY seq', [`monitor:${id}`]),
+]
+
+const cellsOf = async (id: string) => {
+  const [row] = await query<{ cells: { failures: number; better: number }[] }>(
+    db,
+    `SELECT state->'cells' AS cells FROM verdict_states WHERE monitor_id = ?`,
+    [id],
+  )
+  return row?.cells ?? []
+}
+
+const failuresReach = (id: string, failures: number) =>
+  waitFor(async () => (await cellsOf(id))[0]?.failures === failures, { label: `${failures} failures` })
+
+t.test('A restart in the middle of a failing streak goes on counting where it was', async t => {
+  const patient = await insertMonitor(db, projectId, { retryCount: 5 })
+  const hasty = await insertMonitor(db, projectId, { retryCount: 0 })
+  const first = await startVerdictProcess(t, url, server.url)
+  await run(nats, patient, '+---')
+  await run(nats, hasty, '+')
+  await failuresReach(patient, 3)
+  await reaches(hasty, 'up')
+  await first.stop()
+  await run(nats, patient, '--')
+  await run(nats, hasty, '-')
+
+  const second = await startVerdictProcess(t, url, server.url)
+  await failuresReach(patient, 5)
+  await reaches(hasty, 'up down')
+  t.equal(await statusesOf(db, patient), 'up', 'five failures are not six')
+  await second.stop()
+  await run(nats, patient, '-')
+  await startVerdictProcess(t, url, server.url).then(async third => {
+    await reaches(patient, 'up down')
+    t.equal(await statusesOf(db, hasty), 'up down')
+    await third.stop()
+  })
+})
+
+t.test('After a kill another process decides within ten seconds, and everything once', async t => {
+  const id = await insertMonitor(db, projectId, { retryCount: 2 })
+  await insertChannel(db, projectId, [id])
+  const killed = await startVerdictProcess(t, url, server.url)
+  await run(nats, id, '+--')
+  await failuresReach(id, 2)
+  await killed.kill()
+  const killedMs = performance.now()
+  const next = await startVerdictProcess(t, url, server.url)
+  await waitFor(async () => (await next.metric('picket_verdict_partitions_owned')) === 16, { label: '16 partitions' })
+  const seconds = (performance.now() - killedMs) / 1_000
+  t.ok(seconds < 10, `${seconds.toFixed(1)} s`)
+  await run(nats, id, '-')
+  await reaches(id, 'up down')
+  t.equal(await countOf('incidents', 'cause_monitor_id = ?', [id]), 1)
+  t.equal(await countOf('deliveries', 'subject = ?', [`monitor:${id}`]), 1)
+})
+
+t.test('Of two owners of a partition the older one stores nothing any more', async t => {
+  const id = await insertMonitor(db, projectId)
+  const old = await startVerdictProcess(t, url, server.url)
+  await run(nats, id, '+')
+  await reaches(id, 'up')
+  // somebody else takes the partition for four seconds, while the old owner still reads it
+  const taken = await execute(
+    db,
+    `UPDATE partitions SET owner = 'other', epoch = epoch + 1, lease_until = clock_timestamp() + interval '4 s'
+     WHERE id = ?`,
+    [partitionOf(id)],
+  )
+  t.equal(taken, 1)
+  const takenMs = performance.now()
+  await run(nats, id, '--')
+  await reaches(id, 'up down')
+  const seconds = (performance.now() - takenMs) / 1_000
+  t.ok(seconds > 4, `decided after ${seconds.toFixed(1)} s, when the other owner's lease had run out`)
+  t.equal(await countOf('incidents', 'cause_monitor_id = ?', [id]), 1)
+  await old.stop()
+})
+
+t.test('Processes that come and go share the partitions evenly and decide everything once', async t => {
+  const ids = await insertMonitors(db, projectId, 64)
+  const owned = async () =>
+    (
+      await query<{ n: number }>(
+        db,
+        'SELECT count(*) AS n FROM partitions WHERE owner IS NOT NULL GROUP BY owner ORDER BY 1',
+      )
+    )
+      .map(({ n }) => n)
+      .join(' ')
+  const settles = (split: string) => waitFor(async () => (await owned()) === split, { label: split, timeoutMs: 15_000 })
+  const fire = (up: boolean) =>
+    publish(
+      nats,
+      ids.map(id => resultOf(id, { up })),
+    )
+  const first = await startVerdictProcess(t, url, server.url)
+  await fire(true)
+  await settles('16')
+  const second = await startVerdictProcess(t, url, server.url)
+  await fire(false)
+  await settles('8 8')
+  const third = await startVerdictProcess(t, url, server.url)
+  await fire(true)
+  await settles('5 5 6')
+  await first.stop()
+  await fire(false)
+  await settles('8 8')
+  await third.stop()
+  await fire(true)
+  await waitFor(async () => (await countOf('transitions', 'monitor_id = ANY(?)', [ids] as never)) === 64 * 5)
+  await second.stop()
+  for (const id of ids) t.equal(await statusesOf(db, id), 'up down up down up')
+})
+
+t.test('Reading everything again changes nothing', async t => {
+  const id = await insertMonitor(db, projectId, { retryCount: 1 })
+  await insertChannel(db, projectId, [id])
+  const before = await startVerdictProcess(t, url, server.url)
+  await run(nats, id, '+--++++--++-')
+  await reaches(id, 'up down up down up')
+  await failuresReach(id, 1)
+  await before.stop()
+  const written = await writtenOf(id)
+  await execute(db, 'UPDATE partitions SET position = 0, position_taken_at = NULL')
+
+  const after = await startVerdictProcess(t, url, server.url)
+  const { state } = await nats.manager.streams.info(RESULTS_STREAM)
+  t.ok(state.messages > 12)
+  await run(nats, id, '+')
+  await waitFor(async () => (await cellsOf(id))[0]?.failures === 0)
+  t.same(await writtenOf(id), written)
+  await after.stop()
+})
+
+t.test('A stream that was made anew is read from its beginning', async t => {
+  const id = await insertMonitor(db, projectId)
+  const process = await startVerdictProcess(t, url, server.url)
+  await run(nats, id, '++++')
+  await reaches(id, 'up')
+  await nats.manager.streams.delete(RESULTS_STREAM)
+  await ensureStreams(nats.manager)
+  await run(nats, id, '-')
+  await reaches(id, 'up down')
+  await process.stop()
+  await nats.manager.streams.delete(RESULTS_STREAM)
+  await ensureStreams(nats.manager)
+  await run(nats, id, '+')
+  const next = await startVerdictProcess(t, url, server.url)
+  await reaches(id, 'up down up')
+  t.equal(await countOf('incidents', 'cause_monitor_id = ?', [id]), 1)
+  await next.stop()
+})
+
+t.test('While PostgreSQL is away verdicts wait, and catch up in order', async t => {
+  const id = await insertMonitor(db, projectId, { retryCount: 1 })
+  const process = await startVerdictProcess(t, url, server.url)
+  await run(nats, id, '+-')
+  await failuresReach(id, 1)
+  const name = new URL(url).pathname.slice(1)
+  const postgres = createPostgres(new URL('/postgres', url).href)
+  t.teardown(() => postgres.destroy())
+  const switchTo = (allowed: boolean) => execute(postgres, `ALTER DATABASE ${name} ALLOW_CONNECTIONS ${allowed}`)
+  await switchTo(false)
+  await execute(postgres, 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ?', [name])
+  await run(nats, id, '-')
+  await run(nats, id, '++')
+  await run(nats, id, '--')
+  await waitFor(async () => (await process.metric('picket_verdict_partition_restarts_total')) > 2)
+  await switchTo(true)
+  await reaches(id, 'up down up down')
+  t.equal(await countOf('incidents', 'cause_monitor_id = ?', [id]), 2)
+  await process.stop()
+})
+
+t.test('While NATS is away nothing is lost', async t => {
+  const id = await insertMonitor(db, projectId, { retryCount: 1 })
+  const process = await startVerdictProcess(t, url, server.url)
+  await run(nats, id, '+-')
+  await failuresReach(id, 1)
+  await server.kill9()
+  await server.restart()
+  await waitFor(() => run(nats, id, '-').then(() => true), { label: 'NATS' })
+  await reaches(id, 'up down')
+  t.match(await cellsOf(id), [{ failures: 2 }])
+  await process.stop()
+})

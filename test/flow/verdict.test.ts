@@ -1,0 +1,222 @@
+import t from 'tap'
+import { connectNats, ensureStreams } from '../../control-plane/platform/nats.ts'
+import { createPostgres, query } from '../../control-plane/platform/postgres.ts'
+import { deleteMonitor, pauseMonitor, resumeMonitor } from '../../control-plane/verdict/actions.ts'
+import { ResultBatch } from '../../shared/result.ts'
+import { partitionOf, type RunHint, resultSubject } from '../../shared/subjects.ts'
+import { createDatabase } from '../support/database.ts'
+import { startNats } from '../support/nats.ts'
+import { insertTenant } from '../support/tenant.ts'
+import {
+  insertChannel,
+  insertMonitor,
+  insertMonitors,
+  publish,
+  resultOf,
+  run,
+  startVerdictProcess,
+  statusesOf,
+  transitionsOf,
+} from '../support/verdict.ts'
+import { waitFor } from '../support/wait.ts'
+
+const { url } = await createDatabase(t)
+const server = await startNats(t)
+const db = createPostgres(url)
+const nats = await connectNats(server.url, 'test')
+await ensureStreams(nats.manager)
+t.teardown(async () => {
+  await nats.close()
+  await db.destroy()
+})
+const { projectId } = await insertTenant(db)
+const verdict = await startVerdictProcess(t, url, server.url)
+await waitFor(async () => (await verdict.metric('picket_verdict_partitions_owned')) === 16, { label: '16 partitions' })
+
+const reaches = (id: string, statuses: string) =>
+  waitFor(async () => (await statusesOf(db, id)) === statuses, { label: statuses })
+
+const incidentsOf = (id: string) =>
+  query<{ title: string; severity: string; status: string }>(
+    db,
+    'SELECT title, severity, status FROM incidents WHERE cause_monitor_id = ? ORDER BY id',
+    [id],
+  )
+
+const deliveriesOf = async (id: string) =>
+  (
+    await query<{ name: string }>(db, 'SELECT event_name AS name FROM deliveries WHERE subject = ? ORDER BY seq', [
+      `monitor:${id}`,
+    ])
+  ).map(({ name }) => name)
+
+const eventsOf = (id: string) =>
+  query<{
+    name: string
+    data: { down_duration: string | null; incident: { status: string } | null; dashboard_url: string }
+  }>(db, 'SELECT name, data FROM events WHERE subject = ? ORDER BY id', [`monitor:${id}`])
+
+t.test('An outage is one transition, one incident, one event and one delivery each way', async t => {
+  const id = await insertMonitor(db, projectId, { retryCount: 1 })
+  await insertChannel(db, projectId, [id])
+  await run(nats, id, '+--')
+  await reaches(id, 'up down')
+  t.same(await incidentsOf(id), [{ title: 'Shop is down', severity: 'major', status: 'investigating' }])
+  t.same(await deliveriesOf(id), ['monitor.down'], 'the first verdict, up, is told to nobody')
+  await run(nats, id, '++')
+  await reaches(id, 'up down up')
+  t.same(await incidentsOf(id), [{ title: 'Shop is down', severity: 'major', status: 'resolved' }])
+  t.same(await deliveriesOf(id), ['monitor.down', 'monitor.up'])
+  const [down, up] = await eventsOf(id)
+  t.match(down, { data: { down_duration: null, incident: { status: 'investigating' } } })
+  t.match(up, {
+    data: {
+      down_duration: /second/,
+      incident: { status: 'resolved' },
+      dashboard_url: `https://picket.example/monitors/${id}`,
+    },
+  })
+  const [row] = await query(db, 'SELECT status, config_version AS version FROM monitors WHERE id = ?', [id])
+  t.same(row, { status: 'up', version: 1 })
+  t.match(await transitionsOf(db, id), [{}, { summary: /failed 2 checks in a row: us-east \(status 500\)/ }, {}])
+})
+
+t.test('A whole outage inside one message is told in its order', async t => {
+  const id = await insertMonitor(db, projectId)
+  await insertChannel(db, projectId, [id])
+  await publish(
+    nats,
+    [...'+-+-'].map(check => resultOf(id, { up: check === '+' })),
+  )
+  await reaches(id, 'up down up down')
+  t.same(await deliveriesOf(id), ['monitor.down', 'monitor.up', 'monitor.down'])
+  t.same(
+    (await incidentsOf(id)).map(({ status }) => status),
+    ['resolved', 'investigating'],
+  )
+})
+
+t.test('A failure waits for the vote of the other regions, which are asked at once', async t => {
+  const regions = ['us-east', 'eu-west', 'ap-southeast']
+  const id = await insertMonitor(db, projectId, { regions })
+  const asked: RunHint[] = []
+  const told: { states: { monitorId: string; state: number }[] }[] = []
+  const subscriptions = [
+    nats.connection.subscribe('HINT.run.eu-west', { callback: (_, message) => void asked.push(message.json()) }),
+    nats.connection.subscribe('HINT.state.us-east', { callback: (_, message) => void told.push(message.json()) }),
+  ]
+  t.teardown(() => subscriptions.map(subscription => subscription.unsubscribe()))
+  for (const region of regions) await publish(nats, [resultOf(id, { up: true })], region, `probe-${region}`)
+  await reaches(id, 'up')
+  await publish(nats, [resultOf(id, { up: false })], 'us-east', 'probe-us-east')
+  await waitFor(() => asked.some(hint => hint.monitorId === id && hint.trigger === 2), { label: 'a second opinion' })
+  await waitFor(() => told.some(({ states }) => states.some(({ monitorId, state }) => monitorId === id && state === 3)))
+  await publish(nats, [resultOf(id, { up: false })], 'eu-west', 'probe-eu-west')
+  await reaches(id, 'up down')
+  const [down] = await query<{ regions: string[] }>(
+    db,
+    `SELECT data->'check'->'regions' AS regions FROM events WHERE subject = ?`,
+    [`monitor:${id}`],
+  )
+  t.same(down, { regions: ['us-east', 'eu-west'] })
+})
+
+t.test('What cannot be read is set aside, and its neighbours count', async t => {
+  const id = await insertMonitor(db, projectId)
+  const before = await verdict.metric('picket_verdict_set_aside_total')
+  await nats.js.publish('RESULTS.3.us-east', Uint8Array.of(255, 255, 255, 255))
+  await publish(nats, [resultOf(id, { up: true })])
+  const forged = resultOf(id, { up: false, error: { source: 1, code: 'x\0', message: 'a\0b' } })
+  await publish(nats, [forged], 'eu-west')
+  await publish(nats, [{ ...forged, monitorId: 'not an id' }, resultOf(id, { up: true, configVersion: 99 }), forged])
+  await reaches(id, 'up down')
+  t.equal(await verdict.metric('picket_verdict_set_aside_total'), before + 1)
+  t.match(await transitionsOf(db, id), [{}, { summary: /us-east \(ab\)/ }])
+})
+
+t.test('A batch that speaks of another region than its subject is set aside', async t => {
+  const id = await insertMonitor(db, projectId)
+  const before = await verdict.metric('picket_verdict_set_aside_total')
+  const batch = { probeId: 'p', region: 'us-east', results: [resultOf(id, { up: false })] }
+  await nats.js.publish(resultSubject(partitionOf(id), 'eu-west'), ResultBatch.encode(batch).finish())
+  await run(nats, id, '+')
+  await reaches(id, 'up')
+  t.equal(await verdict.metric('picket_verdict_set_aside_total'), before + 1)
+})
+
+t.test(
+  'A monitor paused while down has its incident resolved without monitor.up, and resumes without a status',
+  async t => {
+    const id = await insertMonitor(db, projectId)
+    await insertChannel(db, projectId, [id])
+    await run(nats, id, '-')
+    await reaches(id, 'down')
+    const paused = await pauseMonitor(db, projectId, id, new Date())
+    t.match(paused, { isPaused: true, status: null })
+    await run(nats, id, '--')
+    const resumed = await resumeMonitor(db, projectId, id, new Date())
+    t.match(resumed, { isPaused: false, status: null, configVersion: 2 })
+    t.match(await incidentsOf(id), [{ status: 'resolved' }])
+    t.match(
+      await query(
+        db,
+        'SELECT message FROM incident_updates u JOIN incidents i ON i.id = incident_id WHERE cause_monitor_id = ?',
+        [id],
+      ),
+      [{ message: 'Resolved because the monitor was paused.' }],
+    )
+    await run(nats, id, '-')
+    await run(nats, id, '+', { configVersion: 2 })
+    await reaches(id, 'down null up')
+    t.same(await deliveriesOf(id), ['monitor.down'])
+  },
+)
+
+t.test('A monitor deleted while down has its incident resolved, and what its probes still say is history', async t => {
+  const id = await insertMonitor(db, projectId)
+  await run(nats, id, '-')
+  await reaches(id, 'down')
+  await deleteMonitor(db, projectId, id, new Date())
+  const other = await insertMonitor(db, projectId)
+  await run(nats, id, '+-+')
+  await run(nats, other, '+')
+  await reaches(other, 'up')
+  t.equal(await statusesOf(db, id), 'down null')
+  t.match(await incidentsOf(id), [{ status: 'resolved' }])
+  await t.rejects(deleteMonitor(db, projectId, id, new Date()), { message: 'monitor not found' })
+})
+
+t.test('A changed configuration counts from its first result on', async t => {
+  const id = await insertMonitor(db, projectId, { retryCount: 1 })
+  await run(nats, id, '+-')
+  await reaches(id, 'up')
+  await query(db, 'UPDATE monitors SET config_version = 2, retry_count = 2 WHERE id = ?', [id])
+  await run(nats, id, '--', { configVersion: 2 })
+  await run(nats, id, '-', { configVersion: 1 })
+  t.equal(await statusesOf(db, id), 'up')
+  await run(nats, id, '-', { configVersion: 2 })
+  await reaches(id, 'up down')
+  t.match(await transitionsOf(db, id), [{}, { summary: /failed 3 checks in a row/ }])
+})
+
+t.test('A thousand monitors that fail in one second are all told at once', async t => {
+  const ids = await insertMonitors(db, projectId, 1_000)
+  await insertChannel(db, projectId, ids)
+  await publish(
+    nats,
+    ids.map(id => resultOf(id, { up: true })),
+  )
+  const count = async (sql: string) => (await query<{ n: number }>(db, sql, [ids]))[0]!.n
+  const statusCount = `SELECT count(*) AS n FROM monitors WHERE id = ANY(?) AND status =`
+  await waitFor(async () => (await count(`${statusCount} 'up'`)) === 1_000, { label: '1,000 up' })
+  const startedMs = performance.now()
+  await publish(
+    nats,
+    ids.map(id => resultOf(id, { up: false })),
+  )
+  await waitFor(async () => (await count(`${statusCount} 'down'`)) === 1_000, { label: '1,000 down' })
+  t.comment(`${Math.round(performance.now() - startedMs)} ms`)
+  t.equal(await count(`SELECT count(*) AS n FROM incidents WHERE cause_monitor_id = ANY(?)`), 1_000)
+  t.equal(await count(`SELECT count(*) AS n FROM transitions WHERE monitor_id = ANY(?) AND to_status = 'down'`), 1_000)
+  t.equal(await count(`SELECT count(*) AS n FROM deliveries WHERE substr(subject, 9)::uuid = ANY(?)`), 1_000)
+})
