@@ -34,8 +34,7 @@ export function adopt(state: MonitorState, policy: Policy, nowMs: number): Monit
   if (state.configVersion >= policy.configVersion) return state
   const cells = state.cells.filter(cell => policy.regions.includes(cell.region)).map(resetStreaks)
   const next = { ...state, configVersion: policy.configVersion, cells }
-  const tally = countVotes(next, policy, nowMs)
-  const isHeld = tally.voting > 0 && !hasQuorum(tally)
+  const isHeld = !hasQuorum(countVotes(next, policy, nowMs))
   return { ...next, quorumLostSinceMs: isHeld ? (state.quorumLostSinceMs ?? nowMs) : null }
 }
 
