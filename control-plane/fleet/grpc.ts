@@ -8,16 +8,15 @@ import {
 } from '../../proto/gen/probe/v1/fleet.ts'
 import { ResultBatch, Trigger } from '../../shared/result.ts'
 import { partitionOf, resultSubject, runDoneSubject } from '../../shared/subjects.ts'
-import { monotonicMs, nowMs } from '../platform/clock.ts'
+import { monotonicMs, nowMs, sleep } from '../platform/clock.ts'
 import { isId, newId } from '../platform/ids.ts'
-import { sha256 } from '../platform/secrets.ts'
+import { findProbeToken } from './actions.ts'
 import { planOf } from './book.ts'
 import type { Desk } from './desk.ts'
 import { type Farewell, type Link, type MessageBody, outboxFor } from './link.ts'
 import { assignmentsOf, healthOf, helloFault } from './messages.ts'
 import { type Piece, takePiece } from './outbox.ts'
-import { markDraining, storedStates, upsertProbe, useProbeToken } from './store.ts'
-import { bearerToken } from './token.ts'
+import { markDraining, storedStates, upsertProbe } from './store.ts'
 
 type Call = ServerDuplexStream<ProbeMessage, FleetMessage>
 
@@ -34,12 +33,8 @@ export function fleetImplementation(desk: Desk): FleetServer {
 }
 
 async function welcomeProbe(desk: Desk, call: Call): Promise<void> {
-  const token = bearerToken(call.metadata.get('authorization')[0]?.toString())
-  const known = token === null ? null : await useProbeToken(desk.db, sha256(token))
-  if (!known) {
-    const reason = token === null ? 'is missing or not whole' : 'is not known or was revoked'
-    return refuse(call, status.UNAUTHENTICATED, `the enrolment token (authorization: Bearer prb_…) ${reason}`)
-  }
+  const token = await findProbeToken(desk.db, call.metadata.get('authorization')[0]?.toString())
+  if ('refusal' in token) return refuse(call, status.UNAUTHENTICATED, token.refusal)
   const first = await firstMessage(call, desk.timing.deadAfterMs)
   if (first === null) return refuse(call, status.DEADLINE_EXCEEDED, 'the first message did not come in time')
   if (first.body?.$case !== 'hello') return refuse(call, status.INVALID_ARGUMENT, 'the first message has to be Hello')
@@ -47,11 +42,11 @@ async function welcomeProbe(desk: Desk, call: Call): Promise<void> {
   const fault = helloFault(hello)
   if (fault !== null) return refuse(call, status.INVALID_ARGUMENT, fault)
 
-  const { region } = known
+  const { region } = token
   const connectedTo = `${desk.processName} ${newId()}`
   const { id: probeId } = await upsertProbe(desk.db, {
     id: newId(),
-    tokenId: known.id,
+    tokenId: token.id,
     region,
     name: hello.name,
     instanceId: hello.instanceId,
@@ -234,27 +229,31 @@ function refuse(call: Call, code: status, details: string): void {
 }
 
 /** The first message, null when there is none in time. What follows it stays in the stream. */
-function firstMessage(call: Call, patienceMs: number): Promise<ProbeMessage | null> {
-  return new Promise(resolve => {
-    const done = (message: ProbeMessage | null) => {
-      clearTimeout(timer)
-      call.pause()
-      call.off('data', done).off('end', nothing).off('cancelled', nothing)
-      resolve(message)
-    }
-    const nothing = () => done(null)
-    const timer = setTimeout(nothing, patienceMs)
-    call.on('data', done).on('end', nothing).on('cancelled', nothing)
-  })
+async function firstMessage(call: Call, patienceMs: number): Promise<ProbeMessage | null> {
+  const waiting = new AbortController()
+  let first: ProbeMessage | null = null
+  const take = (message: ProbeMessage) => {
+    call.pause()
+    first = message
+    waiting.abort()
+  }
+  const giveUp = () => waiting.abort()
+  call.on('data', take).on('end', giveUp).on('cancelled', giveUp)
+  await sleep(patienceMs, waiting.signal)
+  call.pause()
+  call.off('data', take).off('end', giveUp).off('cancelled', giveUp)
+  return first
 }
 
-function write(call: Call, message: FleetMessage, patienceMs: number): Promise<boolean> {
-  if (call.writableEnded || call.destroyed) return Promise.resolve(false)
-  return new Promise(resolve => {
-    const timer = setTimeout(resolve, patienceMs, false)
-    call.write(message, (error: unknown) => {
-      clearTimeout(timer)
-      resolve(!error)
-    })
+/** True when the transport took the message, false when the stream broke or the patience ran out. */
+async function write(call: Call, message: FleetMessage, patienceMs: number): Promise<boolean> {
+  if (call.writableEnded || call.destroyed) return false
+  const waiting = new AbortController()
+  let isTaken = false
+  call.write(message, (error: unknown) => {
+    isTaken = !error
+    waiting.abort()
   })
+  await sleep(patienceMs, waiting.signal)
+  return isTaken
 }

@@ -64,6 +64,7 @@ export function takePiece(outbox: Outbox, now: Place, sizeOf: (monitorId: string
   if (outbox.dirty.size > 0) return takeDelta(outbox, now, sizeOf)
   if (outbox.toldEpoch !== now.epoch) {
     outbox.toldEpoch = now.epoch
+    outbox.epoch = now.epoch
     return { kind: 'epoch', epoch: now.epoch }
   }
   if (outbox.states.size > 0) {

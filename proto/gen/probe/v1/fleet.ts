@@ -54,7 +54,7 @@ export interface Hello {
   lastRevision: number;
   /** "http", "keyword", "tcp", later "screenshot", "ipv6", "icmp" … */
   capabilities: string[];
-  /** of the message that brought last_revision; without it: send a snapshot */
+  /** of the newest Assignments or EpochChanged; without it: send a snapshot */
   lastEpoch?: number | undefined;
 }
 
@@ -178,6 +178,7 @@ export interface HeaderAuth {
   value: string;
 }
 
+/** Comes after the assignments that the change moved: what the probe has is then of this epoch. */
 export interface EpochChanged {
   epoch: number;
 }

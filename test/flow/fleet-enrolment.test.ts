@@ -1,0 +1,129 @@
+import { credentials, loadPackageDefinition, type ServiceClientConstructor, status } from '@grpc/grpc-js'
+import { loadSync } from '@grpc/proto-loader'
+import { service as healthService } from 'grpc-health-check'
+import t from 'tap'
+import { createProbeToken } from '../../control-plane/fleet/actions.ts'
+import { execute, query } from '../../control-plane/platform/postgres.ts'
+import { all, connectProbe, createTestFleet, FAST } from '../support/fleet.ts'
+import { waitFor } from '../support/wait.ts'
+
+t.test('probes enrol with a token of their region', async t => {
+  const fleet = await createTestFleet(t)
+  const { port } = await fleet.start(FAST)
+
+  await t.test('a token is made for a known region only, and kept as a hash', async t => {
+    const token = await fleet.token('us-east')
+    t.match(token, /^prb_[0-9A-Za-z]{36}$/)
+    await t.rejects(createProbeToken(fleet.db, 'mars'), {
+      message:
+        'there is no region "mars"; the regions are us-east, us-west, eu-west, eu-central, ap-southeast, ap-northeast',
+    })
+    const rows = await query<{ text: string }>(fleet.db, 'SELECT probe_tokens::text AS text FROM probe_tokens')
+    t.notOk(rows.some(row => row.text.includes(token)))
+  })
+
+  await t.test('a wrong, mistyped or revoked token is refused with a sentence', async t => {
+    const revoked = await fleet.token()
+    await execute(fleet.db, 'UPDATE probe_tokens SET revoked_at = now()')
+    const good = await fleet.token()
+    const mistyped = good.slice(0, -1) + (good.endsWith('x') ? 'y' : 'x')
+    const cases: [string, RegExp][] = [
+      ['', /send the enrolment token/],
+      ['hello', /send the enrolment token/],
+      [mistyped, /is mistyped/],
+      [revoked, /is not known or was revoked/],
+    ]
+    for (const [token, reason] of cases) {
+      const { code, details } = await connectProbe(t, port, token).ended
+      t.equal(code, status.UNAUTHENTICATED)
+      t.match(details, reason)
+    }
+  })
+
+  await t.test('a probe learns who it is, where to publish and how often to speak', async t => {
+    const probe = connectProbe(t, port, await fleet.token('us-west'), { name: 'edge-7' })
+    await probe.ready()
+    const [welcome] = all(probe, 'welcome')
+    t.match(welcome, { region: 'us-west', epoch: 1, heartbeatIntervalMs: 300, deadAfterMs: 1_000 })
+    t.match(welcome?.natsUrl, /^nats:/)
+    t.equal(probe.messages[0]?.$case, 'welcome', 'the welcome is the first message')
+    const rows = await query(fleet.db, 'SELECT id, region, version FROM probes WHERE name = ?', ['edge-7'])
+    t.same(rows, [{ id: welcome?.probeId, region: 'us-west', version: '1.0.0' }])
+  })
+
+  await t.test('a heartbeat is answered at once with the control plane’s clock', async t => {
+    const probe = connectProbe(t, port, await fleet.token(), { name: 'clock' })
+    await waitFor(() => all(probe, 'heartbeatAck').length >= 3)
+    const acks = all(probe, 'heartbeatAck')
+    t.same(
+      acks.slice(0, 3).map(ack => ack.seq),
+      [1, 2, 3],
+    )
+    t.ok(Math.abs(acks.at(-1)!.nowMs - Date.now()) < 1_000)
+    await waitFor(async () => {
+      const [row] = await query<{ health: { waiting: number } }>(
+        fleet.db,
+        `SELECT health FROM probes WHERE name = 'clock'`,
+      )
+      return row?.health?.waiting === 2
+    })
+  })
+
+  await t.test('a stream that does not begin with a proper hello is ended', async t => {
+    const { code, details } = await connectProbe(t, port, await fleet.token(), { name: 'two\nlines' }).ended
+    t.equal(code, status.INVALID_ARGUMENT)
+    t.match(details, /name has to be one line/)
+  })
+
+  await t.test('a probe that connects twice keeps its newer connection', async t => {
+    const token = await fleet.token()
+    const older = connectProbe(t, port, token, { name: 'twice' })
+    await older.ready()
+    const newer = connectProbe(t, port, token, { name: 'twice' })
+    t.equal((await older.ended).code, status.ABORTED)
+    await newer.ready()
+    t.equal(await newer.probeId(), await older.probeId())
+    await waitFor(() => all(newer, 'heartbeatAck').length > 10)
+  })
+
+  await t.test('a probe whose token is revoked while it is connected is sent away and loses its work', async t => {
+    const token = await fleet.token('ap-southeast')
+    const probe = connectProbe(t, port, token)
+    await probe.ready()
+    t.equal((await fleet.epoch('ap-southeast')).probeIds.length, 1)
+    await execute(fleet.db, `UPDATE probe_tokens SET revoked_at = now() WHERE region = 'ap-southeast'`)
+    t.match(await probe.ended, { code: status.ABORTED, details: /token was revoked/ })
+    await waitFor(async () => (await fleet.epoch('ap-southeast')).probeIds.length === 0)
+  })
+
+  await t.test('health and reflection services answer', async t => {
+    const address = `127.0.0.1:${port}`
+    const definition = loadPackageDefinition({ 'grpc.health.v1.Health': healthService })
+    // biome-ignore lint/suspicious/noExplicitAny: made at run time
+    const Health = (definition.grpc as any).health.v1.Health as ServiceClientConstructor
+    const health = new Health(address, credentials.createInsecure())
+    const answer = await new Promise((resolve, reject) =>
+      health.check?.({ service: 'picket.probe.v1.Fleet' }, (error: Error | null, value: unknown) =>
+        error ? reject(error) : resolve(value),
+      ),
+    )
+    t.match(answer, { status: 'SERVING' })
+    health.close()
+
+    const proto = 'node_modules/@grpc/reflection/build/proto/grpc/reflection/v1/reflection.proto'
+    const reflection = loadPackageDefinition(loadSync(proto, { longs: String }))
+    // biome-ignore lint/suspicious/noExplicitAny: made at run time
+    const Reflection = (reflection.grpc as any).reflection.v1.ServerReflection as ServiceClientConstructor
+    const client = new Reflection(address, credentials.createInsecure())
+    const call = client.ServerReflectionInfo?.()
+    const names = await new Promise<string[]>((resolve, reject) => {
+      // biome-ignore lint/suspicious/noExplicitAny: made at run time
+      call.on('data', (value: any) => resolve(value.listServicesResponse.service.map((item: any) => item.name)))
+      call.on('error', reject)
+      call.write({ listServices: '' })
+    })
+    call.cancel()
+    client.close()
+    t.ok(names.includes('picket.probe.v1.Fleet'))
+  })
+})

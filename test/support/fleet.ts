@@ -1,0 +1,199 @@
+import { randomBytes } from 'node:crypto'
+import { type ClientDuplexStream, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
+import { createProbeToken } from '../../control-plane/fleet/actions.ts'
+import { FLEET_TIMING, type FleetTiming } from '../../control-plane/fleet/timing.ts'
+import { startFleet } from '../../control-plane/fleet/worker.ts'
+import { createMetrics } from '../../control-plane/platform/metrics.ts'
+import { connectNats, type Nats } from '../../control-plane/platform/nats.ts'
+import { createPostgres, type Db, query } from '../../control-plane/platform/postgres.ts'
+import { createSecrets } from '../../control-plane/platform/secrets.ts'
+import {
+  type Assignment,
+  type Assignments,
+  FleetClient,
+  type FleetMessage,
+  type Hello,
+  type ProbeMessage,
+} from '../../proto/gen/probe/v1/fleet.ts'
+import { createLog } from '../../shared/log.ts'
+import { createDatabase } from './database.ts'
+import { startNats } from './nats.ts'
+import type { Teardown } from './teardown.ts'
+import { insertTenant } from './tenant.ts'
+import { waitFor } from './wait.ts'
+
+/** The times of decisions 11.1, ten times faster, so that a test need not wait for them. */
+export const FAST: FleetTiming = { heartbeatIntervalMs: 300, deadAfterMs: 1_000, steadyAfterMs: 3_000, roundMs: 100 }
+
+export type TestFleet = {
+  db: Db
+  nats: Nats
+  projectId: string
+  token(region?: string): Promise<string>
+  /** one more fleet process over the same engines */
+  start(timing?: FleetTiming): Promise<Awaited<ReturnType<typeof startFleet>>>
+  /** the live set of a region as PostgreSQL has it */
+  epoch(region?: string): Promise<{ epoch: number; probeIds: string[] }>
+}
+
+/** A database, a NATS server and a project, on which fleet processes are started. */
+export async function createTestFleet(t: Teardown): Promise<TestFleet> {
+  const { url } = await createDatabase(t)
+  const { url: natsUrl } = await startNats(t)
+  const db = createPostgres(url, 20)
+  const nats = await connectNats(natsUrl, 'test')
+  t.teardown(async () => {
+    await nats.close()
+    await db.destroy()
+  })
+  const { projectId } = await insertTenant(db)
+  const secrets = createSecrets(randomBytes(32))
+  let processes = 0
+  return {
+    db,
+    nats,
+    projectId,
+    token: (region = 'eu-west') => createProbeToken(db, region),
+    async start(timing = FLEET_TIMING) {
+      const log = createLog('fleet', process.env.TEST_LOG ?? 'silent')
+      const fleet = await startFleet({
+        ...{ db, databaseUrl: url, nats, secrets, log, metrics: createMetrics(), timing, natsUrl },
+        processName: `fleet-${++processes}`,
+        host: '127.0.0.1',
+        port: 0,
+      })
+      let isStopped = false
+      const stop = async () => {
+        if (!isStopped) await fleet.stop()
+        isStopped = true
+      }
+      t.teardown(stop)
+      return { port: fleet.port, stop }
+    },
+    async epoch(region = 'eu-west') {
+      const rows = await query<{ epoch: number; probeIds: string[] }>(
+        db,
+        'SELECT epoch, probe_ids AS "probeIds" FROM region_epochs WHERE region = ?',
+        [region],
+      )
+      return rows[0] ?? { epoch: 0, probeIds: [] }
+    },
+  }
+}
+
+export type TestProbe = {
+  /** everything received, in order */
+  messages: NonNullable<FleetMessage['body']>[]
+  /** what it has to check now, kept as the protocol says */
+  assigned: Map<string, Assignment>
+  /** upserts in the order in which they came */
+  upserts: Assignment[]
+  has: { revision: number; epoch: number | undefined }
+  probeId(): Promise<string>
+  /** waits for a snapshot's last chunk */
+  ready(): Promise<void>
+  send(body: NonNullable<ProbeMessage['body']>): void
+  /** from now on a heartbeat each `everyMs`; 0: none any more */
+  beat(everyMs: number): void
+  cut(): void
+  /** how the stream ended */
+  ended: Promise<{ code: number; details: string }>
+}
+
+/** A real gRPC client that keeps its assignments as a probe does. Heartbeats start with the first message. */
+export function connectProbe(
+  t: Teardown,
+  port: number,
+  token: string,
+  { beatMs = 100, ...hello }: Partial<Hello> & { beatMs?: number } = {},
+): TestProbe {
+  const client = new FleetClient(`127.0.0.1:${port}`, credentials.createInsecure(), {
+    'grpc.use_local_subchannel_pool': 1,
+    'grpc.max_receive_message_length': 16 * 1024 * 1024,
+  })
+  const metadata = new Metadata()
+  metadata.set('authorization', `Bearer ${token}`)
+  const stream: ClientDuplexStream<ProbeMessage, FleetMessage> = client.connect(metadata)
+  const send: TestProbe['send'] = body => stream.write({ body })
+  let timer: NodeJS.Timeout | undefined
+  let seq = 0
+  const probe: TestProbe = {
+    messages: [],
+    assigned: new Map(),
+    upserts: [],
+    has: { revision: hello.lastRevision ?? 0, epoch: hello.lastEpoch },
+    async probeId() {
+      const { value } = await waitFor(() => find(probe, 'welcome'), { label: 'the welcome' })
+      return value.probeId
+    },
+    async ready() {
+      await waitFor(() => all(probe, 'assignments').some(value => value.isSnapshot && value.isLast), {
+        label: 'the snapshot',
+      })
+    },
+    send,
+    beat(everyMs) {
+      clearInterval(timer)
+      if (everyMs > 0) timer = setInterval(() => send(heartbeat(++seq)), everyMs)
+    },
+    cut() {
+      clearInterval(timer)
+      stream.cancel()
+      client.close()
+    },
+    ended: new Promise(resolve => {
+      stream.on('error', ({ code, details }: ServiceError) => {
+        clearInterval(timer)
+        resolve({ code, details })
+      })
+    }),
+  }
+  const named = new Set<string>()
+  stream.on('data', ({ body }: FleetMessage) => {
+    if (!body) return
+    probe.messages.push(body)
+    if (body.$case === 'assignments') apply(probe, body.value, named)
+    if (body.$case === 'epochChanged') probe.has.epoch = body.value.epoch
+  })
+  send({ $case: 'hello', value: { ...HELLO, ...hello } })
+  if (beatMs > 0) probe.beat(beatMs)
+  t.teardown(probe.cut)
+  return probe
+}
+
+const HELLO: Hello = {
+  instanceId: 'instance-1',
+  name: 'probe-1',
+  version: '1.0.0',
+  lastRevision: 0,
+  capabilities: ['http', 'keyword', 'tcp'],
+}
+
+const heartbeat = (seq: number): NonNullable<ProbeMessage['body']> => ({
+  $case: 'heartbeat',
+  value: { seq, running: 1, waiting: 2, spoolBytes: 0, loopLagMs: 3, connectivityOk: true, droppedResults: 0 },
+})
+
+type Kind = NonNullable<FleetMessage['body']>['$case']
+type BodyOf<K extends Kind> = Extract<NonNullable<FleetMessage['body']>, { $case: K }>
+
+const find = <K extends Kind>(probe: TestProbe, kind: K): BodyOf<K> | undefined =>
+  probe.messages.find((body): body is BodyOf<K> => body.$case === kind)
+
+/** Everything received of one kind. */
+export const all = <K extends Kind>(probe: TestProbe, kind: K): BodyOf<K>['value'][] =>
+  probe.messages.filter((body): body is BodyOf<K> => body.$case === kind).map(body => body.value as BodyOf<K>['value'])
+
+function apply(probe: TestProbe, message: Assignments, named: Set<string>): void {
+  for (const upsert of message.upserts) {
+    probe.assigned.set(upsert.monitorId, upsert)
+    probe.upserts.push(upsert)
+    if (message.isSnapshot) named.add(upsert.monitorId)
+  }
+  for (const id of message.removals) probe.assigned.delete(id)
+  if (message.isSnapshot && message.isLast) {
+    for (const id of probe.assigned.keys()) if (!named.has(id)) probe.assigned.delete(id)
+    named.clear()
+  }
+  if (!message.isSnapshot || message.isLast) probe.has = { revision: message.revision, epoch: message.epoch }
+}
