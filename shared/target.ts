@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net'
 import type { MonitorType } from './check.ts'
-import { normalizeHost, plainHost } from './egress/host.ts'
+import { normalizeHost } from './egress/host.ts'
 
 /** What a monitor's `url` says about where to go. */
 export type Target = {
@@ -45,7 +45,7 @@ function parseHttp(text: string): Target | { error: string } {
   }
   if (url.port === '0') return { error: 'port 0 cannot be checked' }
   const defaultPort = url.protocol === 'https:' ? 443 : 80
-  return { host: plainHost(url.hostname), port: url.port === '' ? defaultPort : Number(url.port) }
+  return hostOf(url.hostname, url.port === '' ? defaultPort : Number(url.port))
 }
 
 const ADDRESS = /^(?:(?:tcp|ping|dns):\/\/)?(\[[^\]]*\]|[^:[\]/]+)(?::(\d{1,5}))?\/?$/i
@@ -66,7 +66,7 @@ function parseAddress(type: MonitorType, text: string): Target | { error: string
 
 function hostOf(text: string, port: number | null): Target | { error: string } {
   const host = normalizeHost(text)
-  return host === null || host === '' ? { error: `"${text}" is not a host` } : { host, port }
+  return host === null ? { error: `"${text}" is not a host` } : { host, port }
 }
 
 function hasControlCharacter(text: string): boolean {

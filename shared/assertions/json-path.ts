@@ -26,7 +26,7 @@ export function atJsonPath(root: unknown, path: JsonPath): unknown {
   let value = root
   for (const step of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined
-    if (typeof step === 'number' && !Array.isArray(value)) return undefined
+    if ((typeof step === 'number') !== Array.isArray(value)) return undefined
     value = (value as Record<string | number, unknown>)[step]
   }
   return value

@@ -9,7 +9,13 @@ export function normalizeHost(host: string): string | null {
   // A colon belongs to an IPv6 address only, which a URL has in brackets; a URL would read it as the start of a port.
   if (/[\s/?#@\\]/.test(host) || (host.includes(':') && !/^\[.*\]$/.test(host))) return null
   if (!URL.canParse(`http://${host}/`)) return null
-  return plainHost(new URL(`http://${host}/`).hostname)
+  const name = plainHost(new URL(`http://${host}/`).hostname)
+  return isIP(name) || isName(name) ? name : null
+}
+
+/** Letters, digits, hyphens and underscores, as names that are in use have them; nothing that a program could run. */
+function isName(text: string): boolean {
+  return text.length <= 253 && /^[a-z0-9_][a-z0-9_-]{0,62}(\.[a-z0-9_][a-z0-9_-]{0,62})*$/.test(text)
 }
 
 /** The host of a parsed URL without brackets and without the dot at its end. */

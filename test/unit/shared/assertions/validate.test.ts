@@ -1,0 +1,77 @@
+import t from 'tap'
+import { validateAssertion } from '../../../../shared/assertions/evaluate.ts'
+import { OPERATOR_NAMES } from '../../../../shared/assertions/operators.ts'
+import { READERS } from '../../../../shared/assertions/readers.ts'
+
+const rows: [type: string, operator: string, value: string, problem: RegExp | null][] = [
+  ['status_code', 'equals', '200', null],
+  ['status_code', 'equals', '2xx', null],
+  ['status_code', 'equals', '200-299', null],
+  ['status_code', 'equals', '200 - 299', null],
+  ['status_code', 'equals', '299-200', /write it like 200, 2xx or 200-299/],
+  ['status_code', 'equals', '6xx', /not a status code/],
+  ['status_code', 'equals', 'OK', /not a status code/],
+  ['status_code', 'equals', '20', /not a status code/],
+  ['status_code', 'less_than', '2xx', /"2xx" is not a number/],
+  ['status_code', 'contains', '2', /contains does not fit status_code; use one of equals, not_equals, less_than/],
+  ['response_time', 'less_than', '500', null],
+  ['response_time', 'less_than', '0.5', null],
+  ['response_time', 'less_than', '500ms', /not a number/],
+  ['response_time', 'less_than', '', /not a number/],
+  ['response_time', 'equals', '500', /use one of less_than, greater_than/],
+  ['phase.dns', 'less_than', '50', null],
+  ['phase.dns', 'matches', '5', /does not fit phase\.dns/],
+  ['phase.nonsense', 'less_than', '50', /"phase\.nonsense" is not a type of assertion/],
+  ['certificate_days', 'greater_than', '14', null],
+  ['certificate_days', 'greater_than', 'soon', /not a number/],
+  ['header', 'equals', 'Server: nginx', null],
+  ['header', 'equals', 'Server', /write it as "Name: text"/],
+  ['header', 'exists', 'Server', null],
+  ['header', 'exists', 'Server: nginx', /the name of the header only/],
+  ['header', 'exists', 'a b', /not the name of a header/],
+  ['header', 'equals', ': x', /not the name of a header/],
+  ['header', 'less_than', 'Age: ten', /not a number/],
+  ['header', 'matches', 'Server: (', /missing closing \)/],
+  ['body', 'contains', 'ok', null],
+  ['body', 'matches', '^ok$', null],
+  ['body', 'matches', '(?=ok)', /invalid or unsupported/],
+  ['body', 'matches', '(ok)\\1', /invalid escape/],
+  ['body', 'matches', 'a'.repeat(1001), /longer than 1000/],
+  ['body', 'matches', '(abc){900}', /too large/],
+  ['body', 'less_than', '5', /does not fit body/],
+  ['body', 'exists', '', /does not fit body/],
+  ['json_path', 'equals', '$.a.b[0]: x', null],
+  ['json_path', 'equals', "$['a: b']: x", null],
+  ['json_path', 'equals', '$.a', /write it as "\$\.path: text"/],
+  ['json_path', 'equals', 'a.b: x', /begin it with \$/],
+  ['json_path', 'exists', '$.a.b', null],
+  ['json_path', 'exists', '$.a[*]', /write the path only/],
+  ['json_path', 'exists', '$.a: x', /write the path only/],
+  ['json_path', 'exists', '$..a', /write the path only/],
+  ['json_path', 'less_than', '$.n: x', /not a number/],
+  ['dns_record', 'contains', '10.0.0.1', null],
+  ['toString', 'equals', 'x', /not a type of assertion; use one of status_code, response_time/],
+  ['__proto__', 'equals', 'x', /not a type of assertion/],
+  ['body', 'constructor', 'x', /"constructor" is not an operator; use one of equals/],
+  ['body', '', 'x', /not an operator/],
+]
+
+t.test('an assertion that cannot be judged is refused with what would fit', async t => {
+  for (const [type, operator, value, problem] of rows) {
+    const found = validateAssertion({ type, operator, value })
+    if (problem === null) t.equal(found, null, `${type} ${operator} ${value}`)
+    else t.match(found, problem, `${type} ${operator} ${value.slice(0, 40)}`)
+  }
+})
+
+t.test('every type and operator either fits or is refused; none is forgotten', async t => {
+  const sample: Record<string, string> = { header: 'A: 1', json_path: '$.a: 1' }
+  for (const [type, { operators }] of Object.entries(READERS)) {
+    for (const operator of OPERATOR_NAMES) {
+      const bare = operator.endsWith('exists')
+      const value = (bare ? sample[type]?.split(':')[0] : sample[type]) ?? '200'
+      const problem = validateAssertion({ type, operator, value })
+      t.equal(problem === null, operators.includes(operator), `${type} ${operator}: ${problem}`)
+    }
+  }
+})

@@ -1,0 +1,26 @@
+import t from 'tap'
+import { bodyText } from '../../../shared/body-text.ts'
+
+const text = (hex: string, contentType?: string) =>
+  bodyText({
+    body: Buffer.from(hex, 'hex'),
+    headers: contentType === undefined ? null : { 'content-type': contentType },
+  })
+
+t.test('a body is read by the charset that its answer names', async t => {
+  t.equal(text('e9', 'text/html; charset=ISO-8859-1'), 'é')
+  t.equal(text('e9', 'text/html; charset="windows-1252"'), 'é')
+  t.equal(text('82a0', 'text/plain;charset=Shift_JIS'), 'あ')
+  t.equal(text('c3a9', 'text/html; charset=utf-8'), 'é')
+  t.equal(text('c3a9', 'text/html'), 'é')
+  t.equal(text('c3a9'), 'é')
+})
+
+t.test('a byte order mark is not part of the text', async t => {
+  t.equal(text('efbbbf61'), 'a')
+  t.equal(text('fffe6100'), 'a')
+  t.equal(text('feff0061'), 'a')
+  t.equal(text('61', 'text/html; charset=unheard-of'), 'a')
+  t.equal(text('ff61'), '\ufffda')
+  t.equal(bodyText({ body: null, headers: null }), '')
+})

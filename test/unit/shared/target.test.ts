@@ -1,0 +1,88 @@
+import t from 'tap'
+import type { MonitorType } from '../../../shared/check.ts'
+import { parseTarget, targetIssue } from '../../../shared/target.ts'
+
+const good: [type: MonitorType, url: string, host: string, port: number | null][] = [
+  ['http', 'http://example.com', 'example.com', 80],
+  ['http', 'HTTPS://Example.COM./a?b', 'example.com', 443],
+  ['keyword', 'https://example.com:8443/', 'example.com', 8443],
+  ['http', 'http://[::1]:8080/', '::1', 8080],
+  ['http', 'http://münchen.example/', 'xn--mnchen-3ya.example', 80],
+  ['tcp', 'example.com', 'example.com', null],
+  ['tcp', 'example.com:5432', 'example.com', 5432],
+  ['tcp', 'localhost:8080', 'localhost', 8080],
+  ['tcp', 'tcp://example.com:5432', 'example.com', 5432],
+  ['tcp', 'tcp://example.com:5432/', 'example.com', 5432],
+  ['tcp', 'TCP://EXAMPLE.com:1', 'example.com', 1],
+  ['tcp', '10.0.0.1:65535', '10.0.0.1', 65535],
+  ['tcp', '[2001:db8::1]:443', '2001:db8::1', 443],
+  ['tcp', '2001:db8::1', '2001:db8::1', null],
+  ['tcp', '0177.0.0.1:80', '127.0.0.1', 80],
+  ['tcp', 'https://example.com/path', 'example.com', 443],
+  ['tcp', 'http://example.com:81', 'example.com', 81],
+  ['tcp', 'my_host:80', 'my_host', 80],
+  ['ping', 'ping://example.com', 'example.com', null],
+  ['ping', 'example.com', 'example.com', null],
+  ['ping', 'http://example.com/', 'example.com', 80],
+  ['dns', 'dns://example.com', 'example.com', null],
+  ['dns', 'example.com.', 'example.com', null],
+  ['dns', 'tcp://example.com:53', 'example.com', 53],
+]
+
+t.test('a url says host and port, in each form that its type takes', async t => {
+  for (const [type, url, host, port] of good) t.same(parseTarget(type, url), { host, port }, `${type} ${url}`)
+})
+
+const bad: [type: MonitorType, url: string, error: RegExp][] = [
+  ['http', 'example.com', /begin with http:\/\/ or https:\/\//],
+  ['keyword', 'tcp://example.com:80', /to check a keyword monitor/],
+  ['http', 'file:///etc/passwd', /begin with http/],
+  ['http', 'javascript:alert(1)', /begin with http/],
+  ['http', '', /begin with http/],
+  ['http', 'http://', /not a valid URL/],
+  ['http', 'http:example.com', /not a valid URL/],
+  ['http', 'http://1.2.3.4.5/', /not a valid URL/],
+  ['http', 'http://example.com:99999/', /not a valid URL/],
+  ['http', 'http://example.com:0/', /port 0/],
+  ['http', 'https://user:secret@example.com/', /use auth_type and auth_config/],
+  ['http', 'https://token@example.com/', /use auth_type and auth_config/],
+  ['http', 'http://example.com/\r\nX-Header: 1', /control character/],
+  ['http', 'http://exam\tple.com/', /control character/],
+  ['http', 'http://example.com/\0', /control character/],
+  ['http', `http://example.com/${'a'.repeat(2048)}`, /longer than 2048/],
+  ['tcp', '', /no address of a tcp monitor/],
+  ['tcp', 'ftp://example.com:21', /no address of a tcp monitor/],
+  ['tcp', 'file:///etc/passwd', /no address of a tcp monitor/],
+  ['tcp', 'tcp://user@example.com:80', /not a host/],
+  ['tcp', 'tcp://example.com:80/path', /no address of a tcp monitor/],
+  ['tcp', 'example.com:0', /port 0 is not between/],
+  ['tcp', 'example.com:65536', /port 65536 is not between/],
+  ['tcp', 'example.com:http', /no address of a tcp monitor/],
+  ['tcp', ':80', /no address of a tcp monitor/],
+  ['tcp', 'a b:80', /not a host/],
+  ['tcp', 'fe80::1%eth0', /not a host/],
+  ['ping', '-c 1; rm -rf /', /not a host/],
+  ['ping', '$(id)', /not a host/],
+  ['ping', '-f', /not a host/],
+  ['http', 'http://$(id)/', /not a host/],
+  ['tcp', 'a..b:80', /not a host/],
+  ['dns', 'exa\nmple.com', /control character/],
+]
+
+t.test('what is no target of its type is refused with a reason', async t => {
+  for (const [type, url, error] of bad) t.match(parseTarget(type, url), { error }, `${type} ${url.slice(0, 40)}`)
+})
+
+const issues: [type: MonitorType, url: string | null, issue: string | null][] = [
+  ['http', null, 'url is required to check an http monitor'],
+  ['keyword', null, 'url is required to check a keyword monitor'],
+  ['tcp', null, 'url is required to check a tcp monitor'],
+  ['tcp', 'example.com', 'port is required to check a tcp monitor'],
+  ['tcp', 'https://example.com', null],
+  ['ping', 'example.com', null],
+  ['heartbeat', null, null],
+]
+
+t.test('a monitor says what its url lacks', async t => {
+  for (const [type, url, issue] of issues) t.equal(targetIssue(type, url), issue, `${type} ${url}`)
+})
