@@ -21,7 +21,7 @@ export type RunOptions = {
 export async function runCheck(spec: CheckSpec, egress: Egress, options: RunOptions = {}): Promise<Ran> {
   const startedUs = nowUs()
   const observation = await observe(spec, egress)
-  const ran = judge(spec, observation, startedUs)
+  const ran = judge(spec, observation)
   const { error } = observation
   if (!options.selfTest) return ran
   const isSilent = error !== null && isNetworkError(observation, error)
@@ -43,14 +43,15 @@ async function observe(spec: CheckSpec, egress: Egress): Promise<Observation> {
   }
 }
 
-/** Assertions on what was seen. They count towards the deadline too, so a slow one cannot pass late. */
-function judge(spec: CheckSpec, observation: Observation, startedUs: number): Ran {
+/** Assertions on what was seen. */
+function judge(spec: CheckSpec, observation: Observation): Ran {
   if (observation.error !== null || spec.assertions.length === 0) {
     return { observation, outcome: outcomeOf(observation.error, 'passed'), failedAssertions: [] }
   }
   try {
+    const startedUs = nowUs()
     const { verdict, failed } = evaluate(spec.assertions, observation, wallMs())
-    if (nowUs() - startedUs > spec.timeoutMs * 1000) observation.error = lateError
+    if (isPastDeadline(spec, observation.totalUs, nowUs() - startedUs)) observation.error = lateError
     else if (verdict === 'failed') observation.error = assertionError(failed)
     return { observation, outcome: outcomeOf(observation.error, verdict), failedAssertions: failed }
   } catch (error) {
@@ -71,10 +72,15 @@ function isNetworkError({ statusCode }: Observation, { code, source }: CheckErro
 
 const NETWORK_CODES = new Set(['timeout', 'host_unreachable'])
 
+/** The deadline covers the assertions too. Their time is ours, so it is never held against the target. */
+function isPastDeadline({ timeoutMs }: CheckSpec, checkUs: number, judgingUs: number): boolean {
+  return checkUs <= timeoutMs * 1000 && checkUs + judgingUs > timeoutMs * 1000
+}
+
 const lateError: CheckError = {
-  source: FailureSource.TARGET,
+  source: FailureSource.INTERNAL,
   code: 'timeout',
-  message: 'timed out while evaluating the assertions',
+  message: 'the probe ran out of time while it judged the assertions',
 }
 
 function assertionError(failed: FailedAssertion[]): CheckError {

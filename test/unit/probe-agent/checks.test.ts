@@ -1,0 +1,128 @@
+import t from 'tap'
+import { CHECKS } from '../../../probe-agent/checks/index.ts'
+import { type Auth, CHECK_TYPES, type CheckSpec } from '../../../shared/check.ts'
+import { createEgress } from '../../../shared/egress/index.ts'
+import { FailureSource } from '../../../shared/result.ts'
+import { specOf } from '../../support/spec.ts'
+import { startTarget, startTcpTarget } from '../../support/target.ts'
+
+const egress = createEgress({ allow: ['127.0.0.1'] })
+const { signal } = new AbortController()
+
+const check = (spec: CheckSpec) => CHECKS[spec.type as keyof typeof CHECKS](spec, signal, egress)
+
+t.test('every type that is checked has its check', async t => {
+  t.same(Object.keys(CHECKS).sort(), [...CHECK_TYPES].sort())
+})
+
+t.test('an http check passes on 200 to 399', async t => {
+  const target = await startTarget(t)
+  const rows: [status: number, message: string | undefined][] = [
+    [200, undefined],
+    [204, undefined],
+    [304, undefined],
+    [399, undefined],
+    [400, 'the target answered 400 Bad Request; 200 to 399 was expected'],
+    [503, 'the target answered 503 Service Unavailable; 200 to 399 was expected'],
+    [599, 'the target answered 599; 200 to 399 was expected'],
+  ]
+  for (const [status, message] of rows) {
+    target.behave({ kind: 'answer', status })
+    const { error, statusCode } = await check(specOf({ url: target.url }))
+    t.equal(statusCode, status)
+    t.equal(error?.message, message)
+  }
+})
+
+t.test('an assertion on the status replaces the usual demand', async t => {
+  const target = await startTarget(t)
+  target.behave({ kind: 'answer', status: 404 })
+  const assertions = [{ type: 'status_code', operator: 'equals', value: '404' }]
+  t.match(await check(specOf({ url: target.url, assertions })), { error: null, statusCode: 404 })
+})
+
+t.test('an http check sends what its monitor says, with its credentials', async t => {
+  const target = await startTarget(t)
+  const rows: [auth: Auth['kind'], name: string, value: string][] = [
+    [{ $case: 'basic', value: { username: 'ü', password: 'p:w' } }, 'authorization', 'Basic w7w6cDp3'],
+    [{ $case: 'bearerToken', value: 'token' }, 'authorization', 'Bearer token'],
+    [{ $case: 'header', value: { name: 'X-Key', value: 'secret' } }, 'x-key', 'secret'],
+  ]
+  for (const [kind, name, value] of rows) {
+    const headers = { 'X-Own': 'a', authorization: 'Bearer stale', 'x-key': 'stale' }
+    await check(specOf({ url: `${target.url}path?q`, method: 'DELETE', headers, auth: { kind } }))
+    t.match(target.requests.at(-1), { method: 'DELETE', path: '/path?q', headers: { 'x-own': 'a', [name]: value } })
+  }
+})
+
+t.test('credentials in a header of one’s own stay at their origin', async t => {
+  const [from, to] = [await startTarget(t), await startTarget(t)]
+  from.behave({ kind: 'redirect', to: to.url })
+  const auth: Auth = { kind: { $case: 'header', value: { name: 'X-Key', value: 'secret' } } }
+  t.equal((await check(specOf({ url: from.url, auth }))).error, null)
+  t.equal(from.requests[0]?.headers['x-key'], 'secret')
+  t.equal(to.requests[0]?.headers['x-key'], undefined)
+})
+
+t.test('a body is kept only when somebody looks at it', async t => {
+  const target = await startTarget(t)
+  t.equal((await check(specOf({ url: target.url }))).body, null)
+  const assertions = [{ type: 'body', operator: 'equals', value: 'ok' }]
+  t.equal(String((await check(specOf({ url: target.url, assertions }))).body), 'ok')
+})
+
+t.test('a keyword check looks for its keyword', async t => {
+  const target = await startTarget(t)
+  const rows: [keywordType: string, keyword: string, body: string, code: string | undefined][] = [
+    ['contains', 'well', 'all is well', undefined],
+    ['contains', 'WELL', 'all is well', 'keyword_missing'],
+    ['contains', 'a.l', 'all is well', 'keyword_missing'],
+    ['contains', 'grüße', 'viele grüße', undefined],
+    ['not_contains', 'error', 'all is well', undefined],
+    ['not_contains', 'well', 'all is well', 'keyword_found'],
+    ['regex', '^all.*well$', 'all is well', undefined],
+    ['regex', '(?i)WELL', 'all is well', undefined],
+    ['regex', '\\d', 'all is well', 'keyword_missing'],
+    ['contains', 'end', `${'x'.repeat(1024 * 1024 - 3)}end`, undefined],
+    ['contains', 'end', `${'x'.repeat(1024 * 1024)}end`, 'keyword_missing'],
+  ]
+  for (const [keywordType, keyword, body, code] of rows) {
+    target.behave({ kind: 'answer', body })
+    const { error } = await check(specOf({ type: 'keyword', url: target.url, keyword, keywordType }))
+    t.equal(error?.code, code, `${keywordType} ${keyword}`)
+  }
+})
+
+t.test('a keyword is found in the charset of the page', async t => {
+  const target = await startTarget(t)
+  const headers = { 'content-type': 'text/html; charset=iso-8859-1' }
+  target.behave({ kind: 'answer', body: Buffer.from('grüße', 'latin1'), headers })
+  t.equal((await check(specOf({ type: 'keyword', url: target.url, keyword: 'grüße' }))).error, null)
+})
+
+t.test('a keyword on an error page does not make it pass', async t => {
+  const target = await startTarget(t)
+  target.behave({ kind: 'answer', status: 500, body: 'all is well' })
+  t.match(await check(specOf({ type: 'keyword', url: target.url, keyword: 'well' })), {
+    error: { code: 'unexpected_status' },
+  })
+})
+
+t.test('a keyword check without a keyword is our own fault', async t => {
+  await t.rejects(check(specOf({ type: 'keyword', url: 'http://127.0.0.1/' })), /without a keyword/)
+})
+
+t.test('a tcp check connects, in each form that a monitor may name its target', async t => {
+  const target = await startTcpTarget(t, 'hello')
+  for (const prefix of ['', 'tcp://', 'http://']) {
+    const seen = await check(specOf({ type: 'tcp', url: `${prefix}127.0.0.1:${target.port}` }))
+    t.match(seen, { error: null, resolvedIp: '127.0.0.1', statusCode: null, timings: { dnsUs: 0, tlsUs: 0 } })
+    t.equal(seen.timings.connectUs, seen.totalUs)
+  }
+  t.equal(target.connections(), 3)
+  await target.close()
+  t.match(await check(specOf({ type: 'tcp', url: `127.0.0.1:${target.port}` })), {
+    error: { code: 'connection_refused', source: FailureSource.TARGET },
+    resolvedIp: null,
+  })
+})

@@ -1,0 +1,132 @@
+import t from 'tap'
+import { type Ran, runCheck } from '../../../probe-agent/run.ts'
+import { createSelfTest } from '../../../probe-agent/self-test.ts'
+import { createEgress, createResolver } from '../../../shared/egress/index.ts'
+import { FailureSource, Outcome } from '../../../shared/result.ts'
+import { startBlackHole } from '../../support/black-hole.ts'
+import { startDnsServer } from '../../support/raw-server.ts'
+import { specOf } from '../../support/spec.ts'
+import { startTarget } from '../../support/target.ts'
+
+const egress = createEgress({ allow: ['127.0.0.0/8'] })
+const slow = { type: 'response_time', operator: 'less_than', value: '0' }
+const wrong = { type: 'body', operator: 'equals', value: 'else' }
+const right = { type: 'body', operator: 'equals', value: 'ok' }
+
+t.test('a check is up, degraded or down by its target and its assertions', async t => {
+  const { url } = await startTarget(t)
+  t.match(await runCheck(specOf({ url }), egress), { outcome: Outcome.UP, failedAssertions: [] })
+  t.match(await runCheck(specOf({ url, assertions: [right] }), egress), { outcome: Outcome.UP })
+  const degraded = await runCheck(specOf({ url, assertions: [right, slow] }), egress)
+  t.match(degraded, { outcome: Outcome.DEGRADED, observation: { error: null }, failedAssertions: [slow] })
+  const down = await runCheck(specOf({ url, assertions: [slow, wrong] }), egress)
+  t.match(down, {
+    outcome: Outcome.DOWN,
+    failedAssertions: [slow, { ...wrong, actual: 'ok' }],
+    observation: {
+      error: {
+        source: FailureSource.TARGET,
+        code: 'assertion_failed',
+        message: 'assertion failed: body equals else; seen: ok',
+      },
+    },
+  })
+})
+
+t.test('a target that hangs is down when its timeout has passed, not later', async t => {
+  const target = await startTarget(t)
+  target.behave({ kind: 'hang', after: 'connect' })
+  const { outcome, observation } = await runCheck(specOf({ url: target.url, timeoutMs: 150 }), egress)
+  t.equal(outcome, Outcome.DOWN)
+  t.match(observation.error, { code: 'timeout', source: FailureSource.TARGET })
+  t.ok(observation.totalUs >= 145_000 && observation.totalUs < 500_000, `${observation.totalUs} µs`)
+})
+
+t.test('time in which the probe itself stood still is not held against the target', async t => {
+  const target = await startTarget(t)
+  target.behave({ kind: 'answer', delayMs: 20 })
+  const running = runCheck(specOf({ url: target.url, timeoutMs: 200 }), egress)
+  setTimeout(() => {
+    const until = performance.now() + 400
+    while (performance.now() < until);
+  }, 5)
+  t.equal((await running).outcome, Outcome.UP)
+})
+
+t.test('our own faults are unknown, never down', async t => {
+  const { url } = await startTarget(t)
+  const assertions = [{ type: 'nonsense', operator: 'equals', value: '' }]
+  const broken = [
+    specOf({ url: 'nonsense' }),
+    specOf({ url, type: 'ping' }),
+    specOf({ url, type: 'toString' }),
+    specOf({ url, type: 'keyword' }),
+    specOf({ url, assertions }),
+    specOf({ url, headers: { 'b a d': 'x' } }),
+  ]
+  for (const spec of broken) {
+    const ran = await runCheck(spec, egress)
+    t.equal(ran.outcome, Outcome.UNKNOWN, `${spec.type} ${spec.url}`)
+    t.match(ran.observation.error, { source: FailureSource.INTERNAL, code: 'internal_error' })
+  }
+  t.match(await runCheck(specOf({ url: 'http://224.0.0.1/' }), createEgress({ allow: ['0.0.0.0/0'] })), {
+    outcome: Outcome.UNKNOWN,
+    observation: { error: { code: 'network_unreachable' } },
+  })
+})
+
+t.test('a refused target is down', async t => {
+  const strict = createEgress({ allow: [] })
+  const { outcome, observation } = await runCheck(specOf({ url: 'http://127.0.0.1/' }), strict)
+  t.equal(outcome, Outcome.DOWN)
+  t.match(observation.error, { code: 'blocked_target', message: /127\.0\.0\.1 is a loopback address/ })
+})
+
+t.test('a name that does not exist is down, whatever the self-test says of the resolver', async t => {
+  const resolver = createResolver({ servers: [await startDnsServer(t, () => 3)], hosts: '' })
+  const guard = createEgress({ allow: ['127.0.0.0/8'], resolver })
+  const selfTest = createSelfTest({ targets: [], egress: guard })
+  const ran = await runCheck(specOf({ url: 'http://gone.example/' }), guard, { selfTest })
+  t.match(ran, {
+    outcome: Outcome.DOWN,
+    observation: { error: { code: 'dns_not_found', source: FailureSource.TARGET } },
+  })
+})
+
+t.test('a resolver in trouble makes a target down, our own resolver in trouble makes it unknown', async t => {
+  const servers = [await startDnsServer(t, name => (name.endsWith('.root-servers.net') ? ['198.41.0.4'] : 2))]
+  const broken = [await startDnsServer(t, () => 2)]
+  const ran: Ran[] = []
+  for (const list of [servers, broken]) {
+    const guard = createEgress({ allow: ['0.0.0.0/0'], resolver: createResolver({ servers: list, hosts: '' }) })
+    const selfTest = createSelfTest({ targets: [], egress: guard })
+    ran.push(await runCheck(specOf({ url: 'http://ill.example/' }), guard, { selfTest }))
+  }
+  t.match(ran[0], {
+    outcome: Outcome.DOWN,
+    observation: { error: { source: FailureSource.RESOLVER, code: 'dns_failed' } },
+  })
+  t.match(ran[1], {
+    outcome: Outcome.UNKNOWN,
+    observation: { error: { source: FailureSource.INTERNAL, code: 'probe_offline' } },
+  })
+})
+
+t.test('a probe without a connection reports nothing as down', async t => {
+  const [hole, target] = [await startBlackHole(t), await startTarget(t)]
+  const dark = specOf({ url: `http://127.0.0.1:${hole}/`, timeoutMs: 200 })
+  const offline = createSelfTest({ targets: [{ host: '127.0.0.1', port: hole }] })
+  t.match(await runCheck(dark, egress, { selfTest: offline }), {
+    outcome: Outcome.UNKNOWN,
+    observation: { error: { code: 'probe_offline' } },
+  })
+  t.equal(offline.isOnline(), false)
+  const online = createSelfTest({
+    targets: [
+      { host: '127.0.0.1', port: hole },
+      { host: '127.0.0.1', port: target.port },
+    ],
+  })
+  t.match(await runCheck(dark, egress, { selfTest: online }), { outcome: Outcome.DOWN })
+  t.equal(online.isOnline(), true)
+})

@@ -1,0 +1,81 @@
+import t from 'tap'
+import { decideOnline, type Evidence } from '../../../probe-agent/connectivity.ts'
+import { createSelfTest } from '../../../probe-agent/self-test.ts'
+import { createEgress } from '../../../shared/egress/index.ts'
+import { nowUs } from '../../../shared/egress/monotonic.ts'
+import { FailureSource } from '../../../shared/result.ts'
+import { startBlackHole } from '../../support/black-hole.ts'
+import { startTcpTarget } from '../../support/target.ts'
+
+const rows: [title: string, evidence: Evidence, isOnline: boolean][] = [
+  ['nothing is known', { tested: 0, reachable: 0, answered: 0, unanswered: 0 }, true],
+  ['one target is silent', { tested: 0, reachable: 0, answered: 0, unanswered: 1 }, true],
+  ['few targets are silent', { tested: 0, reachable: 0, answered: 0, unanswered: 9 }, true],
+  ['many targets are silent, all of them', { tested: 0, reachable: 0, answered: 0, unanswered: 10 }, false],
+  ['nearly all of many are silent', { tested: 0, reachable: 0, answered: 10, unanswered: 90 }, false],
+  ['30 % of many are silent', { tested: 0, reachable: 0, answered: 700, unanswered: 300 }, true],
+  [
+    'all are silent, but an address of the self-test answers',
+    { tested: 2, reachable: 1, answered: 0, unanswered: 500 },
+    true,
+  ],
+  ['no address answers and nothing else is known', { tested: 2, reachable: 0, answered: 0, unanswered: 0 }, false],
+  ['no address answers, but most targets do', { tested: 2, reachable: 0, answered: 3, unanswered: 1 }, true],
+  ['no address answers, nor do most targets', { tested: 1, reachable: 0, answered: 1, unanswered: 1 }, false],
+]
+
+for (const [title, evidence, isOnline] of rows) {
+  t.test(`a probe is ${isOnline ? 'online' : 'offline'} when ${title}`, async t => {
+    t.equal(decideOnline(evidence), isOnline)
+  })
+}
+
+const { signal } = new AbortController()
+const silent = { source: FailureSource.TARGET, code: 'timeout', message: 'timed out while connecting' }
+
+t.test('a self-test address that refuses is a sign of life', async t => {
+  const target = await startTcpTarget(t)
+  const selfTest = createSelfTest({ targets: [{ host: '127.0.0.1', port: target.port }] })
+  await selfTest.probe(signal)
+  t.equal(selfTest.isOnline(), true)
+  await target.close()
+  await selfTest.probe(signal)
+  t.equal(selfTest.isOnline(), true)
+})
+
+t.test('failures from before the connection came back are still the probe’s own', async t => {
+  const port = await startBlackHole(t)
+  let isCut = true
+  const resolver = async () => [isCut ? '127.0.0.1' : '127.0.0.9']
+  const egress = createEgress({ allow: ['127.0.0.0/8'], resolver })
+  const selfTest = createSelfTest({ targets: [{ host: 'control.example', port }], egress })
+  const startedUs = nowUs()
+  await selfTest.probe(signal)
+  t.equal(selfTest.isOnline(), false)
+  isCut = false
+  // 127.0.0.9 refuses on that port, which shows that the network is back.
+  t.match(await selfTest.excuse(silent, startedUs), { code: 'probe_offline', source: FailureSource.INTERNAL })
+  t.equal(selfTest.isOnline(), true)
+  t.same(await selfTest.excuse(silent, nowUs()), silent)
+})
+
+t.test('a thousand failures at once ask the self-test’s address once', async t => {
+  const target = await startTcpTarget(t)
+  const selfTest = createSelfTest({ targets: [{ host: '127.0.0.1', port: target.port }] })
+  const startedUs = nowUs()
+  await Promise.all(Array.from({ length: 1000 }, () => selfTest.excuse(silent, startedUs)))
+  t.equal(target.connections(), 1)
+})
+
+t.test('without addresses, a probe that lost all of many targets at once is offline until one answers', async t => {
+  const selfTest = createSelfTest({ targets: [] })
+  for (let i = 0; i < 20; i++) selfTest.observe(`https://${i}.example/`, false)
+  t.match(await selfTest.excuse(silent, nowUs()), { code: 'probe_offline' })
+  for (let i = 0; i < 20; i++) selfTest.observe(`https://${i}.example/`, true)
+  const began = performance.now()
+  while (!selfTest.isOnline() && performance.now() - began < 5000) {
+    await selfTest.probe(signal)
+    await new Promise(resolve => setImmediate(resolve))
+  }
+  t.equal(selfTest.isOnline(), true)
+})
