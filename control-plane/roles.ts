@@ -1,15 +1,24 @@
+import { hostname } from 'node:os'
 import { apiKeyRoutes } from './accounts/api-keys/routes.ts'
 import { bootstrapRoutes } from './accounts/bootstrap/routes.ts'
 import { projectRoutes } from './accounts/project/routes.ts'
 import { startAccountsWorker } from './accounts/worker.ts'
+import { channelRoutes } from './alerts/channel-routes.ts'
+import { ruleRoutes } from './alerts/rule-routes.ts'
+import { createLastChecked } from './analytics/reader.ts'
 import { startRecorder } from './analytics/recorder.ts'
+import { analyticsRoutes } from './analytics/routes.ts'
 import { startHourlyWorker } from './analytics/worker.ts'
 import type { Role } from './config.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
 import { startDeliveryWorker } from './deliveries/worker.ts'
+import { fleetRoutes } from './fleet/routes.ts'
+import { startFleet } from './fleet/worker.ts'
 import { incidentRoutes } from './incidents/routes.ts'
 import { monitorRoutes } from './monitors/routes.ts'
+import { startVerdict } from './results/worker.ts'
 import type { Handles } from './start.ts'
+import { verdictRoutes } from './verdict/routes.ts'
 import type { App } from './web/app.ts'
 
 /** Something that runs until it is stopped, and what it wants to hear of. */
@@ -22,21 +31,28 @@ export type Part = {
 
 /** The routes of every room, below /api/v1: the role `api`. */
 export function apiRoutes(app: App, handles: Handles): void {
-  const { db, secrets, egress } = handles
+  const { db, secrets, nats, clickhouse } = handles
+  const { checkLiteral } = handles.egress
   const { publicUrl, defaultPlan } = handles.config
+  const lastCheckedAt = createLastChecked(clickhouse)
   bootstrapRoutes(app, { db, publicUrl, defaultPlan })
   apiKeyRoutes(app, { db })
   projectRoutes(app, { db, publicUrl })
   deliveryRoutes(app, { db })
-  monitorRoutes(app, { db, secrets, checkLiteral: egress.checkLiteral, lastCheckedAt: async () => new Map() })
+  channelRoutes(app, { db, secrets, checkLiteral, publicUrl })
+  ruleRoutes(app, { db })
+  monitorRoutes(app, { db, secrets, checkLiteral, lastCheckedAt })
+  fleetRoutes(app, { db, nats })
   incidentRoutes(app, { db })
+  verdictRoutes(app, { db, secrets, lastCheckedAt })
+  analyticsRoutes(app, { db, clickhouse })
 }
 
 /** What each role runs beside the HTTP server; `api` is the routes above. */
 export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)[]> = {
   api: [],
-  fleet: [],
-  verdict: [],
+  fleet: [startFleetServer],
+  verdict: [startVerdicts],
   record: [startRecorder, startHourlyWorker],
   deliver: [startDeliveries],
   schedule: [startAccountsWorker],
@@ -45,4 +61,16 @@ export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)
 function startDeliveries(handles: Handles): Part {
   const worker = startDeliveryWorker(handles)
   return { stop: worker.stop, onNotify: { deliveries: worker.wake } }
+}
+
+async function startFleetServer(handles: Handles): Promise<Part> {
+  const { databaseUrl, host, grpcPort, probeNatsUrl } = handles.config
+  const processName = `${hostname()}-${process.pid}`
+  const fleet = await startFleet({ ...handles, databaseUrl, processName, host, port: grpcPort, natsUrl: probeNatsUrl })
+  return { stop: fleet.stop, grpcPort: fleet.port }
+}
+
+async function startVerdicts(handles: Handles): Promise<Part> {
+  const verdict = await startVerdict({ ...handles, publicUrl: handles.config.publicUrl })
+  return { stop: verdict.stop, onNotify: { monitors: verdict.wake } }
 }
