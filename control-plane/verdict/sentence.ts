@@ -6,24 +6,32 @@ import type { ExplainedVote, Explanation } from './types.ts'
  */
 export function sentence(explanation: Explanation): string {
   const { votes, quorum, to } = explanation
-  const of = `of ${quorum.voting} voting ${quorum.voting === 1 ? 'region' : 'regions'}`
   const reduced =
     quorum.mode === 'reduced' ? ` Decided by reduced quorum: ${quorum.voting} of ${quorum.regions} regions vote.` : ''
   if (to === 'up') return `${sentenceOfUp(explanation)}${reduced}`
   const failing = votes.filter(vote => vote.votes && vote.state === 'failing')
   const slow = votes.filter(vote => vote.votes && vote.state === 'degraded')
   const parts = [
-    ...(failing.length > 0 ? [`${failing.length} ${of} ${streakOf(failing, 'failed')}: ${reasons(failing)}`] : []),
-    ...(slow.length > 0 ? [`${slow.length} ${of} ${streakOf(slow, 'degraded')}: ${reasons(slow)}`] : []),
+    ...(failing.length > 0
+      ? [`${failing.length} of ${voters(explanation)} ${streakOf(failing, 'failed')}: ${reasons(failing)}`]
+      : []),
+    ...(slow.length > 0
+      ? [`${slow.length} of ${voters(explanation)} ${streakOf(slow, 'degraded')}: ${reasons(slow)}`]
+      : []),
   ]
   return `${parts.join('; ')}.${reduced}`
 }
 
-function sentenceOfUp({ counts, quorum, timings }: Explanation): string {
-  const slow = counts.degraded > 0 ? `, ${counts.degraded} degraded` : ''
-  const after = timings.outage_seconds === null ? '' : ` after ${Math.round(timings.outage_seconds)} s`
-  const regions = quorum.voting === 1 ? '1 voting region' : `${quorum.voting} voting regions`
-  return `None of ${regions} fails${after}: ${counts.ok} ok${slow}.`
+function sentenceOfUp(explanation: Explanation): string {
+  const { counts, timings } = explanation
+  const outage = timings.outage_seconds === null ? '' : `, after an outage of ${Math.round(timings.outage_seconds)} s`
+  const slow = counts.degraded === 0 ? '' : `, ${counts.degraded} degraded`
+  return `No region fails${outage}: ${counts.ok} of ${voters(explanation)} up${slow}.`
+}
+
+/** "3 regions", or "2 voting regions" when not all of them vote. */
+function voters({ quorum: { voting, regions } }: Explanation): string {
+  return `${voting}${voting === regions ? '' : ' voting'} ${voting === 1 ? 'region' : 'regions'}`
 }
 
 function streakOf(votes: readonly ExplainedVote[], verb: 'failed' | 'degraded'): string {

@@ -8,7 +8,7 @@ import { type Arrival, type Judged, judgeAll, STEP_MS } from './reference.ts'
 import { asStored, policyOf, REGIONS, resultOf, START_MS } from './runs.ts'
 
 const SEED = Number(process.env.VERDICT_SEED ?? Date.now() % 2 ** 31)
-const RUNS = 3000
+const RUNS = 2000
 const ALL = ['us', 'eu', 'ap', 'uw', 'ec'].map(name => REGIONS[name]!)
 const { UP, DOWN, DEGRADED, UNKNOWN, MISSED } = Outcome
 
