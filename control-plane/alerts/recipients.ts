@@ -1,4 +1,6 @@
-type Event = { name: string; data: object }
+import type { EventName } from '../events/catalog.ts'
+
+type Event = { name: EventName; data: object }
 type Rule = { alertChannelId: string; onDown: boolean; onRecovery: boolean; onDegraded: boolean }
 
 /**
@@ -12,7 +14,7 @@ export function recipients(event: Event, rules: Rule[]): string[] {
   return [...new Set(rules.filter(rule => wants(rule, event)).map(rule => rule.alertChannelId))]
 }
 
-const WANTS: Record<string, (rule: Rule, event: Event) => boolean> = {
+const WANTS: Partial<Record<EventName, (rule: Rule, event: Event) => boolean>> = {
   'monitor.down': rule => rule.onDown,
   'monitor.up': (rule, event) => rule.onRecovery && (endsAnOutage(event) || rule.onDegraded),
   'monitor.degraded': rule => rule.onDegraded,

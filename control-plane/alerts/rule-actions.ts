@@ -9,8 +9,8 @@ export async function createRule(db: Db, projectId: string, body: RuleCreate, no
   const rule = {
     id: newId(),
     projectId,
-    monitorId: body.monitor_id,
-    alertChannelId: body.alert_channel_id,
+    monitorId: body.monitor_id.toLowerCase(),
+    alertChannelId: body.alert_channel_id.toLowerCase(),
     onDown: body.on_down ?? true,
     onRecovery: body.on_recovery ?? true,
     onDegraded: body.on_degraded ?? false,
@@ -29,8 +29,8 @@ export async function changeRule(db: Db, projectId: string, id: string, body: Ru
   return await db.transaction(async tx => {
     const found = isId(id) ? await findRule(tx, projectId, id) : null
     if (!found) throw notFound('rule')
-    const monitorId = body.monitor_id ?? found.monitorId
-    const alertChannelId = body.alert_channel_id ?? found.alertChannelId
+    const monitorId = body.monitor_id?.toLowerCase() ?? found.monitorId
+    const alertChannelId = body.alert_channel_id?.toLowerCase() ?? found.alertChannelId
     await holdPair(tx, { projectId, monitorId, alertChannelId })
     const locked = await lockRule(tx, projectId, id)
     if (!locked) throw notFound('rule')

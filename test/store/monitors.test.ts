@@ -1,0 +1,152 @@
+import t from 'tap'
+import { v7 as uuidv7 } from 'uuid'
+import { fieldsOfCreate, sealFields } from '../../control-plane/monitors/fields.ts'
+import {
+  findMonitor,
+  insertMonitors,
+  lockMonitors,
+  monitorsOfPartitions,
+  monitorsSince,
+  updateMonitor,
+} from '../../control-plane/monitors/store.ts'
+import type { StoredMonitor } from '../../control-plane/monitors/types.ts'
+import { createPostgres, execute, listen, query } from '../../control-plane/platform/postgres.ts'
+import { createSecrets } from '../../control-plane/platform/secrets.ts'
+import { createLog } from '../../shared/log.ts'
+import { createDatabase } from '../support/database.ts'
+import { insertTenant } from '../support/tenant.ts'
+import { waitFor } from '../support/wait.ts'
+
+const { url } = await createDatabase(t)
+const db = createPostgres(url)
+t.teardown(() => db.destroy())
+const secrets = createSecrets(Buffer.alloc(32, 1))
+const { projectId } = await insertTenant(db)
+
+function monitor(name: string, partition = 3): StoredMonitor {
+  const owner = { id: uuidv7(), projectId }
+  const fields = fieldsOfCreate({
+    name,
+    type: 'http',
+    url: 'https://example.com',
+    headers: { 'X-Key': 'ключ' },
+    auth_type: 'bearer',
+    auth_config: { token: 'hush' },
+    assertions: [{ type: 'body', operator: 'contains', value: '"{}\\' }],
+    tags: ['a,b', '{c}', 'd"e'],
+    screenshot_threshold: 0.1,
+  })
+  const times = { createdAt: new Date('2026-08-01T12:00:00.123Z'), updatedAt: new Date('2026-08-01T12:00:00.123Z') }
+  const fresh = { status: null, statusChangedAt: null, isPaused: false, sslExpiresAt: null, domainExpiresAt: null }
+  return {
+    ...sealFields(fields, owner, secrets),
+    ...owner,
+    ...times,
+    ...fresh,
+    partition,
+    configVersion: 1,
+    revision: 0,
+    deletedAt: null,
+  }
+}
+
+async function add(...monitors: StoredMonitor[]): Promise<void> {
+  await db.transaction(tx => insertMonitors(tx, monitors))
+}
+
+const revisionOf = async (id: string) =>
+  (await query<{ revision: number }>(db, 'SELECT revision FROM monitors WHERE id = ?', [id]))[0]?.revision ?? 0
+
+t.test('a monitor is read as it was written, bytes, lists and documents alike', async t => {
+  const one = monitor('One')
+  await add(one)
+  const read = await findMonitor(db, projectId, one.id)
+  t.same(read, { ...one, revision: read?.revision })
+  t.ok((read?.revision ?? 0) > 0)
+  const changed = { ...one, name: 'Two', headers: null, authConfig: null, authType: null, tags: null, assertions: null }
+  await db.transaction(tx => updateMonitor(tx, { ...changed, url: null, retryCount: 0, configVersion: 2 }))
+  const after = await findMonitor(db, projectId, one.id)
+  t.same(after, { ...changed, url: null, retryCount: 0, configVersion: 2, revision: after?.revision })
+})
+
+t.test('another project finds nothing under the same id, and changes nothing', async t => {
+  const one = monitor('Mine')
+  await add(one)
+  const other = await insertTenant(db)
+  t.equal(await findMonitor(db, other.projectId, one.id), null)
+  await db.transaction(tx => updateMonitor(tx, { ...one, projectId: other.projectId, name: 'Theirs' }))
+  t.equal((await findMonitor(db, projectId, one.id))?.name, 'Mine')
+})
+
+t.test('what a probe has to hear of takes a new revision and is told; the rest is not', async t => {
+  const one = monitor('Revised')
+  await add(one)
+  let told = 0
+  const listener = listen(url, ['monitors'], () => told++, createLog('test', 'silent'))
+  t.teardown(() => listener.stop())
+  await waitFor(() => told === 1, { label: 'listening' })
+  const rows: [change: string, isNews: boolean][] = [
+    [`name = 'Other'`, false],
+    [`status = 'down'`, false],
+    ['config_version = 2', true],
+    ['is_paused = true', true],
+    ['deleted_at = now()', true],
+  ]
+  for (const [change, isNews] of rows) {
+    const before = { revision: await revisionOf(one.id), told }
+    await execute(db, `UPDATE monitors SET ${change} WHERE id = ?`, [one.id])
+    t.equal((await revisionOf(one.id)) > before.revision, isNews, change)
+    if (isNews) await waitFor(() => told === before.told + 1, { label: `news of ${change}` })
+  }
+  t.equal(told, 4)
+})
+
+t.test('monitors since a revision come in order, deleted and paused ones too, at most as many as asked', async t => {
+  const from = await revisionOf((await monitorsSince(db, 0, 1_000)).at(-1)?.id ?? '')
+  const three = [monitor('A'), monitor('B'), monitor('C')]
+  await add(...three)
+  await execute(db, 'UPDATE monitors SET is_paused = true WHERE id = ?', [three[0]?.id ?? ''])
+  await execute(db, 'UPDATE monitors SET deleted_at = now() WHERE id = ?', [three[1]?.id ?? ''])
+  const since = await monitorsSince(db, from, 10)
+  t.same(
+    since.map(({ name }) => name),
+    ['C', 'A', 'B'],
+  )
+  t.same(await monitorsSince(db, from, 2), since.slice(0, 2))
+  t.same(await monitorsSince(db, since.at(-1)?.revision ?? 0, 10), [])
+})
+
+t.test('revisions become visible in their order, so "since" never skips a change that commits late', async t => {
+  const [slow, fast] = [monitor('Slow'), monitor('Fast')]
+  const from = await revisionOf((await monitorsSince(db, 0, 1_000)).at(-1)?.id ?? '')
+  const open = await db.transaction()
+  await insertMonitors(open, [slow])
+  let isFastDone = false
+  const later = add(fast).then(() => {
+    isFastDone = true
+  })
+  const waiting = `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+  await waitFor(async () => (await query(db, waiting)).length > 0, { label: 'the second change waiting' })
+  t.notOk(isFastDone)
+  t.same(await monitorsSince(db, from, 10), [])
+  await open.commit()
+  await later
+  t.same(
+    (await monitorsSince(db, from, 10)).map(({ name }) => name),
+    ['Slow', 'Fast'],
+  )
+})
+
+t.test('monitors of partitions leave deleted ones out; a lock takes any, in the order of ids', async t => {
+  const [kept, paused, deleted, elsewhere] = [monitor('K', 7), monitor('P', 7), monitor('D', 7), monitor('E', 8)]
+  await add(kept, paused, deleted, elsewhere)
+  await execute(db, 'UPDATE monitors SET is_paused = true WHERE id = ?', [paused.id])
+  await execute(db, 'UPDATE monitors SET deleted_at = now() WHERE id = ?', [deleted.id])
+  const names = (rows: StoredMonitor[]) => rows.map(({ name }) => name)
+  t.same(names(await monitorsOfPartitions(db, [7])), ['K', 'P'])
+  t.same(names(await monitorsOfPartitions(db, [7, 8])), ['K', 'P', 'E'])
+  t.same(names(await monitorsOfPartitions(db, [])), [])
+  const ids = [elsewhere.id, deleted.id, kept.id]
+  t.same(names(await db.transaction(tx => lockMonitors(tx, ids))), ['K', 'D', 'E'])
+})

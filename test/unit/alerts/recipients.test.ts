@@ -1,0 +1,61 @@
+import t from 'tap'
+import { recipients } from '../../../control-plane/alerts/recipients.ts'
+import type { EventName } from '../../../control-plane/events/catalog.ts'
+
+const rule = (alertChannelId: string, onDown: boolean, onRecovery: boolean, onDegraded: boolean) => ({
+  alertChannelId,
+  onDown,
+  onRecovery,
+  onDegraded,
+})
+
+const RULES = [
+  rule('default', true, true, false),
+  rule('everything', true, true, true),
+  rule('down only', true, false, false),
+  rule('degraded only', false, false, true),
+  rule('nothing', false, false, false),
+]
+
+const ROWS: [title: string, event: { name: EventName; data: object }, channels: string[]][] = [
+  [
+    'monitor.down reaches the rules with on_down',
+    { name: 'monitor.down', data: {} },
+    ['default', 'everything', 'down only'],
+  ],
+  [
+    'monitor.degraded reaches the rules with on_degraded',
+    { name: 'monitor.degraded', data: {} },
+    ['everything', 'degraded only'],
+  ],
+  [
+    'monitor.up after an outage reaches the rules with on_recovery',
+    { name: 'monitor.up', data: { down_duration: '4 minutes' } },
+    ['default', 'everything'],
+  ],
+  [
+    'monitor.up after degraded alone reaches only rules that heard of it and want recoveries',
+    { name: 'monitor.up', data: { down_duration: null } },
+    ['everything'],
+  ],
+  [
+    'an expiring certificate reaches every channel with a rule',
+    { name: 'monitor.ssl_expiry', data: {} },
+    RULES.map(one => one.alertChannelId),
+  ],
+  [
+    'an expiring domain reaches every channel with a rule',
+    { name: 'monitor.domain_expiry', data: {} },
+    RULES.map(one => one.alertChannelId),
+  ],
+  ['incident events are no business of rules', { name: 'incident.created', data: {} }, []],
+]
+
+for (const [title, event, channels] of ROWS) {
+  t.test(title, async t => t.same(recipients(event, RULES), channels))
+}
+
+t.test('a channel hears of an event once', async t => {
+  const twice = [rule('a', true, true, true), rule('a', true, false, false)]
+  t.same(recipients({ name: 'monitor.down', data: {} }, twice), ['a'])
+})
