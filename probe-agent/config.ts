@@ -32,7 +32,7 @@ export function readConfig(env: Env): ProbeConfig {
     version: readVersion(),
     dataDir: text(env, 'DATA_DIR', '.data/probe'),
     egressAllow: list(env, 'EGRESS_ALLOW'),
-    selfTestTargets: list(env, 'SELF_TEST_TARGETS').map(value => hostAndPort('SELF_TEST_TARGETS', value)),
+    selfTestTargets: selfTestTargets(env),
     maxConcurrentChecks: integer(env, 'MAX_CONCURRENT_CHECKS', 1000, 1, 100_000),
     spoolMaxBytes: integer(env, 'SPOOL_MAX_MB', 1024, 1, 1_000_000) * 1024 * 1024,
     replayPerSecond: integer(env, 'SPOOL_REPLAY_PER_SECOND', 2000, 1, 1_000_000),
@@ -58,6 +58,13 @@ function hostAndPort(name: string, value: string): { host: string; port: number 
     throw new ConfigError(`${name} holds "${value}"; it has to be host:port, for example picket.example.com:9090`)
   }
   return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) }
+}
+
+/** Without a word of the operator's, the control plane is what a probe with a connection reaches. */
+function selfTestTargets(env: Env): { host: string; port: number }[] {
+  const given = list(env, 'SELF_TEST_TARGETS')
+  if (given.length === 0) return [hostAndPort('FLEET_URL', text(env, 'FLEET_URL'))]
+  return given.map(value => hostAndPort('SELF_TEST_TARGETS', value))
 }
 
 function probeToken(env: Env): string {

@@ -30,7 +30,7 @@ const DRAIN_WITHIN_MS = 65_000
 export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): Probe {
   makeDataDir(config.dataDir)
   const egress = createEgress({ allow: config.egressAllow })
-  const selfTest = createSelfTest({ egress, targets: config.selfTestTargets })
+  const selfTest = createSelfTest({ targets: config.selfTestTargets })
   const stopTesting = machine.every(SELF_TEST_EVERY_MS, () => {
     void selfTest.probe(AbortSignal.timeout(SELF_TEST_EVERY_MS))
   })

@@ -11,6 +11,7 @@ import { startBlackHole } from '../../../support/black-hole.ts'
 import { startCanned, startRawServer } from '../../../support/raw-server.ts'
 import { startTarget } from '../../../support/target.ts'
 import type { Teardown } from '../../../support/teardown.ts'
+import { waitFor } from '../../../support/wait.ts'
 
 const egress = createEgress({ allow: ['127.0.0.0/8', '::1/128'] })
 
@@ -203,14 +204,9 @@ t.test('other protocols than http and https cannot be asked for', async t => {
 
 t.test('after each way to fail no connection stays open', async t => {
   const handles = () => process.getActiveResourcesInfo().filter(name => /TCPSocket|TLSWrap/.test(name)).length
-  await until(() => handles() === 0)
+  await waitFor(() => handles() === 0, { label: 'no socket' })
   const port = await startRawServer(t, socket => void socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\n')))
   for (const scheme of ['http', 'https']) await ask(`${scheme}://127.0.0.1:${port}/`, {}, 50)
   // The server's ends of the same connections are in this process too; they go when ours have gone.
-  await t.resolves(until(() => handles() === 0))
+  await t.resolves(waitFor(() => handles() === 0, { label: 'no socket' }))
 })
-
-async function until(condition: () => boolean): Promise<void> {
-  for (let i = 0; i < 500 && !condition(); i++) await new Promise(resolve => setTimeout(resolve, 10))
-  if (!condition()) throw new Error('still not so')
-}

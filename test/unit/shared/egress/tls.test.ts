@@ -7,6 +7,7 @@ import { FailureSource } from '../../../../shared/result.ts'
 import { createAuthority, type KeyPair } from '../../../support/certificates.ts'
 import { startCanned } from '../../../support/raw-server.ts'
 import type { Teardown } from '../../../support/teardown.ts'
+import { waitFor } from '../../../support/wait.ts'
 
 const authority = createAuthority(t)
 const resolver = async () => ['127.0.0.1']
@@ -50,6 +51,16 @@ t.test('a good certificate is seen, and the handshake is timed', async t => {
     Object.values(answer.timings).reduce((a, b) => a + b, 0),
     answer.totalUs,
   )
+})
+
+t.test('no connection stays open, whether the certificate holds or not', async t => {
+  for (const name of ['good.example', 'other.example']) {
+    const port = await serve(t, authority.issue(name, -1, 30))
+    await ask(`https://good.example:${port}/`)
+    await waitFor(() => !process.getActiveResourcesInfo().some(kind => /TCPSocket|TLSWrap/.test(kind)), {
+      label: 'no socket',
+    })
+  }
 })
 
 t.test('a certificate for an address is good for that address', async t => {
