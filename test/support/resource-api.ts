@@ -5,7 +5,7 @@ import { createPostgres, type Db } from '../../control-plane/platform/postgres.t
 import { createSecrets, type Secrets } from '../../control-plane/platform/secrets.ts'
 import { type App, createApp } from '../../control-plane/web/app.ts'
 import type { Scope } from '../../control-plane/web/auth.ts'
-import { createEgress } from '../../shared/egress/index.ts'
+import { createEgress, type Egress } from '../../shared/egress/index.ts'
 import { createLog } from '../../shared/log.ts'
 import { createDatabase } from './database.ts'
 import type { Teardown } from './teardown.ts'
@@ -15,7 +15,8 @@ export type Handles = {
   url: string
   db: Db
   secrets: Secrets
-  checkLiteral: (host: string) => string | null
+  egress: Egress
+  checkLiteral: Egress['checkLiteral']
   publicUrl: string
 }
 
@@ -31,12 +32,13 @@ export type ResourceApi = Handles & { account(plan?: string): Promise<Account> }
 export async function createResourceApi(
   t: Teardown,
   addRoutes: (app: App, handles: Handles) => void,
+  { egressAllow = [] as string[] } = {},
 ): Promise<ResourceApi> {
   const { url } = await createDatabase(t)
   const db = createPostgres(url, 10)
   const secrets = createSecrets(randomBytes(32))
-  const { checkLiteral } = createEgress({ allow: [] })
-  const handles = { url, db, secrets, checkLiteral, publicUrl: 'http://picket.test' }
+  const egress = createEgress({ allow: egressAllow })
+  const handles = { url, db, secrets, egress, checkLiteral: egress.checkLiteral, publicUrl: 'http://picket.test' }
   const app = await createApp({
     ...handles,
     log: createLog('test', 'silent'),
