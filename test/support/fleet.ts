@@ -6,7 +6,7 @@ import { startFleet } from '../../control-plane/fleet/worker.ts'
 import { createMetrics } from '../../control-plane/platform/metrics.ts'
 import { connectNats, type Nats } from '../../control-plane/platform/nats.ts'
 import { createPostgres, type Db, query } from '../../control-plane/platform/postgres.ts'
-import { createSecrets } from '../../control-plane/platform/secrets.ts'
+import { createSecrets, type Secrets } from '../../control-plane/platform/secrets.ts'
 import {
   type Assignment,
   type Assignments,
@@ -36,18 +36,15 @@ export type TestFleet = {
   epoch(region?: string): Promise<{ epoch: number; probeIds: string[] }>
 }
 
-/** A database, a NATS server and a project, on which fleet processes are started. */
-export async function createTestFleet(t: Teardown): Promise<TestFleet> {
-  const { url } = await createDatabase(t)
+type Store = { url: string; db: Db; secrets: Secrets }
+
+/** A NATS server and a project on which fleet processes are started, over a database of its own or the one given. */
+export async function createTestFleet(t: Teardown, given?: Store): Promise<TestFleet> {
+  const { url, db, secrets } = given ?? (await createStore(t))
   const { url: natsUrl } = await startNats(t)
-  const db = createPostgres(url, 20)
   const nats = await connectNats(natsUrl, 'test')
-  t.teardown(async () => {
-    await nats.close()
-    await db.destroy()
-  })
+  t.teardown(() => nats.close())
   const { projectId } = await insertTenant(db)
-  const secrets = createSecrets(randomBytes(32))
   let processes = 0
   return {
     db,
@@ -79,6 +76,13 @@ export async function createTestFleet(t: Teardown): Promise<TestFleet> {
       return rows[0] ?? { epoch: 0, probeIds: [] }
     },
   }
+}
+
+async function createStore(t: Teardown): Promise<Store> {
+  const { url } = await createDatabase(t)
+  const db = createPostgres(url, 20)
+  t.teardown(() => db.destroy())
+  return { url, db, secrets: createSecrets(randomBytes(32)) }
 }
 
 export type TestProbe = {

@@ -1,0 +1,116 @@
+import t from 'tap'
+import { query } from '../../control-plane/platform/postgres.ts'
+import { all, connectProbe, createTestFleet, FAST, type TestProbe } from '../support/fleet.ts'
+import type { Teardown } from '../support/teardown.ts'
+import { insertMonitors } from '../support/verdict.ts'
+import { waitFor } from '../support/wait.ts'
+
+const COUNT = 60
+
+async function setUp(t: Teardown) {
+  const fleet = await createTestFleet(t)
+  const ids = await insertMonitors(fleet.db, fleet.projectId, COUNT, { regions: ['eu-west'] })
+  const token = await fleet.token()
+  const one = await fleet.start(FAST)
+  const connect = (name: string, port = one.port) => connectProbe(t, port, token, { name })
+  const shared = (...probes: TestProbe[]) =>
+    waitFor(() => probes.every(probe => probe.assigned.size > 0) && isSplit(ids, probes), { label: 'a fair split' })
+  return { fleet, ids, one, connect, shared }
+}
+
+/** Every monitor is checked by exactly one of the probes. */
+const isSplit = (ids: string[], probes: TestProbe[]) =>
+  ids.every(id => probes.filter(probe => probe.assigned.has(id)).length === 1)
+
+t.test('probes of one region share its monitors, and a dead one’s are moved', async t => {
+  const { fleet, ids, connect, shared } = await setUp(t)
+  const [a, b] = [connect('a'), connect('b')]
+  await shared(a, b)
+  const kept = [...a.assigned.keys()]
+  const { epoch } = await fleet.epoch()
+
+  const silentSince = performance.now()
+  b.beat(0)
+  t.match(await b.ended, { details: /nothing was heard/ })
+  await waitFor(() => a.assigned.size === COUNT)
+  const tookMs = performance.now() - silentSince
+  t.ok(tookMs > 900, 'not before it was silent for a tenth of 10 s')
+  t.ok(tookMs < 5_000, `soon after (${Math.round(tookMs)} ms)`)
+  await waitFor(() => all(a, 'epochChanged').at(-1)?.epoch === epoch + 1)
+  t.ok(
+    a.upserts.filter(upsert => kept.includes(upsert.monitorId)).length === kept.length,
+    'what the survivor had is not sent again',
+  )
+
+  const back = connect('b')
+  await back.ready()
+  t.equal(back.assigned.size, 0, 'one that came back stops everything and waits')
+  const waitingSince = performance.now()
+  await waitFor(() => back.assigned.size > 0)
+  t.ok(performance.now() - waitingSince > 2_500, 'until it has been steady')
+  await shared(a, back)
+  t.ok(isSplit(ids, [a, back]))
+})
+
+t.test('the first probe of a region gets work at once, also when it came back', async t => {
+  const { fleet, connect } = await setUp(t)
+  const first = connect('a')
+  await first.ready()
+  t.equal(first.assigned.size, COUNT)
+  first.cut()
+  await waitFor(async () => (await fleet.epoch()).probeIds.length === 0, { label: 'the empty live set' })
+  const startedMs = performance.now()
+  const again = connect('a')
+  await waitFor(() => again.assigned.size === COUNT)
+  t.ok(performance.now() - startedMs < 2_500, 'without the wait of one that came back')
+})
+
+t.test('a short break moves nothing', async t => {
+  const { fleet, connect, shared } = await setUp(t)
+  const [a, b] = [connect('a'), connect('b')]
+  await shared(a, b)
+  const before = await fleet.epoch()
+  b.cut()
+  const again = connect('b')
+  await shared(a, again)
+  await waitFor(() => all(again, 'heartbeatAck').length > 15)
+  t.same(await fleet.epoch(), before)
+})
+
+t.test('a draining probe loses its work at once', async t => {
+  const { fleet, connect, shared } = await setUp(t)
+  const [a, b] = [connect('a'), connect('b')]
+  await shared(a, b)
+  b.send({ $case: 'draining', value: {} })
+  await waitFor(() => a.assigned.size === COUNT && b.assigned.size === 0)
+  t.same((await fleet.epoch()).probeIds, [await a.probeId()])
+  const acks = all(b, 'heartbeatAck').length
+  await waitFor(() => all(b, 'heartbeatAck').length > acks, { label: 'its link to live on' })
+})
+
+t.test('two fleet processes agree on the live set and the epoch', async t => {
+  const { fleet, connect, one, shared } = await setUp(t)
+  const two = await fleet.start(FAST)
+  const [a, b, c] = [connect('a', one.port), connect('b', two.port), connect('c', two.port)]
+  await shared(a, b, c)
+  const agreed = await fleet.epoch()
+  t.equal(agreed.probeIds.length, 3)
+  await waitFor(() => [a, b, c].every(probe => probe.has.epoch === agreed.epoch), { label: 'the same epoch' })
+
+  await t.test('a probe of a process that died is taken over by the others', async t => {
+    c.beat(0)
+    await two.stop()
+    await waitFor(() => a.assigned.size === COUNT, { label: 'all monitors at the last probe' })
+    t.same((await fleet.epoch()).probeIds, [await a.probeId()])
+  })
+
+  await t.test('a probe that moves to another process leaves nothing behind', async t => {
+    const three = await fleet.start(FAST)
+    const moved = connect('a', three.port)
+    await moved.ready()
+    t.match(await a.ended, { details: /connected elsewhere/ })
+    await waitFor(() => moved.assigned.size === COUNT)
+    const rows = await query<{ to: string }>(fleet.db, `SELECT connected_to AS to FROM probes WHERE name = 'a'`)
+    t.match(rows[0]?.to, /^fleet-3 /)
+  })
+})

@@ -1,0 +1,160 @@
+import t from 'tap'
+import { fleetRoutes } from '../../control-plane/fleet/routes.ts'
+import type { Nats } from '../../control-plane/platform/nats.ts'
+import { execute } from '../../control-plane/platform/postgres.ts'
+import type { RunNow } from '../../proto/gen/probe/v1/fleet.ts'
+import { FailureSource, Outcome, type Result, ResultBatch, Trigger } from '../../shared/result.ts'
+import { partitionOf, type RunHint, resultSubject, runHintSubject } from '../../shared/subjects.ts'
+import { all, connectProbe, createTestFleet, FAST, type TestProbe } from '../support/fleet.ts'
+import { createResourceApi } from '../support/resource-api.ts'
+import { insertMonitor, insertMonitors } from '../support/verdict.ts'
+import { waitFor } from '../support/wait.ts'
+
+const resultOf = (run: RunNow): Result => ({
+  monitorId: run.monitorId,
+  configVersion: 1,
+  epoch: 1,
+  scheduledAtMs: run.scheduledAtMs,
+  startedAtMs: run.scheduledAtMs + 5,
+  attempt: 1,
+  outcome: Outcome.DOWN,
+  trigger: run.trigger,
+  runId: run.runId,
+  totalUs: 1_234,
+  timings: { dnsUs: 100, connectUs: 200, tlsUs: 300, firstByteUs: 400, transferUs: 234 },
+  statusCode: 503,
+  error: { source: FailureSource.TARGET, code: 'status', message: 'status 503' },
+  failedAssertions: [],
+  resolvedIp: '192.0.2.1',
+})
+
+/** Answers the `nth` run-now of a probe as a probe would. */
+async function answer(probe: TestProbe, nth = 0): Promise<RunNow> {
+  const run = await waitFor(() => all(probe, 'runNow')[nth], { label: 'a run-now' })
+  probe.send({ $case: 'runDone', value: { runId: run.runId, probeId: 'whoever', result: resultOf(run) } })
+  return run
+}
+
+t.test('a check at once in every region', async t => {
+  // routes are registered before there is a NATS server to name
+  const context: { nats?: Nats } = {}
+  const api = await createResourceApi(t, (app, { db }) =>
+    fleetRoutes(app, {
+      db,
+      get nats() {
+        return context.nats!
+      },
+    }),
+  )
+  const fleet = await createTestFleet(t, api)
+  context.nats = fleet.nats
+  const { port } = await fleet.start(FAST)
+  const token = await fleet.token()
+  const probe = connectProbe(t, port, token, { name: 'a' })
+  await probe.ready()
+  const account = await api.account()
+  const insert = (spec = {}) => insertMonitor(api.db, account.projectId, { regions: ['eu-west', 'us-east'], ...spec })
+
+  await t.test('POST /monitors/{id}/check 200: one result a region, and why a region gave none', async t => {
+    const id = await insert()
+    const [{ status, body }] = await Promise.all([account.call(`POST /monitors/${id}/check`), answer(probe)])
+    t.equal(status, 200)
+    const [seen, missing] = body.data.results
+    t.match(seen, {
+      id: /^[0-9a-f-]{36}$/,
+      monitor_id: id,
+      region: 'eu-west',
+      probe_id: await probe.probeId(),
+      status: 'down',
+      attempt: 1,
+      response_time_ms: 1.234,
+      timings: { dns_ms: 0.1, connect_ms: 0.2, tls_ms: 0.3, first_byte_ms: 0.4, transfer_ms: 0.234 },
+      status_code: 503,
+      error: { source: 'target', code: 'status', message: 'status 503' },
+      failed_assertions: [],
+      resolved_ip: '192.0.2.1',
+      screenshot_url: null,
+    })
+    t.equal(Date.parse(seen.started_at) - Date.parse(seen.scheduled_at), 5)
+    t.match(missing, {
+      region: 'us-east',
+      status: 'unknown',
+      probe_id: null,
+      error: { source: 'internal', code: 'no_probe', message: 'no probe of us-east is connected' },
+    })
+    t.equal(all(probe, 'runNow')[0]?.trigger, Trigger.RUN_NOW)
+  })
+
+  await t.test(
+    'POST /monitors/{id}/check 200: a probe that does not answer in time is no failure of the target',
+    async t => {
+      const id = await insert({ regions: ['eu-west'] })
+      await execute(api.db, 'UPDATE monitors SET timeout_ms = 1, config_version = 2 WHERE id = ?', [id])
+      const { status, body } = await account.call(`POST /monitors/${id}/check`)
+      t.equal(status, 200)
+      t.match(body.data.results, [
+        { region: 'eu-west', status: 'unknown', error: { source: 'internal', code: 'no_answer' } },
+      ])
+    },
+  )
+
+  await t.test('POST /monitors/{id}/check 404: unknown, malformed and foreign ids', async t => {
+    const foreign = await insertMonitor(api.db, fleet.projectId)
+    for (const id of [foreign, '0190a0a0-0000-7000-8000-000000000000', 'nonsense', '%00']) {
+      const { status, body } = await account.call(`POST /monitors/${id}/check`)
+      t.same([status, body.error.code], [404, 'not_found'], id)
+    }
+  })
+
+  await t.test('POST /monitors/{id}/check 409: what is not checked says why', async t => {
+    const cases = [
+      ['is_paused = true', 'the monitor is paused; resume it to check it'],
+      ['url = NULL', 'url is required to check an http monitor'],
+      [`type = 'dns'`, 'dns monitors are not checked by this version yet'],
+    ]
+    for (const [change, message] of cases) {
+      const id = await insert()
+      await execute(api.db, `UPDATE monitors SET ${change}, config_version = 2 WHERE id = ?`, [id])
+      const { status, body } = await account.call(`POST /monitors/${id}/check`)
+      t.same([status, body.error.code, body.error.message], [409, 'conflict', message])
+    }
+  })
+
+  await t.test('POST /monitors/{id}/check 403: a key that may only read', async t => {
+    const read = await account.callWith('read')
+    const { status } = await read(`POST /monitors/${await insert()}/check`)
+    t.equal(status, 403)
+  })
+
+  await t.test('a second opinion goes to another probe of the region, and its answer to the verdict', async t => {
+    await insertMonitors(api.db, account.projectId, 40, { regions: ['eu-west'] })
+    const other = connectProbe(t, port, token, { name: 'b' })
+    await waitFor(() => other.has.epoch === probe.has.epoch && other.assigned.size > 0)
+    const [owner, second] = [probe, other]
+    const { monitorId, configVersion } = [...owner.assigned.values()][0]!
+    await fleet.nats.manager.streams.add({ name: 'RESULTS', subjects: ['RESULTS.*.*'] })
+    const hint: RunHint = {
+      runId: '0190a0a0-0000-7000-8000-000000000001',
+      monitorId,
+      trigger: Trigger.SECOND_OPINION,
+      scheduledAtMs: 1_700_000_000_000,
+      notProbeId: await owner.probeId(),
+    }
+    const before = all(owner, 'runNow').length
+    fleet.nats.connection.publish(runHintSubject('eu-west'), JSON.stringify(hint))
+    const run = await answer(second)
+    t.match(run, { monitorId, runId: hint.runId, spec: { url: 'https://shop.example' } }, 'with the check itself')
+    t.equal(all(owner, 'runNow').length, before)
+
+    const taken = await waitFor(() =>
+      fleet.nats.manager.streams.getMessage('RESULTS', {
+        last_by_subj: resultSubject(partitionOf(monitorId), 'eu-west'),
+      }),
+    )
+    t.match(ResultBatch.decode(taken.data), {
+      probeId: await second.probeId(),
+      region: 'eu-west',
+      results: [{ monitorId, configVersion, epoch: second.has.epoch, trigger: Trigger.SECOND_OPINION }],
+    })
+  })
+})

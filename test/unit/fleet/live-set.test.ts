@@ -1,0 +1,47 @@
+import t from 'tap'
+import { isSameSet, nextLiveSet, type ProbeSeen } from '../../../control-plane/fleet/live-set.ts'
+
+const timing = { deadAfterMs: 10_000, steadyAfterMs: 60_000 }
+const probe = (id: string, other: Partial<ProbeSeen> = {}): ProbeSeen => ({
+  id,
+  region: 'eu-west',
+  silentMs: 1_000,
+  steadyMs: 5_000,
+  isConnected: true,
+  isNew: false,
+  isDraining: false,
+  isRevoked: false,
+  ...other,
+})
+
+const rows: [title: string, current: string[], probes: ProbeSeen[], next: string[]][] = [
+  ['the first probe of a region is live at once', [], [probe('a', { isNew: true })], ['a']],
+  ['a new probe joins the others at once', ['a'], [probe('a'), probe('b', { isNew: true })], ['a', 'b']],
+  ['one that came back waits', ['a'], [probe('a'), probe('b', { steadyMs: 59_999 })], ['a']],
+  ['until it has been steady for 60 s', ['a'], [probe('a'), probe('b', { steadyMs: 60_000 })], ['a', 'b']],
+  ['one that came back to an empty region does not wait', [], [probe('b'), probe('c')], ['b', 'c']],
+  ['the last one dying lets those in that wait', ['a'], [probe('a', { silentMs: 10_001 }), probe('b')], ['b']],
+  ['a short silence costs nothing', ['a'], [probe('a', { silentMs: 10_000, isConnected: false })], ['a']],
+  ['a silence over 10 s is death', ['a', 'b'], [probe('a', { silentMs: 10_001 }), probe('b')], ['b']],
+  ['a draining probe leaves', ['a', 'b'], [probe('a', { isDraining: true }), probe('b')], ['b']],
+  ['the only one too', ['a'], [probe('a', { isDraining: true })], []],
+  ['a probe with a revoked token leaves', ['a', 'b'], [probe('a', { isRevoked: true }), probe('b')], ['b']],
+  ['a probe that is not connected does not join', [], [probe('a', { isNew: true, isConnected: false })], []],
+  ['a probe that is gone from the table leaves', ['a', 'b'], [probe('b')], ['b']],
+]
+
+t.test('who is live', async t => {
+  for (const [title, current, probes, next] of rows) t.same(nextLiveSet(current, probes, timing, true), next, title)
+})
+
+t.test('nobody is buried while it cannot be told who is dead', async t => {
+  const silent = [probe('a', { silentMs: 3_600_000 }), probe('b', { silentMs: 20_000, isConnected: false })]
+  t.same(nextLiveSet(['a', 'b'], silent, timing, false), ['a', 'b'])
+  t.same(nextLiveSet(['a'], [probe('a', { isDraining: true })], timing, false), [], 'a goodbye counts all the same')
+})
+
+t.test('sets are the same by their members', async t => {
+  t.ok(isSameSet(['a', 'b'], ['a', 'b']))
+  t.notOk(isSameSet(['a'], ['a', 'b']))
+  t.notOk(isSameSet(['a'], ['b']))
+})

@@ -1,0 +1,70 @@
+import t from 'tap'
+import {
+  CHUNK_BYTES,
+  createOutbox,
+  createSnapshotOutbox,
+  markDirty,
+  takePiece,
+} from '../../../control-plane/fleet/outbox.ts'
+import { RegionState } from '../../../proto/gen/probe/v1/fleet.ts'
+
+const ids = (count: number) => Array.from({ length: count }, (_, i) => `m${i}`)
+const small = () => 100
+const at = (revision: number, epoch = 1) => ({ revision, epoch })
+
+t.test('an empty snapshot is one message, so that the probe drops what it had', async t => {
+  const outbox = createSnapshotOutbox(at(9, 4), [])
+  t.match(takePiece(outbox, at(9, 4), small), { ids: [], isSnapshot: true, isLast: true, revision: 9, epoch: 4 })
+  t.equal(takePiece(outbox, at(9, 4), small), null)
+})
+
+t.test('what changes during a snapshot follows it', async t => {
+  const outbox = createSnapshotOutbox(at(9), ids(700))
+  t.match(takePiece(outbox, at(9), small), { isSnapshot: true, isLast: false })
+  markDirty(outbox, 'm3', 'changed')
+  const last = takePiece(outbox, at(12), small)
+  t.match(last, { isSnapshot: true, isLast: true, revision: 9 }, 'the snapshot is of when it began')
+  t.match(takePiece(outbox, at(12), small), { ids: [['m3', 'changed']], isSnapshot: false, revision: 12 })
+})
+
+t.test('a probe that is cut off in the middle of a large delta is not said to have it', async t => {
+  const outbox = createOutbox(at(5), 1, [])
+  for (const id of ids(600)) markDirty(outbox, id, 'moved')
+  t.match(takePiece(outbox, at(8, 2), small), { isLast: false, revision: 5, epoch: 1 })
+  t.match(takePiece(outbox, at(8, 2), small), { isLast: true, revision: 8, epoch: 2 })
+})
+
+t.test('the epoch is told after what it moved, and region states after that', async t => {
+  const outbox = createOutbox(at(5), 1, [])
+  outbox.states.set('m0', RegionState.FAILING)
+  markDirty(outbox, 'm0', 'moved')
+  t.equal(takePiece(outbox, at(5, 2), small)?.kind, 'assignments')
+  t.same(takePiece(outbox, at(5, 2), small), { kind: 'epoch', epoch: 2 })
+  t.same(takePiece(outbox, at(5, 2), small), { kind: 'states', states: [['m0', RegionState.FAILING]] })
+  t.equal(takePiece(outbox, at(5, 2), small), null)
+})
+
+t.test('a change counts more than a move, and many are one', async t => {
+  const outbox = createOutbox(at(5), 1, ['m1'])
+  markDirty(outbox, 'm1', 'moved')
+  markDirty(outbox, 'm2', 'moved')
+  markDirty(outbox, 'm2', 'changed')
+  markDirty(outbox, 'm3', 'moved')
+  t.match(takePiece(outbox, at(6), small), {
+    ids: [
+      ['m1', 'changed'],
+      ['m2', 'changed'],
+      ['m3', 'moved'],
+    ],
+  })
+})
+
+t.test('a chunk holds at most 1 MiB, but always something', async t => {
+  const outbox = createSnapshotOutbox(at(1), ['m0', 'm1', 'm2', 'm3'])
+  const sizes: Record<string, number> = { m0: CHUNK_BYTES * 2, m1: CHUNK_BYTES / 2, m2: CHUNK_BYTES / 2, m3: 1 }
+  const taken = [1, 2, 3].map(() => takePiece(outbox, at(1), id => sizes[id]!))
+  t.same(
+    taken.map(piece => piece?.kind === 'assignments' && piece.ids.map(([id]) => id)),
+    [['m0'], ['m1', 'm2'], ['m3']],
+  )
+})
