@@ -1,4 +1,4 @@
-import { type CheckError, type Result, ResultBatch } from '../../shared/result.ts'
+import { type CheckError, FailureSource, type Result, ResultBatch } from '../../shared/result.ts'
 import type { Counted } from '../verdict/types.ts'
 
 const MESSAGE_LIMIT = 500
@@ -14,8 +14,9 @@ export function decodeBatch(subject: string, data: Uint8Array): ResultBatch {
   return { ...batch, probeId: storable(batch.probeId) }
 }
 
-/** A result as the verdict reads it. */
+/** A result as the verdict reads it. Throws for a time before 1970, which is none. */
 export function toCounted(batch: ResultBatch, result: Result): Counted {
+  if (result.scheduledAtMs < 0) throw new Error(`scheduled at ${result.scheduledAtMs}`)
   return {
     region: batch.region,
     probeId: batch.probeId,
@@ -36,7 +37,7 @@ function failedAssertion({ failedAssertions: [failed] }: Result): CheckError | n
   if (!failed) return null
   const { type, operator, value, actual } = failed
   const message = `assertion failed: ${type} ${operator} ${value}, got ${actual}`
-  return storableError({ source: 1, code: 'assertion_failed', message })
+  return storableError({ source: FailureSource.TARGET, code: 'assertion_failed', message })
 }
 
 function storableError({ source, code, message }: CheckError): CheckError {

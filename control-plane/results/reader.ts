@@ -6,6 +6,7 @@ import { type OrderedReader, openOrderedReader, type StreamMessage } from '../pl
 import { beginReading, lookAgain, type ReaderTools, type Reading, savePosition, storeHarvest } from './actions.ts'
 import { decodeBatch, toCounted } from './decode.ts'
 import { countResult, type Harvest, needsLook, newHarvest, recallResult, restoreAll } from './memory.ts'
+import { isCounted, type StreamState } from './start-position.ts'
 import { FencedError } from './store.ts'
 
 const SAVE_INTERVAL_MS = 5_000
@@ -17,8 +18,8 @@ const LONGEST_PAUSE_MS = 5_000
 export type PartitionReader = {
   id: number
   epoch: number
-  /** the date of the stream that is being read; null before the first reading */
-  streamCreated(): string | null
+  /** True when this is not the stream that is being read any more: made anew, or its end lost in a crash. */
+  isAstray(stream: StreamState): boolean
   /** These monitors have changed in the database: look before the next result is counted. */
   markStale(monitorIds: string[]): void
   /** Begin anew from the stored position. */
@@ -40,13 +41,13 @@ export function startReader(
   const stopping = new AbortController()
   const stale = new Set<string>()
   let open: OrderedReader | null = null
-  let streamCreated: string | null = null
+  let current: Reading | null = null
   let isRestartWanted = false
 
   const read = async () => {
     isRestartWanted = false
     const reading = await beginReading(tools, owned, stale)
-    streamCreated = reading.streamCreated
+    current = reading
     open = await openOrderedReader(tools.nats, RESULTS_STREAM, partitionFilter(owned.id), reading.start.from)
     try {
       while (!stopping.signal.aborted && !isRestartWanted) {
@@ -54,6 +55,7 @@ export function startReader(
       }
       await savePosition(reading)
     } finally {
+      current = null
       await open.close()
       open = null
     }
@@ -71,7 +73,8 @@ export function startReader(
   return {
     id: owned.id,
     epoch: owned.epoch,
-    streamCreated: () => streamCreated,
+    isAstray: stream =>
+      current !== null && (stream.created !== current.streamCreated || stream.lastSequence < current.position.sequence),
     markStale: monitorIds => {
       for (const id of monitorIds) stale.add(id)
     },
@@ -124,7 +127,7 @@ async function work(reading: Reading, messages: StreamMessage[]): Promise<void> 
     }
     if (batch) countBatch(reading, harvest, message, batch)
     counted += batch?.results.length ?? 0
-    if (message.sequence > reading.position.sequence) {
+    if (!isCounted(reading.start, message)) {
       reading.position = { sequence: message.sequence, takenAtMs: message.takenAtMs }
     }
   }
@@ -163,7 +166,7 @@ function versionsToLookFor({ memory }: Reading, batch: ResultBatch): Map<string,
 
 function countBatch(reading: Reading, harvest: Harvest, message: StreamMessage, batch: ResultBatch): void {
   const { memory, tools } = reading
-  const isRecall = message.sequence <= reading.start.position
+  const isRecall = isCounted(reading.start, message)
   const wanted = isRecall ? 'for_recall' : 'for_counting'
   if (reading.restored !== wanted) {
     restoreAll(memory, message.takenAtMs)

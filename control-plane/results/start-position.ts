@@ -4,20 +4,29 @@ import type { OwnedPartition } from './store.ts'
 const RECALL_MS = 120_000
 
 export type Start = {
-  /** what lies beyond it has not been counted */
+  /** the newest message that has been counted; 0 and null: none */
   position: number
   positionAtMs: number | null
   from: { sequence: number } | { timeMs: number }
 }
 
-/**
- * Where to begin to read. A stream that was made anew, or that has lost its end, has never held what the stored
- * position stands for, so everything in it that lies beyond what it can have in common with the old one counts.
- */
-export function startOf(partition: OwnedPartition, stream: { created: string; lastSequence: number }): Start {
+export type StreamState = { created: string; lastSequence: number }
+
+/** Where to begin to read. What the stored position stands for was never in a stream that was made anew. */
+export function startOf(partition: OwnedPartition, stream: StreamState): Start {
+  const { position, positionAtMs } = partition
   if (partition.streamCreated !== stream.created) return { position: 0, positionAtMs: null, from: { sequence: 1 } }
-  const position = Math.min(partition.position, stream.lastSequence)
-  const { positionAtMs } = partition
   const from = positionAtMs === null ? { sequence: position + 1 } : { timeMs: positionAtMs - RECALL_MS }
   return { position, positionAtMs, from }
+}
+
+/**
+ * Whether a message was counted before this start. A stream that has lost its end in a crash gives the same sequences
+ * out again, but never the same times.
+ */
+export function isCounted(
+  { position, positionAtMs }: Start,
+  message: { sequence: number; takenAtMs: number },
+): boolean {
+  return message.sequence <= position && (positionAtMs === null || message.takenAtMs <= positionAtMs)
 }

@@ -67,10 +67,8 @@ export async function startVerdict(context: VerdictContext): Promise<VerdictWork
     }
   })
   const watch = startLoop('verdict-stream', STREAM_INTERVAL_MS, { log, metrics }, async () => {
-    const { created } = await streamState(context.nats, RESULTS_STREAM)
-    for (const reader of readers.values()) {
-      if (reader.streamCreated() !== null && reader.streamCreated() !== created) reader.restart()
-    }
+    const stream = await streamState(context.nats, RESULTS_STREAM)
+    for (const reader of readers.values()) if (reader.isAstray(stream)) reader.restart()
   })
 
   return {
