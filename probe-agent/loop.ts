@@ -60,6 +60,7 @@ export function createLoop({ watches, clock, run, publish, answer, maxConcurrent
   const lag = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS })
   let epoch = 0
   let isDraining = false
+  let knowsTime = false
   let whenIdle = () => {}
   let timer: NodeJS.Timeout | undefined
   lag.enable()
@@ -185,8 +186,10 @@ export function createLoop({ watches, clock, run, publish, answer, maxConcurrent
     clockLearned() {
       const now = clock.nowMs()
       if (now === null || isDraining) return
-      for (const watch of watches.all()) if (watch.place < 0 && !watch.chain) enqueue(watch, now)
       pump()
+      if (knowsTime) return
+      knowsTime = true
+      for (const watch of watches.all()) if (watch.place < 0 && !watch.chain) enqueue(watch, now)
     },
     drain() {
       isDraining = true

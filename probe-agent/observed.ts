@@ -13,7 +13,9 @@ const NO_TIMINGS = { dnsUs: 0, connectUs: 0, tlsUs: 0, firstByteUs: 0, transferU
 export function resultOf(subject: Subject, occasion: Occasion, startedAtMs: number, ran: Ran): Result {
   const { observation } = ran
   return {
-    ...subject,
+    monitorId: subject.monitorId,
+    configVersion: subject.configVersion,
+    epoch: subject.epoch,
     scheduledAtMs: Math.floor(occasion.scheduledAtMs),
     startedAtMs: Math.floor(startedAtMs),
     attempt: occasion.attempt,

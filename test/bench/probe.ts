@@ -6,7 +6,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, get } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Outcome } from '../../proto/gen/probe/v1/result.ts'
@@ -14,6 +14,7 @@ import { assignment, checkSpec, startFleetServer } from '../support/fleet-server
 import { startNats } from '../support/nats.ts'
 import { startProbe } from '../support/probe.ts'
 import { collectResults } from '../support/result-collector.ts'
+import type { Teardown } from '../support/teardown.ts'
 import { waitFor } from '../support/wait.ts'
 
 export type ProbeBench = {
@@ -22,6 +23,8 @@ export type ProbeBench = {
   startDelayMs: { p50: number; p99: number; max: number }
   rssMb: number
   cpuUsPerCheck: number
+  /** of a bare `node:http` loop that asks the same target at the same pace */
+  bareCpuUsPerCheck: number
 }
 
 const CHUNK = 500
@@ -39,7 +42,8 @@ export async function benchProbe(monitors: number, intervalS: number, seconds: n
     const [port] = await once(target, 'message')
     const fleet = await startFleetServer(t, { natsUrl: nats.url, heartbeatIntervalMs: 3000, deadAfterMs: 10_000 })
     const probe = startProbe(t, fleet.url)
-    const spec = checkSpec(`http://127.0.0.1:${port}/`, { timeoutMs: 10_000 })
+    const url = `http://127.0.0.1:${port}/`
+    const spec = checkSpec(url, { timeoutMs: 10_000 })
     for (let from = 0; from < monitors; from += CHUNK) {
       const upserts = Array.from({ length: Math.min(CHUNK, monitors - from) }, (_, i) => {
         const id = `01890a5d-ac96-774b-bcce-${String(from + i).padStart(12, '0')}`
@@ -60,6 +64,7 @@ export async function benchProbe(monitors: number, intervalS: number, seconds: n
       timeoutMs: 30_000,
     })
 
+    await probe.stop()
     const results = (await collector.results()).filter(
       ({ scheduledAtMs }) => scheduledAtMs >= startMs && scheduledAtMs < endMs,
     )
@@ -71,6 +76,7 @@ export async function benchProbe(monitors: number, intervalS: number, seconds: n
       startDelayMs: { p50: at(0.5), p99: at(0.99), max: at(1) },
       rssMb,
       cpuUsPerCheck: Math.round(usedUs / results.length),
+      bareCpuUsPerCheck: await bareCost(t, url, monitors / intervalS, seconds / 2),
     }
   } finally {
     for (const work of undo) await work()
@@ -87,12 +93,48 @@ function rss(pid: number): number {
   return Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024)
 }
 
+/** A process of its own, so that only the loop's CPU time counts. */
+async function bareCost(t: Teardown, url: string, perSecond: number, seconds: number): Promise<number> {
+  const loop = fork(import.meta.filename, ['bare', url, String(perSecond)])
+  t.teardown(() => loop.kill())
+  await once(loop, 'message')
+  await pause(2000)
+  const startUs = cpuUs(loop.pid!)
+  loop.send('count')
+  await pause(seconds * 1000)
+  loop.send('count')
+  const [requests] = await once(loop, 'message')
+  return Math.round((cpuUs(loop.pid!) - startUs) / requests)
+}
+
+function askAtPace(url: string, perSecond: number): void {
+  let requests = 0
+  let counted: number | null = null
+  const ask = () => {
+    requests++
+    get(url, { agent: false }, response => response.resume())
+  }
+  const startMs = performance.now()
+  const pump = () => {
+    const due = ((performance.now() - startMs) * perSecond) / 1000
+    for (let asked = requests; asked < due; asked++) ask()
+    setTimeout(pump, Math.max(1, ((requests + 1 - due) * 1000) / perSecond))
+  }
+  process.on('message', () => {
+    if (counted === null) counted = requests
+    else process.send!(requests - counted)
+  })
+  process.send!('ready')
+  pump()
+}
+
 function serve(): void {
   const server = createServer((_request, response) => response.end('ok'))
   server.listen(0, '127.0.0.1', 4096, () => process.send!((server.address() as AddressInfo).port))
 }
 
 if (process.argv[2] === 'serve') serve()
+else if (process.argv[2] === 'bare') askAtPace(process.argv[3]!, Number(process.argv[4]))
 else if (import.meta.filename === process.argv[1]) {
   const [monitors = 10_000, intervalS = 30, seconds = 40] = process.argv.slice(2).map(Number)
   console.log(await benchProbe(monitors, intervalS, seconds))

@@ -10,12 +10,12 @@ import { startTarget } from '../support/target.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { waitFor } from '../support/wait.ts'
 
-async function startParts(t: Teardown, options: { clockAheadMs?: number } = {}) {
+async function startParts(t: Teardown, options: { clockAheadMs?: number } = {}, env: Record<string, string> = {}) {
   const nats = await startNats(t)
   const collector = await collectResults(t, nats.url)
   const target = await startTarget(t)
   const fleet = await startFleetServer(t, { natsUrl: nats.url, ...options })
-  const probe = startProbe(t, fleet.url)
+  const probe = startProbe(t, fleet.url, env)
   return { collector, target, fleet, probe, atLeast: collector.atLeast }
 }
 
@@ -132,4 +132,28 @@ t.test('somebody asks for a check now', async t => {
     ],
     'the draft and the check beside the chain are answered only',
   )
+})
+
+t.test('a check that finds no place within its interval is reported as missed, not skipped in silence', async t => {
+  const { fleet, target, atLeast } = await startParts(t, {}, { MAX_CONCURRENT_CHECKS: '1' })
+  target.behaveAt('/hang', { kind: 'hang', after: 'connect' })
+  const hanging = checkSpec(`${target.url}hang`, { timeoutMs: 60_000 })
+  const spec = checkSpec(target.url)
+  await fleet.assign({ upserts: [assignment('hangs', hanging, { checkAtOnce: true, intervalS: 3600 })] })
+  await waitFor(() => target.requests.length === 1)
+  await fleet.assign({ upserts: [assignment('waits', spec, { intervalS: 1 })], revision: 2 })
+  const [missed, kept] = await atLeast(2, 'waits')
+  t.match(missed, {
+    outcome: Outcome.MISSED,
+    attempt: 1,
+    error: { source: FailureSource.INTERNAL, code: 'missed_slot' },
+  })
+  t.equal(kept!.scheduledAtMs - missed!.scheduledAtMs, 1000)
+  const later = await atLeast(5, 'waits')
+  t.ok(
+    later.slice(2).every(result => result.outcome === Outcome.UP),
+    'a check that hangs gives its place to others after 2 s',
+  )
+  // The probe ends when its running check does.
+  await target.close()
 })
