@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Secrets } from '../platform/secrets.ts'
 import type { HeaderMap } from '../web/header-map.ts'
-import type { MonitorCreate, MonitorUpdate } from './schema.ts'
+import { DEFAULTS, type MonitorCreate, type MonitorUpdate } from './schema.ts'
 import { type AuthConfig, openAuth, openHeaders, sealAuth, sealHeaders } from './sealed.ts'
 import type { StoredMonitor } from './types.ts'
 
@@ -27,33 +27,21 @@ export type MonitorFields = Omit<StoredMonitor, Kept | Sealed> & {
   authConfig: AuthConfig | null
 }
 
-const DEFAULTS: Omit<MonitorFields, 'name' | 'type'> = {
+const UNSET = {
   url: null,
-  method: 'GET',
   headers: null,
   body: null,
-  intervalSeconds: 60,
-  timeoutMs: 30_000,
-  regions: ['us-east'],
   assertions: null,
   authType: null,
   authConfig: null,
   keyword: null,
-  keywordType: 'contains',
   heartbeatInterval: null,
-  heartbeatGrace: 60,
-  sslCheck: false,
-  domainCheck: false,
-  screenshotOnFailure: true,
-  screenshotCompare: false,
-  screenshotThreshold: 0.05,
-  retryCount: 2,
   tags: null,
-}
+} satisfies Partial<MonitorFields>
 
 /** A create body with the specification's defaults. */
 export function fieldsOfCreate(body: MonitorCreate): MonitorFields {
-  return { ...DEFAULTS, ...camelKeys(body) } as MonitorFields
+  return { ...UNSET, ...camelKeys(DEFAULTS), ...camelKeys(body) } as MonitorFields
 }
 
 /** The fields after an update: what the body names is replaced, everything else stays. */
@@ -63,9 +51,8 @@ export function fieldsOfUpdate(before: MonitorFields, body: MonitorUpdate): Moni
 
 /** A stored monitor's fields, opened. */
 export function fieldsOf(monitor: StoredMonitor, secrets: Secrets): MonitorFields {
-  const fields = Object.fromEntries(
-    ['name', 'type', ...Object.keys(DEFAULTS)].map(key => [key, monitor[key as keyof StoredMonitor]]),
-  ) as MonitorFields
+  const names = ['name', 'type', ...Object.keys(UNSET), ...Object.keys(camelKeys(DEFAULTS))]
+  const fields = Object.fromEntries(names.map(name => [name, monitor[name as keyof StoredMonitor]])) as MonitorFields
   return {
     ...fields,
     headers: openHeaders(monitor, secrets),

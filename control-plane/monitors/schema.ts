@@ -17,23 +17,45 @@ const Assertions = Type.Array(strictObject({ type: AssertionText, operator: Asse
 })
 const AuthConfig = Type.Record(Type.String(), Type.Unknown(), { maxProperties: 20 })
 
-/** What POST, PUT and the bulk create take alike. Defaults are in fields.ts. */
-const changeable = {
-  method: Type.Optional(enumOf(HTTP_METHODS)),
-  interval_seconds: Type.Optional(Type.Integer({ minimum: 30, maximum: 3_600 })),
-  timeout_ms: Type.Optional(Type.Integer({ minimum: 1_000, maximum: 60_000 })),
-  regions: Type.Optional(Type.Array(enumOf(REGIONS), { minItems: 1, uniqueItems: true })),
-  keyword_type: Type.Optional(enumOf(KEYWORD_TYPES)),
-  ssl_check: Type.Optional(Type.Boolean()),
-  domain_check: Type.Optional(Type.Boolean()),
-  screenshot_on_failure: Type.Optional(Type.Boolean()),
-  screenshot_compare: Type.Optional(Type.Boolean()),
-  retry_count: Type.Optional(Type.Integer({ minimum: 0, maximum: 5 })),
-}
+/** What a create that does not name a field gets (specification, "Monitor"; decisions 3.2). */
+export const DEFAULTS = {
+  method: 'GET',
+  interval_seconds: 60,
+  timeout_ms: 30_000,
+  regions: ['us-east'],
+  keyword_type: 'contains',
+  heartbeat_grace: 60,
+  ssl_check: false,
+  domain_check: false,
+  screenshot_on_failure: true,
+  screenshot_compare: false,
+  screenshot_threshold: 0.05,
+  retry_count: 2,
+} as const
+
+/** What POST, PUT and the bulk create take alike; an update has no defaults. */
+const changeable = (defaults: Partial<typeof DEFAULTS>) => ({
+  method: Type.Optional(enumOf(HTTP_METHODS, defaultOf(defaults.method))),
+  interval_seconds: Type.Optional(
+    Type.Integer({ minimum: 30, maximum: 3_600, ...defaultOf(defaults.interval_seconds) }),
+  ),
+  timeout_ms: Type.Optional(Type.Integer({ minimum: 1_000, maximum: 60_000, ...defaultOf(defaults.timeout_ms) })),
+  regions: Type.Optional(
+    Type.Array(enumOf(REGIONS), { minItems: 1, uniqueItems: true, ...defaultOf(defaults.regions) }),
+  ),
+  keyword_type: Type.Optional(enumOf(KEYWORD_TYPES, defaultOf(defaults.keyword_type))),
+  ssl_check: Type.Optional(Type.Boolean(defaultOf(defaults.ssl_check))),
+  domain_check: Type.Optional(Type.Boolean(defaultOf(defaults.domain_check))),
+  screenshot_on_failure: Type.Optional(Type.Boolean(defaultOf(defaults.screenshot_on_failure))),
+  screenshot_compare: Type.Optional(Type.Boolean(defaultOf(defaults.screenshot_compare))),
+  retry_count: Type.Optional(Type.Integer({ minimum: 0, maximum: 5, ...defaultOf(defaults.retry_count) })),
+})
+
+const defaultOf = <T>(value: T | undefined) => (value === undefined ? {} : { default: value })
 
 /** Only `name` and `type` are required (decisions 3.2). */
 export const MonitorCreate = strictObject({
-  ...changeable,
+  ...changeable(DEFAULTS),
   name: Name,
   type: enumOf(MONITOR_TYPES),
   url: Type.Optional(Url),
@@ -44,15 +66,17 @@ export const MonitorCreate = strictObject({
   auth_config: Type.Optional(AuthConfig),
   keyword: Type.Optional(Keyword),
   heartbeat_interval: Type.Optional(Type.Integer({ minimum: 30, maximum: 31 * DAY_SECONDS, description: 'seconds' })),
-  heartbeat_grace: Type.Optional(Type.Integer({ minimum: 0, maximum: 31 * DAY_SECONDS, description: 'seconds' })),
-  screenshot_threshold: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+  heartbeat_grace: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 31 * DAY_SECONDS, default: DEFAULTS.heartbeat_grace, description: 'seconds' }),
+  ),
+  screenshot_threshold: Type.Optional(Type.Number({ minimum: 0, maximum: 1, default: DEFAULTS.screenshot_threshold })),
   tags: Type.Optional(Tags),
 })
 export type MonitorCreate = Static<typeof MonitorCreate>
 
 /** Credentials, heartbeat times and the screenshot threshold are not changed here (decisions 3.3). */
 export const MonitorUpdate = strictObject({
-  ...changeable,
+  ...changeable({}),
   name: Type.Optional(Name),
   type: Type.Optional(enumOf(MONITOR_TYPES)),
   url: Type.Optional(nullable(Url)),
