@@ -1,0 +1,42 @@
+import t from 'tap'
+import { hintsOf } from '../../../control-plane/results/hints.ts'
+import { newHarvest } from '../../../control-plane/results/memory.ts'
+
+t.test('Each region is told the new states of its monitors in one hint', async t => {
+  const regionChanges = [
+    { monitorId: 'a', region: 'us-east', to: 'failing' as const },
+    { monitorId: 'b', region: 'us-east', to: 'ok' as const },
+    { monitorId: 'a', region: 'eu-west', to: 'degraded' as const },
+  ]
+  t.same(
+    hintsOf({ ...newHarvest(), regionChanges }, () => 'run', 5),
+    [
+      {
+        subject: 'HINT.state.us-east',
+        body: {
+          states: [
+            { monitorId: 'a', state: 3 },
+            { monitorId: 'b', state: 1 },
+          ],
+        },
+      },
+      { subject: 'HINT.state.eu-west', body: { states: [{ monitorId: 'a', state: 2 }] } },
+    ],
+  )
+})
+
+t.test('A first failure asks the other regions and another probe of the same region', async t => {
+  const ask = {
+    reason: 'first_failure' as const,
+    regions: ['eu-west'],
+    sameRegion: { region: 'us-east', notProbeId: 'p1' },
+  }
+  const body = { runId: 'run', monitorId: 'a', trigger: 2, scheduledAtMs: 5 }
+  t.same(
+    hintsOf({ ...newHarvest(), asks: [{ monitorId: 'a', ask }] }, () => 'run', 5),
+    [
+      { subject: 'HINT.run.eu-west', body },
+      { subject: 'HINT.run.us-east', body: { ...body, notProbeId: 'p1' } },
+    ],
+  )
+})

@@ -1,0 +1,128 @@
+import t from 'tap'
+import {
+  countHeld,
+  countResult,
+  type Memory,
+  needsLook,
+  newHarvest,
+  recallResult,
+  restoreAll,
+  takeUp,
+} from '../../../control-plane/results/memory.ts'
+import { newMonitorState } from '../../../control-plane/verdict/state.ts'
+import type { Counted, MonitorState } from '../../../control-plane/verdict/types.ts'
+import { Outcome, Trigger } from '../../../shared/result.ts'
+
+const id = '0190a0a0-0000-7000-8000-000000000001'
+const stored = {
+  id,
+  configVersion: 1,
+  regions: ['us-east'],
+  retryCount: 1,
+  intervalSeconds: 30,
+  timeoutMs: 5_000,
+  status: null,
+  isPaused: false,
+  isDeleted: false,
+  state: null as MonitorState | null,
+}
+const fresh = { lookedForVersion: 1, isDiscarded: false, nowMs: null }
+
+const check = (slot: number, up = true): Counted => ({
+  region: 'us-east',
+  probeId: 'p',
+  configVersion: 1,
+  epoch: 1,
+  scheduledAtMs: slot * 30_000,
+  attempt: 1,
+  outcome: up ? Outcome.UP : Outcome.DOWN,
+  trigger: Trigger.SLOT,
+  statusCode: 200,
+  responseTimeMs: 1,
+  error: null,
+})
+const at = (slot: number) => slot * 30_000 + 100
+
+function memoryWith(changes: Partial<typeof stored> = {}): Memory {
+  const memory: Memory = new Map()
+  takeUp(memory, id, { ...stored, ...changes }, fresh)
+  return memory
+}
+
+t.test('A steady monitor leaves nothing to store', async t => {
+  const memory = memoryWith()
+  countResult(memory, newHarvest(), id, check(1), at(1))
+  const harvest = newHarvest()
+  for (const slot of [2, 3, 4]) countResult(memory, harvest, id, check(slot), at(slot))
+  t.equal(harvest.changes.size, 0)
+  t.same(harvest.kinds, { counted: 3, aside: 0, history: 0, refused_future: 0 })
+})
+
+t.test(
+  'What a restart reads again moves fences, so that a duplicate is history, and is never stored twice',
+  async t => {
+    const memory = memoryWith()
+    const harvest = newHarvest()
+    countResult(memory, harvest, id, check(1), at(1))
+    const state = memory.get(id)!.state
+
+    const restarted = memoryWith({ state })
+    restoreAll(restarted, at(1))
+    for (const slot of [1, 2, 3]) recallResult(restarted, id, check(slot), at(slot))
+    t.equal(restarted.get(id)!.state.cells[0]!.fence.scheduledAtMs, check(3).scheduledAtMs)
+    const again = newHarvest()
+    countResult(restarted, again, id, check(3), at(4))
+    t.equal(again.kinds.history, 1)
+  },
+)
+
+t.test('Several transitions of one monitor are kept in their order, with the state at the end', async t => {
+  const memory = memoryWith({ retryCount: 0 })
+  const harvest = newHarvest()
+  for (const [slot, up] of [true, false, true].entries()) countResult(memory, harvest, id, check(slot, up), at(slot))
+  const change = harvest.changes.get(id)!
+  t.same(
+    change.transitions.map(({ to }) => to),
+    ['up', 'down', 'up'],
+  )
+  t.equal(change.state.status, 'up')
+})
+
+t.test('The database is asked once about an unknown monitor and about a newer version', async t => {
+  const memory = memoryWith()
+  const other = '0190a0a0-0000-7000-8000-000000000002'
+  t.ok(needsLook(memory, { monitorId: other, configVersion: 1 }))
+  takeUp(memory, other, null, { ...fresh, lookedForVersion: 1 })
+  t.notOk(needsLook(memory, { monitorId: other, configVersion: 1 }))
+  t.ok(needsLook(memory, { monitorId: id, configVersion: 2 }))
+  takeUp(memory, id, stored, { ...fresh, lookedForVersion: 2 })
+  t.notOk(needsLook(memory, { monitorId: id, configVersion: 2 }))
+})
+
+t.test('Results of a paused, deleted or unknown monitor are history', async t => {
+  for (const changes of [{ isPaused: true }, { isDeleted: true }]) {
+    const harvest = newHarvest()
+    countResult(memoryWith(changes), harvest, id, check(1, false), at(1))
+    t.equal(harvest.kinds.history, 1)
+    t.equal(harvest.changes.size, 0)
+  }
+})
+
+t.test('Memory is newer than what is stored, unless it was discarded or the stored state is gone', async t => {
+  const memory = memoryWith({ retryCount: 0 })
+  countResult(memory, newHarvest(), id, check(1, false), at(1))
+  const before = { ...newMonitorState(id, 1), status: 'up' as const }
+  takeUp(memory, id, { ...stored, state: before }, fresh)
+  t.equal(memory.get(id)!.state.status, 'down')
+  takeUp(memory, id, { ...stored, state: before }, { ...fresh, isDiscarded: true })
+  t.equal(memory.get(id)!.state.status, 'up')
+  takeUp(memory, id, stored, fresh)
+  t.equal(memory.get(id)!.state.status, null, 'it was paused and resumed meanwhile')
+})
+
+t.test('Monitors held for want of voting regions are counted', async t => {
+  const memory = memoryWith()
+  t.equal(countHeld(memory), 0)
+  memory.get(id)!.state = { ...memory.get(id)!.state, quorumLostSinceMs: 5 }
+  t.equal(countHeld(memory), 1)
+})
