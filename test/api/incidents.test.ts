@@ -1,0 +1,102 @@
+import t from 'tap'
+import { openAutomaticIncidents, resolveAutomaticIncidents } from '../../control-plane/incidents/actions.ts'
+import { incidentRoutes } from '../../control-plane/incidents/routes.ts'
+import { type Account, createResourceApi } from '../support/resource-api.ts'
+import { insertMonitor } from '../support/verdict.ts'
+
+const api = await createResourceApi(t, incidentRoutes)
+const startedAt = new Date('2026-08-01T12:00:00.000Z')
+const endedAt = new Date('2026-08-01T12:04:12.000Z')
+
+/** An outage of a new monitor, over when `isOver`. */
+async function insertOutage({ projectId }: Account, name: string, isOver = false) {
+  const monitorId = await insertMonitor(api.db, projectId, { name })
+  const [incident] = await api.db.transaction(async tx => {
+    const opened = await openAutomaticIncidents(tx, [{ projectId, monitorId, monitorName: name, startedAt }], startedAt)
+    const resolution = { monitorId, at: endedAt, message: 'It is over.' }
+    if (isOver) await resolveAutomaticIncidents(tx, [resolution], endedAt)
+    return opened
+  })
+  return { id: incident!.id, monitorId }
+}
+
+t.test('GET /incidents 200: newest first, in pages, with everything that an incident says', async t => {
+  const account = await api.account()
+  const over = await insertOutage(account, 'Shop', true)
+  const open = await insertOutage(account, 'Blog')
+  const { status, body } = await account.call('GET /incidents')
+  t.equal(status, 200)
+  t.same(body.meta, { page: 1, per_page: 25, total: 2, total_pages: 1 })
+  t.same(
+    body.data.map(({ id }: { id: string }) => id),
+    [open.id, over.id],
+  )
+  t.same(body.data[1], {
+    id: over.id,
+    title: 'Shop is down',
+    severity: 'major',
+    status: 'resolved',
+    message: 'It is over.',
+    source: 'automatic',
+    monitor_ids: [over.monitorId],
+    monitors: [{ id: over.monitorId, name: 'Shop', status: null }],
+    started_at: '2026-08-01T12:00:00.000Z',
+    resolved_at: '2026-08-01T12:04:12.000Z',
+    acknowledged_at: null,
+    acknowledged_by: null,
+    created_at: '2026-08-01T12:00:00.000Z',
+    updated_at: '2026-08-01T12:04:12.000Z',
+  })
+  const second = await account.call('GET /incidents?page=2&per_page=1')
+  t.same(
+    second.body.data.map(({ id }: { id: string }) => id),
+    [over.id],
+  )
+  t.same(second.body.meta, { page: 2, per_page: 1, total: 2, total_pages: 2 })
+})
+
+t.test('GET /incidents 200: filters take one value or several', async t => {
+  const account = await api.account()
+  await insertOutage(account, 'Shop', true)
+  await insertOutage(account, 'Blog')
+  const titles = async (filter: string) => {
+    const { body } = await account.call(`GET /incidents?${filter}`)
+    return body.data.map(({ title }: { title: string }) => title)
+  }
+  t.same(await titles('status=resolved'), ['Shop is down'])
+  t.same(await titles('status=investigating,resolved'), ['Blog is down', 'Shop is down'])
+  t.same(await titles('severity=minor,critical'), [])
+  t.same(await titles('severity=major&status=investigating'), ['Blog is down'])
+})
+
+t.test('GET /incidents 400: what is no status, no severity or no page', async t => {
+  const { call } = await api.account()
+  for (const query of ['status=open', 'status=', 'severity=major,huge', 'page=0', 'per_page=101', 'color=red']) {
+    const { status, body } = await call(`GET /incidents?${query}`)
+    t.equal(status, 400, query)
+    t.equal(body.error.code, 'validation_error')
+  }
+})
+
+t.test('GET /incidents/{id} 200 and 404', async t => {
+  const account = await api.account()
+  const other = await api.account()
+  const mine = await insertOutage(account, 'Shop')
+  const theirs = await insertOutage(other, 'Theirs')
+  t.match(await account.call(`GET /incidents/${mine.id}`), { status: 200, body: { data: { title: 'Shop is down' } } })
+  for (const id of [theirs.id, 'not-an-id', '0190a0a0-0000-7000-8000-000000000000']) {
+    t.match(await account.call(`GET /incidents/${id}`), { status: 404, body: { error: { code: 'not_found' } } }, id)
+  }
+  t.same((await account.call('GET /incidents')).body.data.length, 1)
+})
+
+t.test('A monitor that is down has one open incident, however often it is opened', async t => {
+  const account = await api.account()
+  const { projectId } = account
+  const { id, monitorId } = await insertOutage(account, 'Shop')
+  const again = await api.db.transaction(tx =>
+    openAutomaticIncidents(tx, [{ projectId, monitorId, monitorName: 'Shop', startedAt: endedAt }], endedAt),
+  )
+  t.match(again, [{ id, started_at: startedAt }])
+  t.equal((await account.call('GET /incidents')).body.meta.total, 1)
+})

@@ -1,0 +1,117 @@
+import t from 'tap'
+import { openAutomaticIncidents } from '../../control-plane/incidents/actions.ts'
+import { incidentRoutes } from '../../control-plane/incidents/routes.ts'
+import { execute, query } from '../../control-plane/platform/postgres.ts'
+import { verdictRoutes } from '../../control-plane/verdict/routes.ts'
+import { type Account, createResourceApi } from '../support/resource-api.ts'
+import { insertMonitor, transitionsOf } from '../support/verdict.ts'
+
+const api = await createResourceApi(t, (app, handles) => {
+  incidentRoutes(app, handles)
+  verdictRoutes(app, { ...handles, lastCheckedAt: async () => new Map() })
+})
+
+/** A monitor that is down, as the verdict leaves it. */
+async function insertDown({ projectId }: Account): Promise<string> {
+  const id = await insertMonitor(api.db, projectId)
+  const startedAt = new Date()
+  await execute(api.db, `UPDATE monitors SET status = 'down', status_changed_at = now() WHERE id = ?`, [id])
+  await execute(
+    api.db,
+    `INSERT INTO verdict_states (monitor_id, partition, state, updated_at)
+     SELECT id, partition, '{}', now() FROM monitors WHERE id = ?`,
+    [id],
+  )
+  await api.db.transaction(tx =>
+    openAutomaticIncidents(tx, [{ projectId, monitorId: id, monitorName: 'Shop', startedAt }], startedAt),
+  )
+  return id
+}
+
+const storedOf = async (id: string) => ({
+  ...(await query<object>(api.db, 'SELECT config_version, is_paused, status FROM monitors WHERE id = ?', [id]))[0],
+  states: (await query(api.db, 'SELECT 1 FROM verdict_states WHERE monitor_id = ?', [id])).length,
+})
+
+t.test(
+  'POST /monitors/{id}/pause 200 resolves the automatic incident with a note, and again changes nothing',
+  async t => {
+    const account = await api.account()
+    const id = await insertDown(account)
+    const { status, body } = await account.call(`POST /monitors/${id}/pause`)
+    t.equal(status, 200)
+    t.match(body.data, { id, is_paused: true, status: null, url: 'https://shop.example' })
+    t.same(await storedOf(id), { config_version: 1, is_paused: true, status: null, states: 0 })
+    t.match((await account.call('GET /incidents')).body.data, [
+      { status: 'resolved', message: 'Resolved because the monitor was paused.' },
+    ])
+    t.equal((await account.call(`POST /monitors/${id}/pause`)).body.data.updated_at, body.data.updated_at)
+    t.match(await transitionsOf(api.db, id), [{ from: 'down', to: null, summary: 'paused' }])
+    t.same(await query(api.db, 'SELECT * FROM events WHERE subject = ?', [`monitor:${id}`]), [], 'without monitor.up')
+  },
+)
+
+t.test('POST /monitors/{id}/resume 200 starts without a status and with a new configuration', async t => {
+  const account = await api.account()
+  const id = await insertDown(account)
+  await account.call(`POST /monitors/${id}/pause`)
+  const { status, body } = await account.call(`POST /monitors/${id}/resume`)
+  t.equal(status, 200)
+  t.match(body.data, { id, is_paused: false, status: null })
+  t.same(await storedOf(id), { config_version: 2, is_paused: false, status: null, states: 0 })
+  await account.call(`POST /monitors/${id}/resume`)
+  t.match(await storedOf(id), { config_version: 2 }, 'resuming again changes nothing')
+})
+
+t.test('DELETE /monitors/{id} 200, and 404 from then on', async t => {
+  const account = await api.account()
+  const id = await insertDown(account)
+  t.same((await account.call(`DELETE /monitors/${id}`)).body, { data: { id, deleted: true } })
+  t.match((await account.call('GET /incidents')).body.data, [
+    { status: 'resolved', message: 'Resolved because the monitor was deleted.', monitors: [] },
+  ])
+  for (const route of ['DELETE /monitors/:id', 'POST /monitors/:id/pause', 'GET /monitors/:id/transitions']) {
+    t.equal((await account.call(route.replace(':id', id))).status, 404, route)
+  }
+})
+
+t.test('GET /monitors/{id}/transitions 200: newest first, in pages, each with its explanation', async t => {
+  const account = await api.account()
+  const id = await insertMonitor(api.db, account.projectId)
+  for (const [minute, status] of ['up', 'down', 'up'].entries()) {
+    await execute(
+      api.db,
+      `INSERT INTO transitions (id, project_id, monitor_id, from_status, to_status, at, quorum, summary, explanation,
+         created_at)
+       VALUES (gen_random_uuid(), ?, ?, null, ?, ?, 'full', 'because', '{"rule":"none_failing"}', now())`,
+      [account.projectId, id, status, `2026-08-01T12:0${minute}:00Z`],
+    )
+  }
+  const { status, body } = await account.call(`GET /monitors/${id}/transitions?per_page=2`)
+  t.equal(status, 200)
+  t.same(body.meta, { page: 1, per_page: 2, total: 3, total_pages: 2 })
+  t.match(body.data, [
+    { to: 'up', at: '2026-08-01T12:02:00.000Z', summary: 'because', explanation: { rule: 'none_failing' } },
+    { to: 'down', monitor_id: id, from: null, quorum: 'full' },
+  ])
+})
+
+t.test('PUT, POST, GET and DELETE /monitors/{id}… 404: another tenant’s, unknown and malformed ids', async t => {
+  const { call } = await api.account()
+  const theirs = await insertDown(await api.account())
+  const routes = ['DELETE /monitors/:id', 'POST /monitors/:id/pause', 'POST /monitors/:id/resume']
+  for (const id of [theirs, '0190a0a0-0000-7000-8000-000000000000', 'nope']) {
+    for (const route of [...routes, 'GET /monitors/:id/transitions']) {
+      t.equal((await call(route.replace(':id', id))).status, 404, `${route} ${id}`)
+    }
+  }
+  t.match(await storedOf(theirs), { is_paused: false, status: 'down', states: 1 })
+})
+
+t.test('Pausing and deleting need a key that may write', async t => {
+  const account = await api.account()
+  const id = await insertMonitor(api.db, account.projectId)
+  const read = await account.callWith('read')
+  for (const route of [`DELETE /monitors/${id}`, `POST /monitors/${id}/pause`]) t.equal((await read(route)).status, 403)
+  t.equal((await read(`GET /monitors/${id}/transitions`)).status, 200)
+})
