@@ -12,10 +12,14 @@ export async function firstAccount(
 ): Promise<string | null> {
   const database = keepOf(settings, keep)
   if (database.hasAccount) return null
-  const { api_key: apiKey } = await bootstrap('admin@picket.local', env)
+  const account = await bootstrap('admin@picket.local', env).catch((error: Error) => {
+    // a database that another DATA_DIR has used before
+    if (/registered/.test(error.message)) return null
+    throw error
+  })
   database.hasAccount = true
   writeKeep(settings.dataDir, keep)
-  return apiKey
+  return account?.api_key ?? null
 }
 
 /** The API key of the account that the demo uses, kept for its next start. */

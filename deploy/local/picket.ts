@@ -10,8 +10,8 @@ import type { Running, Supervised } from './supervise.ts'
 
 export type Picket = {
   settings: Settings
-  /** set on the first start only */
-  apiKey: string | null
+  /** makes the first account; its API key, on the first start only */
+  firstKey(): Promise<string | null>
   /** an API key of an account that the demo keeps for itself */
   demoKey(): Promise<string>
   stop(): Promise<void>
@@ -26,6 +26,7 @@ export type Picket = {
 export async function startPicket(env: NodeJS.ProcessEnv, screen: Screen, cancel: AbortSignal): Promise<Picket> {
   const settings = readSettings(env)
   await assertPortFree(settings.port, settings.host)
+  if (settings.grpcPort) await assertPortFree(settings.grpcPort, settings.host, 'GRPC_PORT')
   const release = openDataDir(settings.dataDir)
   let stores: DataStores | undefined
   let controlPlane: Supervised<Running> | undefined
@@ -48,14 +49,13 @@ export async function startPicket(env: NodeJS.ProcessEnv, screen: Screen, cancel
     stores = await startDataStores(settings, keep, screen)
     assertNotCancelled(cancel)
     const common = commonEnv(settings, stores, keep, env)
-    const apiKey = await screen.component(
-      'schema and account',
-      () => firstAccount(settings, keep, common),
-      key => (key ? 'made' : 'kept'),
+    const tokens = await screen.component(
+      'schema',
+      () => probeTokens(settings, keep, common),
+      () => 'up to date',
     )
     assertNotCancelled(cancel)
-    const tokens = await probeTokens(settings, keep, common)
-    const grpcPort = Number(env.GRPC_PORT) || (await portOr(50_051, freePort))
+    const grpcPort = settings.grpcPort || (await portOr(50_051, freePort))
     controlPlane = await startControlPlane(settings, common, grpcPort, screen, cancel)
     const starting = LOCAL_REGIONS.map(region =>
       startProbe(region, tokens[region] ?? '', settings, common, grpcPort, screen, cancel).then(probe =>
@@ -64,7 +64,13 @@ export async function startPicket(env: NodeJS.ProcessEnv, screen: Screen, cancel
     )
     const failure = (await Promise.allSettled(starting)).find(result => result.status === 'rejected')
     if (failure) throw failure.reason
-    return { settings, apiKey, demoKey: () => demoAccount(settings, keep, common), stop, kill }
+    return {
+      settings,
+      firstKey: () => firstAccount(settings, keep, common),
+      demoKey: () => demoAccount(settings, keep, common),
+      stop,
+      kill,
+    }
   } catch (error) {
     await stop()
     throw error

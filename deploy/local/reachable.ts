@@ -5,13 +5,13 @@ import { StartError } from './settings.ts'
 const PATIENCE_MS = 5_000
 
 /** Refuses a port that another program has. */
-export function assertPortFree(port: number, host: string): Promise<void> {
+export function assertPortFree(port: number, host: string, variable = 'PORT'): Promise<void> {
   return new Promise((resolve, reject) => {
     const server = createServer()
     server.once('error', (error: NodeJS.ErrnoException) => {
       const sentences: Record<string, string> = {
-        EADDRINUSE: `Port ${port} is taken by another program; choose one with PORT=${port + 1} npm start.`,
-        EACCES: `Port ${port} may be opened by root only; choose one above 1023 with PORT.`,
+        EADDRINUSE: `Port ${port} is taken by another program; choose one with ${variable}=${port + 1} npm start.`,
+        EACCES: `Port ${port} may be opened by root only; choose one above 1023 with ${variable}.`,
       }
       reject(
         new StartError(sentences[error.code ?? ''] ?? `Port ${port} on ${host} cannot be opened: ${error.message}.`),

@@ -47,7 +47,8 @@ export async function run(then: (picket: Picket) => Promise<() => Promise<void>>
   }
 }
 
-async function greet({ settings, apiKey }: Picket): Promise<() => Promise<void>> {
+async function greet({ settings, firstKey }: Picket): Promise<() => Promise<void>> {
+  const apiKey = await firstKey()
   const address = settings.publicUrl
   const body = {
     name: 'Example',

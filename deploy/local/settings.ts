@@ -5,6 +5,8 @@ export type Settings = {
   dataDir: string
   host: string
   port: number
+  /** where probes connect; 0: 50051, or any free one */
+  grpcPort: number
   publicUrl: string
   /** servers of the operator's own; null: embedded */
   databaseUrl: string | null
@@ -21,17 +23,21 @@ export const LOCAL_REGIONS = ['us-east', 'eu-west', 'ap-southeast']
 export const LOCAL_EGRESS_ALLOW = '127.0.0.0/8,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,::1/128,fc00::/7'
 
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
-  const port = Number(env.PORT || 8080)
-  if (!Number.isInteger(port) || port < 1 || port > 65_535) {
-    throw new StartError(`PORT is "${env.PORT}"; it has to be a number from 1 to 65535.`)
-  }
+  const port = portOf(env, 'PORT', 8080)
   return {
     dataDir: resolve(env.DATA_DIR || '.data'),
     host: env.HOST || '127.0.0.1',
     port,
+    grpcPort: portOf(env, 'GRPC_PORT', 0),
     publicUrl: (env.PUBLIC_URL || `http://localhost:${port}`).replace(/\/$/, ''),
     databaseUrl: env.DATABASE_URL || null,
     natsUrl: env.NATS_URL || null,
     clickhouseUrl: env.CLICKHOUSE_URL || null,
   }
+}
+
+function portOf(env: NodeJS.ProcessEnv, name: string, fallback: number): number {
+  const port = Number(env[name] || fallback)
+  if (Number.isInteger(port) && port >= Math.min(1, fallback) && port <= 65_535) return port
+  throw new StartError(`${name} is "${env[name]}"; it has to be a number from 1 to 65535.`)
 }

@@ -1,0 +1,124 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { freePort } from '../../deploy/local/engines/free-port.ts'
+import type { Teardown } from '../support/teardown.ts'
+import { waitFor } from '../support/wait.ts'
+
+t.setTimeout(180_000)
+
+const START = fileURLToPath(new URL('../../deploy/local/start.mjs', import.meta.url))
+
+function newDataDir(t: Teardown): string {
+  const dir = mkdtempSync(join(tmpdir(), 'picket-start-'))
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
+  return dir
+}
+
+function npmStart(t: Teardown, env: Record<string, string>) {
+  const { TEST_DATABASE_URL: _, TEST_CLICKHOUSE_URL: __, ...rest } = process.env
+  const child = spawn(process.execPath, [START], { env: { ...rest, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk))
+  const exited = new Promise<number | null>(resolve => child.once('close', resolve))
+  t.teardown(async () => {
+    child.kill('SIGTERM')
+    await exited
+  })
+  return { child, exited, output: () => output }
+}
+
+/** Processes whose command line or environment names the directory, beside this one. */
+function processesOf(dataDir: string): number[] {
+  const names = (pid: string) => {
+    try {
+      const files = ['cmdline', 'environ'].map(file => readFileSync(`/proc/${pid}/${file}`, 'latin1'))
+      return files.some(text => text.includes(dataDir))
+    } catch {
+      return false
+    }
+  }
+  return readdirSync('/proc')
+    .filter(pid => /^\d+$/.test(pid) && Number(pid) !== process.pid && names(pid))
+    .map(Number)
+}
+
+t.test('npm start is ready within a minute, keeps its data, shows the key once, and leaves nothing behind', async t => {
+  const dataDir = newDataDir(t)
+  const port = String(await freePort())
+  const ports = { PORT: port, GRPC_PORT: String(await freePort()) }
+  const first = npmStart(t, { DATA_DIR: dataDir, ...ports })
+  await waitFor(() => first.output().includes('Ctrl-C stops everything'), { timeoutMs: 60_000, label: first.output })
+  t.equal((await fetch(`http://127.0.0.1:${port}/readyz`)).status, 200)
+  for (const component of ['PostgreSQL', 'NATS', 'ClickHouse', 'control plane', 'probe us-east', 'probe eu-west']) {
+    t.match(first.output(), new RegExp(`^  ${component} .* \\d+\\.\\d s$`, 'm'))
+  }
+  const key = /svc_[0-9A-Za-z]{36}/.exec(first.output())?.[0] ?? ''
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const created = await fetch(`http://127.0.0.1:${port}/api/v1/monitors`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ name: 'Kept', type: 'http', url: `http://127.0.0.1:${port}/healthz` }),
+  })
+  t.equal(created.status, 201)
+  t.equal(statSync(join(dataDir, 'keep.json')).mode & 0o777, 0o600)
+  t.notMatch(readFileSync(join(dataDir, 'keep.json'), 'utf8'), key, 'the account’s key is kept nowhere')
+
+  const second = npmStart(t, { DATA_DIR: dataDir, PORT: String(await freePort()) })
+  t.equal(await second.exited, 1)
+  t.match(second.output(), `${dataDir} is in use by another Picket (process ${first.child.pid})`)
+
+  first.child.kill('SIGINT')
+  t.equal(await first.exited, 0)
+  t.same(processesOf(dataDir), [])
+
+  const again = npmStart(t, { DATA_DIR: dataDir, ...ports })
+  await waitFor(() => again.output().includes('Ctrl-C stops everything'), { timeoutMs: 60_000, label: again.output })
+  t.notMatch(again.output(), /svc_[0-9A-Za-z]{36}/)
+  const answer = await fetch(`http://127.0.0.1:${port}/api/v1/monitors`, { headers })
+  const { data } = (await answer.json()) as { data: { name: string }[] }
+  t.same(
+    data.map(({ name }) => name),
+    ['Kept'],
+  )
+
+  again.child.kill('SIGKILL')
+  await waitFor(() => processesOf(dataDir).length === 0, { timeoutMs: 20_000, label: 'the end of all after a kill -9' })
+})
+
+t.test('what keeps npm start from starting is told in one sentence', async t => {
+  const refused = async (env: Record<string, string>) => {
+    const dataDir = newDataDir(t)
+    const { exited, output } = npmStart(t, { DATA_DIR: dataDir, PORT: String(await freePort()), ...env })
+    t.equal(await exited, 1)
+    t.same(processesOf(dataDir), [])
+    return output().trimEnd().split('\n').at(-1)
+  }
+  const taken = createServer()
+  await new Promise<void>(resolve => taken.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => new Promise(resolve => taken.close(resolve)))
+  const { port } = taken.address() as { port: number }
+  const sentence = (variable: string) =>
+    `Port ${port} is taken by another program; choose one with ${variable}=${port + 1} npm start.`
+  t.equal(await refused({ PORT: String(port) }), sentence('PORT'))
+  t.equal(await refused({ GRPC_PORT: String(port) }), sentence('GRPC_PORT'))
+  t.equal(await refused({ PORT: 'http' }), 'PORT is "http"; it has to be a number from 1 to 65535.')
+  const nowhere = await freePort()
+  t.equal(
+    await refused({ DATABASE_URL: `postgres://picket:secret@127.0.0.1:${nowhere}/picket` }),
+    `No PostgreSQL answers at 127.0.0.1:${nowhere} of DATABASE_URL (ECONNREFUSED).`,
+  )
+  const noDatabase = new URL(process.env.TEST_DATABASE_URL ?? '')
+  noDatabase.pathname = '/not_there'
+  t.equal(
+    await refused({ DATABASE_URL: noDatabase.href }),
+    `PostgreSQL at ${noDatabase.host} has no database of the name in DATABASE_URL; create it first.`,
+  )
+  const file = join(newDataDir(t), 'a-file')
+  writeFileSync(file, '')
+  t.match(await refused({ DATA_DIR: join(file, 'data') }), /^DATA_DIR .* cannot be written: ENOTDIR/)
+})
