@@ -1,4 +1,4 @@
-import { assignedTo, changeProbes, createPlan, place, type RegionPlan, remove } from './plan.ts'
+import { assignedTo, changeProbes, createPlan, ownerOf, place, type RegionPlan, remove } from './plan.ts'
 import { changedSince, createRoster, type Entry, enter, type Roster } from './roster.ts'
 
 /** Everything a fleet process knows of who checks what: all monitors, and the plan of each region. */
@@ -47,7 +47,7 @@ export function enterEpoch(book: Book, { region, epoch, probeIds }: RegionEpoch)
 
 /** The monitor when this probe has to check it now, else null. */
 export function assignedEntry(book: Book, region: string, probeId: string, monitorId: string): Entry | null {
-  if (planOf(book, region).owners.get(monitorId) !== probeId) return null
+  if (ownerOf(planOf(book, region), monitorId) !== probeId) return null
   return book.roster.entries.get(monitorId) ?? null
 }
 
@@ -58,5 +58,5 @@ export function assignedEntry(book: Book, region: string, probeId: string, monit
 export function changedFor(book: Book, region: string, probeId: string, revision: number): string[] {
   const plan = planOf(book, region)
   const probeIds = plan.probes.map(probe => probe.id)
-  return changedSince(book.roster, revision).filter(id => (plan.owners.get(id) ?? assignedTo(id, probeIds)) === probeId)
+  return changedSince(book.roster, revision).filter(id => (ownerOf(plan, id) ?? assignedTo(id, probeIds)) === probeId)
 }

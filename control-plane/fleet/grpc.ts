@@ -16,6 +16,7 @@ import type { Desk } from './desk.ts'
 import { type Farewell, type Link, type MessageBody, outboxFor } from './link.ts'
 import { assignmentsOf, healthOf, helloFault } from './messages.ts'
 import { type Piece, takePiece } from './outbox.ts'
+import { ownerOf } from './plan.ts'
 import { markDraining, storedStates, upsertProbe } from './store.ts'
 
 type Call = ServerDuplexStream<ProbeMessage, FleetMessage>
@@ -206,7 +207,7 @@ function publishRunDone(desk: Desk, link: Link, done: RunDone): void {
   connection.publish(runDoneSubject(runId), RunDone.encode({ ...done, probeId: link.probeId }).finish())
 
   const plan = planOf(desk.book, link.region)
-  const owner = plan.owners.get(result?.monitorId ?? '')
+  const owner = ownerOf(plan, result?.monitorId ?? '')
   const entry = desk.book.roster.entries.get(result?.monitorId ?? '')
   if (result?.trigger !== Trigger.SECOND_OPINION || !owner || owner === link.probeId || !entry) return
   const opinion = { ...result, configVersion: entry.configVersion, epoch: plan.epoch }

@@ -1,12 +1,13 @@
 import { fnv1a } from '../../shared/subjects.ts'
 
 type Seed = { id: string; hash: number }
+type Placed = { hash: number; owner: Seed | null }
 
-/** Who checks what in one region. `owners` holds every monitor of the region, null while nobody is live. */
+/** Who checks what in one region. `placed` holds every monitor of the region, without an owner while nobody is live. */
 export type RegionPlan = {
   epoch: number
   probes: readonly Seed[]
-  owners: Map<string, string | null>
+  placed: Map<string, Placed>
   owned: Map<string, Set<string>>
 }
 
@@ -17,26 +18,35 @@ export type Move = { monitorId: string; from: string | null; to: string | null }
  * it gets or had (decisions 11.1). The same everywhere, whatever the order of the probes. Null when there are none.
  */
 export function assignedTo(monitorId: string, probeIds: readonly string[]): string | null {
-  return highest(fnv1a(monitorId), probeIds.map(seedOf))
+  return highest(fnv1a(monitorId), probeIds.map(seedOf), null)?.id ?? null
 }
 
 export function createPlan(): RegionPlan {
-  return { epoch: 0, probes: [], owners: new Map(), owned: new Map() }
+  return { epoch: 0, probes: [], placed: new Map(), owned: new Map() }
+}
+
+/** The probe that checks a monitor; null while nobody is live, undefined for a monitor of other regions only. */
+export function ownerOf(plan: RegionPlan, monitorId: string): string | null | undefined {
+  const placed = plan.placed.get(monitorId)
+  return placed && (placed.owner?.id ?? null)
 }
 
 /** Puts a monitor into the plan, or finds it there; returns its probe. */
 export function place(plan: RegionPlan, monitorId: string): string | null {
-  const known = plan.owners.get(monitorId)
-  if (known !== undefined) return known
-  const owner = highest(fnv1a(monitorId), plan.probes)
-  give(plan, monitorId, owner)
-  return owner
+  let placed = plan.placed.get(monitorId)
+  if (!placed) {
+    const hash = fnv1a(monitorId)
+    placed = { hash, owner: highest(hash, plan.probes, null) }
+    plan.placed.set(monitorId, placed)
+    give(plan, monitorId, placed.owner)
+  }
+  return placed.owner?.id ?? null
 }
 
 /** Takes a monitor out of the plan; returns the probe that had it. */
 export function remove(plan: RegionPlan, monitorId: string): string | null {
-  const owner = plan.owners.get(monitorId) ?? null
-  plan.owners.delete(monitorId)
+  const owner = plan.placed.get(monitorId)?.owner?.id ?? null
+  plan.placed.delete(monitorId)
   if (owner !== null) plan.owned.get(owner)?.delete(monitorId)
   return owner
 }
@@ -52,16 +62,14 @@ export function changeProbes(plan: RegionPlan, epoch: number, probeIds: readonly
   plan.probes = probeIds.map(seedOf)
   const joined = plan.probes.filter(probe => !before.has(probe.id))
   const moves: Move[] = []
-  for (const [monitorId, from] of plan.owners) {
-    const stays = from !== null && after.has(from)
-    if (stays && joined.length === 0) continue
-    const hash = fnv1a(monitorId)
-    const to = stays ? highest(hash, [seedOf(from), ...joined]) : highest(hash, plan.probes)
-    if (to !== from) moves.push({ monitorId, from, to })
-  }
-  for (const { monitorId, to } of moves) {
-    remove(plan, monitorId)
-    give(plan, monitorId, to)
+  for (const [monitorId, placed] of plan.placed) {
+    const former = placed.owner
+    const stays = former !== null && after.has(former.id)
+    placed.owner = stays ? highest(placed.hash, joined, former) : highest(placed.hash, plan.probes, null)
+    if (placed.owner?.id === former?.id) continue
+    moves.push({ monitorId, from: former?.id ?? null, to: placed.owner?.id ?? null })
+    if (former) plan.owned.get(former.id)?.delete(monitorId)
+    give(plan, monitorId, placed.owner)
   }
   for (const id of before) if (!after.has(id)) plan.owned.delete(id)
   return moves
@@ -70,27 +78,27 @@ export function changeProbes(plan: RegionPlan, epoch: number, probeIds: readonly
 /** The monitors of one probe. */
 export const ownedBy = (plan: RegionPlan, probeId: string): ReadonlySet<string> => plan.owned.get(probeId) ?? new Set()
 
-function give(plan: RegionPlan, monitorId: string, owner: string | null): void {
-  plan.owners.set(monitorId, owner)
+function give(plan: RegionPlan, monitorId: string, owner: Seed | null): void {
   if (owner === null) return
-  const owned = plan.owned.get(owner)
+  const owned = plan.owned.get(owner.id)
   if (owned) owned.add(monitorId)
-  else plan.owned.set(owner, new Set([monitorId]))
+  else plan.owned.set(owner.id, new Set([monitorId]))
 }
 
-const seedOf = (id: string): Seed => ({ id, hash: fnv1a(id) })
+const seedOf = (id: string): Seed => ({ id, hash: Math.imul(fnv1a(id), 0x9e3779b1) })
 
-function highest(monitorHash: number, probes: readonly Seed[]): string | null {
-  let best: Seed | null = null
-  let bestScore = -1
+/** The probe of the highest score, `first` being the one to beat. */
+function highest(monitorHash: number, probes: readonly Seed[], first: Seed | null): Seed | null {
+  let best = first
+  let bestScore = first ? mix(monitorHash ^ first.hash) : -1
   for (const probe of probes) {
-    const score = mix(monitorHash ^ Math.imul(probe.hash, 0x9e3779b1))
+    const score = mix(monitorHash ^ probe.hash)
     if (score > bestScore || (score === bestScore && best !== null && probe.id > best.id)) {
       best = probe
       bestScore = score
     }
   }
-  return best?.id ?? null
+  return best
 }
 
 /** Murmur3's finish: each bit of the input changes half the bits of the output. */

@@ -3,7 +3,7 @@ import { planOf } from './book.ts'
 import type { Desk } from './desk.ts'
 import { pump } from './grpc.ts'
 import { readRunHint, readStateHint } from './messages.ts'
-import { assignedTo } from './plan.ts'
+import { assignedTo, ownerOf } from './plan.ts'
 
 /**
  * Passes on what the verdict and the API say on core NATS: region states to the probe that checks the monitor, and
@@ -34,7 +34,7 @@ export function readHints(desk: Desk): { stop(): void } {
 function forwardStates(desk: Desk, region: string, data: unknown): void {
   const plan = planOf(desk.book, region)
   for (const { monitorId, state } of readStateHint(data)) {
-    const link = desk.links.get(plan.owners.get(monitorId) ?? '')
+    const link = desk.links.get(ownerOf(plan, monitorId) ?? '')
     if (!link) continue
     link.outbox.states.set(monitorId, state)
     pump(desk, link)
@@ -47,7 +47,7 @@ async function forwardRun(desk: Desk, region: string, hint: RunHint): Promise<vo
   // a monitor may be asked for in the very moment in which it was made
   if (!desk.book.roster.entries.has(monitorId)) await desk.catchUp()
   const plan = planOf(desk.book, region)
-  const owner = plan.owners.get(monitorId)
+  const owner = ownerOf(plan, monitorId)
   const spec = desk.book.roster.entries.get(monitorId)?.spec
   if (!owner || !spec) return
   const others = plan.probes.map(probe => probe.id).filter(id => id !== notProbeId)

@@ -15,6 +15,7 @@ import { type Desk, markLinks } from './desk.ts'
 import { fleetImplementation, pump } from './grpc.ts'
 import type { Link } from './link.ts'
 import { fleetMeters, measure } from './meters.ts'
+import { nextRun } from './next-run.ts'
 import { readHints } from './reader.ts'
 import { type Entry, entryOf, forget, isForgotten, uncheckedEntry } from './roster.ts'
 import { markDisconnected, recordSeen, regionEpochs } from './store.ts'
@@ -48,7 +49,7 @@ const STOP_WITHIN_MS = 2_000
  */
 export async function startFleet(context: FleetContext): Promise<{ port: number; stop(): Promise<void> }> {
   const meters = fleetMeters(context.metrics)
-  let catchingUp: Promise<void> = Promise.resolve()
+  const admissions = new Map<string, () => Promise<void>>()
   const desk: Desk = {
     ...context,
     timing: context.timing ?? FLEET_TIMING,
@@ -57,19 +58,13 @@ export async function startFleet(context: FleetContext): Promise<{ port: number;
     meters,
     isStopping: false,
     ended: [],
-    async admit(region) {
-      await updateLiveSets(desk.db, desk.timing, { region, mayBury: false })
-      await readEpochs(desk, region)
+    admit(region) {
+      const admit = admissions.get(region) ?? nextRun(() => admitTo(desk, region))
+      admissions.set(region, admit)
+      return admit()
     },
     wake: () => rounds.wake(),
-    catchUp() {
-      // one after the other: the roster takes revisions in their order
-      catchingUp = catchingUp.then(
-        () => readMonitors(desk, context.secrets),
-        () => readMonitors(desk, context.secrets),
-      )
-      return catchingUp
-    },
+    catchUp: nextRun(() => readMonitors(desk, context.secrets)),
   }
   await desk.catchUp()
   await readEpochs(desk)
@@ -103,6 +98,12 @@ export async function startFleet(context: FleetContext): Promise<{ port: number;
       await markDisconnected(desk.db, desk.ended.splice(0))
     },
   }
+}
+
+/** New probes of a region that can work at once do. */
+async function admitTo(desk: Desk, region: string): Promise<void> {
+  await updateLiveSets(desk.db, desk.timing, { region, mayBury: false })
+  await readEpochs(desk, region)
 }
 
 /** Monitors that are new or changed, page by page, into the book and to the probes of this process. */

@@ -1,5 +1,13 @@
 import t from 'tap'
-import { assignedTo, changeProbes, createPlan, ownedBy, place, remove } from '../../../control-plane/fleet/plan.ts'
+import {
+  assignedTo,
+  changeProbes,
+  createPlan,
+  ownedBy,
+  ownerOf,
+  place,
+  remove,
+} from '../../../control-plane/fleet/plan.ts'
 
 const monitors = Array.from({ length: 3_000 }, (_, i) => `0190a0a0-0000-7000-8000-${String(i).padStart(12, '0')}`)
 const probes = ['a', 'b', 'c', 'd'].map(name => `0190b0b0-0000-7000-8000-00000000000${name}`)
@@ -40,7 +48,7 @@ t.test('a plan that changed step by step is the plan made at once', async t => {
   const plan = planned([])
   for (const [i, step] of steps.entries()) {
     changeProbes(plan, i + 2, step)
-    const owners = monitors.map(id => plan.owners.get(id))
+    const owners = monitors.map(id => ownerOf(plan, id))
     t.same(
       owners,
       monitors.map(id => assignedTo(id, step)),
@@ -48,7 +56,7 @@ t.test('a plan that changed step by step is the plan made at once', async t => {
     for (const id of probes) {
       t.same(
         [...ownedBy(plan, id)].sort(),
-        monitors.filter(monitor => plan.owners.get(monitor) === id),
+        monitors.filter(monitor => ownerOf(plan, monitor) === id),
       )
     }
   }
