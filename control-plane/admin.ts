@@ -7,7 +7,6 @@ import { defaultPlan, publicUrl, url } from './config.ts'
 import { createProbeToken } from './fleet/actions.ts'
 import { migrate } from './migrations/postgres/index.ts'
 import { type Db, withPostgres } from './platform/postgres.ts'
-import { ApiError } from './web/errors.ts'
 
 /** The operator's command line. Prints what was made on standard output, or one sentence on standard error. */
 type Command = { usage: string; run(db: Db, args: string[]): Promise<string> }
@@ -67,14 +66,17 @@ async function main(args: string[]): Promise<string> {
     throw new UsageError(`Usage:\n${help}`)
   }
   const databaseUrl = url(process.env, 'DATABASE_URL', ['postgres:', 'postgresql:'])
-  await migrate(databaseUrl)
+  await migrate(databaseUrl).catch(({ message, code }) => {
+    throw new ConfigError(
+      `PostgreSQL at ${new URL(databaseUrl).host} (DATABASE_URL) cannot be used: ${message || code}`,
+    )
+  })
   return withPostgres(databaseUrl, db => COMMANDS[name]!.run(db, args.slice(name.split(' ').length)))
 }
 
 try {
   console.log(await main(process.argv.slice(2)))
 } catch (error) {
-  const isSentence = error instanceof UsageError || error instanceof ConfigError || error instanceof ApiError
-  console.error(isSentence ? error.message : `${(error as Error).message || error}`)
+  console.error((error as Error).message || error)
   process.exitCode = 1
 }

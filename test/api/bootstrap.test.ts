@@ -1,0 +1,121 @@
+import t from 'tap'
+import { startApi } from '../support/api-server.ts'
+
+const api = await startApi(t, { TRUSTED_PROXIES: '127.0.0.0/8, 10.0.0.0/8', PUBLIC_URL: 'https://picket.example/' })
+let client = 0
+/** a client that has not been here before */
+const newIp = () => `203.0.113.${++client}`
+const bootstrap = (body: unknown, ip: string) =>
+  api.call('POST', '/agent/bootstrap', { key: null, body, headers: { 'x-forwarded-for': ip } })
+
+t.test('POST /agent/bootstrap 201 an account with a key that works at once', async t => {
+  const { status, body } = await bootstrap({ email: 'Ann@Example.com', name: 'Ann' }, newIp())
+  t.equal(status, 201)
+  const { data } = body
+  t.same(Object.keys(data).sort(), [
+    'api_key',
+    'claim_expires_in',
+    'claim_url',
+    'dashboard_url',
+    'email',
+    'message',
+    'organization_id',
+    'user_id',
+  ])
+  t.ok(Object.values(data).every(value => typeof value === 'string'))
+  t.equal(data.email, 'ann@example.com')
+  t.equal(data.claim_expires_in, '72h')
+  t.match(data.claim_url, /^https:\/\/picket\.example\/claim\/[\w-]{43}$/)
+  t.equal(data.dashboard_url, 'https://picket.example/')
+  const project = await api.call('GET', '/project', { key: data.api_key })
+  t.match(project.body.data, {
+    plan: 'free',
+    limits: { monitors: { limit: 50, used: 0 }, members: { limit: 3, used: 1 } },
+  })
+  t.equal((await api.call('GET', '/api-keys', { key: data.api_key })).status, 200, 'the key is an admin key')
+  const claims = await api.db('claim_links').where({ user_id: data.user_id })
+  t.equal(claims.length, 1)
+  t.notMatch(JSON.stringify(claims), data.claim_url.split('/').at(-1), 'the claim link is hashed at rest')
+})
+
+t.test('POST /agent/bootstrap 409 the e-mail is registered already, however it is written', async t => {
+  t.equal((await bootstrap({ email: 'bob@example.com' }, newIp())).status, 201)
+  const again = await bootstrap({ email: 'BOB@example.com' }, newIp())
+  t.match(again, { status: 409, body: { error: { code: 'conflict' } } })
+})
+
+t.test('POST /agent/bootstrap 409 for all but one of those who register an e-mail at the same moment', async t => {
+  const answers = await Promise.all(Array.from({ length: 6 }, () => bootstrap({ email: 'race@example.com' }, newIp())))
+  t.same(answers.map(({ status }) => status).sort(), [201, 409, 409, 409, 409, 409])
+})
+
+t.test('POST /agent/bootstrap 429 the fourth account of an address in an hour', async t => {
+  const ip = newIp()
+  for (const n of [1, 2, 3]) t.equal((await bootstrap({ email: `third${n}@example.com` }, ip)).status, 201)
+  const fourth = await bootstrap({ email: 'third4@example.com' }, ip)
+  t.match(fourth, { status: 429, body: { error: { code: 'rate_limited' } } })
+  const waitSeconds = Number(fourth.headers.get('retry-after'))
+  t.ok(waitSeconds > 3_500 && waitSeconds <= 3_600)
+  t.equal((await bootstrap({ email: 'third4@example.com' }, newIp())).status, 201, 'others go on')
+  await api
+    .db('bootstrap_attempts')
+    .whereRaw('host(ip) = ?', [ip])
+    .update({ at: new Date(Date.now() - 3_601_000) })
+  t.equal((await bootstrap({ email: 'third5@example.com' }, ip)).status, 201, 'an hour later')
+})
+
+t.test('POST /agent/bootstrap lets no more than 3 through when all come at once', async t => {
+  const ip = newIp()
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, (_, n) => bootstrap({ email: `storm${n}@example.com` }, ip)),
+  )
+  t.equal(answers.filter(({ status }) => status === 201).length, 3)
+  t.equal(answers.filter(({ status }) => status === 429).length, 5)
+})
+
+t.test('POST /agent/bootstrap 429 after 20 refused attempts, which do not count as accounts', async t => {
+  const ip = newIp()
+  const wrong = [{ email: 'nobody' }, { email: 'bob@example.com' }, { email: 'x@example.com', role: 'admin' }, {}, '{']
+  for (let n = 0; n < 20; n++) {
+    const { status } = await bootstrap(wrong[n % wrong.length], ip)
+    t.ok(status === 400 || status === 409, `${status}`)
+  }
+  t.equal((await bootstrap({ email: 'nobody' }, ip)).status, 429)
+  const other = newIp()
+  for (let n = 0; n < 5; n++) await bootstrap({ email: 'nobody' }, other)
+  t.equal((await bootstrap({ email: 'after-refusals@example.com' }, other)).status, 201)
+})
+
+t.test('POST /agent/bootstrap counts the nearest address that is no trusted proxy', async t => {
+  const [ip, invented] = [newIp(), () => `198.51.100.${++client}`]
+  for (const n of [1, 2, 3]) await bootstrap({ email: `proxy${n}@example.com` }, `${invented()}, ${ip}, 10.1.2.3`)
+  t.equal((await bootstrap({ email: 'proxy4@example.com' }, `${invented()}, ${ip}`)).status, 429)
+  t.equal(
+    (await bootstrap({ email: 'proxy5@example.com' }, 'not an address')).status,
+    201,
+    'nonsense is the peer itself',
+  )
+})
+
+t.test('POST /agent/bootstrap believes no X-Forwarded-For without trusted proxies', async t => {
+  const plain = await startApi(t)
+  const statuses = []
+  for (const n of [1, 2, 3, 4]) {
+    const headers = { 'x-forwarded-for': newIp() }
+    const body = { email: `plain${n}@example.com` }
+    statuses.push((await plain.call('POST', '/agent/bootstrap', { key: null, body, headers })).status)
+  }
+  t.same(statuses, [201, 201, 201, 429])
+})
+
+t.test('POST /agent/bootstrap takes no Idempotency-Key', async t => {
+  const [ip, headers] = [newIp(), { 'idempotency-key': 'same' }]
+  const send = () =>
+    api.call('POST', '/agent/bootstrap', {
+      key: null,
+      body: { email: 'keyed@example.com' },
+      headers: { ...headers, 'x-forwarded-for': ip },
+    })
+  t.equal((await send()).status, 201)
+  t.equal((await send()).status, 409)
+})

@@ -1,0 +1,79 @@
+import t from 'tap'
+import { startApi } from '../support/api-server.ts'
+
+const api = await startApi(t)
+const body = { name: 'once', scope: 'read' }
+const create = (key: string, idempotencyKey: string, sent: unknown = body, path = '/api-keys') =>
+  api.call('POST', path, { key, body: sent, headers: { 'idempotency-key': idempotencyKey } })
+const countKeys = async (key: string) => (await api.call('GET', '/api-keys', { key })).body.meta.total
+
+t.test('the same request with the same Idempotency-Key gets the first answer again', async t => {
+  const { key } = await api.tenant()
+  const first = await create(key, 'a')
+  const again = await create(key, 'a')
+  t.equal(first.status, 201)
+  t.equal(again.status, 201)
+  t.same(again.body, first.body)
+  t.equal(again.headers.get('idempotent-replayed'), 'true')
+  t.equal(await countKeys(key), 2, 'one was made')
+})
+
+t.test('another body or path with the same Idempotency-Key is a 409', async t => {
+  const { key } = await api.tenant()
+  await create(key, 'a')
+  const other = await create(key, 'a', { ...body, name: 'twice' })
+  t.match(other, { status: 409, body: { error: { code: 'conflict' } } })
+  t.equal((await create(key, 'a', { name: 'm', type: 'http' }, '/monitors')).status, 409)
+  t.equal(await countKeys(key), 2)
+})
+
+t.test('of ten equal requests at the same moment one works, the others get its answer or a 409', async t => {
+  const { key } = await api.tenant()
+  const answers = await Promise.all(Array.from({ length: 10 }, () => create(key, 'a')))
+  const made = answers.filter(({ status }) => status === 201)
+  t.equal(new Set(made.map(answer => answer.body.data.id)).size, 1)
+  t.ok(answers.every(({ status }) => status === 201 || status === 409))
+  t.equal(await countKeys(key), 2)
+})
+
+t.test('a refusal is kept too, but what was not valid may be corrected under the same key', async t => {
+  const { key } = await api.tenant()
+  t.equal((await create(key, 'a', { name: 'x' })).status, 400)
+  t.equal((await create(key, 'a')).status, 201)
+})
+
+t.test('an Idempotency-Key belongs to a project', async t => {
+  const [one, other] = [await api.tenant(), await api.tenant()]
+  const [first, second] = [await create(one.key, 'a'), await create(other.key, 'a')]
+  t.equal(second.status, 201)
+  t.not(second.body.data.id, first.body.data.id)
+})
+
+t.test('a kept answer is encrypted at rest', async t => {
+  const tenant = await api.tenant()
+  const { body: made } = await create(tenant.key, 'a')
+  const [row] = await api.db('idempotency_keys').where({ project_id: tenant.projectId })
+  t.equal(row.status, 201)
+  t.notOk(row.answer.includes(made.data.key.slice(4)))
+})
+
+t.test('a key that a crash left behind is free after a while, and every key after a day', async t => {
+  const tenant = await api.tenant()
+  const age = (hours: number, changes: object) =>
+    api
+      .db('idempotency_keys')
+      .where({ project_id: tenant.projectId })
+      .update({
+        created_at: new Date(Date.now() - hours * 3_600_000),
+        ...changes,
+      })
+  await create(tenant.key, 'a')
+  await age(0.001, { status: null, answer: null })
+  t.equal((await create(tenant.key, 'a')).status, 409, 'seconds later it may still be worked on')
+  await age(0.1, { status: null, answer: null })
+  t.equal((await create(tenant.key, 'a')).status, 201)
+  await age(23, {})
+  t.equal((await create(tenant.key, 'a', { ...body, name: 'other' })).status, 409)
+  await age(25, {})
+  t.equal((await create(tenant.key, 'a', { ...body, name: 'other' })).status, 201)
+})

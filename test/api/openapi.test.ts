@@ -1,0 +1,106 @@
+import t from 'tap'
+import { startApi } from '../support/api-server.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: a document of any shape is walked
+type Node = any
+
+const api = await startApi(t)
+const { status, body: document } = await api.call('GET', `${api.origin}/openapi.json`, { key: null })
+const operations: { name: string; operation: Node }[] = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods as Node).map(([method, operation]) => ({
+    name: `${method.toUpperCase()} ${path}`,
+    operation,
+  })),
+)
+
+/** Every schema in a tree, with the words that lead to it. */
+function walk(node: Node, path: string, visit: (node: Node, path: string) => void): void {
+  if (typeof node !== 'object' || node === null) return
+  visit(node, path)
+  for (const [key, inner] of Object.entries(node)) walk(inner, `${path}/${key}`, visit)
+}
+
+t.test('/openapi.json is OpenAPI 3.1 of the whole API and of nothing else', async t => {
+  t.equal(status, 200)
+  t.match(document, { openapi: '3.1.0', info: { title: 'Picket', version: '1.0.0' } })
+  t.ok(document.servers[0].url.startsWith('http'))
+  const names = operations.map(({ name }) => name)
+  for (const name of ['POST /api/v1/agent/bootstrap', 'GET /api/v1/project', 'DELETE /api/v1/api-keys/{id}']) {
+    t.ok(names.includes(name), name)
+  }
+  t.same(
+    names.filter(name => !name.includes(' /api/v1/')),
+    [],
+  )
+})
+
+t.test('every operation has a summary, a tag, its success, the error shape and its path parameters', async t => {
+  for (const { name, operation } of operations) {
+    t.ok(operation.summary, `${name} has a summary`)
+    t.equal(operation.tags?.length, 1, `${name} has a tag`)
+    const statuses = Object.keys(operation.responses)
+    t.ok(
+      statuses.some(status => /^[23]/.test(status)),
+      `${name} has a success`,
+    )
+    t.equal(
+      operation.responses.default.content['application/json'].schema.$ref,
+      '#/components/schemas/Error',
+      `${name} has the error shape`,
+    )
+    const declared = (operation.parameters ?? []).filter((one: Node) => one.in === 'path').map((one: Node) => one.name)
+    const inPath = [...name.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => parameter)
+    t.same(declared.sort(), inPath.sort(), `${name} declares its path parameters`)
+  }
+})
+
+t.test('only bootstrap is open', async t => {
+  t.same(document.security, [{ key: [] }])
+  const open = operations.filter(({ operation }) => operation.security?.length === 0).map(({ name }) => name)
+  t.same(open, ['POST /api/v1/agent/bootstrap'])
+})
+
+t.test('no body takes unknown properties, except where an object is free-form', async t => {
+  for (const { name, operation } of operations) {
+    walk(operation.requestBody, name, (node, path) => {
+      if (node.type !== 'object' || !node.properties) return
+      t.equal(node.additionalProperties, false, path)
+    })
+  }
+})
+
+t.test('all references lead somewhere', async t => {
+  walk(document, '', (node, path) => {
+    if (typeof node.$ref !== 'string') return
+    const target = node.$ref
+      .slice(2)
+      .split('/')
+      .reduce((found: Node, key: string) => found?.[key], document)
+    t.ok(target, `${path} → ${node.$ref}`)
+  })
+})
+
+t.test('what the API answers is what the document says', async t => {
+  const { tenant, call } = api
+  const { key } = await tenant()
+  const project = await call('GET', '/project', { key })
+  const schema = document.paths['/api/v1/project'].get.responses['200'].content['application/json'].schema
+  t.same(Object.keys(project.body.data).sort(), Object.keys(schema.properties.data.properties).sort())
+  t.same(
+    Object.keys(project.body.data.limits).sort(),
+    Object.keys(schema.properties.data.properties.limits.properties).sort(),
+  )
+})
+
+t.test('/docs is a page that loads nothing from elsewhere', async t => {
+  const page = await api.call('GET', `${api.origin}/docs/`, { key: null })
+  t.equal(page.status, 200)
+  t.match(page.body, '<title>Picket</title>')
+  t.match(page.headers.get('content-security-policy'), /default-src 'self'/)
+  const links = [...page.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link]) => link)
+  t.ok(links.length > 3)
+  for (const link of links) {
+    t.notMatch(link, /^(https?:)?\/\//)
+    t.equal((await api.call('GET', new URL(link, `${api.origin}/docs/`).href, { key: null })).status, 200, link)
+  }
+})

@@ -1,0 +1,58 @@
+import t from 'tap'
+import { assertWithinLimit } from '../../../control-plane/accounts/actions.ts'
+import { insertAttempt, pruneAttempts } from '../../../control-plane/accounts/bootstrap/store.ts'
+import { readUsage } from '../../../control-plane/accounts/store.ts'
+import { createPostgres, type Tx } from '../../../control-plane/platform/postgres.ts'
+import { pruneIdempotencyKeys, takeIdempotencyKey } from '../../../control-plane/web/store.ts'
+import { createDatabase } from '../../support/database.ts'
+import { insertTenant } from '../../support/tenant.ts'
+
+const db = createPostgres((await createDatabase(t)).url)
+t.teardown(() => db.destroy())
+const addMember = async (tx: Tx, organizationId: string) => {
+  const { userId } = await insertTenant(tx as never)
+  await tx('memberships').insert({
+    organization_id: organizationId,
+    user_id: userId,
+    role: 'viewer',
+    created_at: new Date(),
+  })
+}
+
+t.test('requests that come at the same moment cannot pass a limit together', async t => {
+  const { organizationId } = await insertTenant(db, 'free')
+  const add = () =>
+    db.transaction(async tx => {
+      await assertWithinLimit(tx, organizationId, 'members', 1)
+      await addMember(tx, organizationId)
+    })
+  const outcomes = await Promise.allSettled(Array.from({ length: 8 }, add))
+  t.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 2, 'one member was there, the limit is 3')
+  const refused = outcomes.find(outcome => outcome.status === 'rejected')
+  t.match(refused?.reason, {
+    status: 402,
+    code: 'tier_limit_reached',
+    message: 'the free plan includes 3 members and 3 are in use',
+  })
+  t.match(await readUsage(db, organizationId, 'members'), { limit: 3, used: 3 })
+})
+
+t.test('what is too many at once is refused as a whole, and a plan without limits refuses nothing', async t => {
+  const [free, business] = [await insertTenant(db, 'free'), await insertTenant(db, 'business')]
+  await t.rejects(
+    db.transaction(tx => assertWithinLimit(tx, free.organizationId, 'monitors', 51)),
+    { status: 402, message: 'the free plan includes 50 monitors and 0 are in use' },
+  )
+  await db.transaction(tx => assertWithinLimit(tx, free.organizationId, 'monitors', 50))
+  await db.transaction(tx => assertWithinLimit(tx, business.organizationId, 'monitors', 100_000))
+})
+
+t.test('kept answers are forgotten after a day and bootstrap attempts after an hour', async t => {
+  const { projectId } = await insertTenant(db)
+  const now = new Date('2026-08-01T12:00:00Z')
+  const before = (hours: number) => new Date(now.getTime() - hours * 3_600_000)
+  for (const hours of [1, 23, 25]) await takeIdempotencyKey(db, projectId, `${hours}`, Buffer.alloc(32), before(hours))
+  t.equal(await pruneIdempotencyKeys(db, now), 1)
+  for (const hours of [0, 0.9, 1.1]) await insertAttempt(db, '203.0.113.1', true, before(hours))
+  t.equal(await pruneAttempts(db, now), 1)
+})

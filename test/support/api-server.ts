@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto'
+import { createApiKey } from '../../control-plane/accounts/api-keys/actions.ts'
+import { readConfig } from '../../control-plane/config.ts'
+import { createPostgres, type Db } from '../../control-plane/platform/postgres.ts'
+import { start } from '../../control-plane/start.ts'
+import type { Scope } from '../../control-plane/web/auth.ts'
+import { createLog } from '../../shared/log.ts'
+import { createClickhouseDatabase } from './clickhouse.ts'
+import { createDatabase } from './database.ts'
+import { startNats } from './nats.ts'
+import type { Teardown } from './teardown.ts'
+import { insertTenant, type Tenant } from './tenant.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every kind
+export type Answer = { status: number; headers: Headers; body: any }
+
+export type Sent = {
+  /** null: none; left out: the admin key of the first tenant */
+  key?: string | null
+  /** sent as JSON; a text or bytes go as they are */
+  body?: unknown
+  headers?: Record<string, string>
+}
+
+export type ApiServer = {
+  origin: string
+  db: Db
+  /** `path` is relative to /api/v1; one that begins with the origin goes as it is. */
+  call(method: string, path: string, sent?: Sent): Promise<Answer>
+  /** another organization with its project and an admin key */
+  tenant(plan?: string): Promise<Tenant & { key: string }>
+  keyOf(tenant: Tenant, scope: Scope): Promise<string>
+}
+
+/** The control plane with the role `api` on engines of its own, ended with the test. `env` goes on top. */
+export async function startApi(t: Teardown, env: Record<string, string> = {}): Promise<ApiServer> {
+  const config = readConfig({
+    DATABASE_URL: env.DATABASE_URL ?? (await createDatabase(t)).url,
+    CLICKHOUSE_URL: env.CLICKHOUSE_URL ?? (await createClickhouseDatabase(t)).url,
+    NATS_URL: env.NATS_URL ?? (await startNats(t)).url,
+    SECRET_KEY: randomBytes(32).toString('base64'),
+    PORT: '0',
+    GRPC_PORT: '0',
+    ROLES: 'api',
+    EGRESS_ALLOW: '127.0.0.0/8',
+    LOG_LEVEL: 'silent',
+    ...env,
+  })
+  const picket = await start(config, createLog('test', config.logLevel))
+  t.teardown(() => picket.stop())
+  const db = createPostgres(config.databaseUrl, 4)
+  t.teardown(() => db.destroy())
+
+  const keyOf = async (tenant: Tenant, scope: Scope) => (await createApiKey(db, tenant, { name: 'test', scope })).key
+  const tenant = async (plan?: string) => {
+    const made = await insertTenant(db, plan)
+    return { ...made, key: await keyOf(made, 'admin') }
+  }
+  const first = await tenant()
+  const origin = `http://127.0.0.1:${picket.httpPort}`
+  return { origin, db, tenant, keyOf, call: (method, path, sent) => send(origin, first.key, method, path, sent) }
+}
+
+async function send(origin: string, firstKey: string, method: string, path: string, sent: Sent = {}): Promise<Answer> {
+  const { key = firstKey, body, headers = {} } = sent
+  const isRaw = typeof body === 'string' || body instanceof Uint8Array
+  const answer = await fetch(path.startsWith(origin) ? path : `${origin}/api/v1${path}`, {
+    method,
+    redirect: 'manual',
+    headers: {
+      ...(key !== null && { authorization: `Bearer ${key}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: isRaw ? body : JSON.stringify(body) }),
+  })
+  const text = await answer.text()
+  const isJson = answer.headers.get('content-type')?.startsWith('application/json')
+  return { status: answer.status, headers: answer.headers, body: isJson && text !== '' ? JSON.parse(text) : text }
+}

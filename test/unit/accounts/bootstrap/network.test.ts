@@ -1,0 +1,14 @@
+import t from 'tap'
+import { networkOf } from '../../../../control-plane/accounts/bootstrap/network.ts'
+
+t.test('an IPv4 address counts as itself, an IPv6 address as its /64', async t => {
+  const rows: [string, string][] = [
+    ['203.0.113.9', '203.0.113.9'],
+    ['::ffff:203.0.113.9', '203.0.113.9'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:db8:1:2:ffff::1', '2001:db8:1:2::/64'],
+    ['2001:db8:1:3::1', '2001:db8:1:3::/64'],
+    ['::1', '::/64'],
+  ]
+  for (const [ip, network] of rows) t.equal(networkOf(ip), network)
+})

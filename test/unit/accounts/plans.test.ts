@@ -1,0 +1,31 @@
+import t from 'tap'
+import { overLimit, PLAN_LIMITS } from '../../../control-plane/accounts/plans.ts'
+
+t.test('plans include what the price list says', async t => {
+  const { free, pro, business } = PLAN_LIMITS
+  t.match(free, {
+    monitors: 50,
+    statusPages: 1,
+    dataSources: 2,
+    members: 3,
+    customDomain: false,
+    minIntervalSeconds: 30,
+  })
+  t.match(pro, {
+    monitors: 500,
+    statusPages: 10,
+    dataSources: 20,
+    members: 20,
+    customDomain: true,
+    minIntervalSeconds: 30,
+  })
+  t.match(business, { monitors: null, statusPages: null, dataSources: null, members: null, customDomain: true })
+})
+
+t.test('a limit may be reached and not passed; the refusal tells the limit and the count', async t => {
+  const usage = { plan: 'free', counted: 'statusPages', limit: 1, used: 0 } as const
+  t.equal(overLimit(usage, 1), null)
+  t.equal(overLimit({ ...usage, used: 1 }, 1), 'the free plan includes 1 status pages and 1 are in use')
+  t.equal(overLimit(usage, 2), 'the free plan includes 1 status pages and 0 are in use')
+  t.equal(overLimit({ ...usage, limit: null, used: 9_999 }, 1), null)
+})

@@ -1,0 +1,58 @@
+import t from 'tap'
+import { readConfig } from '../../control-plane/config.ts'
+import { ConfigError } from '../../shared/env.ts'
+
+const NEEDED = {
+  DATABASE_URL: 'postgres://picket:hunter2@db/picket',
+  NATS_URL: 'nats://nats:4222',
+  CLICKHOUSE_URL: 'http://clickhouse:8123/picket',
+  SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+}
+
+t.test('three addresses and a secret key are enough', async t => {
+  t.match(readConfig(NEEDED), {
+    port: 8080,
+    grpcPort: 50_051,
+    host: '127.0.0.1',
+    publicUrl: 'http://localhost:8080',
+    probeNatsUrl: 'nats://nats:4222',
+    roles: ['api', 'fleet', 'verdict', 'record', 'deliver', 'schedule'],
+    defaultPlan: 'free',
+    rateLimitPerMinute: 600,
+    logLevel: 'info',
+  })
+})
+
+t.test('a wrong value is told in one sentence with the variable’s name', async t => {
+  const rows: [Record<string, string>, RegExp][] = [
+    [{ DATABASE_URL: '' }, /^DATABASE_URL is not set$/],
+    [{ DATABASE_URL: 'mysql://u:hunter2@db' }, /^DATABASE_URL has to be a URL that begins with postgres:/],
+    [{ CLICKHOUSE_URL: 'clickhouse' }, /^CLICKHOUSE_URL has to be a URL that begins with http:/],
+    [{ PUBLIC_URL: 'ftp://x' }, /^PUBLIC_URL has to be a URL/],
+    [{ PORT: '80a' }, /^PORT is "80a"/],
+    [{ GRPC_PORT: '70000' }, /^GRPC_PORT is "70000"/],
+    [{ SECRET_KEY: 'short' }, /^SECRET_KEY has to be 32 bytes in base64/],
+    [{ SECRET_KEY: '' }, /^SECRET_KEY is not set/],
+    [{ ROLES: 'api,mailer' }, /^ROLES has "mailer"/],
+    [{ DEFAULT_PLAN: 'gold' }, /^DEFAULT_PLAN is "gold"/],
+    [{ TRUSTED_PROXIES: '10.0.0.0/33' }, /^TRUSTED_PROXIES has "10.0.0.0\/33"/],
+    [{ RATE_LIMIT_PER_MINUTE: '0' }, /^RATE_LIMIT_PER_MINUTE is "0"/],
+    [{ LOG_LEVEL: 'loud' }, /^LOG_LEVEL is "loud"/],
+  ]
+  for (const [change, sentence] of rows) {
+    try {
+      readConfig({ ...NEEDED, ...change })
+      t.fail(`${JSON.stringify(change)} was taken`)
+    } catch (error) {
+      t.ok(error instanceof ConfigError)
+      t.match((error as Error).message, sentence)
+      t.notMatch((error as Error).message, 'hunter2')
+    }
+  }
+})
+
+t.test('roles keep their order whatever order they are asked for in, and links have no double slash', async t => {
+  const config = readConfig({ ...NEEDED, ROLES: 'fleet, api', PUBLIC_URL: 'https://picket.example/' })
+  t.same(config.roles, ['api', 'fleet'])
+  t.equal(config.publicUrl, 'https://picket.example')
+})
