@@ -4,7 +4,7 @@ import { type Clickhouse, insertLines, isClickhouseAway } from '../platform/clic
 import { durableConsumer, fetchMessages, type JsMsg } from '../platform/durable-consumer.ts'
 import { type LoopTools, startLoop } from '../platform/loop.ts'
 import type { Nats } from '../platform/nats.ts'
-import { isRecordable, toLine } from './row.ts'
+import { isRecordable, LINE_COLUMNS, originOf, toLine } from './row.ts'
 
 export type RecordContext = LoopTools & { nats: Nats; clickhouse: Clickhouse }
 
@@ -105,8 +105,9 @@ function toLines(messages: JsMsg[]): { lines: string[]; refused: number } {
   for (const message of messages) {
     try {
       const batch = ResultBatch.decode(message.data)
+      const origin = originOf(batch)
       for (const result of batch.results) {
-        if (isRecordable(result, batch.region)) lines.push(toLine(result, batch.region, batch.probeId))
+        if (isRecordable(result)) lines.push(toLine(result, origin))
         else refused++
       }
     } catch {
@@ -119,7 +120,7 @@ function toLines(messages: JsMsg[]): { lines: string[]; refused: number } {
 /** A row that ClickHouse itself refuses must not hold up its neighbours for ever: halve until it stands alone. */
 async function insertOrSplit(lines: string[], context: RecordContext, meters: Meters): Promise<void> {
   try {
-    await insertLines(context.clickhouse, 'results', lines)
+    await insertLines(context.clickhouse, `results (${LINE_COLUMNS})`, lines)
   } catch (error) {
     if (isClickhouseAway(error) || !isAboutData(error)) throw error
     if (lines.length === 1) {

@@ -1,43 +1,48 @@
 import type { Result } from '../../shared/result.ts'
 
+/** The columns of a line, in its order. Arrays instead of objects: less than half the bytes to print and to parse. */
+export const LINE_COLUMNS = `monitor_id, region, scheduled_at, attempt, probe_id, epoch, config_version, started_at,
+  status, total_us, dns_us, connect_us, tls_us, first_byte_us, transfer_us, status_code,
+  error_source, error_code, error_message, failed_assertions, resolved_ip`
+
+const NO_ERROR = '0,"",""'
+const NO_TIMINGS = '0,0,0,0,0'
+
 /**
- * A result as a line of JSONEachRow. Written by hand because it runs for every result: only texts that come from
- * outside need the escaping of JSON.stringify. A whole number for a DateTime64(3) is milliseconds.
+ * A result as a line of JSONCompactEachRow. Written by hand because it runs for every result: only texts that come
+ * from outside need the escaping of JSON.stringify. A whole number for a DateTime64(3) is milliseconds.
+ *
+ * @param origin region and probe, from `originOf`: the same for every result of a batch
  */
-export function toLine(result: Result, region: string, probeId: string): string {
-  const { timings, error } = result
-  return (
-    `{"monitor_id":"${result.monitorId}","region":"${region}","scheduled_at":${result.scheduledAtMs},` +
-    `"attempt":${Math.min(result.attempt, 255)},"probe_id":${JSON.stringify(probeId)},"epoch":${result.epoch},` +
-    `"config_version":${result.configVersion},"started_at":${result.startedAtMs},"status":${result.outcome},` +
-    `"total_us":${result.totalUs},"dns_us":${timings?.dnsUs ?? 0},"connect_us":${timings?.connectUs ?? 0},` +
-    `"tls_us":${timings?.tlsUs ?? 0},"first_byte_us":${timings?.firstByteUs ?? 0},` +
-    `"transfer_us":${timings?.transferUs ?? 0},"status_code":${Math.min(result.statusCode, 999)}${
-      error
-        ? `,"error_source":${error.source},"error_code":${JSON.stringify(error.code)},` +
-          `"error_message":${JSON.stringify(error.message)}`
-        : ''
-    }${
-      result.failedAssertions.length > 0
-        ? `,"failed_assertions":${JSON.stringify(JSON.stringify(result.failedAssertions))}`
-        : ''
-    },"resolved_ip":${result.resolvedIp === '' ? '""' : JSON.stringify(result.resolvedIp)}}\n`
-  )
+export function toLine(result: Result, origin: Origin): string {
+  const { timings: phases, error, failedAssertions, resolvedIp } = result
+  const timings = phases
+    ? `${phases.dnsUs},${phases.connectUs},${phases.tlsUs},${phases.firstByteUs},${phases.transferUs}`
+    : NO_TIMINGS
+  const failure = error ? `${error.source},${JSON.stringify(error.code)},${JSON.stringify(error.message)}` : NO_ERROR
+  const failed = failedAssertions.length === 0 ? '""' : JSON.stringify(JSON.stringify(failedAssertions))
+  return `["${result.monitorId}",${origin.region},${result.scheduledAtMs},${Math.min(result.attempt, 255)},${origin.probeId},${
+    result.epoch
+  },${result.configVersion},${result.startedAtMs},${result.outcome},${result.totalUs},${timings},${Math.min(
+    result.statusCode,
+    999,
+  )},${failure},${failed},${resolvedIp === '' ? '""' : JSON.stringify(resolvedIp)}]\n`
+}
+
+/** JSON texts. */
+export type Origin = { region: string; probeId: string }
+
+export function originOf({ region, probeId }: { region: string; probeId: string }): Origin {
+  return { region: JSON.stringify(region), probeId: JSON.stringify(probeId) }
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
-const REGION = /^[a-z0-9-]{1,40}$/
-/** 1 s past 2299 in ms, the end of what DateTime64 holds */
+/** The last moment that DateTime64(3) holds is in 2299. */
 const LATEST_MS = 10_413_792_000_000
 
 /** False for a result that ClickHouse could not take: one of those must not cost its batch. */
-export function isRecordable(result: Result, region: string): boolean {
-  return (
-    UUID.test(result.monitorId) &&
-    REGION.test(region) &&
-    result.scheduledAtMs > 0 &&
-    result.scheduledAtMs < LATEST_MS &&
-    result.startedAtMs > 0 &&
-    result.startedAtMs < LATEST_MS
-  )
+export function isRecordable({ monitorId, scheduledAtMs, startedAtMs }: Result): boolean {
+  return UUID.test(monitorId) && isStorable(scheduledAtMs) && isStorable(startedAtMs)
 }
+
+const isStorable = (ms: number) => ms > 0 && ms < LATEST_MS

@@ -16,10 +16,13 @@ export function createClickhouse(url: string): Clickhouse {
   })
 }
 
-/** Inserts lines of JSONEachRow. Resolves once the server has them; never uses insert tokens (house.md, the flow). */
+/**
+ * Inserts lines of JSONCompactEachRow, each ending in a line break; `table` names the columns too. Resolves once the
+ * server has them; never uses insert tokens, which would stay for later inserts.
+ */
 export async function insertLines(clickhouse: Clickhouse, table: string, lines: string[]): Promise<void> {
   const { stream } = await clickhouse.exec({
-    query: `INSERT INTO ${table} FORMAT JSONEachRow`,
+    query: `INSERT INTO ${table} FORMAT JSONCompactEachRow`,
     values: Readable.from([Buffer.from(lines.join(''))], { objectMode: false }),
   })
   stream.resume()

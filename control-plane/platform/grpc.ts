@@ -1,10 +1,21 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Server, ServerCredentials, type ServiceDefinition, type UntypedServiceImplementation } from '@grpc/grpc-js'
+import {
+  logVerbosity,
+  Server,
+  ServerCredentials,
+  type ServiceDefinition,
+  setLogVerbosity,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
 import { ReflectionService } from '@grpc/reflection'
 import { HealthImplementation } from 'grpc-health-check'
+import { ConfigError } from '../../shared/env.ts'
+
+// what it prints by itself it also throws
+setLogVerbosity(logVerbosity.NONE)
 
 export type GrpcServer = {
   port: number
@@ -22,7 +33,7 @@ type Options = {
   protoFile: string
 }
 
-/** A gRPC server with one service, and the health and reflection services beside it. Throws when the port is taken. */
+/** A gRPC server with one service, and the health and reflection services beside it. Throws a ConfigError when the port is taken. */
 export async function startGrpcServer(options: Options): Promise<GrpcServer> {
   const server = new Server({
     // a peer that vanished without a word is noticed by the connection too, not only by the service's own heartbeats
@@ -44,7 +55,7 @@ export async function startGrpcServer(options: Options): Promise<GrpcServer> {
   const address = `${options.host}:${options.port}`
   const port = await new Promise<number>((resolve, reject) => {
     server.bindAsync(address, ServerCredentials.createInsecure(), (error, bound) => {
-      if (error) reject(new Error(`cannot listen for probes on ${address}: ${error.message}`))
+      if (error) reject(new ConfigError(unopened(address, error.message)))
       else resolve(bound)
     })
   })
@@ -58,6 +69,11 @@ export async function startGrpcServer(options: Options): Promise<GrpcServer> {
     },
   }
 }
+
+const unopened = (address: string, reason: string) =>
+  reason.includes('EADDRINUSE')
+    ? `${address} is taken; choose another port for probes with GRPC_PORT`
+    : `cannot listen for probes on ${address}: ${reason}`
 
 /** Where package.json stands, from the source tree and from the bundle in dist/ alike. */
 function packageRoot(): string {

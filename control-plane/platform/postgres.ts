@@ -83,7 +83,7 @@ export function listen(
   }
   const attempt = () => {
     connect().catch(error => {
-      log.warn({ err: error }, 'cannot listen to PostgreSQL yet')
+      if (!stopped) log.warn({ err: error }, 'cannot listen to PostgreSQL yet')
       client?.end().catch(() => {})
     })
   }

@@ -1,0 +1,125 @@
+/**
+ * Results a second from JetStream through the verdict into ClickHouse: a backlog of steady results of healthy monitors
+ * is published while the control plane is stopped, and drained by it; beside it a bare loop that only decodes the same
+ * messages and inserts them.
+ */
+import { createClient } from '@clickhouse/client'
+import { Client } from 'pg'
+import { LINE_COLUMNS, originOf, toLine } from '../../control-plane/analytics/row.ts'
+import { createClickhouse, insertLines } from '../../control-plane/platform/clickhouse.ts'
+import { ResultBatch } from '../../shared/result.ts'
+import { startPicket } from '../support/picket.ts'
+import type { Teardown } from '../support/teardown.ts'
+import { waitFor } from '../support/wait.ts'
+import {
+  connectBench,
+  createMonitors,
+  encodeBatches,
+  type Figure,
+  figure,
+  publishAll,
+  REGIONS,
+  readMetric,
+} from './rig.ts'
+
+const MONITORS = 4_000
+const SLOTS = 60
+const RESULTS_A_MESSAGE = 100
+const TOTAL = MONITORS * SLOTS * REGIONS.length
+
+export async function benchIngest(t: Teardown): Promise<Figure[]> {
+  const picket = await startPicket(t, { regions: [] })
+  const ids = await createMonitors(picket.api, MONITORS)
+  const nats = await connectBench(t, picket.nats.url)
+  const startMs = Date.now() - SLOTS * 1_000
+  const slot = (number: number) =>
+    REGIONS.flatMap(region =>
+      encodeBatches(
+        ids.map(monitorId => ({ monitorId, scheduledAtMs: startMs + number * 1_000, up: true })),
+        region,
+        RESULTS_A_MESSAGE,
+      ),
+    )
+  const read = () => readMetric(picket.origin, 'picket_verdict_results_total{kind="counted"}')
+  // the first results of a monitor write its state; steadiness begins after them
+  await publishAll(nats, slot(0))
+  await waitFor(async () => (await read()) === MONITORS * REGIONS.length, { timeoutMs: 30_000 })
+  await picket.controlPlane.stop()
+
+  const messages = Array.from({ length: SLOTS }, (_, i) => slot(i + 1)).flat()
+  await publishAll(nats, messages)
+  const writesBefore = await rowsWritten(picket.databaseUrl)
+  await picket.restartControlPlane()
+  const started = performance.now()
+  const verdictMs = await reached(started, async () => (await read()) >= TOTAL)
+  const historyMs = await reached(started, async () => (await recorded(picket.clickhouseUrl)) >= TOTAL)
+  const writes = (await rowsWritten(picket.databaseUrl)) - writesBefore
+  await picket.controlPlane.stop()
+  const bareMs = await bareLoop(
+    messages.map(message => message.data),
+    picket.clickhouseUrl,
+  )
+
+  const rate = (ms: number) => Math.round(TOTAL / (ms / 1_000))
+  const seconds = Math.max(verdictMs, historyMs)
+  return [
+    figure(
+      `results a second, JetStream → verdict → ClickHouse (${TOTAL.toLocaleString('en')} in batches of ${RESULTS_A_MESSAGE})`,
+      `${rate(seconds).toLocaleString('en')} (verdict alone done at ${rate(verdictMs).toLocaleString('en')})`,
+      '≥ 50,000',
+      rate(seconds) >= 50_000,
+    ),
+    figure('the same messages: a bare loop that decodes and inserts', `${rate(bareMs).toLocaleString('en')}`),
+    figure('  of which the whole chain reaches', `${(bareMs / seconds).toFixed(2)}`),
+    figure(
+      `rows written to PostgreSQL for those steady results`,
+      `${writes} (positions and leases of 16 partitions)`,
+      'none a monitor',
+      writes < MONITORS / 10,
+    ),
+  ]
+}
+
+async function reached(started: number, condition: () => Promise<boolean>): Promise<number> {
+  await waitFor(condition, { timeoutMs: 180_000, everyMs: 50, label: 'the end of the backlog' })
+  return performance.now() - started
+}
+
+async function recorded(url: string): Promise<number> {
+  const client = createClient({ url })
+  const answer = await client.query({
+    query:
+      "SELECT sum(rows) AS n FROM system.parts WHERE active AND table = 'results' AND database = currentDatabase()",
+    format: 'JSONEachRow',
+  })
+  const [row] = await answer.json<{ n: string }>()
+  await client.close()
+  return Number(row?.n ?? 0)
+}
+
+async function rowsWritten(url: string): Promise<number> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  const { rows } = await client.query(
+    'SELECT tup_inserted + tup_updated + tup_deleted AS n FROM pg_stat_database WHERE datname = current_database()',
+  )
+  await client.end()
+  return Number(rows[0].n)
+}
+
+async function bareLoop(messages: Uint8Array[], url: string): Promise<number> {
+  const clickhouse = createClickhouse(url)
+  await clickhouse.command({ query: 'CREATE TABLE bare AS results' })
+  const started = performance.now()
+  for (let i = 0; i < messages.length; i += 500) {
+    const lines = messages.slice(i, i + 500).flatMap(data => {
+      const batch = ResultBatch.decode(data)
+      const origin = originOf(batch)
+      return batch.results.map(result => toLine(result, origin))
+    })
+    await insertLines(clickhouse, `bare (${LINE_COLUMNS})`, lines)
+  }
+  const ms = performance.now() - started
+  await clickhouse.close()
+  return ms
+}

@@ -1,0 +1,144 @@
+/** What the benches share: a Picket with durable engines, monitors by the thousand, and batches as probes send them. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connectNats, type Nats } from '../../control-plane/platform/nats.ts'
+import { startClickhouse } from '../../deploy/local/engines/clickhouse.ts'
+import { startPostgres } from '../../deploy/local/engines/postgres.ts'
+import { FailureSource, Outcome, type Result, ResultBatch, Trigger } from '../../shared/result.ts'
+import { partitionOf, resultSubject } from '../../shared/subjects.ts'
+import type { Api } from '../support/api.ts'
+import type { Teardown } from '../support/teardown.ts'
+
+export const REGIONS = ['us-east', 'eu-west', 'ap-southeast']
+
+/** One line of the table. `aim` as the issue words it; `isMet` null where there is none. */
+export type Figure = { what: string; figure: string; aim: string; isMet: boolean | null }
+
+export const figure = (what: string, text: string, aim = '', isMet: boolean | null = null): Figure => ({
+  what,
+  figure: text,
+  aim,
+  isMet,
+})
+
+/** Runs `work` with a place to leave what has to be undone after it, last first. */
+export async function withTeardown<T>(work: (t: Teardown) => Promise<T>): Promise<T> {
+  const undo: (() => unknown)[] = []
+  try {
+    return await work({ teardown: (one: () => unknown) => void undo.unshift(one) } as Teardown)
+  } finally {
+    for (const one of undo) await one()
+  }
+}
+
+/** PostgreSQL and ClickHouse as `npm start` runs them: nothing is traded for speed. */
+export async function startDurableEngines(t: Teardown): Promise<void> {
+  const dir = mkdtempSync(join(tmpdir(), 'picket-bench-'))
+  const file = (name: string) => join(dir, name)
+  const [postgres, clickhouse] = await Promise.all([
+    startPostgres({ dataDir: file('postgres'), logFile: file('postgres.log'), port: 0 }),
+    startClickhouse({ dataDir: file('clickhouse'), logFile: file('clickhouse.log'), port: 0 }),
+  ])
+  process.env.TEST_DATABASE_URL = postgres.url
+  process.env.TEST_CLICKHOUSE_URL = clickhouse.url
+  t.teardown(async () => {
+    await Promise.all([postgres.stop(), clickhouse.stop()])
+    rmSync(dir, { recursive: true, force: true })
+  })
+}
+
+/** Makes monitors through the API, 50 a request, and answers their ids. */
+export async function createMonitors(api: Api, count: number, changes: object = {}): Promise<string[]> {
+  const ids: string[] = []
+  while (ids.length < count) {
+    const monitors = Array.from({ length: Math.min(50, count - ids.length) }, (_, i) => ({
+      name: `Shop ${ids.length + i}`,
+      type: 'http',
+      url: 'http://127.0.0.1:9/',
+      interval_seconds: 30,
+      regions: REGIONS,
+      ...changes,
+    }))
+    const { status, body } = await api.post('/monitors/bulk', { monitors })
+    if (status !== 201 || body.errors.length > 0) throw new Error(`no monitors: ${JSON.stringify(body).slice(0, 400)}`)
+    ids.push(...body.monitors.map((monitor: { id: string }) => monitor.id))
+  }
+  return ids
+}
+
+export type Shot = { monitorId: string; scheduledAtMs: number; attempt?: number; up: boolean }
+
+function resultOf({ monitorId, scheduledAtMs, attempt = 1, up }: Shot): Result {
+  return {
+    monitorId,
+    configVersion: 1,
+    epoch: 1,
+    scheduledAtMs,
+    startedAtMs: scheduledAtMs + 4,
+    attempt,
+    outcome: up ? Outcome.UP : Outcome.DOWN,
+    trigger: Trigger.SLOT,
+    runId: '',
+    totalUs: 41_234,
+    timings: { dnsUs: 1_000, connectUs: 10_000, tlsUs: 20_000, firstByteUs: 10_000, transferUs: 234 },
+    statusCode: up ? 200 : 503,
+    error: up
+      ? undefined
+      : { source: FailureSource.TARGET, code: 'unexpected_status', message: 'the target answered 503' },
+    failedAssertions: [],
+    resolvedIp: '192.0.2.10',
+  }
+}
+
+/** Messages of at most `size` results, each of one partition and region, as probes make them. */
+export function encodeBatches(shots: Shot[], region: string, size: number): { subject: string; data: Uint8Array }[] {
+  const byPartition = new Map<number, Shot[]>()
+  for (const shot of shots) {
+    const partition = partitionOf(shot.monitorId)
+    const mine = byPartition.get(partition)
+    if (mine) mine.push(shot)
+    else byPartition.set(partition, [shot])
+  }
+  return [...byPartition].flatMap(([partition, mine]) => {
+    const chunks = Array.from({ length: Math.ceil(mine.length / size) }, (_, i) => mine.slice(i * size, (i + 1) * size))
+    return chunks.map(chunk => ({
+      subject: resultSubject(partition, region),
+      data: ResultBatch.encode({ probeId: `bench-${region}`, region, results: chunk.map(resultOf) }).finish(),
+    }))
+  })
+}
+
+/** Publishes in waves, each acked by JetStream before the next. */
+export async function publishAll(nats: Nats, messages: { subject: string; data: Uint8Array }[]): Promise<void> {
+  for (let i = 0; i < messages.length; i += 256) {
+    await Promise.all(messages.slice(i, i + 256).map(({ subject, data }) => nats.js.publish(subject, data)))
+  }
+}
+
+export async function connectBench(t: Teardown, url: string): Promise<Nats> {
+  const nats = await connectNats(url, 'bench')
+  t.teardown(() => nats.close())
+  return nats
+}
+
+/** One value of /metrics; 0 when it is not there. */
+export async function readMetric(origin: string, line: string): Promise<number> {
+  const text = await (await fetch(`${origin}/metrics`)).text()
+  const found = text.split('\n').find(one => one.startsWith(`${line} `))
+  return found ? Number(found.slice(line.length + 1)) : 0
+}
+
+const CLOCK_TICK_US = 10_000
+
+/** User and system time of a process so far, in µs. */
+export function cpuUs(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
+  return (Number(fields[11]) + Number(fields[12])) * CLOCK_TICK_US
+}
+
+/** The smallest value that `share` of the sorted values do not exceed. */
+export function percentile(values: number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+}

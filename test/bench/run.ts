@@ -1,0 +1,35 @@
+/** `npm run bench [part …]`: the figures of the README, measured in one run on this machine. Takes some ten minutes. */
+import { cpus, totalmem } from 'node:os'
+import { build } from '../../deploy/local/build.mjs'
+import type { Teardown } from '../support/teardown.ts'
+import { benchAlerting } from './alerting.ts'
+import { benchIngest } from './ingest.ts'
+import { type Figure, startDurableEngines, withTeardown } from './rig.ts'
+
+const PARTS: Record<string, (t: Teardown) => Promise<Figure[]>> = {
+  ingest: benchIngest,
+  alerting: benchAlerting,
+}
+
+const asked = process.argv.slice(2)
+const names = asked.length > 0 ? asked : Object.keys(PARTS)
+const unknown = names.find(name => !PARTS[name])
+if (unknown) {
+  console.error(`there is no part "${unknown}"; the parts are ${Object.keys(PARTS).join(', ')}`)
+  process.exit(1)
+}
+
+await build()
+const [cpu] = cpus()
+console.log(
+  `${cpus().length} cores, ${cpu?.model}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}, ${process.platform}\n`,
+)
+console.log('| what | measured | aim | |\n|---|---|---|---|')
+await withTeardown(async t => {
+  await startDurableEngines(t)
+  for (const name of names) {
+    for (const { what, figure, aim, isMet } of await withTeardown(PARTS[name]!)) {
+      console.log(`| ${what} | ${figure} | ${aim} | ${isMet === null ? '' : isMet ? 'met' : 'missed'} |`)
+    }
+  }
+})
