@@ -55,7 +55,7 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
 
   function hello(): Hello {
     const { name, version } = config
-    return { instanceId, name, version, lastRevision: work?.revision() ?? 0, capabilities: [...CHECK_TYPES] }
+    return { instanceId, name, version, ...(work?.has() ?? { lastRevision: 0 }), capabilities: [...CHECK_TYPES] }
   }
 
   function welcome(message: Welcome): void {

@@ -37,6 +37,10 @@ export type Watches = {
   size: () => number
   /** what the probe has, for the first message of the next connection; 0: nothing */
   revision: () => number
+  /** the live set's epoch that goes with it; undefined: nothing */
+  epoch: () => number | undefined
+  /** the live set changed, and what it moved has been applied */
+  setEpoch: (epoch: number) => void
   /** A new connection: chunks of a snapshot that was broken off count for nothing. */
   restartSnapshot: () => void
 }
@@ -46,6 +50,7 @@ export function createWatches(region: string): Watches {
   const watches = new Map<string, Watch>()
   let named = new Set<string>()
   let revision = 0
+  let epoch: number | undefined
 
   function upsert(assignment: Assignment, isSnapshot: boolean, change: WatchesChange): void {
     const known = watches.get(assignment.monitorId)
@@ -82,7 +87,10 @@ export function createWatches(region: string): Watches {
         for (const watch of watches.values()) if (!named.has(watch.assignment.monitorId)) retire(watch, change)
         named = new Set()
       }
-      if (!message.isSnapshot || message.isLast) revision = message.revision
+      if (!message.isSnapshot || message.isLast) {
+        revision = message.revision
+        epoch = message.epoch
+      }
       return change
     },
     setStates(states) {
@@ -95,6 +103,10 @@ export function createWatches(region: string): Watches {
     all: () => watches.values(),
     size: () => watches.size,
     revision: () => revision,
+    epoch: () => epoch,
+    setEpoch(newEpoch) {
+      epoch = newEpoch
+    },
     restartSnapshot() {
       named = new Set()
     },

@@ -1,4 +1,4 @@
-import type { Assignments, Heartbeat, RunDone, Welcome } from '../proto/gen/probe/v1/fleet.ts'
+import type { Assignments, Heartbeat, Hello, RunDone, Welcome } from '../proto/gen/probe/v1/fleet.ts'
 import type { CheckSpec } from '../shared/check.ts'
 import type { Log } from '../shared/log.ts'
 import type { Result } from '../shared/result.ts'
@@ -27,7 +27,8 @@ export type Work = {
   welcome: (welcome: Welcome) => void
   receive: (body: FleetMessageBody) => void
   clockLearned: () => void
-  revision: () => number
+  /** what the probe has, for its hello */
+  has: () => Pick<Hello, 'lastRevision' | 'lastEpoch'>
   load: () => Pick<Heartbeat, 'running' | 'waiting' | 'loopLagMs'>
   /** Starts nothing more; resolves when the last check has ended. */
   drain: () => Promise<void>
@@ -62,14 +63,16 @@ export function startWork({ welcome, post, clock, run, sendRunDone, maxConcurren
     },
     receive(body) {
       if (body.$case === 'assignments') apply(body.value)
-      else if (body.$case === 'epochChanged') loop.setEpoch(body.value.epoch)
-      else if (body.$case === 'regionStates') watches.setStates(body.value.states)
+      else if (body.$case === 'epochChanged') {
+        loop.setEpoch(body.value.epoch)
+        watches.setEpoch(body.value.epoch)
+      } else if (body.$case === 'regionStates') watches.setStates(body.value.states)
       else if (body.$case === 'runNow') runNow(body.value)
       // The control plane takes its work back; the link stays, and a later delta may bring new work.
       else if (body.$case === 'drain') loop.apply(NOTHING_ASSIGNED)
     },
     clockLearned: loop.clockLearned,
-    revision: watches.revision,
+    has: () => ({ lastRevision: watches.revision(), lastEpoch: watches.epoch() }),
     load: loop.load,
     drain: loop.drain,
   }

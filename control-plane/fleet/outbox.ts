@@ -13,6 +13,8 @@ export type Outbox = {
   revision: number
   epoch: number
   toldEpoch: number
+  /** a delta is due although nothing changed: it tells a probe that came back that what it has is right */
+  mustConfirm: boolean
 }
 
 export type Piece =
@@ -34,6 +36,7 @@ export function createOutbox(has: Place, toldEpoch: number, dirty: string[]): Ou
     states: new Map(),
     ...has,
     toldEpoch,
+    mustConfirm: true,
   }
 }
 
@@ -46,6 +49,7 @@ export function createSnapshotOutbox(now: Place, ids: string[]): Outbox {
     revision: 0,
     epoch: 0,
     toldEpoch: now.epoch,
+    mustConfirm: false,
   }
 }
 
@@ -61,7 +65,7 @@ export function markDirty(outbox: Outbox, monitorId: string, why: Why): void {
  */
 export function takePiece(outbox: Outbox, now: Place, sizeOf: (monitorId: string) => number): Piece | null {
   if (outbox.snapshot) return takeSnapshotChunk(outbox, outbox.snapshot, sizeOf)
-  if (outbox.dirty.size > 0) return takeDelta(outbox, now, sizeOf)
+  if (outbox.dirty.size > 0 || outbox.mustConfirm) return takeDelta(outbox, now, sizeOf)
   if (outbox.toldEpoch !== now.epoch) {
     outbox.toldEpoch = now.epoch
     outbox.epoch = now.epoch
@@ -90,6 +94,7 @@ function takeSnapshotChunk(
 }
 
 function takeDelta(outbox: Outbox, now: Place, sizeOf: (monitorId: string) => number): Piece {
+  outbox.mustConfirm = false
   const first: string[] = []
   for (const id of outbox.dirty.keys()) if (first.push(id) === CHUNK_ASSIGNMENTS) break
   const ids = first

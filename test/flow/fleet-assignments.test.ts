@@ -220,7 +220,13 @@ t.test('after a restart of the control plane probes come back to the same work',
   await Promise.all(again.map(probe => waitFor(() => all(probe, 'heartbeatAck').length > 15)))
   t.same(await fleet.epoch(), before, 'nobody was taken for dead while nobody listened')
   t.same(
-    again.flatMap(probe => all(probe, 'assignments')),
-    [],
+    again
+      .flatMap(probe => all(probe, 'assignments'))
+      .map(({ isSnapshot, upserts, removals }) => [isSnapshot, [...upserts, ...removals]]),
+    [
+      [false, []],
+      [false, []],
+    ],
+    'they are told that what they have is right',
   )
 })
