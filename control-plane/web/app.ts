@@ -67,6 +67,7 @@ export async function createApp(context: AppContext): Promise<App> {
     parseBody(body),
   )
   addRequestMetrics(app, context.metrics)
+  addFarewell(app)
   addAuthorization(app, context)
   addStrictness(app)
   addIdempotency(app, context)
@@ -126,6 +127,17 @@ function addStrictness(app: App): void {
 function unknownInBody(body: unknown): string[] {
   if (body === undefined || body === null) return []
   return typeof body === 'object' && !Array.isArray(body) ? Object.keys(body) : ['']
+}
+
+/** While the server closes, each connection ends with its last answer; kept alive it would hold the close up. */
+function addFarewell(app: App): void {
+  let isClosing = false
+  app.addHook('preClose', async () => {
+    isClosing = true
+  })
+  app.addHook('onSend', async (_request, reply) => {
+    if (isClosing) reply.header('connection', 'close')
+  })
 }
 
 function addRequestMetrics(app: App, metrics: Metrics): void {

@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import t from 'tap'
+import { createClickhouseDatabase } from '../support/clickhouse.ts'
+import { createDatabase } from '../support/database.ts'
+import { startNats } from '../support/nats.ts'
+import { startProgram } from '../support/processes.ts'
+import { waitFor } from '../support/wait.ts'
+
+const ENV = {
+  DATABASE_URL: (await createDatabase(t)).url,
+  CLICKHOUSE_URL: (await createClickhouseDatabase(t)).url,
+  NATS_URL: (await startNats(t)).url,
+  SECRET_KEY: randomBytes(32).toString('base64'),
+  PORT: '0',
+  GRPC_PORT: '0',
+  EGRESS_ALLOW: '127.0.0.0/8',
+}
+const controlPlane = (env: Record<string, string> = {}) =>
+  startProgram(t, { program: 'dist/control-plane.js', env: { ...ENV, ...env } })
+const admin = (...args: string[]) => startProgram(t, { program: 'dist/admin.js', args, env: ENV })
+
+/** The lines that are no log: what the operator reads. */
+const sentences = (program: ReturnType<typeof controlPlane>) => program.lines.flatMap(({ text }) => text ?? [])
+
+t.test('the control plane says when it is ready and on which ports, and ends on SIGTERM', async t => {
+  const program = controlPlane()
+  const ready = await program.untilEvent('ready')
+  t.ok(ready.http_port > 0 && ready.grpc_port > 0)
+  t.equal((await fetch(`http://127.0.0.1:${ready.http_port}/readyz`)).status, 200)
+  t.equal(await program.stop(), 0)
+  t.same(sentences(program), [], 'nothing but log lines was printed')
+})
+
+t.test('what keeps the control plane from starting is one sentence without secrets, and exit code 1', async t => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  await new Promise(resolve => taken.once('listening', resolve))
+  t.teardown(() => taken.close())
+  const port = String((taken.address() as AddressInfo).port)
+  const rows: [string, Record<string, string>, RegExp][] = [
+    [
+      'a database server that is away',
+      { DATABASE_URL: 'postgres://u:hunter2@127.0.0.1:1/x' },
+      /^PostgreSQL at 127\.0\.0\.1:1 \(DATABASE_URL\) cannot be used: .*ECONNREFUSED/,
+    ],
+    ['a database that does not exist', { DATABASE_URL: `${ENV.DATABASE_URL}x` }, /^PostgreSQL at .* does not exist$/],
+    ['no NATS', { NATS_URL: 'nats://127.0.0.1:1' }, /^NATS at 127\.0\.0\.1:1 \(NATS_URL\) cannot be used/],
+    ['no secret key', { SECRET_KEY: '' }, /^SECRET_KEY is not set$/],
+    [
+      'a taken port',
+      { PORT: port, ROLES: 'deliver' },
+      new RegExp(`^port ${port} of 127.0.0.1 is taken; choose another with PORT$`),
+    ],
+    [
+      'a taken port for probes',
+      { GRPC_PORT: port, ROLES: 'fleet' },
+      new RegExp(`^127.0.0.1:${port} is taken; .* GRPC_PORT$`),
+    ],
+    ['nonsense in EGRESS_ALLOW', { EGRESS_ALLOW: 'home' }, /^"home" is not a range of addresses/],
+  ]
+  for (const [what, env, sentence] of rows) {
+    const program = controlPlane(env)
+    await t.rejects(program.untilEvent('ready'), /ended before/)
+    t.equal(await program.stop(), 1, what)
+    const said = sentences(program)
+    t.equal(said.length, 1, `${what} is one sentence: ${said.join(' | ')}`)
+    t.match(said[0], sentence)
+    t.notMatch(said.join(), 'hunter2')
+  }
+})
+
+t.test('roles run apart: a process without "api" answers /healthz and nothing of the API', async t => {
+  const program = controlPlane({ ROLES: 'deliver,schedule' })
+  const { http_port: port, grpc_port: grpcPort } = await program.untilEvent('ready')
+  t.equal(grpcPort, null)
+  t.equal((await fetch(`http://127.0.0.1:${port}/healthz`)).status, 200)
+  t.equal((await fetch(`http://127.0.0.1:${port}/api/v1/agent/bootstrap`, { method: 'POST' })).status, 401)
+})
+
+t.test(
+  'a request that is under way at SIGTERM gets its answer, and kept-alive connections hold nothing up',
+  async t => {
+    const program = controlPlane({ ROLES: 'api' })
+    const { http_port: port } = await program.untilEvent('ready')
+    const socket = connect(port, '127.0.0.1')
+    t.teardown(() => socket.destroy())
+    let received = ''
+    socket.on('data', data => {
+      received += data
+    })
+    const closed = new Promise(resolve => socket.once('close', resolve))
+    const body = '{"email":"late@example.com"}'
+    const head = 'POST /api/v1/agent/bootstrap HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n'
+    socket.write(`${head}Expect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`)
+    await waitFor(() => received.includes('100 Continue'), { label: 'the request is under way' })
+    const stopped = program.stop()
+    await waitFor(() => isRefused(port), { label: 'no new connection is taken' })
+    socket.write(body)
+    await closed
+    t.match(received, /HTTP\/1\.1 201 .*connection: close/is)
+    t.equal(await stopped, 0)
+  },
+)
+
+const isRefused = (port: number) =>
+  new Promise<boolean>(resolve => {
+    const socket = connect(port, '127.0.0.1', () => resolve(false))
+    socket.on('error', () => resolve(true))
+    socket.on('connect', () => socket.destroy())
+  })
+
+t.test('npm run admin makes an account, a token for a probe, and changes a plan', async t => {
+  const run = async (...args: string[]) => {
+    const program = admin(...args)
+    await program.untilEvent('none').catch(() => {})
+    return { code: await program.stop(), lines: program.lines }
+  }
+  const made = await run('bootstrap', '--email', 'Operator@example.com', '--name', 'Operator')
+  t.match(made, { code: 0, lines: [{ api_key: /^svc_/, email: 'operator@example.com', claim_expires_in: '72h' }] })
+  t.match(await run('bootstrap', '--email', 'operator@example.com'), {
+    code: 1,
+    lines: [{ text: 'this e-mail address is registered already' }],
+  })
+  t.match(await run('probe-token', 'create', '--region', 'eu-west'), { code: 0, lines: [{ text: /^prb_\w+$/ }] })
+  t.match(await run('probe-token', 'create', '--region', 'mars'), { code: 1, lines: [{ text: /no region "mars"/ }] })
+  t.match(await run('probe-token', 'create'), { code: 1, lines: [{ text: '--region is missing' }] })
+  const organizationId = made.lines[0]?.organization_id
+  t.match(await run('plan', 'set', organizationId, 'pro'), { code: 0, lines: [{ text: /has plan pro now/ }] })
+  t.match(await run('plan', 'set', organizationId, 'gold'), { code: 1, lines: [{ text: /the plans are free, pro/ }] })
+  t.match(await run('plan', 'set', 'nobody', 'pro'), { code: 1, lines: [{ text: 'organization not found' }] })
+  t.match(await run('--help'), { code: 0, lines: [{ text: 'Usage:' }] })
+  t.match(await run('fly'), { code: 1, lines: [{ text: 'Usage:' }] })
+})
