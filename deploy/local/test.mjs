@@ -1,7 +1,8 @@
 // npm test [-- files or name patterns of tap]: installs what a fresh clone lacks, then runs the tests.
-import { installNats, installPackages } from './install.mjs'
+import { buildTap, installNats, installPackages } from './install.mjs'
 
 installPackages()
+buildTap()
 installNats()
 const { build } = await import('./build.mjs')
 await build()
