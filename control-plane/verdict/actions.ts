@@ -15,8 +15,8 @@ import { forgetState, insertTransitions, markDeleted, markPaused, markResumed } 
 export async function pauseMonitor(db: Db, projectId: string, id: string, now: Date): Promise<StoredMonitor> {
   return inLock(db, projectId, id, async (tx, monitor) => {
     if (monitor.isPaused) return monitor
-    await leaveVerdict(tx, monitor, 'paused', PAUSED_MESSAGE, now)
-    return markPaused(tx, projectId, id, now)
+    const at = await leaveVerdict(tx, monitor, 'paused', PAUSED_MESSAGE, now)
+    return markPaused(tx, projectId, id, at)
   })
 }
 
@@ -52,20 +52,23 @@ async function inLock<T>(
   })
 }
 
-async function leaveVerdict(tx: Tx, monitor: StoredMonitor, summary: string, note: string, now: Date): Promise<void> {
+/** Answers when it happened: never before the monitor's last change, which may have been committed since `now`. */
+async function leaveVerdict(tx: Tx, monitor: StoredMonitor, summary: string, note: string, now: Date): Promise<Date> {
+  const at = new Date(Math.max(now.getTime(), monitor.statusChangedAt?.getTime() ?? 0))
   await forgetState(tx, monitor.id)
-  await resolveAutomaticIncidents(tx, [{ monitorId: monitor.id, at: now, message: note }], now)
-  if (monitor.status === null) return
+  await resolveAutomaticIncidents(tx, [{ monitorId: monitor.id, at, message: note }], now)
+  if (monitor.status === null) return at
   const row = {
     id: newId(),
     project_id: monitor.projectId,
     monitor_id: monitor.id,
     from_status: monitor.status,
     to_status: null,
-    at: now,
+    at,
     quorum: 'full' as const,
     summary,
     explanation: {},
   }
   await insertTransitions(tx, [row], now)
+  return at
 }

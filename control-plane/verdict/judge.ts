@@ -32,7 +32,8 @@ export type Change = {
 /** Changes of monitors that were paused, deleted or changed meanwhile are discarded (decisions 4.8). */
 export type Judgement = { discarded: string[] }
 
-type Step = { monitor: StoredMonitor; transition: Transition }
+/** `at`: when it happened, but never before the monitor's last change, whichever clock that one was taken from. */
+type Step = { monitor: StoredMonitor; transition: Transition; at: Date }
 
 /**
  * Stores decisions with everything that follows from them (decisions 4.8): states, statuses, transitions, incidents,
@@ -56,10 +57,14 @@ export async function judge(tx: Tx, changes: Change[], publicUrl: string, now: D
     now,
   )
   // a monitor may have changed twice in one batch; each round takes the next transition of each monitor
+  const lastMs = new Map(monitors.map(({ id, statusChangedAt }) => [id, statusChangedAt?.getTime() ?? 0]))
   for (let round = 0; ; round++) {
-    const steps = valid.flatMap(change => {
-      const transition = change.transitions[round]
-      return transition ? [{ monitor: byId.get(change.monitorId)!, transition }] : []
+    const steps = valid.flatMap(({ monitorId, transitions }) => {
+      const transition = transitions[round]
+      if (!transition) return []
+      const atMs = Math.max(transition.atMs, lastMs.get(monitorId)!)
+      lastMs.set(monitorId, atMs)
+      return [{ monitor: byId.get(monitorId)!, transition, at: new Date(atMs) }]
     })
     if (steps.length === 0) break
     await storeSteps(tx, steps, publicUrl, now)
@@ -79,11 +84,7 @@ function isStillMeant(change: Change, monitor: StoredMonitor | undefined): boole
 async function storeSteps(tx: Tx, steps: Step[], publicUrl: string, now: Date): Promise<void> {
   await storeStatuses(
     tx,
-    steps.map(({ monitor, transition }) => ({
-      id: monitor.id,
-      status: transition.to,
-      at: new Date(transition.atMs),
-    })),
+    steps.map(({ monitor, transition, at }) => ({ id: monitor.id, status: transition.to, at })),
   )
   await insertTransitions(tx, steps.map(toTransitionRow), now)
   const incidents = await moveIncidents(tx, steps, now)
@@ -95,14 +96,14 @@ async function storeSteps(tx: Tx, steps: Step[], publicUrl: string, now: Date): 
   await alert(tx, steps, events, now)
 }
 
-function toTransitionRow({ monitor, transition }: Step) {
+function toTransitionRow({ monitor, transition, at }: Step) {
   return {
     id: newId(),
     project_id: monitor.projectId,
     monitor_id: monitor.id,
     from_status: transition.from,
     to_status: transition.to,
-    at: new Date(transition.atMs),
+    at,
     quorum: transition.quorum,
     summary: sentence(transition.explanation),
     explanation: transition.explanation,

@@ -220,3 +220,46 @@ t.test('A thousand monitors that fail in one second are all told at once', async
   t.equal(await count(`SELECT count(*) AS n FROM transitions WHERE monitor_id = ANY(?) AND to_status = 'down'`), 1_000)
   t.equal(await count(`SELECT count(*) AS n FROM deliveries WHERE substr(subject, 9)::uuid = ANY(?)`), 1_000)
 })
+
+t.test('Pausing, changing and deleting in the middle of a storm leaves everything consistent', async t => {
+  const ids = await insertMonitors(db, projectId, 120)
+  await insertChannel(db, projectId, ids)
+  const restarts = await verdict.metric('picket_verdict_partition_restarts_total')
+  const storm = async () => {
+    for (const up of [true, false, true, false, true, false]) {
+      for (const configVersion of [1, 2])
+        await publish(
+          nats,
+          ids.map(id => resultOf(id, { up, configVersion })),
+        )
+    }
+  }
+  const meddle = async () => {
+    for (const [i, id] of ids.entries()) {
+      if (i % 3 === 0) await pauseMonitor(db, projectId, id, new Date())
+      if (i % 6 === 0) await resumeMonitor(db, projectId, id, new Date())
+      if (i % 3 === 1) await query(db, 'UPDATE monitors SET config_version = 2 WHERE id = ?', [id])
+      if (i % 10 === 5) await deleteMonitor(db, projectId, id, new Date())
+    }
+  }
+  await Promise.all([storm(), meddle()])
+  const last = ids.at(-1)!
+  await waitFor(async () => (await statusesOf(db, last)).endsWith('down'))
+  await run(nats, last, '+')
+  await waitFor(async () => (await statusesOf(db, last)).endsWith('up'))
+
+  t.equal(await verdict.metric('picket_verdict_partition_restarts_total'), restarts, 'no deadlock, no error')
+  const odd = await query(
+    db,
+    `SELECT m.id, m.status, told.to_status, m.is_paused, incidents.n FROM monitors m
+     LEFT JOIN LATERAL (SELECT to_status FROM transitions WHERE monitor_id = m.id ORDER BY at DESC, id DESC
+                        LIMIT 1) told ON true
+     CROSS JOIN LATERAL (SELECT count(*) AS n FROM incidents
+                         WHERE cause_monitor_id = m.id AND resolved_at IS NULL) incidents
+     WHERE m.id = ANY(?) AND (m.status IS DISTINCT FROM told.to_status
+       OR incidents.n <> CASE WHEN m.status = 'down' THEN 1 ELSE 0 END
+       OR (m.is_paused OR m.deleted_at IS NOT NULL) AND m.status IS NOT NULL)`,
+    [ids],
+  )
+  t.same(odd, [])
+})
