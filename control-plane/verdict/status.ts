@@ -42,7 +42,6 @@ function mayEnterDegraded(
   policy: Policy,
   nowMs: number,
 ): boolean {
-  if (voted.status === 'degraded') return true
   if (noMajoritySinceMs !== null) return nowMs - noMajoritySinceMs >= policy.intervalMs
   return tally.degraded * 2 > tally.voting || othersAnswered(voted, policy, nowMs)
 }

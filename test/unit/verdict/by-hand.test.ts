@@ -185,10 +185,22 @@ t.test('a monitor paused while down and resumed starts at null, and its first up
   t.match(first.transition, { from: null, to: 'up', downSinceMs: null, downDurationMs: null })
 })
 
-t.test('an outage keeps its beginning through degraded, and its end says how long it was', async t => {
-  const run = 'us 0 x 1 x 4 x 60 ~ 65 ~ 120 ~ 125 ~ 180 ~'
+t.test('the first success of a failing region is kept also when nothing else of it moves', async t => {
+  const run = `us      0 x 1 x 4 x  60 x[c=2]  120 .[c=2] 125 x[c=2]
+               policy  50 c=2`
   const { state } = play({ says: '', statuses: '', run }, 1, kept => kept)
-  t.match(state, { status: 'degraded', outageSinceMs: START_MS + 4000 })
+  const policy = policyOf({ configVersion: 3 })
+  const success = { ...failing(130, 3), outcome: Outcome.UP }
+  const adopted = decide(state, { ...success, outcome: Outcome.UNKNOWN }, policy, START_MS + 130_000)
+  t.equal(adopted.mustStore, true, 'a new configuration is stored')
+  const first = decide(adopted.state, { ...success, attempt: 2 }, policy, START_MS + 131_000)
+  t.match(first, { mustStore: true, ask: null, state: { cells: [{ failures: 0, notUp: 0, better: 1 }] } })
+})
+
+t.test('an outage keeps its beginning through degraded and down again, and its end says how long it was', async t => {
+  const run = 'us 0 x 1 x 4 x 60 ~ 65 ~ 120 ~ 125 ~ 180 ~ 200 x 201 x 204 x'
+  const { state } = play({ says: '', statuses: '', run }, 1, kept => kept)
+  t.match(state, { status: 'down', statusSinceMs: START_MS + 204_000, outageSinceMs: START_MS + 4000 })
   const up = (second: number) => ({ ...failing(second, 1), outcome: Outcome.UP })
   const policy = policyOf()
   const first = decide(state, up(240), policy, START_MS + 240_000)
