@@ -53,6 +53,11 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
   return code === '23505' && (constraint === undefined || name === constraint)
 }
 
+/** True when PostgreSQL refused what a row holds (SQLSTATE classes 22 and 23), not because something is away. */
+export function isRefusedRow(error: unknown): boolean {
+  return /^2[23]/.test((error as { code?: string }).code ?? '')
+}
+
 export type Listener = { stop(): Promise<void> }
 
 /**

@@ -4,7 +4,7 @@ import { monotonicMs, now, nowMs } from '../platform/clock.ts'
 import { newId } from '../platform/ids.ts'
 import type { Nats } from '../platform/nats.ts'
 import { streamState } from '../platform/ordered-reader.ts'
-import type { Db } from '../platform/postgres.ts'
+import { type Db, isRefusedRow } from '../platform/postgres.ts'
 import { type Change, judge } from '../verdict/judge.ts'
 import { hintsOf } from './hints.ts'
 import { countHeld, type Harvest, type Memory, takeUp } from './memory.ts'
@@ -92,15 +92,15 @@ export async function storeHarvest(reading: Reading, harvest: Harvest): Promise<
 }
 
 async function storeChanges(reading: Reading, harvest: Harvest): Promise<void> {
-  const { tools, partition, memory } = reading
+  const { tools, memory } = reading
   const changes = [...harvest.changes.values()].map(change => ({
     ...change,
     state: memory.get(change.monitorId)!.state,
   }))
   const startedMs = monotonicMs()
-  const { discarded } = await tools.db.transaction(async tx => {
-    await storePosition(tx, partition, positionOf(reading), LEASE_MS)
-    return judge(tx, changes, tools.publicUrl, now())
+  const discarded = await judgeTogether(reading, changes).catch(error => {
+    if (isRefusedRow(error)) return judgeOneByOne(reading, changes)
+    throw error
   })
   tools.meters.judgeSeconds.observe((monotonicMs() - startedMs) / 1_000)
   noteSaved(reading)
@@ -108,6 +108,43 @@ async function storeChanges(reading: Reading, harvest: Harvest): Promise<void> {
   if (discarded.length === 0) return
   const nowMs = reading.position.takenAtMs
   await lookAgain(reading, new Map(discarded.map(id => [id, 0])), { isDiscarded: true, nowMs })
+}
+
+/** Answers the monitors whose changes are discarded. */
+async function judgeTogether(reading: Reading, changes: Change[]): Promise<string[]> {
+  const { tools, partition } = reading
+  const { discarded } = await tools.db.transaction(async tx => {
+    await storePosition(tx, partition, positionOf(reading), LEASE_MS)
+    return judge(tx, changes, tools.publicUrl, now())
+  })
+  return discarded
+}
+
+/**
+ * After a refusal: one bad row never stops its neighbours. Each change under a savepoint of its own, in the order in
+ * which rows are locked, in one transaction with the position; what is refused alone too is set aside.
+ */
+async function judgeOneByOne(reading: Reading, changes: Change[]): Promise<string[]> {
+  const { tools, partition } = reading
+  const inOrder = changes.toSorted((a, b) => (a.monitorId < b.monitorId ? -1 : 1))
+  return tools.db.transaction(async tx => {
+    await storePosition(tx, partition, positionOf(reading), LEASE_MS)
+    const discarded: string[] = []
+    for (const change of inOrder) {
+      const judgement = await tx
+        .transaction(savepoint => judge(savepoint, [change], tools.publicUrl, now()))
+        .catch(err => setAside(tools, change.monitorId, err))
+      discarded.push(...judgement.discarded)
+    }
+    return discarded
+  })
+}
+
+function setAside({ meters, log }: ReaderTools, monitorId: string, err: unknown): { discarded: string[] } {
+  if (!isRefusedRow(err)) throw err
+  meters.setAside.inc({ what: 'decision' })
+  log.error({ err, monitorId }, 'a decision was set aside')
+  return { discarded: [monitorId] }
 }
 
 function countTransitions(meters: VerdictMeters, changes: Change[], discarded: Set<string>): void {

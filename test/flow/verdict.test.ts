@@ -199,6 +199,30 @@ t.test('A changed configuration counts from its first result on', async t => {
   t.match(await transitionsOf(db, id), [{}, { summary: /failed 3 checks in a row/ }])
 })
 
+t.test('A decision that PostgreSQL refuses does not stop its neighbours', async t => {
+  const all = await insertMonitors(db, projectId, 64)
+  const bad = all[0]!
+  const neighbours = all.filter(id => partitionOf(id) === partitionOf(bad) && id !== bad)
+  await query(
+    db,
+    `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+     BEGIN RAISE EXCEPTION 'refused' USING ERRCODE = '22023'; END $$;
+     CREATE TRIGGER refuse BEFORE INSERT ON transitions FOR EACH ROW WHEN (NEW.monitor_id = '${bad}')
+     EXECUTE FUNCTION refuse()`,
+  )
+  const restarts = await verdict.metric('picket_verdict_partition_restarts_total')
+  await publish(
+    nats,
+    [bad, ...neighbours].map(id => resultOf(id, { up: true })),
+  )
+  for (const id of neighbours) await reaches(id, 'up')
+  t.equal(await statusesOf(db, bad), '')
+  await query(db, 'DROP TRIGGER refuse ON transitions')
+  await run(nats, bad, '+')
+  await reaches(bad, 'up')
+  t.equal(await verdict.metric('picket_verdict_partition_restarts_total'), restarts)
+})
+
 t.test('A thousand monitors that fail in one second are all told at once', async t => {
   const ids = await insertMonitors(db, projectId, 1_000)
   await insertChannel(db, projectId, ids)
