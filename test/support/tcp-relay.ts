@@ -6,6 +6,8 @@ export type TcpRelay = {
   url: string
   /** breaks every connection and refuses new ones, as a server that went away would */
   cut(): Promise<void>
+  /** lets connections through again, on the same port */
+  mend(): Promise<void>
 }
 
 /** A way to take an engine away from one program while the others keep it. */
@@ -27,7 +29,9 @@ export async function startTcpRelay(t: Teardown, target: string): Promise<TcpRel
       socket.pipe(other)
     }
   })
-  await new Promise<void>(resolve => relay.listen(0, '127.0.0.1', resolve))
+  const listen = (at: number) => new Promise<void>(resolve => relay.listen(at, '127.0.0.1', resolve))
+  await listen(0)
+  const { port: relayPort } = relay.address() as AddressInfo
   const cut = async () => {
     const closed = new Promise(resolve => relay.close(resolve))
     for (const socket of sockets) socket.destroy()
@@ -35,6 +39,6 @@ export async function startTcpRelay(t: Teardown, target: string): Promise<TcpRel
   }
   t.teardown(() => relay.listening && cut())
   const url = new URL(target)
-  url.host = `127.0.0.1:${(relay.address() as AddressInfo).port}`
-  return { url: url.href, cut }
+  url.host = `127.0.0.1:${relayPort}`
+  return { url: url.href, cut, mend: () => listen(relayPort) }
 }

@@ -1,0 +1,140 @@
+import t, { type Test } from 'tap'
+import { createClickhouseDatabase } from '../support/clickhouse.ts'
+import { type Picket, startPicket } from '../support/picket.ts'
+import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { startTarget, type Target } from '../support/target.ts'
+import { startTcpRelay } from '../support/tcp-relay.ts'
+import { waitFor } from '../support/wait.ts'
+
+t.setTimeout(240_000)
+
+const REGIONS = ['us-east', 'eu-west']
+type Watch = { picket: Picket; target: Target; receiver: Receiver; id: string }
+
+/** A healthy monitor of two regions with a webhook, one verdict given. */
+async function startWatch(t: Test, retryCount: number, env: Record<string, string> = {}): Promise<Watch> {
+  const [picket, target, receiver] = await Promise.all([
+    startPicket(t, { regions: REGIONS, env }),
+    startTarget(t),
+    startReceiver(t),
+  ])
+  const config = { url: receiver.url }
+  await picket.api.post('/alerts/channels', { name: 'Ops', type: 'webhook', config, is_default: true })
+  const monitor = { name: 'Shop', type: 'http', url: target.url, interval_seconds: 30, retry_count: retryCount }
+  const { body } = await picket.api.post('/monitors', { ...monitor, regions: REGIONS })
+  const watch = { picket, target, receiver, id: body.data.id }
+  await until(watch, 'up')
+  return watch
+}
+
+const until = ({ picket, id }: Watch, status: string) =>
+  waitFor(async () => (await picket.api.get(`/monitors/${id}`)).body.data?.status === status, {
+    timeoutMs: 60_000,
+    label: `status ${status}`,
+  })
+
+/** Breaks the target, asks for a check at once, and resolves when the first attempts have failed. */
+async function breakTarget({ picket, target, id }: Watch): Promise<void> {
+  target.behave({ kind: 'answer', status: 503 })
+  const before = target.requests.length
+  picket.api.post(`/monitors/${id}/check`).catch(() => {})
+  await waitFor(() => target.requests.length > before, { label: 'a failing check' })
+}
+
+async function assertOneOutage(t: Test, { picket, receiver, id }: Watch): Promise<void> {
+  const [down] = await receiver.waitFor(1, { timeoutMs: 60_000 })
+  t.equal(down?.json.event, 'monitor.down')
+  const transitions = (await picket.api.get(`/monitors/${id}/transitions`)).body.data
+  t.same(
+    transitions.map((one: { to: string }) => one.to),
+    ['down', 'up'],
+  )
+  t.equal((await picket.api.get('/incidents')).body.data.length, 1)
+  const log = (await picket.api.get('/alerts/log')).body.data
+  t.same(
+    log.map((entry: { event: string }) => entry.event),
+    ['monitor.down'],
+  )
+  t.same(new Set(receiver.received.map(one => one.json.delivery_id)), new Set([log[0].delivery_id]))
+}
+
+t.test('the control plane is killed while an outage is being decided: one transition, one delivery id', async t => {
+  const watch = await startWatch(t, 2)
+  await breakTarget(watch)
+  await watch.picket.controlPlane.kill9()
+  await watch.picket.restartControlPlane()
+  await until(watch, 'down')
+  await assertOneOutage(t, watch)
+})
+
+t.test(
+  'the control plane is killed while the webhook is on its way: it comes again with the same id and bytes',
+  async t => {
+    const watch = await startWatch(t, 0)
+    watch.receiver.always('hang')
+    await breakTarget(watch)
+    await watch.receiver.waitFor(1, { timeoutMs: 60_000 })
+    await watch.picket.controlPlane.kill9()
+    watch.receiver.always(200)
+    await watch.picket.restartControlPlane()
+    const [first, second] = await watch.receiver.waitFor(2, { timeoutMs: 60_000 })
+    t.equal(second?.rawBody, first?.rawBody)
+    await assertOneOutage(t, watch)
+  },
+)
+
+t.test('a probe is killed while an outage is being decided: one transition, one delivery id', async t => {
+  const watch = await startWatch(t, 2)
+  await breakTarget(watch)
+  const probe = watch.picket.probes[0]!
+  await probe.kill9()
+  probe.start()
+  await until(watch, 'down')
+  await assertOneOutage(t, watch)
+})
+
+t.test('ClickHouse is away: verdicts and webhooks go on, and the history is whole afterwards', async t => {
+  const { url } = await createClickhouseDatabase(t)
+  const relay = await startTcpRelay(t, url)
+  const watch = await startWatch(t, 0, { CLICKHOUSE_URL: relay.url })
+  const { api, origin } = watch.picket
+  await waitFor(async () => (await api.get(`/monitors/${watch.id}/checks`)).body.meta?.total >= 2, { label: 'history' })
+
+  await relay.cut()
+  t.equal((await fetch(`${origin}/readyz`)).status, 503)
+  t.equal((await api.get(`/monitors/${watch.id}/checks`)).status, 503)
+  t.equal((await api.get(`/monitors/${watch.id}`)).status, 200)
+  await breakTarget(watch)
+  await until(watch, 'down')
+  await assertOneOutage(t, watch)
+  const requests = watch.target.requests.length
+
+  await relay.mend()
+  await waitFor(async () => (await api.get(`/monitors/${watch.id}/checks`)).body.meta?.total >= requests, {
+    timeoutMs: 60_000,
+    label: 'every check in the history',
+  })
+})
+
+t.test('NATS is killed and comes back after half a minute: no result is lost, and no alert comes late', async t => {
+  const watch = await startWatch(t, 0)
+  const { api, nats } = watch.picket
+  await nats.kill9()
+  const before = watch.target.requests.length
+  await waitFor(() => watch.target.requests.length >= before + 2 * REGIONS.length, {
+    timeoutMs: 75_000,
+    label: 'checks that go on while NATS is away',
+  })
+  await nats.restart()
+  const checks = watch.target.requests.length
+  await waitFor(async () => (await api.get(`/monitors/${watch.id}/checks`)).body.meta?.total >= checks, {
+    timeoutMs: 60_000,
+    label: 'every check in the history',
+  })
+  t.equal((await api.get(`/monitors/${watch.id}`)).body.data.status, 'up')
+  t.equal(watch.receiver.received.length, 0)
+  const scheduled = (await api.get(`/monitors/${watch.id}/checks?per_page=100&region=us-east`)).body.data
+  const slots = scheduled.map((check: { scheduled_at: string }) => Date.parse(check.scheduled_at)).sort()
+  const gaps = slots.slice(1).map((ms: number, i: number) => ms - slots[i])
+  t.ok(Math.max(...gaps) <= 30_000, `no slot is missing: gaps of ${gaps} ms`)
+})
