@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { EVENT_NAMES } from '../events/catalog.ts'
 import { now } from '../platform/clock.ts'
-import { isId } from '../platform/ids.ts'
+import { isDeliveryId, isId } from '../platform/ids.ts'
 import type { Db } from '../platform/postgres.ts'
 import type { App } from '../web/app.ts'
 import { callerOf } from '../web/auth.ts'
@@ -11,7 +11,7 @@ import { metaOf, pageOf } from '../web/pages.ts'
 import { answers, dataOf, IdParams, pageProperties, pageOf as pageSchema, strictObject } from '../web/schemas.ts'
 import { replayDelivery } from './actions.ts'
 import { LogEntry, presentLogEntry } from './log-entry.ts'
-import { findDelivery, listDeliveries } from './store.ts'
+import { findDelivery, hasChannel, listDeliveries } from './store.ts'
 import { DELIVERY_STATUSES } from './types.ts'
 
 const LogQuery = strictObject({
@@ -34,14 +34,17 @@ export function deliveryRoutes(app: App, { db }: { db: Db }): void {
       },
     },
     async request => {
+      const { projectId } = callerOf(request)
       const { channel_id: channelId = null, event, status } = request.query
-      if (channelId !== null && !isId(channelId)) throw notFound('channel')
       const filter = {
         channelId,
         events: severalOf('event', event, EVENT_NAMES),
         statuses: severalOf('status', status, DELIVERY_STATUSES),
       }
-      const { rows, total } = await listDeliveries(db, callerOf(request).projectId, filter, pageOf(request.query))
+      if (channelId !== null && !(isId(channelId) && (await hasChannel(db, projectId, channelId)))) {
+        throw notFound('channel')
+      }
+      const { rows, total } = await listDeliveries(db, projectId, filter, pageOf(request.query))
       return { data: rows.map(presentLogEntry), meta: metaOf(request.query, total) }
     },
   )
@@ -71,14 +74,16 @@ export function deliveryRoutes(app: App, { db }: { db: Db }): void {
     },
     async request => {
       const { projectId } = callerOf(request)
-      await replayDelivery(db, projectId, request.params.id, now())
-      return { data: await readEntry(db, projectId, request.params.id) }
+      const { id } = request.params
+      if (!isDeliveryId(id)) throw notFound('log entry')
+      await replayDelivery(db, projectId, id, now())
+      return { data: await readEntry(db, projectId, id) }
     },
   )
 }
 
 async function readEntry(db: Db, projectId: string, id: string) {
-  const row = await findDelivery(db, projectId, id)
+  const row = isDeliveryId(id) ? await findDelivery(db, projectId, id) : null
   if (!row) throw notFound('log entry')
   return presentLogEntry(row)
 }

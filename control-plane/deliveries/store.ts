@@ -216,3 +216,9 @@ export async function findDelivery(db: Db, projectId: string, id: string): Promi
   const [row] = await query<DeliveryRow>(db, sql, [projectId, id])
   return row ?? null
 }
+
+/** True when the project has this channel. `id` has to be a valid id. */
+export async function hasChannel(db: Db, projectId: string, id: string): Promise<boolean> {
+  const sql = 'SELECT id FROM alert_channels WHERE project_id = ? AND id = ?'
+  return (await query(db, sql, [projectId, id])).length === 1
+}

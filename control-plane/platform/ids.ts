@@ -12,6 +12,9 @@ export const isId = (text: string): boolean => validate(text)
 /** A delivery's id: `whd_` + UUIDv7 without dashes. */
 export const newDeliveryId = (): string => `whd_${uuidv7().replaceAll('-', '')}`
 
+/** True when a text can be a delivery's id; a malformed one is "not found" too. */
+export const isDeliveryId = (text: string): boolean => /^whd_[0-9a-f]{32}$/.test(text)
+
 /** `length` random base62 characters, uniformly distributed. */
 export function randomBase62(length: number): string {
   let text = ''
