@@ -51,7 +51,12 @@ export async function createApp(context: AppContext): Promise<App> {
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     routerOptions: { maxParamLength: 200, ignoreTrailingSlash: false },
-    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, allErrors: true, formats: FORMATS } },
+    ajv: {
+      customOptions: { coerceTypes: false, removeAdditional: false, allErrors: true },
+      onCreate: ajv => {
+        for (const [name, format] of Object.entries(FORMATS)) ajv.addFormat(name, format)
+      },
+    },
     frameworkErrors: (_error, request, reply) => answerError(notFound('page'), request, reply),
     clientErrorHandler: answerBrokenRequest,
   }).withTypeProvider<TypeBoxTypeProvider>()

@@ -44,6 +44,7 @@ function assertPlain(root: unknown): void {
     const { value, path, depth } = item
     if (++seen > MAX_VALUES) throw refuse('', `has more than ${MAX_VALUES} values`)
     if (typeof value === 'string' && !isStorable(value)) throw refuse(path, 'holds characters that are not text')
+    if (value === Infinity || value === -Infinity) throw refuse(path, 'is a number that is too large')
     if (typeof value !== 'object' || value === null) continue
     if (depth === MAX_DEPTH) throw refuse('', `is nested more than ${MAX_DEPTH} deep`)
     for (const [key, inner] of Object.entries(value)) {

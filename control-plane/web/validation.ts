@@ -3,8 +3,19 @@ import type { Detail } from './errors.ts'
 /** What the validator of Fastify (Ajv, all errors) says about one place of a request. */
 export type Fault = { keyword: string; instancePath: string; params: Record<string, unknown>; message?: string }
 
-/** Formats beyond those of JSON Schema. `line`: what may stand in a header, a subject, a host or a name. */
-export const FORMATS = { line: /^[^\r\n\0]*$/ }
+const DATE_TIME = /^[1-9]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i
+
+/**
+ * Our own formats, and stricter ones than Ajv's. `line`: what may stand in a header, a subject, a host or a name.
+ * `date-time`: what RFC 3339 writes and JavaScript can read, so no leap seconds, with days that exist, from 1970 on.
+ */
+export const FORMATS = {
+  line: /^[^\r\n\0]*$/,
+  'date-time': (text: string) => DATE_TIME.test(text) && Date.parse(text) >= 0 && isDay(text.slice(0, 10)),
+}
+
+/** JavaScript reads February 30th as March 2nd. */
+const isDay = (day: string) => new Date(`${day}T00:00:00Z`).toISOString().startsWith(day)
 
 const MAX_DETAILS = 50
 
@@ -89,6 +100,7 @@ function sentenceOf({ keyword, params, message }: Fault): string {
       return limit === 1 ? 'must not be empty' : `must have at least ${limit} ${unitOf(keyword)}`
     case 'maxLength':
     case 'maxItems':
+    case 'maxProperties':
       return `must have at most ${limit} ${unitOf(keyword)}`
     case 'uniqueItems':
       return 'must not have the same item twice'
@@ -101,4 +113,5 @@ function sentenceOf({ keyword, params, message }: Fault): string {
   }
 }
 
-const unitOf = (keyword: string) => (keyword.endsWith('Length') ? 'characters' : 'items')
+const unitOf = (keyword: string) =>
+  keyword.endsWith('Length') ? 'characters' : keyword.endsWith('Items') ? 'items' : 'properties'
