@@ -1,0 +1,226 @@
+import t from 'tap'
+import { v7 as uuidv7 } from 'uuid'
+import { query } from '../../control-plane/platform/postgres.ts'
+import { newApiKey } from '../../control-plane/web/api-key.ts'
+import { startApi } from '../support/api-server.ts'
+import { type Operation, readOperations } from '../support/operations.ts'
+import { addressOf, bodyOf, createRecords, pathIdOf, type Records } from '../support/records.ts'
+
+const api = await startApi(t, { RATE_LIMIT_PER_MINUTE: '1000000' })
+const mine = await api.tenant()
+const records = await createRecords(api, mine)
+const { operations } = await readOperations(api)
+const closed = operations.filter(({ isOpen }) => !isOpen)
+
+/** What a key with scope write may not do (decisions 2.2). */
+const NEEDS_ADMIN = /^\/(api-keys|members|agent\/invite)/
+
+function send(
+  operation: Operation,
+  address: string,
+  { key, ...sent }: { key: string | null; headers?: Record<string, string>; body?: object },
+) {
+  const body = sent.body ?? (operation.body ? bodyOf(operation, records) : undefined)
+  return api.call(operation.method, address, { key, headers: sent.headers, body })
+}
+
+t.test('every operation but the open ones is 401 without a key that is known, in whatever form it comes', async t => {
+  const swapped = mine.key.replace(/.$/, last => (last === '0' ? '1' : '0'))
+  const basic = `Basic ${Buffer.from(`${mine.key}:`).toString('base64')}`
+  const deleted = await api.call('POST', '/api-keys', { key: mine.key, body: { name: 'gone', scope: 'admin' } })
+  await api.call('DELETE', `/api-keys/${deleted.body.data.id}`, { key: mine.key })
+  const forms: [string, Record<string, string>][] = [
+    ['nothing', {}],
+    ['an empty header', { authorization: '' }],
+    ['no key', { authorization: 'Bearer ' }],
+    ['a raw key', { authorization: mine.key }],
+    ['X-API-Key', { 'x-api-key': mine.key }],
+    ['Basic', { authorization: basic }],
+    ['a cookie', { cookie: `session=${mine.key}` }],
+    ['no key of ours', { authorization: 'Bearer sk_live_something' }],
+    ['a wrong checksum', { authorization: `Bearer ${swapped}` }],
+    ['an unknown key', { authorization: `Bearer ${newApiKey()}` }],
+    ['two keys', { authorization: `Bearer ${mine.key} ${mine.key}` }],
+    ['a deleted key', { authorization: `Bearer ${deleted.body.data.key}` }],
+  ]
+  for (const operation of closed) {
+    const statuses = await Promise.all(
+      forms.map(async ([what, headers]) => {
+        const { status, body } = await send(operation, addressOf(operation, records), { key: null, headers })
+        return `${what}: ${status} ${body.error?.code}`
+      }),
+    )
+    t.same(
+      statuses,
+      forms.map(([what]) => `${what}: 401 unauthorized`),
+      operation.name,
+    )
+  }
+})
+
+t.test('a key whose scope is too low is 403 before anything else is looked at', async t => {
+  for (const scope of ['read', 'write'] as const) {
+    const key = await api.keyOf(mine, scope)
+    for (const operation of closed) {
+      const isRead = operation.method === 'GET'
+      const mayDo = !NEEDS_ADMIN.test(operation.path) && (isRead || scope === 'write')
+      const address = addressOf(operation, records, pathIdOf(operation, records) && uuidv7())
+      const { status, body } = await send(operation, address, { key, ...(operation.body && { body: { colour: 1 } }) })
+      const refused = status === 403 && body.error.code === 'insufficient_scope'
+      t.equal(refused, !mayDo, `${operation.name} with a ${scope} key: ${status}`)
+      if (mayDo) t.ok(status < 500 && status !== 401, `${operation.name} with a ${scope} key: ${status}`)
+    }
+  }
+})
+
+const ofOthers = await createRecords(api, await api.tenant())
+const withId = closed.filter(({ path }) => path.includes('{id}'))
+
+/** Rows of every table that hold this project's records. */
+const everything = async () => {
+  const tables = ['monitors', 'alert_channels', 'alert_rules', 'incidents', 'deliveries', 'api_keys', 'transitions']
+  const rows = tables.map(name =>
+    query(api.db, `SELECT (to_jsonb(x) - 'last_used_at')::text FROM ?? x ORDER BY 1`, [name] as never),
+  )
+  return await Promise.all(rows)
+}
+
+t.test('an id in a path that is another tenant’s, unknown or malformed is 404 and touches nothing', async t => {
+  const before = await everything()
+  for (const operation of withId) {
+    const ids: [string, string][] = [
+      ['another tenant’s', pathIdOf(operation, ofOthers)!],
+      ['unknown', uuidv7()],
+      ['an unknown delivery', `whd_${'0'.repeat(32)}`],
+      ['no id', 'x'],
+      ['a number', '1'],
+      ['nil', '00000000-0000-0000-0000-000000000000'],
+      ['with a NUL', '%00'],
+      ['with a NUL at the end', `${pathIdOf(operation, records)}%00`],
+      ['with a line break', `${pathIdOf(operation, records)}%0d%0a`],
+      ['with a blank', `%20${pathIdOf(operation, records)}`],
+      ['in braces', `%7B${pathIdOf(operation, records)}%7D`],
+      ['half a surrogate pair', '%ed%a0%80'],
+      ['SQL', "1'%20OR%20'1'='1"],
+      ['upwards', '..%2f..%2fproject'],
+      ['long', 'x'.repeat(2_000)],
+    ]
+    for (const [what, id] of ids) {
+      const { status, body } = await send(operation, addressOf(operation, records, id), { key: mine.key })
+      t.match(
+        { status, body },
+        { status: 404, body: { error: { code: 'not_found', status: 404 } } },
+        `${operation.name}: ${what}`,
+      )
+    }
+  }
+  t.same(await everything(), before)
+})
+
+t.test('an id in a body or a filter that is another tenant’s, unknown or malformed is 404', async t => {
+  const before = await everything()
+  const wrongIds = (name: string) => [
+    ofOthers[name as keyof Records] ?? ofOthers.alert_channel_id,
+    uuidv7(),
+    'x',
+    '1;--',
+  ]
+  for (const operation of closed) {
+    const inBody = Object.keys(operation.body?.properties ?? {}).filter(name => name.endsWith('_id'))
+    for (const name of inBody) {
+      for (const id of wrongIds(name)) {
+        const body = { ...bodyOf(operation, records), [name]: id }
+        const { status } = await send(operation, addressOf(operation, records), { key: mine.key, body })
+        t.equal(status, 404, `${operation.name} with ${name} ${id}`)
+      }
+    }
+    const inQuery = operation.query.filter(({ name }) => name.endsWith('_id'))
+    for (const { name } of inQuery) {
+      for (const id of wrongIds(name)) {
+        const address = `${operation.path}?${name}=${encodeURIComponent(id)}`
+        const { status } = await send(operation, address, { key: mine.key })
+        t.equal(status, 404, `${operation.name} with ${name} ${id}`)
+      }
+    }
+  }
+  t.same(await everything(), before)
+})
+
+t.test('an unknown query parameter and an unknown page are 400 wherever there is a list', async t => {
+  for (const operation of closed.filter(({ method }) => method === 'GET')) {
+    const address = addressOf(operation, records)
+    const more = (text: string) => `${address}${address.includes('?') ? '&' : '?'}${text}`
+    const isList = operation.query.some(({ name }) => name === 'page')
+    for (const text of [
+      'colour=1',
+      'constructor=1',
+      '__proto__=1',
+      ...(isList ? ['page=0', 'page=1.5', 'per_page=101', 'per_page=1e2', 'page=%00'] : []),
+    ]) {
+      const { status, body } = await send(operation, more(text), { key: mine.key })
+      t.match(
+        { status, body },
+        { status: 400, body: { error: { details: [{ path: text.split('=')[0] }] } } },
+        `${operation.name} ${text}`,
+      )
+    }
+  }
+})
+
+t.test('a time that no clock shows is a 400, whatever filter it stands in', async t => {
+  const times = [
+    'x',
+    '',
+    '2026',
+    '2026-02-30T00:00:00Z',
+    '2026-08-01T23:59:60Z',
+    '2026-08-01T00:00:00',
+    '2026-08-01T25:00:00Z',
+    '2026-08-01T00:00:00+05',
+    '2026-08-01T00:00:00.Z',
+    '0000-01-01T00:00:00Z',
+    '2026-08-01T00:00:00Z\0',
+    '٢٠٢٦-٠٨-٠١T٠٠:٠٠:٠٠Z',
+  ]
+  for (const operation of closed) {
+    for (const { name } of operation.query.filter(({ schema }) => schema.format === 'date-time')) {
+      for (const time of times) {
+        const address = addressOf(operation, records)
+        const { status, body } = await send(
+          operation,
+          `${address}${address.includes('?') ? '&' : '?'}${name}=${encodeURIComponent(time)}`,
+          { key: mine.key },
+        )
+        t.match(
+          { status, body },
+          { status: 400, body: { error: { details: [{ path: name }] } } },
+          `${operation.name} ${name}=${JSON.stringify(time)}`,
+        )
+      }
+      for (const time of ['1970-01-01T00:00:00Z', '9999-12-31T23:59:59Z', '2026-08-01T00:00:00.123456789+05:30']) {
+        const address = addressOf(operation, records)
+        const { status } = await send(
+          operation,
+          `${address}${address.includes('?') ? '&' : '?'}${name}=${encodeURIComponent(time)}`,
+          { key: mine.key },
+        )
+        t.ok(status === 200 || status === 400, `${operation.name} ${name}=${time}: ${status}`)
+      }
+    }
+  }
+})
+
+t.test('a deleted record is 404 to every operation on it', async t => {
+  const deletions = closed.filter(({ method, path }) => method === 'DELETE' && path.includes('{id}'))
+  const order = ['/alerts/rules/{id}', '/alerts/channels/{id}', '/monitors/{id}', '/api-keys/{id}']
+  deletions.sort((a, b) => order.indexOf(a.path) - order.indexOf(b.path))
+  for (const deletion of deletions) {
+    const deleted = await send(deletion, addressOf(deletion, records), { key: mine.key })
+    t.match(deleted, { status: 200, body: { data: { id: pathIdOf(deletion, records), deleted: true } } }, deletion.name)
+    const others = withId.filter(({ path }) => path.startsWith(deletion.path))
+    for (const operation of others) {
+      const { status } = await send(operation, addressOf(operation, records), { key: mine.key })
+      t.equal(status, 404, `${operation.name} after the deletion`)
+    }
+  }
+})

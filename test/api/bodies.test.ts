@@ -1,0 +1,117 @@
+import t from 'tap'
+import { query } from '../../control-plane/platform/postgres.ts'
+import { startApi } from '../support/api-server.ts'
+import { type Fault, faultsOf } from '../support/faults.ts'
+import { type Operation, readOperations } from '../support/operations.ts'
+import { addressOf, bodyOf, createRecords } from '../support/records.ts'
+
+const api = await startApi(t, { RATE_LIMIT_PER_MINUTE: '1000000' })
+const account = await api.tenant()
+const records = await createRecords(api, account)
+const { operations } = await readOperations(api)
+const withBody = operations.filter(({ body }) => body !== null)
+
+/** Not what a request stores: what is counted and remembered about requests. */
+const ABOUT_REQUESTS = ['bootstrap_attempts', 'idempotency_keys']
+
+/** Every row of every table as one text a table. */
+async function stored() {
+  const tables = await query<{ name: string }>(
+    api.db,
+    `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`,
+  )
+  const kept = tables.filter(({ name }) => !ABOUT_REQUESTS.includes(name))
+  const rows = await Promise.all(
+    kept.map(({ name }) =>
+      query(api.db, `SELECT (to_jsonb(x) - 'last_used_at')::text AS row FROM ?? x ORDER BY 1`, [name] as never),
+    ),
+  )
+  return Object.fromEntries(kept.map(({ name }, i) => [name, rows[i]]))
+}
+
+const forgetRefusals = () => api.db.raw('DELETE FROM bootstrap_attempts')
+
+function send(operation: Operation, body: string, headers = {}) {
+  const key = operation.isOpen ? null : account.key
+  return api.call(operation.method, addressOf(operation, records), { key, body, headers })
+}
+
+type Refusal = { status: number; code: string; message: string; details: { path: string; message: string }[] }
+
+/** What is wrong with the refusal of a fault; null when it is as it should be. */
+function complaintAbout(status: number, refusal: Refusal | undefined, path: string): string | null {
+  if (status !== 400 || refusal?.status !== 400 || refusal.code !== 'validation_error') return `answered ${status}`
+  const { details, message } = refusal
+  if (!details.some(detail => detail.path === path)) return `points at ${details.map(detail => detail.path).join(', ')}`
+  const sentences = [message, ...details.map(detail => detail.message)]
+  // words of the validating library or of the language instead of a sentence
+  const poor = sentences.find(
+    sentence => !/^\S.* \S/.test(sentence) || /NOT|undefined|\[object|must match/.test(sentence),
+  )
+  return poor === undefined ? null : `says "${poor}"`
+}
+
+for (const operation of withBody.filter(({ name }) => name !== 'POST /monitors/bulk')) {
+  t.test(`${operation.name} 400 tells the place of whatever is wrong with a body, and stores nothing`, async t => {
+    const before = await stored()
+    const faults = faultsOf(operation.body, bodyOf(operation, records))
+    t.ok(faults.length > 20, `${faults.length} ways to be wrong`)
+    const complaints: string[] = []
+    for (const { what, path, text } of faults) {
+      if (operation.isOpen) await forgetRefusals()
+      const { status, body } = await send(operation, text)
+      const complaint = complaintAbout(status, body.error, path)
+      if (complaint) complaints.push(`${path || 'the body'}: ${what}: ${complaint}`)
+    }
+    t.same(complaints, [])
+    t.same(await stored(), before)
+  })
+}
+
+t.test('POST /monitors/bulk tells what is wrong with an item by its place, and stores nothing', async t => {
+  const operation = withBody.find(({ name }) => name === 'POST /monitors/bulk')!
+  const before = await stored()
+  const complaints: string[] = []
+  const isOfItem = ({ path }: Fault) => path.startsWith('monitors[0]')
+  for (const { what, path, text } of faultsOf(operation.body, bodyOf(operation, records))) {
+    const { status, body } = await send(operation, text)
+    const isTold = status === 201 && isOfItem({ what, path, text }) && body.monitors.length === 0
+    const sentence = body.errors?.[0]?.error ?? ''
+    const field = path.replace(/^monitors\[0\]\.?/, '')
+    const complaint = isTold
+      ? sentence.includes(field) && body.errors[0].index === 0
+        ? null
+        : `says "${sentence}"`
+      : complaintAbout(status, body.error, path)
+    if (complaint) complaints.push(`${path || 'the body'}: ${what}: ${complaint}`)
+  }
+  t.same(complaints, [])
+  t.same(await stored(), before)
+})
+
+t.test('whatever takes a body refuses what is no JSON, too deep, too large or of another type', async t => {
+  const before = await stored()
+  const json = 'application/json'
+  const rows: [string, string, string, number][] = [
+    ['nothing', '', json, 400],
+    ['broken JSON', '{"name":', json, 400],
+    ['two documents', '{}{}', json, 400],
+    ['NaN', '{"name":NaN}', json, 400],
+    ['10,000 levels', `${'['.repeat(10_000)}${']'.repeat(10_000)}`, json, 400],
+    ['10,000 levels inside', `{"name":${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}}`, json, 400],
+    ['1 MiB and a byte', `"${'x'.repeat(1024 * 1024 - 1)}"`, json, 413],
+    ['a form', 'name=x', 'application/x-www-form-urlencoded', 415],
+    ['text', '{}', 'text/plain', 415],
+    ['no known type', '{}', 'nonsense', 415],
+  ]
+  const complaints: string[] = []
+  for (const operation of withBody) {
+    for (const [what, text, type, expected] of rows) {
+      if (operation.isOpen) await forgetRefusals()
+      const { status, body } = await send(operation, text, { 'content-type': type })
+      if (status !== expected || !body.error?.message) complaints.push(`${operation.name}: ${what}: ${status}`)
+    }
+  }
+  t.same(complaints, [])
+  t.same(await stored(), before)
+})

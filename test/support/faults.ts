@@ -1,0 +1,135 @@
+import type { Schema } from './operations.ts'
+
+/** A value made wrong in one place. `text`: the value as JSON. `path`: where the answer has to point. */
+export type Fault = { what: string; path: string; text: string }
+
+type Json = Record<string, unknown>
+
+/** Numbers that JSON can write and JSON.stringify does not: `"raw 1e400"` stands for one until it is written. */
+const rawNumber = (digits: string) => `raw ${digits}`
+const write = (value: unknown) => JSON.stringify(value)?.replace(/"raw ([^"]*)"/g, '$1')
+
+/**
+ * Every way to break a body that its JSON Schema tells of, one at a time: what is required left out, null, other types,
+ * both sides of each bound, unknown properties, characters that are no text.
+ */
+export function faultsOf(schema: Schema, valid: unknown, path = ''): Fault[] {
+  const isNullable = schema.anyOf?.some((branch: Schema) => branch.type === 'null') === true
+  const branch = schema.anyOf?.find((one: Schema) => one.type !== 'null') ?? schema
+  const wrong = [...wrongTypes(branch.type, isNullable), ...wrongValues(branch, valid)]
+  const own = wrong.map(([what, value]) => ({ what, path, text: write(value) }))
+  if (branch.type === 'object') return [...own, ...faultsInObject(branch, valid as Json, path)]
+  if (branch.type === 'array') return [...own, ...faultsInItem(branch, valid as unknown[], path)]
+  return own
+}
+
+type Wrong = [what: string, value: unknown]
+
+const SAMPLES: Record<string, unknown> = { string: 'x', integer: 60, boolean: true, array: [], object: {}, null: null }
+
+function wrongTypes(type: string, isNullable: boolean): Wrong[] {
+  const fits = (sample: string) =>
+    sample === type || (type === 'number' && sample === 'integer') || (isNullable && sample === 'null')
+  return Object.entries(SAMPLES)
+    .filter(([sample]) => !fits(sample))
+    .map(([sample, value]) => [sample === 'null' ? 'null' : `a value of type ${sample}`, value])
+}
+
+function wrongValues(schema: Schema, valid: unknown): Wrong[] {
+  switch (schema.type) {
+    case 'string':
+      return wrongTexts(schema)
+    case 'integer':
+    case 'number':
+      return wrongNumbers(schema)
+    case 'array':
+      return wrongLists(schema, valid as unknown[])
+    case 'object':
+      return schema.maxProperties === undefined
+        ? []
+        : [[`more than ${schema.maxProperties} properties`, manyProperties(schema.maxProperties + 1)]]
+    default:
+      return []
+  }
+}
+
+function wrongTexts({ minLength, maxLength, format, enum: values }: Schema): Wrong[] {
+  const wrong: Wrong[] = [
+    ['a NUL', 'a\0b'],
+    ['half a surrogate pair', 'a\ud800b'],
+  ]
+  if (minLength > 0 || values || format === 'email') wrong.push(['an empty text', ''])
+  if (maxLength) wrong.push(['too long a text', 'x'.repeat(maxLength + 1)])
+  if (values) wrong.push(['another value', 'something else'], ['another case', swapCase(values[0])])
+  if (format === 'line' || format === 'email')
+    wrong.push(['CR LF', 'a@b.co\r\nX: y'], ['a line feed at the end', 'a@b.co\n'])
+  return wrong
+}
+
+const swapCase = (text: string) => (text === text.toLowerCase() ? text.toUpperCase() : text.toLowerCase())
+
+function wrongNumbers({ type, minimum, maximum }: Schema): Wrong[] {
+  const wrong: Wrong[] = [
+    ['a number as text', '60'],
+    ['an endless number', rawNumber('1e400')],
+    ['a huge number', rawNumber('99999999999999999999999')],
+    ['a hugely negative number', rawNumber('-1e308')],
+  ]
+  if (type === 'integer') wrong.push(['a fraction', (minimum ?? 0) + 0.5])
+  if (minimum !== undefined) wrong.push(['just too small', minimum - (type === 'integer' ? 1 : 1e-9)])
+  if (maximum !== undefined) wrong.push(['just too large', maximum + (type === 'integer' ? 1 : 1e-9)])
+  if (minimum > 0) wrong.push(['minus nought', rawNumber('-0')])
+  return wrong
+}
+
+function wrongLists({ minItems, maxItems, uniqueItems }: Schema, valid: unknown[]): Wrong[] {
+  const wrong: Wrong[] = []
+  if (minItems > 0) wrong.push(['an empty list', []])
+  if (maxItems) wrong.push(['too long a list', Array.from({ length: maxItems + 1 }, () => valid[0])])
+  if (uniqueItems) wrong.push(['an item twice', [valid[0], valid[0]]])
+  return wrong
+}
+
+const manyProperties = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`p${i}`, 'v']))
+
+function faultsInObject(schema: Schema, valid: Json, path: string): Fault[] {
+  const at = (key: string) => (path === '' ? key : `${path}.${key}`)
+  const missing = (schema.required ?? []).map((key: string) => {
+    const { [key]: _, ...rest } = valid
+    return { what: 'nothing where something is required', path: at(key), text: write(rest) }
+  })
+  const unknown = (schema.additionalProperties === false ? ['colour', 'constructor', 'hasOwnProperty'] : []).map(
+    key => ({
+      what: 'an unknown property',
+      path: at(key),
+      text: write({ ...valid, [key]: 1 }),
+    }),
+  )
+  const prototype = { what: 'a __proto__', path, text: write(valid).replace('{', '{"__proto__":{"a":1},') }
+  const inner = Object.entries<Schema>(schema.properties ?? {}).flatMap(([key, property]) =>
+    faultsOf(property, valid[key], at(key)).map(fault => ({ ...fault, text: replaced(valid, key, fault.text) })),
+  )
+  const free = schema.properties ? [] : faultsInFreeForm(valid, path)
+  return [...missing, ...unknown, prototype, ...inner, ...free]
+}
+
+/** What no value may hold, however free the form of its object is. */
+function faultsInFreeForm(valid: Json, path: string): Fault[] {
+  const values: Wrong[] = [
+    ['an endless number', rawNumber('1e400')],
+    ['a NUL', 'a\0b'],
+    ['half a surrogate pair', '\udc00'],
+  ]
+  return values.map(([what, value]) => ({ what, path: `${path}.p`, text: replaced(valid, 'p', write(value)) }))
+}
+
+/** The object as JSON, with the text of one property put in as it is. */
+function replaced(valid: Json, key: string, text: string): string {
+  const { [key]: _, ...rest } = valid
+  const others = write(rest).slice(1, -1)
+  return `{${others}${others && ','}${JSON.stringify(key)}:${text}}`
+}
+
+function faultsInItem(schema: Schema, valid: unknown[], path: string): Fault[] {
+  return faultsOf(schema.items, valid[0], `${path}[0]`).map(fault => ({ ...fault, text: `[${fault.text}]` }))
+}

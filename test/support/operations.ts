@@ -1,0 +1,44 @@
+import type { ApiServer } from './api-server.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: JSON Schemas of any shape
+export type Schema = any
+
+/** One operation of the OpenAPI document; `path` as the document writes it, without the prefix. */
+export type Operation = {
+  name: string
+  method: string
+  path: string
+  isOpen: boolean
+  body: Schema | null
+  query: { name: string; required: boolean; schema: Schema }[]
+  /** by status */
+  answers: Record<string, Schema>
+}
+
+const PREFIX = '/api/v1'
+
+/** What the running API says that it can do: tests that go through this list meet every route, new ones too. */
+export async function readOperations(api: ApiServer): Promise<{ operations: Operation[]; document: Schema }> {
+  const { body: document } = await api.call('GET', `${api.origin}/openapi.json`, { key: null })
+  const operations = Object.entries<Schema>(document.paths).flatMap(([path, methods]) =>
+    Object.entries<Schema>(methods).map(([method, operation]) => toOperation(method, path, operation)),
+  )
+  return { operations, document }
+}
+
+function toOperation(method: string, fullPath: string, operation: Schema): Operation {
+  const path = fullPath.slice(PREFIX.length)
+  return {
+    name: `${method.toUpperCase()} ${path}`,
+    method: method.toUpperCase(),
+    path,
+    isOpen: operation.security?.length === 0,
+    body: schemaOf(operation.requestBody),
+    query: (operation.parameters ?? []).filter((one: Schema) => one.in === 'query'),
+    answers: Object.fromEntries(
+      Object.entries<Schema>(operation.responses).map(([status, answer]) => [status, schemaOf(answer)]),
+    ),
+  }
+}
+
+const schemaOf = (holder: Schema) => holder?.content?.['application/json']?.schema ?? null

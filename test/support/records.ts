@@ -1,0 +1,122 @@
+import { v7 as uuidv7 } from 'uuid'
+import { execute } from '../../control-plane/platform/postgres.ts'
+import type { ApiServer } from './api-server.ts'
+import type { Operation } from './operations.ts'
+import type { Tenant } from './tenant.ts'
+
+type Account = Tenant & { key: string }
+
+/** Ids of one record of each kind, by the name that a property or a filter gives them. */
+export type Records = {
+  monitor_id: string
+  alert_channel_id: string
+  rule_id: string
+  incident_id: string
+  log_id: string
+  api_key_id: string
+}
+
+const HOOK = 'https://hooks.example.com/picket'
+
+export const MONITOR = {
+  name: 'Shop',
+  type: 'http',
+  url: 'https://shop.example.com/health',
+  method: 'POST',
+  headers: { Accept: 'application/json' },
+  body: '{}',
+  interval_seconds: 60,
+  timeout_ms: 5_000,
+  regions: ['us-east'],
+  assertions: [{ type: 'status_code', operator: 'equals', value: '200' }],
+  auth_type: 'bearer',
+  auth_config: { token: 'a token of the shop' },
+  keyword: 'ok',
+  keyword_type: 'contains',
+  heartbeat_interval: 60,
+  heartbeat_grace: 60,
+  ssl_check: true,
+  domain_check: false,
+  screenshot_on_failure: true,
+  screenshot_compare: false,
+  screenshot_threshold: 0.1,
+  retry_count: 1,
+  tags: ['shop'],
+}
+const CHANNEL = {
+  name: 'Hook',
+  type: 'webhook',
+  config: { url: HOOK, headers: { 'X-Team': 'ops' } },
+  is_default: false,
+}
+
+/** Makes one record of each kind, through the API where it can. */
+export async function createRecords(api: ApiServer, { key, projectId }: Account): Promise<Records> {
+  const create = async (path: string, body?: object) => {
+    const answer = await api.call('POST', path, { key, ...(body && { body }) })
+    if (answer.status > 201) throw new Error(`POST ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`)
+    return answer.body.data.id as string
+  }
+  const monitor_id = await create('/monitors', MONITOR)
+  const alert_channel_id = await create('/alerts/channels', CHANNEL)
+  const incident_id = uuidv7()
+  await execute(
+    api.db,
+    `INSERT INTO incidents (id, project_id, title, severity, status, source, started_at, created_at, updated_at)
+     VALUES (?, ?, 'Shop is down', 'major', 'investigating', 'manual', now(), now(), now())`,
+    [incident_id, projectId],
+  )
+  return {
+    monitor_id,
+    alert_channel_id,
+    rule_id: await create('/alerts/rules', { monitor_id, alert_channel_id }),
+    incident_id,
+    log_id: await create(`/alerts/channels/${alert_channel_id}/test`),
+    api_key_id: await create('/api-keys', { name: 'spare', scope: 'read' }),
+  }
+}
+
+/** A body that each operation takes, with every property that it knows. A new operation with a body needs a line. */
+export function bodyOf({ name }: Operation, records: Records): Record<string, unknown> {
+  const { auth_type, auth_config, heartbeat_interval, heartbeat_grace, screenshot_threshold, ...update } = MONITOR
+  const rule = { monitor_id: records.monitor_id, alert_channel_id: records.alert_channel_id }
+  const switches = { on_down: true, on_recovery: true, on_degraded: false }
+  const bodies: Record<string, Record<string, unknown>> = {
+    'POST /agent/bootstrap': { email: `${uuidv7()}@example.com`, name: 'Ann' },
+    'POST /api-keys': { name: 'CI', scope: 'read' },
+    'POST /monitors': MONITOR,
+    'POST /monitors/bulk': { monitors: [MONITOR] },
+    'PUT /monitors/{id}': update,
+    'PUT /monitors/{id}/auth': { auth_type, auth_config },
+    'POST /alerts/channels': CHANNEL,
+    'PUT /alerts/channels/{id}': CHANNEL,
+    'POST /alerts/rules': { ...rule, ...switches },
+    'PUT /alerts/rules/{id}': { ...rule, ...switches },
+  }
+  const body = bodies[name]
+  if (!body) throw new Error(`test/support/records.ts has no body for ${name}`)
+  return body
+}
+
+/** Which record the `{id}` of a path is. A new kind of path needs a line. */
+export function pathIdOf({ path }: Operation, records: Records): string | null {
+  if (!path.includes('{id}')) return null
+  const kinds: [RegExp, keyof Records][] = [
+    [/^\/monitors\//, 'monitor_id'],
+    [/^\/alerts\/channels\//, 'alert_channel_id'],
+    [/^\/alerts\/rules\//, 'rule_id'],
+    [/^\/alerts\/log\//, 'log_id'],
+    [/^\/incidents\//, 'incident_id'],
+    [/^\/api-keys\//, 'api_key_id'],
+  ]
+  const kind = kinds.find(([pattern]) => pattern.test(path))
+  if (!kind) throw new Error(`test/support/records.ts does not know the records of ${path}`)
+  return records[kind[1]]
+}
+
+/** The address of an operation on these records, with the query that it requires. */
+export function addressOf(operation: Operation, records: Records, id = pathIdOf(operation, records)): string {
+  const required = operation.query.filter(({ required }) => required)
+  const query = required.map(({ name }) => `${name}=${records[name as keyof Records]}`).join('&')
+  return operation.path.replace('{id}', id ?? '') + (query && `?${query}`)
+}
