@@ -14,10 +14,16 @@ export function createLog(name: string, level: string): Log {
     'auth_config',
     'credentials',
   ]
-  return pino({
-    name,
-    level,
-    redact: { paths: secret.flatMap(key => [key, `*.${key}`]), censor: '********' },
-    timestamp: pino.stdTimeFunctions.isoTime,
-  })
+  // Not pino's own destination: when whoever read our output is gone, its last flush tries again for ever and the
+  // process never ends.
+  process.stdout.on('error', () => {})
+  return pino(
+    {
+      name,
+      level,
+      redact: { paths: secret.flatMap(key => [key, `*.${key}`]), censor: '********' },
+      timestamp: pino.stdTimeFunctions.isoTime,
+    },
+    { write: line => void process.stdout.write(line) },
+  )
 }

@@ -9,6 +9,7 @@ import { type Prepared, prepareDelivery } from './prepare.ts'
 import {
   claimLanes,
   headsOf,
+  lockChannels,
   lockHeldLanes,
   type Recorded,
   recordAttempts,
@@ -25,7 +26,9 @@ import type { LoggedAttempt, NewDelivery, Outcome } from './types.ts'
 export async function enqueueDeliveries(tx: Tx, deliveries: NewDelivery[], now: Date): Promise<string[]> {
   if (deliveries.length === 0) return []
   const rows = deliveries.map(delivery => ({ id: newDeliveryId(), ...delivery }))
-  // The lane's row is touched even when it is there: whoever empties the lane has to wait for this transaction.
+  // Channels are locked before lanes, here as everywhere, so that deleting a channel cannot deadlock with its alerts. The
+  // lane's row is touched even when it is there: whoever empties the lane has to wait for this transaction.
+  await lockChannels(tx, rows)
   await execute(
     tx,
     `WITH added AS (

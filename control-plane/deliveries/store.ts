@@ -109,8 +109,16 @@ export async function storeRendered(tx: Tx, rendered: Rendered[], now: Date): Pr
   )
 }
 
-/** Locks those of the lanes that `owner` still holds, in the order in which everybody locks lanes. */
-export function lockHeldLanes(tx: Tx, owner: string, lanes: Lane[]): Promise<Lane[]> {
+/** Keeps channels from being deleted until the transaction ends; counting their failures goes on. */
+export async function lockChannels(tx: Tx, rows: { channelId: string }[]): Promise<void> {
+  await query(tx, 'SELECT FROM alert_channels WHERE id = ANY (?::uuid[]) ORDER BY id FOR KEY SHARE', [
+    [...new Set(rows.map(row => row.channelId))],
+  ])
+}
+
+/** Locks those of the lanes that `owner` still holds, in the order in which everybody locks channels and lanes. */
+export async function lockHeldLanes(tx: Tx, owner: string, lanes: Lane[]): Promise<Lane[]> {
+  await lockChannels(tx, lanes)
   return query<Lane>(
     tx,
     `SELECT channel_id AS "channelId", subject FROM delivery_lanes

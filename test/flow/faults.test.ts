@@ -7,6 +7,8 @@ import { startTcpRelay } from '../support/tcp-relay.ts'
 import { waitFor } from '../support/wait.ts'
 
 t.setTimeout(240_000)
+// they wait more than they work
+t.jobs = 5
 
 const REGIONS = ['us-east', 'eu-west']
 type Watch = { picket: Picket; target: Target; receiver: Receiver; id: string }
@@ -58,14 +60,18 @@ async function assertOneOutage(t: Test, { picket, receiver, id }: Watch): Promis
   t.same(new Set(receiver.received.map(one => one.json.delivery_id)), new Set([log[0].delivery_id]))
 }
 
-t.test('the control plane is killed while an outage is being decided: one transition, one delivery id', async t => {
-  const watch = await startWatch(t, 2)
-  await breakTarget(watch)
-  await watch.picket.controlPlane.kill9()
-  await watch.picket.restartControlPlane()
-  await until(watch, 'down')
-  await assertOneOutage(t, watch)
-})
+t.test(
+  'the control plane is killed while an outage is being decided: one transition, one delivery id',
+  { buffered: true },
+  async t => {
+    const watch = await startWatch(t, 2)
+    await breakTarget(watch)
+    await watch.picket.controlPlane.kill9()
+    await watch.picket.restartControlPlane()
+    await until(watch, 'down')
+    await assertOneOutage(t, watch)
+  },
+)
 
 t.test(
   'the control plane is killed while the webhook is on its way: it comes again with the same id and bytes',
@@ -83,58 +89,72 @@ t.test(
   },
 )
 
-t.test('a probe is killed while an outage is being decided: one transition, one delivery id', async t => {
-  const watch = await startWatch(t, 2)
-  await breakTarget(watch)
-  const probe = watch.picket.probes[0]!
-  await probe.kill9()
-  probe.start()
-  await until(watch, 'down')
-  await assertOneOutage(t, watch)
-})
+t.test(
+  'a probe is killed while an outage is being decided: one transition, one delivery id',
+  { buffered: true },
+  async t => {
+    const watch = await startWatch(t, 2)
+    await breakTarget(watch)
+    const probe = watch.picket.probes[0]!
+    await probe.kill9()
+    probe.start()
+    await until(watch, 'down')
+    await assertOneOutage(t, watch)
+  },
+)
 
-t.test('ClickHouse is away: verdicts and webhooks go on, and the history is whole afterwards', async t => {
-  const { url } = await createClickhouseDatabase(t)
-  const relay = await startTcpRelay(t, url)
-  const watch = await startWatch(t, 0, { CLICKHOUSE_URL: relay.url })
-  const { api, origin } = watch.picket
-  await waitFor(async () => (await api.get(`/monitors/${watch.id}/checks`)).body.meta?.total >= 2, { label: 'history' })
+t.test(
+  'ClickHouse is away: verdicts and webhooks go on, and the history is whole afterwards',
+  { buffered: true },
+  async t => {
+    const { url } = await createClickhouseDatabase(t)
+    const relay = await startTcpRelay(t, url)
+    const watch = await startWatch(t, 0, { CLICKHOUSE_URL: relay.url })
+    const { api, origin } = watch.picket
+    await waitFor(async () => (await api.get(`/monitors/${watch.id}/checks`)).body.meta?.total >= 2, {
+      label: 'history',
+    })
 
-  await relay.cut()
-  t.equal((await fetch(`${origin}/readyz`)).status, 503)
-  t.equal((await api.get(`/monitors/${watch.id}/checks`)).status, 503)
-  t.equal((await api.get(`/monitors/${watch.id}`)).status, 200)
-  await breakTarget(watch)
-  await until(watch, 'down')
-  await assertOneOutage(t, watch)
-  const requests = watch.target.requests.length
+    await relay.cut()
+    t.equal((await fetch(`${origin}/readyz`)).status, 503)
+    t.equal((await api.get(`/monitors/${watch.id}/checks`)).status, 503)
+    t.equal((await api.get(`/monitors/${watch.id}`)).status, 200)
+    await breakTarget(watch)
+    await until(watch, 'down')
+    await assertOneOutage(t, watch)
+    const requests = watch.target.requests.length
 
-  await relay.mend()
-  await waitFor(async () => (await api.get(`/monitors/${watch.id}/checks`)).body.meta?.total >= requests, {
-    timeoutMs: 60_000,
-    label: 'every check in the history',
-  })
-})
+    await relay.mend()
+    await waitFor(async () => (await api.get(`/monitors/${watch.id}/checks`)).body.meta?.total >= requests, {
+      timeoutMs: 60_000,
+      label: 'every check in the history',
+    })
+  },
+)
 
-t.test('NATS is killed and comes back after half a minute: no result is lost, and no alert comes late', async t => {
-  const watch = await startWatch(t, 0)
-  const { api, nats } = watch.picket
-  await nats.kill9()
-  const before = watch.target.requests.length
-  await waitFor(() => watch.target.requests.length >= before + 2 * REGIONS.length, {
-    timeoutMs: 75_000,
-    label: 'checks that go on while NATS is away',
-  })
-  await nats.restart()
-  const checks = watch.target.requests.length
-  await waitFor(async () => (await api.get(`/monitors/${watch.id}/checks`)).body.meta?.total >= checks, {
-    timeoutMs: 60_000,
-    label: 'every check in the history',
-  })
-  t.equal((await api.get(`/monitors/${watch.id}`)).body.data.status, 'up')
-  t.equal(watch.receiver.received.length, 0)
-  const scheduled = (await api.get(`/monitors/${watch.id}/checks?per_page=100&region=us-east`)).body.data
-  const slots = scheduled.map((check: { scheduled_at: string }) => Date.parse(check.scheduled_at)).sort()
-  const gaps = slots.slice(1).map((ms: number, i: number) => ms - slots[i])
-  t.ok(Math.max(...gaps) <= 30_000, `no slot is missing: gaps of ${gaps} ms`)
-})
+t.test(
+  'NATS is killed and comes back after half a minute: no result is lost, and no alert comes late',
+  { buffered: true },
+  async t => {
+    const watch = await startWatch(t, 0)
+    const { api, nats } = watch.picket
+    await nats.kill9()
+    const before = watch.target.requests.length
+    await waitFor(() => watch.target.requests.length >= before + 2 * REGIONS.length, {
+      timeoutMs: 75_000,
+      label: 'checks that go on while NATS is away',
+    })
+    await nats.restart()
+    const checks = watch.target.requests.length
+    await waitFor(async () => (await api.get(`/monitors/${watch.id}/checks`)).body.meta?.total >= checks, {
+      timeoutMs: 60_000,
+      label: 'every check in the history',
+    })
+    t.equal((await api.get(`/monitors/${watch.id}`)).body.data.status, 'up')
+    t.equal(watch.receiver.received.length, 0)
+    const scheduled = (await api.get(`/monitors/${watch.id}/checks?per_page=100&region=us-east`)).body.data
+    const slots = scheduled.map((check: { scheduled_at: string }) => Date.parse(check.scheduled_at)).sort()
+    const gaps = slots.slice(1).map((ms: number, i: number) => ms - slots[i])
+    t.ok(Math.max(...gaps) <= 30_000, `no slot is missing: gaps of ${gaps} ms`)
+  },
+)
