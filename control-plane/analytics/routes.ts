@@ -92,7 +92,9 @@ export function analyticsRoutes(app: App, { db, clickhouse }: AnalyticsContext):
       const { from, to } = spanOf(request.query, now())
       await ownMonitor(db, callerOf(request).projectId, monitor)
       const liveFrom = Math.floor((now().getTime() - LIVE_MS) / 3_600_000) * 3_600
-      const span = { monitor, region, from: startOfHour(from), to: startOfHour(to), liveFrom }
+      // the hours that the span touches; its end is not part of it
+      const last = startOfHour(new Date(to.getTime() - 1))
+      const span = { monitor, region, from: startOfHour(from), to: last, liveFrom }
       return { data: (await listLatency(clickhouse, span)).map(presentHour) }
     },
   )
