@@ -141,6 +141,18 @@ t.test(
   },
 )
 
+t.test('DELETE /alerts/rules/{id} 200 ends one rule and no other; from then on it is a 404', async t => {
+  const { call } = await api.account()
+  const monitor_id = await addMonitor(call)
+  const pair = async () => ({ monitor_id, alert_channel_id: await addChannel(call) })
+  const { id } = (await call('POST /alerts/rules', await pair())).body.data
+  const other = (await call('POST /alerts/rules', await pair())).body.data
+  const deleted = await call(`DELETE /alerts/rules/${id}`)
+  t.match(deleted, { status: 200, body: { data: { id, deleted: true } } })
+  t.same((await call('GET /alerts/rules')).body.data, [other])
+  t.equal((await call(`DELETE /alerts/rules/${id}`)).status, 404)
+})
+
 t.test('rules of a deleted monitor are gone, rules of a deleted channel too', async t => {
   const { call } = await api.account()
   const channels = [await addChannel(call, { is_default: true }), await addChannel(call, { is_default: true })]

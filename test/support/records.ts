@@ -51,14 +51,14 @@ const CHANNEL = {
 }
 
 /** Makes one record of each kind, through the API where it can. */
-export async function createRecords(api: ApiServer, { key, projectId }: Account): Promise<Records> {
+export async function createRecords(api: ApiServer, { key, projectId }: Account, hook = HOOK): Promise<Records> {
   const create = async (path: string, body?: object) => {
     const answer = await api.call('POST', path, { key, ...(body && { body }) })
     if (answer.status > 201) throw new Error(`POST ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`)
     return answer.body.data.id as string
   }
   const monitor_id = await create('/monitors', MONITOR)
-  const alert_channel_id = await create('/alerts/channels', CHANNEL)
+  const alert_channel_id = await create('/alerts/channels', { ...CHANNEL, config: { ...CHANNEL.config, url: hook } })
   const incident_id = uuidv7()
   await execute(
     api.db,

@@ -1,0 +1,81 @@
+import { createHmac } from 'node:crypto'
+import t, { type Test } from 'tap'
+import { startApi } from '../support/api-server.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { waitFor } from '../support/wait.ts'
+
+const api = await startApi(t, { ROLES: 'api,deliver' })
+
+/** A channel to a receiver of its own, and the log entry of a test that was sent there and has ended. */
+async function sendTest(t: Test, answer: Parameters<Awaited<ReturnType<typeof startReceiver>>['always']>[0] = 200) {
+  const { key } = await api.tenant()
+  const receiver = await startReceiver(t)
+  receiver.always(answer)
+  const config = { url: receiver.url, headers: { Authorization: 'Bearer of the receiver', 'X-Team': 'ops' } }
+  const created = await api.call('POST', '/alerts/channels', { key, body: { name: 'Hook', type: 'webhook', config } })
+  const { id: channelId, signing_secret: secret } = created.body.data
+  const queued = await api.call('POST', `/alerts/channels/${channelId}/test`, { key })
+  const { id } = queued.body.data
+  const read = async () => (await api.call('GET', `/alerts/log/${id}`, { key })).body.data
+  const ended = () =>
+    waitFor(async () => ((await read()).status === 'pending' ? null : await read()), { timeoutMs: 20_000 })
+  return { key, receiver, channelId, secret, id, ended, entry: await ended() }
+}
+
+t.test('GET /alerts/log/{id} 200: the request as it was sent, secrets masked, and each answer', async t => {
+  const { receiver, entry, id, channelId } = await sendTest(t, { status: 202, body: 'thank you' })
+  const [received] = receiver.received
+  t.match(entry, { id, delivery_id: id, channel_id: channelId, event: 'monitor.down', status: 'delivered' })
+  t.equal(entry.request_body, received?.rawBody)
+  t.equal(entry.request_url, receiver.url)
+  t.match(entry.request_headers, { 'X-Service-Delivery': id, 'x-team': 'ops', authorization: '********' })
+  t.equal(received?.headers.authorization, 'Bearer of the receiver', 'the receiver got the real one')
+  t.match(entry.attempts, [{ response_code: 202, error: null, response_snippet: 'thank you' }])
+  t.ok(Number.isInteger(entry.attempts[0].duration_ms))
+})
+
+t.test('GET /alerts/log/{id} 200: of a long answer 1 kB is kept, of a redirect nothing is followed', async t => {
+  const { entry, receiver } = await sendTest(t, {
+    status: 301,
+    headers: { location: '/elsewhere' },
+    body: 'x'.repeat(50_000),
+  })
+  t.match(entry, { status: 'failed', attempts: [{ response_code: 301 }] })
+  t.equal(entry.attempts.length, 1)
+  t.equal(entry.attempts[0].response_snippet.length, 1024)
+  t.same(
+    receiver.received.map(({ path }) => path),
+    ['/hook'],
+  )
+})
+
+t.test('POST /alerts/log/{id}/retry 200 sends the stored bytes again, under the same id, and says so', async t => {
+  const { key, receiver, id, ended, secret } = await sendTest(t, 410)
+  receiver.always(200)
+  const answer = await api.call('POST', `/alerts/log/${id}/retry`, { key })
+  t.match(answer, { status: 200, body: { data: { id, status: 'pending' } } })
+  const [first, again] = await receiver.waitFor(2)
+  t.equal(again?.rawBody, first?.rawBody)
+  t.match(again?.headers, { 'x-service-delivery': id, 'x-service-delivery-retry': 'true' })
+  t.notOk(first?.headers['x-service-delivery-retry'])
+  const signature = createHmac('sha256', secret).update(again!.rawBody).digest('hex')
+  t.equal(again?.headers['x-service-signature'], `sha256=${signature}`)
+  t.match(await ended(), { status: 'delivered', attempts: [{ response_code: 410 }, { response_code: 200 }] })
+})
+
+t.test(
+  'POST /alerts/log/{id}/retry 409 while the delivery is still being attempted or its channel is paused',
+  async t => {
+    const { key, id, receiver, channelId } = await sendTest(t)
+    receiver.always('hang')
+    await api.call('POST', `/alerts/log/${id}/retry`, { key })
+    const twice = await api.call('POST', `/alerts/log/${id}/retry`, { key })
+    t.match(twice, { status: 409, body: { error: { code: 'conflict', message: /still being attempted/ } } })
+    await receiver.waitFor(2)
+    await receiver.close()
+    await api.db.raw('UPDATE alert_channels SET is_paused = true WHERE id = ?', [channelId])
+    await api.db.raw(`UPDATE deliveries SET status = 'failed' WHERE id = ?`, [id])
+    const paused = await api.call('POST', `/alerts/log/${id}/retry`, { key })
+    t.match(paused, { status: 409, body: { error: { code: 'conflict', message: /paused/ } } })
+  },
+)

@@ -1,0 +1,61 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import t from 'tap'
+import { differencesOf } from '../support/answers.ts'
+import { startApi } from '../support/api-server.ts'
+import { type Operation, readOperations } from '../support/operations.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { addressOf, bodyOf, createRecords, type Records } from '../support/records.ts'
+import { waitFor } from '../support/wait.ts'
+
+const api = await startApi(t, { ROLES: 'api,deliver', RATE_LIMIT_PER_MINUTE: '1000000' })
+const { operations, document } = await readOperations(api)
+
+t.test('/openapi.json is valid OpenAPI', async t => {
+  t.match(await new Validator().validate(document), { valid: true })
+})
+
+/** The order in which operations can all succeed: what reads and changes before what ends, children before parents. */
+const ENDS = [/^POST .*pause/, /^DELETE .*rules/, /^DELETE .*channels/, /^DELETE/]
+const rank = ({ name }: Operation) => ENDS.findIndex(pattern => pattern.test(name))
+
+t.test('each operation answers its success as /openapi.json describes it, no more and no less', async t => {
+  const account = await api.tenant()
+  const receiver = await startReceiver(t)
+  const records = await createRecords(api, account, receiver.url)
+  await waitFor(async () => {
+    const { body } = await api.call('GET', `/alerts/log/${records.log_id}`, { key: account.key })
+    return body.data.status === 'delivered'
+  })
+  for (const operation of [...operations].sort((a, b) => rank(a) - rank(b))) {
+    const { status, body } = await send(operation, account.key, records)
+    t.ok(status === 200 || status === 201, `${operation.name} answered ${status} ${JSON.stringify(body.error ?? '')}`)
+    t.same(differencesOf(operation, status, body, document), [], operation.name)
+  }
+})
+
+t.test('each operation refuses in the shape that /openapi.json describes', async t => {
+  const account = await api.tenant()
+  const records = await createRecords(api, account)
+  for (const operation of operations) {
+    const { status, body } = await send(operation, 'no key', records, { email: 'no address' })
+    t.equal(status, operation.isOpen ? 400 : 401)
+    t.same(differencesOf(operation, status, body, document), [], operation.name)
+  }
+})
+
+async function send(operation: Operation, key: string, records: Records, body?: object) {
+  const fresh = isPairOf(operation) ? await newPair(key) : records
+  return api.call(operation.method, addressOf(operation, records), {
+    key: operation.isOpen ? null : key,
+    ...(operation.body && { body: body ?? bodyOf(operation, fresh) }),
+  })
+}
+
+/** A second rule of a pair is a 409, so a rule that is made needs a pair of its own. */
+const isPairOf = ({ name }: Operation) => name === 'POST /alerts/rules'
+
+async function newPair(key: string) {
+  const { body } = await api.call('POST', '/monitors', { key, body: { name: 'Another', type: 'http' } })
+  const { body: channels } = await api.call('GET', '/alerts/channels', { key })
+  return { monitor_id: body.data?.id, alert_channel_id: channels.data?.[0]?.id } as Records
+}

@@ -1,0 +1,153 @@
+import t from 'tap'
+import { LINE_COLUMNS, originOf, toLine } from '../../control-plane/analytics/row.ts'
+import { type Clickhouse, createClickhouse, insertLines } from '../../control-plane/platform/clickhouse.ts'
+import { FailureSource, Outcome, type Result, Trigger } from '../../shared/result.ts'
+import { differencesOf } from '../support/answers.ts'
+import { startApi } from '../support/api-server.ts'
+import { createClickhouseDatabase } from '../support/clickhouse.ts'
+import { readOperations } from '../support/operations.ts'
+
+const { url } = await createClickhouseDatabase(t)
+const api = await startApi(t, { CLICKHOUSE_URL: url })
+const { operations, document } = await readOperations(api)
+const operation = (name: string) => operations.find(one => one.name === name)!
+const clickhouse: Clickhouse = createClickhouse(url)
+t.teardown(() => clickhouse.close())
+
+const HOUR_MS = 3_600_000
+const MINUTE_MS = 60_000
+const hourMs = Math.floor(Date.now() / HOUR_MS) * HOUR_MS - 2 * HOUR_MS
+const timeAt = (minutes: number) => new Date(hourMs + minutes * MINUTE_MS).toISOString()
+
+function resultOf(monitorId: string, minute: number, changes: Partial<Result> = {}): Result {
+  return {
+    monitorId,
+    configVersion: 1,
+    epoch: 1,
+    scheduledAtMs: hourMs + minute * MINUTE_MS,
+    startedAtMs: hourMs + minute * MINUTE_MS + 4,
+    attempt: 1,
+    outcome: Outcome.UP,
+    trigger: Trigger.SLOT,
+    runId: '',
+    totalUs: (minute + 1) * 1_000,
+    timings: { dnsUs: 100, connectUs: 200, tlsUs: 0, firstByteUs: 300, transferUs: 123 },
+    statusCode: 200,
+    error: undefined,
+    failedAssertions: [],
+    resolvedIp: '192.0.2.1',
+    ...changes,
+  }
+}
+
+const PROBE = '01a1fb92-bd2c-74bd-b89d-7c289ceb0470'
+const record = (results: Result[], region: string) =>
+  insertLines(
+    clickhouse,
+    `results (${LINE_COLUMNS})`,
+    results.map(result => toLine(result, originOf({ region, probeId: PROBE }))),
+  )
+
+async function createMonitor(key: string): Promise<string> {
+  const { body } = await api.call('POST', '/monitors', { key, body: { name: 'Shop', type: 'http' } })
+  return body.data.id
+}
+
+const failure = {
+  outcome: Outcome.DOWN,
+  statusCode: 0,
+  resolvedIp: '',
+  error: { source: FailureSource.TARGET, code: 'connection_refused', message: 'the connection was refused' },
+}
+
+t.test('GET /monitors/{id}/checks 200: newest first, in pages, each with what the probe saw', async t => {
+  const { key } = await api.tenant()
+  const id = await createMonitor(key)
+  await record([resultOf(id, 0), resultOf(id, 1, failure), resultOf(id, 2, { outcome: Outcome.MISSED })], 'us-east')
+  const { status, body } = await api.call('GET', `/monitors/${id}/checks`, { key })
+  t.equal(status, 200)
+  t.same(differencesOf(operation('GET /monitors/{id}/checks'), status, body, document), [])
+  t.same(body.meta, { page: 1, per_page: 25, total: 3, total_pages: 1 })
+  t.match(body.data, [
+    { status: 'missed', scheduled_at: timeAt(2) },
+    {
+      status: 'down',
+      scheduled_at: timeAt(1),
+      status_code: null,
+      resolved_ip: null,
+      error: { source: 'target', code: 'connection_refused', message: 'the connection was refused' },
+    },
+    {
+      monitor_id: id,
+      region: 'us-east',
+      probe_id: PROBE,
+      status: 'up',
+      scheduled_at: timeAt(0),
+      attempt: 1,
+      response_time_ms: 1,
+      timings: { dns_ms: 0.1, connect_ms: 0.2, tls_ms: 0, first_byte_ms: 0.3, transfer_ms: 0.123 },
+      status_code: 200,
+      error: null,
+      failed_assertions: [],
+    },
+  ])
+  const second = await api.call('GET', `/monitors/${id}/checks?page=2&per_page=2`, { key })
+  t.same(second.body.data, [body.data[2]])
+  t.same(second.body.meta, { page: 2, per_page: 2, total: 3, total_pages: 2 })
+})
+
+t.test('GET /monitors/{id}/checks 200: filters by region, status and time; 400 for what is none of them', async t => {
+  const { key } = await api.tenant()
+  const id = await createMonitor(key)
+  await record([resultOf(id, 0), resultOf(id, 1, failure)], 'us-east')
+  await record([resultOf(id, 2)], 'eu-west')
+  const times = async (filter: string) => {
+    const { body } = await api.call('GET', `/monitors/${id}/checks?${filter}`, { key })
+    return body.data.map((check: { scheduled_at: string }) => check.scheduled_at)
+  }
+  t.same(await times('region=us-east'), [timeAt(1), timeAt(0)])
+  t.same(await times('region=us-east,eu-west&status=up'), [timeAt(2), timeAt(0)])
+  t.same(await times('status=down,degraded'), [timeAt(1)])
+  t.same(await times(`from=${timeAt(1)}&to=${timeAt(2)}`), [timeAt(1)], 'from is included, to is not')
+  for (const filter of ['region=mars', 'status=up,', 'status=paused']) {
+    t.equal((await api.call('GET', `/monitors/${id}/checks?${filter}`, { key })).status, 400, filter)
+  }
+})
+
+t.test(
+  'GET /analytics/latency 200: percentiles an hour, over all regions or of one, of checks that did not fail',
+  async t => {
+    const { key } = await api.tenant()
+    const id = await createMonitor(key)
+    await record(
+      Array.from({ length: 50 }, (_, minute) => resultOf(id, minute)),
+      'us-east',
+    )
+    await record(
+      [resultOf(id, 51, { totalUs: 500_000 }), resultOf(id, 61), resultOf(id, 52, { ...failure, totalUs: 9_000_000 })],
+      'eu-west',
+    )
+    const { status, body } = await api.call('GET', `/analytics/latency?monitor_id=${id}`, { key })
+    t.equal(status, 200)
+    t.same(differencesOf(operation('GET /analytics/latency'), status, body, document), [])
+    t.match(body.data, [
+      { hour: timeAt(0), region: null, count: 51, min: 1, max: 500 },
+      { hour: timeAt(60), region: null, count: 1, p50: 62, p75: 62, p90: 62, p95: 62, p99: 62, avg: 62 },
+    ])
+    const [first] = body.data
+    t.ok(first.p50 >= 25 && first.p50 <= 27 && first.p90 >= 45 && first.p90 <= 47, 'the middle and the ninth tenth')
+    const east = await api.call('GET', `/analytics/latency?monitor_id=${id}&region=us-east`, { key })
+    t.match(east.body.data, [{ hour: timeAt(0), region: 'us-east', count: 50, max: 50, avg: 25.5 }])
+    const earlier = `from=${timeAt(-120)}&to=${timeAt(0)}`
+    t.same((await api.call('GET', `/analytics/latency?monitor_id=${id}&${earlier}`, { key })).body.data, [])
+  },
+)
+
+t.test('GET /analytics/latency 400: from after to, and more than 400 days', async t => {
+  const { key } = await api.tenant()
+  const id = await createMonitor(key)
+  for (const span of [`from=${timeAt(1)}&to=${timeAt(0)}`, 'from=2024-01-01T00:00:00Z&to=2026-01-01T00:00:00Z']) {
+    const { status, body } = await api.call('GET', `/analytics/latency?monitor_id=${id}&${span}`, { key })
+    t.match({ status, body }, { status: 400, body: { error: { details: [{ path: 'from' }] } } }, span)
+  }
+})

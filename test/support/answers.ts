@@ -1,0 +1,24 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import formats from 'ajv-formats'
+import type { Operation, Schema } from './operations.ts'
+
+const ajv = new Ajv2020({ strict: false, allErrors: true })
+formats.default(ajv)
+
+/** What an answer holds that the OpenAPI document does not say of this status, and what it lacks; empty: as described. */
+export function differencesOf({ answers }: Operation, status: number, body: unknown, document: Schema): unknown[] {
+  const schema = answers[status] ?? answers.default
+  const check = ajv.compile(closed(schema.$ref ? document.components.schemas.Error : schema))
+  return check(body)
+    ? []
+    : (check.errors ?? []).map(({ instancePath, message, params }) => ({ instancePath, message, params }))
+}
+
+/** The schema with every object that names its properties closed. */
+function closed(schema: Schema): Schema {
+  if (Array.isArray(schema)) return schema.map(closed)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const inner = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closed(value)]))
+  const isFree = schema.type !== 'object' || !schema.properties || schema.additionalProperties !== undefined
+  return isFree ? inner : { ...inner, additionalProperties: false }
+}
