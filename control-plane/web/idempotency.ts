@@ -9,8 +9,8 @@ import { keepAnswer, readKeptAnswer, releaseIdempotencyKey, takeIdempotencyKey }
 
 type Taken = { projectId: string; key: string; at: Date }
 
-/** Answers that say "try again" are not kept. */
-const isTransient = (status: number) => status >= 500 || status === 429
+/** Answers that say "try again" or "correct this" are not kept. */
+const isTransient = (status: number) => status >= 500 || status === 429 || status === 400
 
 /**
  * `Idempotency-Key` on every authenticated POST under /api/v1: the first answer again for the same request, 409 for

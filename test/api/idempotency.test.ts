@@ -40,6 +40,9 @@ t.test('a refusal is kept too, but what was not valid may be corrected under the
   const { key } = await api.tenant()
   t.equal((await create(key, 'a', { name: 'x' })).status, 400)
   t.equal((await create(key, 'a')).status, 201)
+  const monitor = { name: 'Shop', type: 'http', url: 'http://169.254.169.254' }
+  t.equal((await create(key, 'b', monitor, '/monitors')).status, 400)
+  t.equal((await create(key, 'b', { ...monitor, url: 'https://example.com' }, '/monitors')).status, 201)
 })
 
 t.test('an Idempotency-Key belongs to a project', async t => {
