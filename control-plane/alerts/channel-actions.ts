@@ -5,8 +5,10 @@ import { insertEvents } from '../events/store.ts'
 import { isId, newId, randomToken } from '../platform/ids.ts'
 import type { Db } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
+import { assertMayLead, type Caller } from '../web/auth.ts'
 import { conflict, notFound, validationError } from '../web/errors.ts'
-import { acceptConfig, type ConfigTools } from './channel-config.ts'
+import { isSameOrigin } from '../web/origin.ts'
+import { acceptConfig, type ConfigTools, maskedPlaces } from './channel-config.ts'
 import { insertChannel, lockChannel, type StoredChannel, updateChannel } from './channel-store.ts'
 import type { ChannelCreate, ChannelUpdate } from './schema.ts'
 import { testEvent } from './test-event.ts'
@@ -47,17 +49,23 @@ function availableType(type: string): ChannelType {
   throw validationError([{ path: 'type', message: `channel type ${type} is not available in this version yet` }])
 }
 
-/** Changes what the body names. Throws 404, and 400 for another type or a config that the kind refuses. */
-export function changeChannel(tools: ChannelTools, projectId: string, id: string, body: ChannelUpdate, now: Date) {
+/**
+ * Changes what the body names. Throws 404, 400 for another type or a config that the kind refuses, and 403 where
+ * stored secrets would go to another origin (assertMayLead).
+ */
+export function changeChannel(tools: ChannelTools, caller: Caller, id: string, body: ChannelUpdate, now: Date) {
   const { db, secrets } = tools
-  return rewrite(db, projectId, id, now, before => {
+  return rewrite(db, caller.projectId, id, now, before => {
     if (body.type !== undefined && body.type !== before.type) {
       throw validationError([{ path: 'type', message: 'the type of a channel cannot be changed; create another one' }])
     }
     const after = { ...before, name: body.name ?? before.name, isDefault: body.is_default ?? before.isDefault }
     if (body.config === undefined) return after
-    const { config, problems } = acceptConfig(before.type, body.config, openConfig(before, secrets), tools)
+    const stored = openConfig(before, secrets)
+    const { config, problems } = acceptConfig(before.type, body.config, stored, tools)
     if (problems.length > 0) throw validationError(problems)
+    const { addressOf } = kindOf(before.type)
+    if (!isSameOrigin(addressOf(stored), addressOf(config))) assertMayLead(caller, maskedPlaces(body.config, 'config'))
     return { ...after, config: sealConfig(config, before, secrets) }
   })
 }

@@ -1,7 +1,8 @@
 import type { TSchema } from 'typebox'
 import { type ChannelType, type CheckLiteral, kindOf } from '../channels/index.ts'
 import type { Detail } from '../web/errors.ts'
-import { detailsOf, type Fault } from '../web/validation.ts'
+import { MASK } from '../web/header-map.ts'
+import { detailsOf, type Fault, joinPath } from '../web/validation.ts'
 
 /** Holds a value against a schema: the HTTP layer's validator, so that all messages read alike. */
 export type FindFaults = (schema: TSchema, value: unknown) => Fault[]
@@ -9,6 +10,13 @@ type Config = Record<string, unknown>
 export type ConfigTools = { findFaults: FindFaults; checkLiteral: CheckLiteral }
 
 const MAX_CHARACTERS = 65_536
+
+/** Where a config holds masks instead of values: `config.headers.Authorization`. */
+export function maskedPlaces(value: unknown, path: string): string[] {
+  if (value === MASK) return [path]
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, inner]) => maskedPlaces(inner, joinPath(path, key, Array.isArray(value))))
+}
 
 /**
  * The config of a channel as it is to be stored: masks that were sent back are replaced by what is stored. `problems`

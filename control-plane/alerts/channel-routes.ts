@@ -95,12 +95,11 @@ function writeRoutes(app: App, context: ChannelContext): void {
         tags,
         params: IdParams,
         body: ChannelUpdate,
-        response: answers(200, dataOf(ChannelRecord), 400, 404),
+        response: answers(200, dataOf(ChannelRecord), 400, 403, 404),
       },
     },
     async request => {
-      const { projectId } = callerOf(request)
-      const channel = await changeChannel(toolsFor(request), projectId, request.params.id, request.body, now())
+      const channel = await changeChannel(toolsFor(request), callerOf(request), request.params.id, request.body, now())
       return { data: presentChannel(channel, secrets) }
     },
   )

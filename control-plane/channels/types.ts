@@ -16,6 +16,8 @@ export type ChannelKind<Config extends object = Record<string, unknown>> = {
   isSigned: boolean
   /** what the schema cannot say, with paths that start with `config` */
   problems(config: Config, checkLiteral: CheckLiteral): Detail[]
+  /** where the config leads, as a URL: what secrets are given for */
+  addressOf(config: Config): string
   /** the config as reads show it */
   mask(config: Config): Config
   /** a config that was sent back, with the stored secrets in place of masks */

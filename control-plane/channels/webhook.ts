@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { HeaderMapSchema, headerProblems, maskHeaders, unmaskHeaders } from '../web/header-map.ts'
+import { maskSecrets, unmaskSecrets } from './free-form.ts'
 import { defineKind } from './types.ts'
 import { webUrlProblem } from './web-url.ts'
 
@@ -27,11 +28,13 @@ export const webhook = defineKind({
         .map(name => ({ path: `config.headers.${name}`, message: `the header ${name} is set by Picket itself` })),
     ]
   },
-  mask: config => (config.headers ? { ...config, headers: maskHeaders(config.headers) } : config),
+  addressOf: config => config.url,
+  mask: config => ({ ...maskSecrets(config), ...(config.headers && { headers: maskHeaders(config.headers) }) }),
   unmask(sent, stored) {
-    if (!sent.headers) return { config: sent, problems: [] }
+    const free = unmaskSecrets(sent, stored ?? {}, 'config')
+    if (!sent.headers) return free
     const { headers, problems } = unmaskHeaders(sent.headers, stored?.headers ?? null, 'config.headers')
-    return { config: { ...sent, headers }, problems }
+    return { config: { ...free.config, headers }, problems: [...free.problems, ...problems] }
   },
   render(envelope, config) {
     const configured = Object.entries(config.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value])

@@ -7,11 +7,12 @@ import type { CheckLiteral } from '../channels/types.ts'
 import { isId, newId } from '../platform/ids.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
-import type { Caller } from '../web/auth.ts'
+import { assertMayLead, type Caller } from '../web/auth.ts'
 import { type Detail, notFound, validationError } from '../web/errors.ts'
 import { unmaskHeaders } from '../web/header-map.ts'
 import { authProblems, unmaskAuth } from './credentials.ts'
 import { changesTheCheck, fieldsOf, fieldsOfCreate, fieldsOfUpdate, type MonitorFields, sealFields } from './fields.ts'
+import { secretsLedElsewhere } from './kept-secrets.ts'
 import { monitorProblems, problemsOfNew } from './problems.ts'
 import type { MonitorCreate, MonitorUpdate } from './schema.ts'
 import type { AuthConfig } from './sealed.ts'
@@ -67,19 +68,17 @@ function judged(body: MonitorCreate, checkLiteral: CheckLiteral) {
   return { fields, problems: problemsOfNew(fields, checkLiteral) }
 }
 
-/** Changes what the body names. Throws 404, and 400 for what does not fit together with what is stored. */
-export async function changeMonitor(
-  tools: MonitorTools,
-  projectId: string,
-  id: string,
-  body: MonitorUpdate,
-  now: Date,
-) {
-  return await rewrite(tools, projectId, id, now, before => {
+/**
+ * Changes what the body names. Throws 404, 400 for what does not fit together with what is stored, and 403 where
+ * stored secrets would go to another origin (assertMayLead).
+ */
+export async function changeMonitor(tools: MonitorTools, caller: Caller, id: string, body: MonitorUpdate, now: Date) {
+  return await rewrite(tools, caller.projectId, id, now, before => {
     const after = fieldsOfUpdate(before, body)
     const { headers, problems } = unmaskHeaders(body.headers ?? {}, before.headers, 'headers')
     if (body.headers) after.headers = headers
     if (JUDGED_TOGETHER.some(key => key in body)) problems.push(...monitorProblems(after, tools.checkLiteral))
+    if (problems.length === 0) assertMayLead(caller, secretsLedElsewhere(before, after, body))
     return { after, problems }
   })
 }

@@ -122,13 +122,13 @@ function updateRoutes(app: App, context: MonitorContext): void {
         tags,
         params: IdParams,
         body: MonitorUpdate,
-        response: answers(200, dataOf(MonitorRecord), 400, 404),
+        response: answers(200, dataOf(MonitorRecord), 400, 403, 404),
       },
     },
     async request => {
-      const { projectId } = callerOf(request)
-      const monitor = await changeMonitor(context, projectId, request.params.id, request.body, now())
-      return await answer(projectId, monitor)
+      const caller = callerOf(request)
+      const monitor = await changeMonitor(context, caller, request.params.id, request.body, now())
+      return await answer(caller.projectId, monitor)
     },
   )
 

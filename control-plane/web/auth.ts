@@ -53,6 +53,18 @@ export function assertScope(request: FastifyRequest, caller: Caller): void {
   throw insufficientScope(`this needs a key with scope ${needed}; this key has ${caller.scope}`)
 }
 
+/**
+ * Throws 403 when a key below admin would send stored secrets, which it cannot read, to another origin than the one
+ * they were given for. `places`: what they are, empty when there are none.
+ */
+export function assertMayLead(caller: Caller, places: string[]): void {
+  if (places.length === 0 || caller.scope === 'admin') return
+  const what = `the stored ${places.join(', ')}`
+  throw insufficientScope(
+    `this would send ${what} to another origin, which needs an admin key; send the secret again, or clear it first`,
+  )
+}
+
 function bearerKey(header: string | undefined): string {
   if (!header) throw unauthorized('send the API key as "Authorization: Bearer <API_KEY>"')
   const [, key] = /^Bearer +(\S+)$/i.exec(header) ?? []

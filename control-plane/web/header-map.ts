@@ -14,10 +14,10 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,200}$/
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 /** They say how a message is framed, which is not the user's to decide. */
 const FRAMING = /^(connection|content-length|expect|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade)$/
-const SENSITIVE = /^cookie$|auth|token|secret|key|password|credential/
+const SENSITIVE = /auth|bearer|cookie|credential|jwt|key|passw|passphrase|pwd|secret|session|signature|token/
 
-/** True for a header whose value is a secret: sealed at rest and masked in reads (decisions 1.7). */
-export const isSensitiveHeader = (name: string): boolean => SENSITIVE.test(name.toLowerCase())
+/** True for a name whose value is taken to be a secret: sealed at rest and masked in reads (decisions 1.7). */
+export const isSensitiveName = (name: string): boolean => SENSITIVE.test(name.toLowerCase())
 
 /** Everything wrong with a header map at `path`: names, line breaks, a name twice, framing headers. */
 export function headerProblems(headers: HeaderMap, path: string): Detail[] {
@@ -41,7 +41,7 @@ function problemOf(name: string, value: string, seen: Set<string>): string | nul
 /** The headers as a read shows them. */
 export function maskHeaders(headers: HeaderMap): HeaderMap {
   return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, isSensitiveHeader(name) ? MASK : value]),
+    Object.entries(headers).map(([name, value]) => [name, isSensitiveName(name) ? MASK : value]),
   )
 }
 
@@ -50,7 +50,7 @@ export function unmaskHeaders(sent: HeaderMap, stored: HeaderMap | null, path: s
   const known = new Map(Object.entries(stored ?? {}).map(([name, value]) => [name.toLowerCase(), value]))
   const problems: Detail[] = []
   const entries = Object.entries(sent).map(([name, value]) => {
-    if (value !== MASK || !isSensitiveHeader(name)) return [name, value]
+    if (value !== MASK || !isSensitiveName(name)) return [name, value]
     const kept = known.get(name.toLowerCase())
     if (kept === undefined) {
       problems.push({ path: `${path}.${name}`, message: `there is no stored value of ${name} to keep; send the value` })

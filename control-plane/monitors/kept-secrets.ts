@@ -1,0 +1,15 @@
+import { isSensitiveName, MASK } from '../web/header-map.ts'
+import { isSameOrigin } from '../web/origin.ts'
+import type { MonitorFields } from './fields.ts'
+import type { MonitorUpdate } from './schema.ts'
+
+/** The stored secrets that an update would send to another origin than before: places such as `headers.X-Api-Key`. */
+export function secretsLedElsewhere(before: MonitorFields, after: MonitorFields, body: MonitorUpdate): string[] {
+  if (after.url === null || isSameOrigin(before.url, after.url)) return []
+  const kept = body.headers === undefined ? before.headers : maskedOf(body.headers)
+  const headers = Object.keys(kept ?? {}).filter(isSensitiveName)
+  return [...(after.authConfig === null ? [] : ['auth_config']), ...headers.map(name => `headers.${name}`)]
+}
+
+const maskedOf = (headers: Record<string, string> | null) =>
+  Object.fromEntries(Object.entries(headers ?? {}).filter(([, value]) => value === MASK))
