@@ -8,9 +8,9 @@ export function webUrlProblem(text: string, checkLiteral: CheckLiteral): string 
   // a URL parser drops line breaks and blanks at the ends, so they have to be looked for first
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
   if (/[\x00-\x20\x7f]/.test(text)) return 'url must not contain blanks, line breaks or control characters'
-  if (!URL.canParse(text)) return 'url has to be an http or https URL'
+  // a URL parser also reads `https:/host` and `https:\\host`, which nobody means
+  if (!/^https?:\/\/[^/\\]/i.test(text) || !URL.canParse(text)) return 'url has to be an http or https URL'
   const url = new URL(text)
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'url has to be an http or https URL'
   if (url.username !== '' || url.password !== '') return 'url must not contain credentials; put them into headers'
   const refusal = checkLiteral(url.hostname)
   return refusal === null ? null : `blocked_target: ${refusal}`

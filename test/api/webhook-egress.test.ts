@@ -1,0 +1,171 @@
+import { hostname } from 'node:os'
+import t, { type Test } from 'tap'
+import { type ApiServer, startApi } from '../support/api-server.ts'
+import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { waitFor } from '../support/wait.ts'
+
+t.setTimeout(90_000)
+
+/** Nothing inside may be reached. */
+const strict = await startApi(t, { ROLES: 'api,deliver', EGRESS_ALLOW: '', RATE_LIMIT_PER_MINUTE: '1000000' })
+/** Receivers on 127.0.0.1 may be. */
+const open = await startApi(t, { ROLES: 'api,deliver', RATE_LIMIT_PER_MINUTE: '1000000' })
+
+const createChannel = (api: ApiServer, url: string) =>
+  api.call('POST', '/alerts/channels', { body: { name: 'Hook', type: 'webhook', config: { url } } })
+
+/** Sends a test to an address and answers its log entry once it has ended. */
+async function deliverTo(api: ApiServer, url: string) {
+  const { id } = (await createChannel(api, url)).body.data
+  const queued = await api.call('POST', `/alerts/channels/${id}/test`)
+  const read = async () => (await api.call('GET', `/alerts/log/${queued.body.data.id}`)).body.data
+  const entry = await waitFor(async () => ((await read()).status === 'pending' ? null : await read()), {
+    timeoutMs: 40_000,
+    label: `the end of the delivery to ${url}`,
+  })
+  const channel = (await api.call('GET', `/alerts/channels/${id}`)).body.data
+  return { entry, channel }
+}
+
+t.test('an inner address is refused when the channel is created, however it is spelled', async t => {
+  const hosts = [
+    [
+      '127.0.0.1',
+      '127.1',
+      '2130706433',
+      '0x7f000001',
+      '0177.0.0.1',
+      '0x7f.1',
+      '127。0。0。1',
+      '１２７.0.0.1',
+      '%31%32%37.0.0.1',
+      '127.0.0.1.',
+      '0',
+      '0.0.0.0',
+    ],
+    [
+      '10.0.0.1',
+      '172.16.0.1',
+      '192.168.1.1',
+      '169.254.169.254',
+      '100.64.0.1',
+      '100.100.100.200',
+      '168.63.129.16',
+      '224.0.0.1',
+      '255.255.255.255',
+      '192.0.2.1',
+      '198.18.0.1',
+      '192.88.99.1',
+    ],
+    [
+      '[::]',
+      '[::1]',
+      '[::ffff:127.0.0.1]',
+      '[::ffff:7f00:1]',
+      '[64:ff9b::7f00:1]',
+      '[64:ff9b:1::7f00:1]',
+      '[2002:7f00:1::]',
+      '[fe80::1]',
+      '[fd00:ec2::254]',
+      '[ff02::1]',
+      '[2001:db8::1]',
+      '[2001::1]',
+      '[::127.0.0.1]',
+    ],
+  ].flat()
+  for (const host of hosts) {
+    const { status, body } = await createChannel(strict, `http://${host}/`)
+    t.equal(status, 400, host)
+    t.match(
+      body.error.details,
+      [{ path: 'config.url', message: /^blocked_target: / }],
+      `${host}: ${body.error?.message}`,
+    )
+  }
+})
+
+t.test('what is no http(s) URL is refused when the channel is created', async t => {
+  const urls = [
+    'file:///etc/passwd',
+    'gopher://example.com/',
+    'ftp://example.com/',
+    'javascript:alert(1)',
+    'data:text/plain,x',
+    'http://',
+    'https:///x',
+    'https:example.com',
+    'https:\\\\example.com',
+    '//example.com',
+    'http://a b/',
+    'http://exa\tmple.com',
+    'http://example.com:99999',
+    'http://user@example.com',
+    'http://:pw@example.com',
+    'unix:/var/run/docker.sock',
+    'http+unix://x/',
+  ]
+  for (const url of urls) {
+    const { status, body } = await createChannel(strict, url)
+    t.match({ status, body }, { status: 400, body: { error: { details: [{ path: 'config.url' }] } } }, url)
+  }
+})
+
+t.test('a name that leads inwards is refused when it is connected to: one attempt, nothing arrives', async t => {
+  const receiver = await startReceiver(t)
+  const { port } = new URL(receiver.url)
+  const names = ['localhost', 'LOCALHOST', 'localhost.', 'a.localhost', hostname()]
+  await Promise.all(
+    names.map(async name => {
+      const { entry } = await deliverTo(strict, `http://${name}:${port}/hook`)
+      t.match(entry, { status: 'failed', attempts: [{ response_code: null, error: /address/ }] }, name)
+      t.equal(entry.attempts.length, 1, name)
+    }),
+  )
+  t.same(receiver.received, [])
+})
+
+const withReceiver = async (t: Test, script: (receiver: Receiver) => void) => {
+  const receiver = await startReceiver(t)
+  script(receiver)
+  return { receiver, ...(await deliverTo(open, receiver.url)) }
+}
+const codesOf = (entry: { attempts: { response_code: number | null }[] }) =>
+  entry.attempts.map(one => one.response_code)
+
+t.test('receivers that misbehave meet the rules of the specification', async t => {
+  const inwards = await startReceiver(t)
+  const rows: [what: string, script: (receiver: Receiver) => void, status: string, codes: (number | null)[]][] = [
+    ['redirects', r => r.always({ status: 301, headers: { location: inwards.url } }), 'failed', [301]],
+    [
+      'redirects and keeps the method',
+      r => r.always({ status: 307, headers: { location: inwards.url } }),
+      'failed',
+      [307],
+    ],
+    ['has gone', r => r.always(410), 'failed', [410]],
+    ['answers 404', r => r.always(404), 'failed', [404]],
+    ['answers 204', r => r.always(204), 'delivered', [204]],
+    ['is busy', r => r.always(429), 'failed', [429, 429, 429]],
+    ['fails once', r => r.answerWith(500), 'delivered', [500, 200]],
+    ['cuts the connection', r => r.always('reset'), 'failed', [null, null, null]],
+    ['answers without an end', r => r.always('flood'), 'delivered', [200]],
+    ['hangs once', r => r.answerWith('hang'), 'delivered', [null, 200]],
+  ]
+  await Promise.all(
+    rows.map(async ([what, script, status, codes]) => {
+      const { entry, receiver, channel } = await withReceiver(t, script)
+      t.equal(entry.status, status, `one that ${what}: ${status}`)
+      t.same(codesOf(entry), codes, `one that ${what}: ${codes.length} attempts`)
+      t.equal(receiver.received.length, codes.length, `one that ${what} is asked as often`)
+      t.equal(new Set(receiver.received.map(({ rawBody }) => rawBody)).size, 1, `one that ${what} gets the same bytes`)
+      t.equal(channel.consecutive_failures, status === 'failed' ? 1 : 0, `one that ${what}: deliveries are counted`)
+      for (const { response_snippet: snippet, duration_ms: ms } of entry.attempts) {
+        t.ok(
+          (snippet ?? '').length <= 1_024 && ms < 11_000,
+          `one that ${what} takes ${ms} ms and ${snippet?.length} bytes`,
+        )
+      }
+    }),
+  )
+  t.same(inwards.received, [], 'no redirect was followed')
+})
