@@ -32,8 +32,11 @@ export async function withTeardown<T>(work: (t: Teardown) => Promise<T>): Promis
   }
 }
 
+/** Process ids. */
+export type Engines = { postgres: number; clickhouse: number }
+
 /** PostgreSQL and ClickHouse as `npm start` runs them: nothing is traded for speed. */
-export async function startDurableEngines(t: Teardown): Promise<void> {
+export async function startDurableEngines(t: Teardown): Promise<Engines> {
   const dir = mkdtempSync(join(tmpdir(), 'picket-bench-'))
   const file = (name: string) => join(dir, name)
   const [postgres, clickhouse] = await Promise.all([
@@ -46,6 +49,7 @@ export async function startDurableEngines(t: Teardown): Promise<void> {
     await Promise.all([postgres.stop(), clickhouse.stop()])
     rmSync(dir, { recursive: true, force: true })
   })
+  return { postgres: postgres.pid, clickhouse: clickhouse.pid }
 }
 
 /** Makes monitors through the API, 50 a request, and answers their ids. */
@@ -135,6 +139,12 @@ const CLOCK_TICK_US = 10_000
 export function cpuUs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
   return (Number(fields[11]) + Number(fields[12])) * CLOCK_TICK_US
+}
+
+/** The same of a process and everything that it started. */
+export function treeCpuUs(pid: number): number {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean)
+  return children.reduce((sum, child) => sum + treeCpuUs(Number(child)), cpuUs(pid))
 }
 
 /** The smallest value that `share` of the sorted values do not exceed. */

@@ -3,10 +3,14 @@ import { cpus, totalmem } from 'node:os'
 import { build } from '../../deploy/local/build.mjs'
 import type { Teardown } from '../support/teardown.ts'
 import { benchAlerting } from './alerting.ts'
+import { benchEndToEnd } from './end-to-end.ts'
 import { benchIngest } from './ingest.ts'
-import { type Figure, startDurableEngines, withTeardown } from './rig.ts'
+import { benchProbeFigures } from './probe.ts'
+import { type Engines, type Figure, startDurableEngines, withTeardown } from './rig.ts'
 
-const PARTS: Record<string, (t: Teardown) => Promise<Figure[]>> = {
+const PARTS: Record<string, (t: Teardown, engines: Engines) => Promise<Figure[]>> = {
+  probe: benchProbeFigures,
+  'end-to-end': benchEndToEnd,
   ingest: benchIngest,
   alerting: benchAlerting,
 }
@@ -26,9 +30,9 @@ console.log(
 )
 console.log('| what | measured | aim | |\n|---|---|---|---|')
 await withTeardown(async t => {
-  await startDurableEngines(t)
+  const engines = await startDurableEngines(t)
   for (const name of names) {
-    for (const { what, figure, aim, isMet } of await withTeardown(PARTS[name]!)) {
+    for (const { what, figure, aim, isMet } of await withTeardown(part => PARTS[name]!(part, engines))) {
       console.log(`| ${what} | ${figure} | ${aim} | ${isMet === null ? '' : isMet ? 'met' : 'missed'} |`)
     }
   }

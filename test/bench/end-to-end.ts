@@ -1,0 +1,49 @@
+/**
+ * CPU time a check over every process of a whole Picket: control plane, probes of three regions, NATS, PostgreSQL and
+ * ClickHouse, while they watch healthy monitors for half a minute.
+ */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
+import { startPicket } from '../support/picket.ts'
+import type { Teardown } from '../support/teardown.ts'
+import { createMonitors, type Engines, type Figure, figure, REGIONS, readMetric, treeCpuUs } from './rig.ts'
+
+const MONITORS = 3_000
+const SECONDS = 30
+
+export async function benchEndToEnd(t: Teardown, engines: Engines): Promise<Figure[]> {
+  const target = fork(new URL('probe.ts', import.meta.url), ['serve'])
+  t.teardown(() => target.kill())
+  const [port] = await once(target, 'message')
+  const picket = await startPicket(t, { regions: REGIONS })
+  await createMonitors(picket.api, MONITORS, { url: `http://127.0.0.1:${port}/` })
+  await pause(35_000)
+
+  const parts = {
+    'control plane': [picket.controlPlane.pid],
+    probes: picket.probes.map(probe => probe.pid),
+    NATS: [picket.nats.pid],
+    PostgreSQL: [engines.postgres],
+    ClickHouse: [engines.clickhouse],
+  }
+  const spent = () => Object.values(parts).map(pids => pids.reduce((sum, pid) => sum + treeCpuUs(pid), 0))
+  const counted = () => readMetric(picket.origin, 'picket_verdict_results_total{kind="counted"}')
+  const [checksBefore, before] = [await counted(), spent()]
+  await pause(SECONDS * 1_000)
+  const checks = (await counted()) - checksBefore
+  const each = spent().map((us, i) => Math.round((us - before[i]!) / checks))
+  const total = each.reduce((sum, us) => sum + us, 0)
+  return [
+    figure(
+      `end to end: CPU time a check, all processes (${MONITORS.toLocaleString('en')} monitors × ${REGIONS.length} regions, ${Math.round(checks / SECONDS)} checks a second)`,
+      `${total} µs`,
+    ),
+    figure(
+      '  of which',
+      Object.keys(parts)
+        .map((name, i) => `${name} ${each[i]}`)
+        .join(', '),
+    ),
+  ]
+}
