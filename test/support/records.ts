@@ -50,6 +50,9 @@ const CHANNEL = {
   is_default: false,
 }
 
+/** A webhook channel to nowhere. */
+export const bodyOfChannel = () => CHANNEL
+
 /** Makes one record of each kind, through the API where it can. */
 export async function createRecords(api: ApiServer, { key, projectId }: Account, hook = HOOK): Promise<Records> {
   const create = async (path: string, body?: object) => {
