@@ -1,0 +1,144 @@
+import t from 'tap'
+import { createClickhouse, select } from '../../control-plane/platform/clickhouse.ts'
+import { createPostgres, query } from '../../control-plane/platform/postgres.ts'
+import { startPicket } from '../support/picket.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { startTarget } from '../support/target.ts'
+import { waitFor } from '../support/wait.ts'
+
+t.setTimeout(120_000)
+
+const trace = { LOG_LEVEL: 'trace' }
+const [picket, target, receiver] = await Promise.all([
+  startPicket(t, { env: trace, probeEnv: trace }),
+  startTarget(t),
+  startReceiver(t),
+])
+const { api } = picket
+const db = createPostgres(picket.databaseUrl, 2)
+t.teardown(() => db.destroy())
+
+/** What nobody may find anywhere, by what it is. */
+const secrets: Record<string, string> = {
+  password: 'pa55-of-the-shop',
+  token: 'bearer-of-the-shop',
+  header: 'header-of-the-shop',
+  'custom credential': 'custom-of-the-shop',
+  'channel header': 'header-of-the-channel',
+  'channel config': 'config-of-the-channel',
+  'rotated credential': 'rotated-of-the-shop',
+  'first key': picket.apiKey,
+  'probe token': picket.probes[0]!.token,
+}
+
+const monitor = (name: string, more: object) =>
+  api.post('/monitors', { name, type: 'http', url: target.url, interval_seconds: 30, retry_count: 0, ...more })
+
+/** Lets Picket use, refuse and fail with every secret; answers what all of it said. */
+async function live(): Promise<unknown[]> {
+  const headers = { Authorization: `Bearer ${secrets['channel header']}` }
+  const config = { url: receiver.url, headers, api_token: secrets['channel config'] }
+  const channel = await api.post('/alerts/channels', { name: 'Hook', type: 'webhook', config, is_default: true })
+  const { id: channelId } = channel.body.data
+  const rotated = await api.post(`/alerts/channels/${channelId}/rotate-secret`)
+  secrets['signing secret'] = channel.body.data.signing_secret
+  secrets['rotated signing secret'] = rotated.body.data.signing_secret
+  const key = await api.post('/api-keys', { name: 'CI', scope: 'write' }, { 'idempotency-key': 'k' })
+  secrets['second key'] = key.body.data.key
+
+  target.behave({ kind: 'answer', status: 503 })
+  const made = [
+    await monitor('basic', { auth_type: 'basic', auth_config: { username: 'shop', password: secrets.password } }),
+    await monitor('bearer', { auth_type: 'bearer', auth_config: { token: secrets.token } }),
+    await monitor('header', { headers: { 'X-Api-Key': secrets.header } }),
+    await monitor('own', { auth_type: 'header', auth_config: { name: 'X-Own', value: secrets['custom credential'] } }),
+    await monitor('refused', { url: 'http://127.0.0.1:1', headers: { 'X-Api-Key': secrets.header } }),
+  ]
+  const ids = made.map(answer => answer.body.data.id)
+  const auth = { auth_type: 'bearer', auth_config: { token: secrets['rotated credential'] } }
+  const answers = [
+    ...made,
+    await api.put(`/monitors/${ids[1]}/auth`, auth),
+    await monitor('wrong', { url: 'ftp://x', headers: { 'X-Api-Key': secrets.header } }),
+    await monitor('wrong', { auth_type: 'bearer', auth_config: { token: [secrets.token] } }),
+    await monitor('wrong', { auth_type: 'bearer', auth_config: { token: `${secrets.token}\r\n` } }),
+    await api.put(`/monitors/${ids[0]}`, { headers: { Authorization: `${secrets.header}\r\n` } }),
+    await api.post('/alerts/channels', { name: 'x', type: 'webhook', config: { ...config, url: 'http://10.0.0.1' } }),
+    await api.get(`/monitors/${picket.apiKey}`, {}),
+  ]
+  for (const id of ids) answers.push(await api.post(`/monitors/${id}/check`))
+  await receiver.waitFor(ids.length, { timeoutMs: 45_000 })
+  answers.push(
+    ...(await whileBroken(() => monitor('broken', { auth_type: 'bearer', auth_config: { token: secrets.token } }))),
+  )
+  const lists = ['/monitors', '/alerts/channels', '/alerts/rules', '/alerts/log', '/incidents', '/api-keys', '/project']
+  const each = ids.flatMap(id => [`/monitors/${id}`, `/monitors/${id}/checks`, `/monitors/${id}/transitions`])
+  for (const path of [...lists, ...each, `/alerts/channels/${channelId}`]) answers.push(await api.get(path))
+  return answers.map(({ body }) => body)
+}
+
+/** Our own faults are logged in full: they may not tell of the values either. */
+async function whileBroken<T extends { status: number }>(work: () => Promise<T>): Promise<T[]> {
+  await db.raw("ALTER TABLE monitors ADD CONSTRAINT broken CHECK (name <> 'broken')")
+  const answer = await work()
+  await db.raw('ALTER TABLE monitors DROP CONSTRAINT broken')
+  t.equal(answer.status, 500)
+  return [answer]
+}
+
+/** Every row of every table, bytes as they are. */
+async function rowsOfPostgres(): Promise<string[]> {
+  const columns = await query<{ table: string; column: string; type: string }>(
+    db,
+    `SELECT table_name AS table, column_name AS column, data_type AS type FROM information_schema.columns
+     WHERE table_schema = 'public'`,
+  )
+  const texts = columns.map(async ({ table, column, type }) => {
+    const rows = await query<{ value: Buffer | string | null }>(
+      db,
+      type === 'bytea' ? 'SELECT ?? AS value FROM ??' : 'SELECT ??::text AS value FROM ??',
+      [column, table] as never,
+    )
+    return rows.map(({ value }) => (Buffer.isBuffer(value) ? value.toString('latin1') : (value ?? ''))).join('\n')
+  })
+  return Promise.all(texts)
+}
+
+async function rowsOfClickhouse(): Promise<unknown[]> {
+  const clickhouse = createClickhouse(picket.clickhouseUrl)
+  const rows = await waitFor(async () => {
+    const found = await select(clickhouse, 'SELECT * FROM results')
+    return found.length > 0 ? found : null
+  })
+  await clickhouse.close()
+  return rows
+}
+
+t.test('no secret is to be found in any log, answer, metric or table once it was given', async t => {
+  const places: Record<string, unknown> = { answers: await live() }
+  const sent = receiver.received.map(({ headers }) => headers.authorization)
+  t.ok(sent.includes(`Bearer ${secrets['channel header']}`), 'the receiver got its credential')
+  places.metrics = await (await fetch(`${picket.origin}/metrics`)).text()
+  places.postgres = await rowsOfPostgres()
+  places.clickhouse = await rowsOfClickhouse()
+  await picket.controlPlane.stop()
+  places['log of the control plane'] = picket.controlPlane.lines
+  places['log of the probe'] = picket.probes[0]!.lines
+  for (const [place, content] of Object.entries(places)) {
+    const text = typeof content === 'string' ? content : JSON.stringify(content)
+    t.ok(text.length > 100, `${place}: ${text.length} characters`)
+    for (const [what, secret] of Object.entries(secrets)) {
+      const forms = [
+        secret,
+        Buffer.from(`shop:${secret}`).toString('base64'),
+        secret.replace(/^whsec_|^svc_|^prb_/, ''),
+      ]
+      const found = forms.map(form => text.indexOf(form)).find(at => at >= 0)
+      t.equal(
+        found,
+        undefined,
+        `${what} in ${place}: ${found === undefined ? 'no' : text.slice(Math.max(0, found - 80), found + 20)}`,
+      )
+    }
+  }
+})
