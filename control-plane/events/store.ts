@@ -16,8 +16,8 @@ export async function insertEvents(tx: Tx, events: EventRow[]): Promise<void> {
     tx,
     `INSERT INTO events (id, project_id, name, subject, data, occurred_at)
      SELECT id, project_id, name, subject, data, occurred_at
-     FROM jsonb_to_recordset(?::jsonb)
-       AS row (id uuid, project_id uuid, name text, subject text, data jsonb, occurred_at timestamptz)`,
+     FROM json_to_recordset(?::json)
+       AS row (id uuid, project_id uuid, name text, subject text, data json, occurred_at timestamptz)`,
     [JSON.stringify(rows)],
   )
 }

@@ -42,7 +42,8 @@ export async function up(db: Knex): Promise<void> {
       project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
       name text NOT NULL,
       subject text NOT NULL,
-      data jsonb NOT NULL,
+      -- json keeps the order of the fields, which people read in webhooks
+      data json NOT NULL,
       occurred_at timestamptz NOT NULL
     );
     CREATE INDEX events_by_project ON events (project_id, id DESC);
