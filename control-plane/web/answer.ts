@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { ApiError, errorBody, unavailable, validationError } from './errors.ts'
+import { ApiError, errorBody, unavailable, unsupportedMediaType, validationError } from './errors.ts'
 import { detailsOf, type Fault } from './validation.ts'
 
 type Thrown = {
@@ -41,9 +41,7 @@ export function toApiError(error: unknown, requestId: string): ApiError {
     return validationError(detailsOf(thrown.validation, PART_NAMES[thrown.validationContext ?? ''] ?? 'request'))
   }
   if (thrown.statusCode === 413) return new ApiError(413, 'payload_too_large', 'the body is larger than 1 MiB')
-  if (thrown.statusCode === 415) {
-    return new ApiError(415, 'unsupported_media_type', 'bodies are JSON: send Content-Type: application/json')
-  }
+  if (thrown.statusCode === 415) return unsupportedMediaType()
   if (thrown.statusCode === 400) return validationError([{ path: '', message: thrown.message }])
   if (isEngineAway(thrown)) return unavailable('a database is away; try again in a moment')
   return new ApiError(500, 'internal_error', `something went wrong on our side (request ${requestId})`)

@@ -10,7 +10,7 @@ import type { Secrets } from '../platform/secrets.ts'
 import { answerBrokenRequest, answerError } from './answer.ts'
 import { type Authenticate, assertScope, identify } from './auth.ts'
 import { isStorable, parseBody } from './body.ts'
-import { notFound, rateLimited, validationError } from './errors.ts'
+import { notFound, rateLimited, unsupportedMediaType, validationError } from './errors.ts'
 import { addIdempotency } from './idempotency.ts'
 import { addOpenapi } from './openapi.ts'
 import { typedQuery } from './query.ts'
@@ -71,6 +71,9 @@ export async function createApp(context: AppContext): Promise<App> {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
     parseBody(body),
   )
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => {
+    if (body.length > 0) throw unsupportedMediaType()
+  })
   addRequestMetrics(app, context.metrics)
   addFarewell(app)
   addAuthorization(app, context)
@@ -123,7 +126,10 @@ function addStrictness(app: App): void {
     const broken = Object.keys(query).filter(name => !isStorable(`${name}${query[name]}`))
     if (unknown.length + broken.length === 0) return
     throw validationError([
-      ...unknown.map(path => ({ path, message: `${path || 'the body'} is not a known property` })),
+      ...unknown.map(path => ({
+        path,
+        message: path ? `${path} is not a known property` : 'no body is expected here',
+      })),
       ...broken.map(path => ({ path, message: `${path} holds characters that are not text` })),
     ])
   })

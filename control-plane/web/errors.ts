@@ -41,6 +41,10 @@ export const notFound = (what: string) => new ApiError(404, 'not_found', `${what
 /** 409 */
 export const conflict = (message: string) => new ApiError(409, 'conflict', message)
 
+/** 415: a body that is no JSON. */
+export const unsupportedMediaType = () =>
+  new ApiError(415, 'unsupported_media_type', 'bodies are JSON: send Content-Type: application/json')
+
 /** 429 with `Retry-After`. */
 export const rateLimited = (message: string, retryAfterSeconds: number) =>
   new ApiError(429, 'rate_limited', message, { retryAfterSeconds })

@@ -223,4 +223,11 @@ t.test('a deleted record is 404 to every operation on it', async t => {
       t.equal(status, 404, `${operation.name} after the deletion`)
     }
   }
+  for (const operation of closed) {
+    for (const { name } of operation.query.filter(({ name }) => name.endsWith('_id'))) {
+      const id = name === 'channel_id' ? records.alert_channel_id : records[name as keyof Records]
+      const { status } = await send(operation, `${operation.path}?${name}=${id}`, { key: mine.key })
+      t.equal(status, 404, `${operation.name} filtered by it`)
+    }
+  }
 })

@@ -146,6 +146,20 @@ t.test('every refusal has the error shape with a code, a sentence and the status
   }
 })
 
+t.test('a POST without a body needs no content type and minds none; a body that is not needed is told so', async t => {
+  const { body } = await api.call('POST', '/monitors', { body: { name: 'Shop', type: 'http' } })
+  const pause = (sent: Parameters<typeof api.call>[2]) => api.call('POST', `/monitors/${body.data.id}/pause`, sent)
+  for (const type of ['application/json', 'text/plain', 'application/x-www-form-urlencoded']) {
+    t.equal((await pause({ headers: { 'content-type': type } })).status, 200, type)
+  }
+  t.equal((await pause({})).status, 200)
+  t.equal((await pause({ body: {} })).status, 200)
+  for (const unwanted of [[], 'x', 1]) {
+    const answer = await pause({ body: JSON.stringify(unwanted) })
+    t.match(answer, { status: 400, body: { error: { message: 'no body is expected here' } } })
+  }
+})
+
 t.test('a validation error names every place that is wrong', async t => {
   const { body } = await api.call('POST', '/api-keys', { body: { name: '', scope: 1, colour: 'red' } })
   t.same(body.error.details, [
