@@ -14,6 +14,22 @@ export function encodePiece(result: Result): Uint8Array {
   return writer.finish()
 }
 
+/** NATS takes messages of 1 MiB unless its operator says otherwise; half of it leaves room for an operator who is stricter. */
+const BATCH_BYTES = 512 * 1024
+export const BATCH_AT_MOST = 500
+
+/** How many of the first items make one batch: at least one, at most 500, within what NATS takes in a message. */
+export function batchLength(items: readonly { piece: Uint8Array }[]): number {
+  let bytes = 0
+  let length = 0
+  while (length < BATCH_AT_MOST && length < items.length) {
+    bytes += items[length]!.piece.length
+    if (bytes > BATCH_BYTES && length > 0) break
+    length++
+  }
+  return length
+}
+
 /** The bytes of a ResultBatch made of encoded results, in their order. */
 export function encodeBatch(probeId: string, region: string, pieces: readonly Uint8Array[]): Uint8Array {
   const head = ResultBatch.encode({ probeId, region, results: [] }).finish()

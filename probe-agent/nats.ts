@@ -8,6 +8,7 @@ export type ResultStream = {
   publish: (subject: string, bytes: Uint8Array, id: string) => Promise<void>
   /** Uses another address or other credentials from now on; nothing happens when both are the same. */
   use: (url: string, credentials: string) => void
+  isConnected: () => boolean
   close: () => Promise<void>
 }
 
@@ -34,6 +35,8 @@ export function createResultStream(name: string, log: Log, { onAway, onBack }: R
       pingInterval: PING_EVERY_MS,
       maxPingOut: 2,
       ignoreClusterUpdates: true,
+      // Refused twice in a row, as by a server that starts with the wrong keys, the client would give up for good.
+      ignoreAuthErrorAbort: true,
       // Asked at each reconnect, so that renewed credentials are the ones used.
       authenticator: nonce =>
         credentials ? credsAuthenticator(new TextEncoder().encode(credentials))(nonce) : undefined,
@@ -74,6 +77,7 @@ export function createResultStream(name: string, log: Log, { onAway, onBack }: R
 
   return {
     close,
+    isConnected: () => isConnected,
     async publish(subject, bytes, id) {
       if (!connection || !isConnected) throw new Error('NATS is away')
       await jetstream(connection).publish(subject, bytes, { msgID: id, timeout: ACK_WITHIN_MS })

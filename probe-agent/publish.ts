@@ -1,7 +1,7 @@
 import type { Log } from '../shared/log.ts'
 import { Outcome, type Result } from '../shared/result.ts'
 import { PARTITIONS, partitionOf, resultSubject } from '../shared/subjects.ts'
-import { encodeBatch, encodePiece } from './batch.ts'
+import { BATCH_AT_MOST, batchLength, encodeBatch, encodePiece } from './batch.ts'
 import type { Cancel, Machine } from './clock.ts'
 import type { ResultStream } from './nats.ts'
 import type { Spool } from './spool.ts'
@@ -39,7 +39,6 @@ type Lane = {
   unwait: Cancel | null
 }
 
-const BATCH_AT_MOST = 500
 const UP_WAITS_MS = 1000
 const RETRY_AFTER_MS = 1000
 const CLOSE_WITHIN_MS = 3000
@@ -105,7 +104,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
       keep(lane, entry)
       giveUp(entry)
     }
-    const entries = lane.entries.splice(0, BATCH_AT_MOST)
+    const entries = lane.entries.splice(0, batchLength(lane.entries))
     lane.batch = entries.length > 0 ? { id: `${instance}-${++batches}`, entries } : null
     return lane.batch
   }
@@ -131,9 +130,13 @@ export function createPublisher(parts: PublisherParts): Publisher {
     unretry = machine.after(RETRY_AFTER_MS, back)
   }
 
+  /** While NATS is away there is always a next try: what comes in the meantime relies on it. */
   function back(): void {
     unretry()
+    // With nothing to send nobody would find out; then the replay does.
+    if (stream.isConnected() && lanes.every(isIdle)) isAway = false
     for (const lane of lanes) void send(lane)
+    if (isAway) retry()
   }
 
   return {
@@ -146,7 +149,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
     },
     async close() {
       const closesAtMs = machine.monotonicMs() + CLOSE_WITHIN_MS
-      while (lanes.some(lane => lane.isSending || lane.batch || lane.entries.length > 0)) {
+      while (!lanes.every(isIdle)) {
         if (isAway || machine.monotonicMs() > closesAtMs) break
         for (const lane of lanes) void send(lane)
         await machine.pause(20)
@@ -156,6 +159,8 @@ export function createPublisher(parts: PublisherParts): Publisher {
     },
   }
 }
+
+const isIdle = ({ isSending, batch, entries }: Lane) => !isSending && batch === null && entries.length === 0
 
 function newLane(partition: number): Lane {
   return { partition, entries: [], batch: null, isSending: false, unwait: null }

@@ -1,6 +1,6 @@
 import type { Log } from '../shared/log.ts'
 import { lateSubject } from '../shared/subjects.ts'
-import { encodeBatch } from './batch.ts'
+import { batchLength, encodeBatch } from './batch.ts'
 import type { Machine } from './clock.ts'
 import type { SpoolRecord } from './frames.ts'
 import type { ResultStream } from './nats.ts'
@@ -18,7 +18,6 @@ export type ReplayParts = {
 }
 
 const EVERY_MS = 1000
-const BATCH_AT_MOST = 500
 
 /** Sends what the spool holds as late results, which only the recorder reads (decisions 11.2). Returns how to stop it. */
 export function startReplay({
@@ -61,16 +60,22 @@ export function startReplay({
   }
 }
 
-/** Records of one partition and probe together, in their order, at most 500 a message. */
+/** Records of one partition and probe together, in their order, no more than a message holds. */
 function groupForSending(records: readonly SpoolRecord[]): SpoolRecord[][] {
-  const groups = new Map<string, SpoolRecord[][]>()
+  const groups = new Map<string, SpoolRecord[]>()
   for (const record of records) {
     const key = `${record.partition} ${record.probeId}`
-    const messages = groups.get(key) ?? [[]]
-    groups.set(key, messages)
-    const open = messages.at(-1)!
-    if (open.length < BATCH_AT_MOST) open.push(record)
-    else messages.push([record])
+    const group = groups.get(key)
+    if (group) group.push(record)
+    else groups.set(key, [record])
   }
-  return [...groups.values()].flat()
+  return [...groups.values()].flatMap(intoBatches)
+}
+
+function intoBatches(records: SpoolRecord[]): SpoolRecord[][] {
+  const batches: SpoolRecord[][] = []
+  for (let rest = records; rest.length > 0; rest = rest.slice(batches.at(-1)!.length)) {
+    batches.push(rest.slice(0, batchLength(rest)))
+  }
+  return batches
 }

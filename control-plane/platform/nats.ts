@@ -21,6 +21,8 @@ export async function connectNats(url: string, name: string): Promise<Nats> {
     servers: url.split(','),
     name,
     maxReconnectAttempts: -1,
+    // refused twice in a row, as by a server that starts with the wrong keys, the client would give up for good
+    ignoreAuthErrorAbort: true,
     reconnectTimeWait: 500,
     reconnectJitter: 500,
     timeout: 5_000,
