@@ -18,6 +18,7 @@ import { incidentRoutes } from './incidents/routes.ts'
 import { monitorRoutes } from './monitors/routes.ts'
 import { startVerdict } from './results/worker.ts'
 import type { Handles } from './start.ts'
+import { leaveUnchecked } from './verdict/actions.ts'
 import { verdictRoutes } from './verdict/routes.ts'
 import type { App } from './web/app.ts'
 
@@ -41,7 +42,7 @@ export function apiRoutes(app: App, handles: Handles): void {
   deliveryRoutes(app, { db })
   channelRoutes(app, { db, secrets, checkLiteral, publicUrl })
   ruleRoutes(app, { db })
-  monitorRoutes(app, { db, secrets, checkLiteral, lastCheckedAt })
+  monitorRoutes(app, { db, secrets, checkLiteral, lastCheckedAt, leaveUnchecked })
   fleetRoutes(app, { db, nats })
   incidentRoutes(app, { db })
   verdictRoutes(app, { db, secrets, lastCheckedAt })

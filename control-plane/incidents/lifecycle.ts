@@ -38,3 +38,4 @@ export const recoveryMessage = (monitorName: string, duration: string): string =
 
 export const PAUSED_MESSAGE = 'Resolved because the monitor was paused.'
 export const DELETED_MESSAGE = 'Resolved because the monitor was deleted.'
+export const UNCHECKED_MESSAGE = 'Resolved because the monitor is not checked any more.'

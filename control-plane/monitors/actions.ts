@@ -10,6 +10,7 @@ import type { Secrets } from '../platform/secrets.ts'
 import { assertMayLead, type Caller } from '../web/auth.ts'
 import { type Detail, notFound, validationError } from '../web/errors.ts'
 import { unmaskHeaders } from '../web/header-map.ts'
+import { isChecked } from './configuration.ts'
 import { authProblems, unmaskAuth } from './credentials.ts'
 import { changesTheCheck, fieldsOf, fieldsOfCreate, fieldsOfUpdate, type MonitorFields, sealFields } from './fields.ts'
 import { secretsLedElsewhere } from './kept-secrets.ts'
@@ -19,7 +20,13 @@ import type { AuthConfig } from './sealed.ts'
 import { insertMonitors, lockMonitor, updateMonitor } from './store.ts'
 import type { AuthType, StoredMonitor } from './types.ts'
 
-export type MonitorTools = { db: Db; secrets: Secrets; checkLiteral: CheckLiteral }
+export type MonitorTools = {
+  db: Db
+  secrets: Secrets
+  checkLiteral: CheckLiteral
+  /** takes a monitor that will not be checked any more out of the verdict; answers it as it is then */
+  leaveUnchecked: (tx: Tx, monitor: StoredMonitor, now: Date) => Promise<StoredMonitor>
+}
 
 /** Creates one monitor and links the default channels. Throws 400, or 402 when the plan is full. */
 export async function createMonitor(tools: MonitorTools, caller: Caller, body: MonitorCreate, now: Date) {
@@ -101,7 +108,7 @@ export async function changeAuth(tools: MonitorTools, projectId: string, id: str
 type Rewritten = { after: MonitorFields; problems: Detail[] }
 
 async function rewrite(
-  { db, secrets }: MonitorTools,
+  { db, secrets, leaveUnchecked }: MonitorTools,
   projectId: string,
   id: string,
   now: Date,
@@ -116,7 +123,7 @@ async function rewrite(
     const configVersion = stored.configVersion + (changesTheCheck(before, after) ? 1 : 0)
     const monitor = { ...stored, ...sealFields(after, stored, secrets), configVersion, updatedAt: now }
     await updateMonitor(tx, monitor)
-    return monitor
+    return isChecked(stored) && !isChecked(monitor) ? await leaveUnchecked(tx, monitor, now) : monitor
   })
 }
 

@@ -1,11 +1,11 @@
 import { resolveAutomaticIncidents } from '../incidents/actions.ts'
-import { DELETED_MESSAGE, PAUSED_MESSAGE } from '../incidents/lifecycle.ts'
+import { DELETED_MESSAGE, PAUSED_MESSAGE, UNCHECKED_MESSAGE } from '../incidents/lifecycle.ts'
 import { lockMonitor } from '../monitors/store.ts'
 import type { StoredMonitor } from '../monitors/types.ts'
 import { isId, newId } from '../platform/ids.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
 import { notFound } from '../web/errors.ts'
-import { forgetState, insertTransitions, markDeleted, markPaused, markResumed } from './store.ts'
+import { forgetState, insertTransitions, markDeleted, markPaused, markResumed, storeStatuses } from './store.ts'
 
 /**
  * Pauses a monitor (decisions 4.8): its automatic incident is resolved with a note and without `monitor.up`, what the
@@ -36,6 +36,17 @@ export async function deleteMonitor(db: Db, projectId: string, id: string, now: 
     await leaveVerdict(tx, monitor, 'deleted', DELETED_MESSAGE, now)
     await markDeleted(tx, projectId, id, now)
   })
+}
+
+/**
+ * A monitor whose new configuration cannot be checked has no status (decisions 3.2), and nobody would see its outage
+ * end: that goes as in a pause. In the transaction that changes it, on its locked row. Answers the monitor as it is then.
+ */
+export async function leaveUnchecked(tx: Tx, monitor: StoredMonitor, now: Date): Promise<StoredMonitor> {
+  const at = await leaveVerdict(tx, monitor, 'not checked any more', UNCHECKED_MESSAGE, now)
+  if (monitor.status === null) return monitor
+  await storeStatuses(tx, [{ id: monitor.id, status: null, at }])
+  return { ...monitor, status: null, statusChangedAt: at }
 }
 
 async function inLock<T>(

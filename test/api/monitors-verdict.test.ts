@@ -1,14 +1,17 @@
 import t from 'tap'
 import { openAutomaticIncidents } from '../../control-plane/incidents/actions.ts'
 import { incidentRoutes } from '../../control-plane/incidents/routes.ts'
+import { monitorRoutes } from '../../control-plane/monitors/routes.ts'
 import { execute, query } from '../../control-plane/platform/postgres.ts'
 import { verdictRoutes } from '../../control-plane/verdict/routes.ts'
 import { type Account, createResourceApi } from '../support/resource-api.ts'
 import { insertMonitor, transitionsOf } from '../support/verdict.ts'
 
 const api = await createResourceApi(t, (app, handles) => {
+  const lastCheckedAt = async () => new Map()
+  monitorRoutes(app, { ...handles, lastCheckedAt })
   incidentRoutes(app, handles)
-  verdictRoutes(app, { ...handles, lastCheckedAt: async () => new Map() })
+  verdictRoutes(app, { ...handles, lastCheckedAt })
 })
 
 /** A monitor that is down, as the verdict leaves it. */
@@ -62,6 +65,26 @@ t.test('POST /monitors/{id}/resume 200 starts without a status and with a new co
   await account.call(`POST /monitors/${id}/resume`)
   t.match(await storedOf(id), { config_version: 2 }, 'resuming again changes nothing')
 })
+
+t.test(
+  'PUT /monitors/{id} 200: a monitor that cannot be checked any more has no status and no open incident',
+  async t => {
+    const account = await api.account()
+    const id = await insertDown(account)
+    t.match((await account.call(`PUT /monitors/${id}`, { name: 'Shop 2' })).body.data, { status: 'down' })
+    const { status, body } = await account.call(`PUT /monitors/${id}`, { url: null })
+    t.equal(status, 200)
+    t.match(body.data, { id, url: null, status: null, configuration_issues: [/url is required/] })
+    t.same(await storedOf(id), { config_version: 2, is_paused: false, status: null, states: 0 })
+    t.match((await account.call('GET /incidents')).body.data, [
+      { status: 'resolved', message: 'Resolved because the monitor is not checked any more.' },
+    ])
+    t.match(await transitionsOf(api.db, id), [{ from: 'down', to: null, summary: 'not checked any more' }])
+    const { body: again } = await account.call(`PUT /monitors/${id}`, { name: 'Shop 3' })
+    t.equal(again.data.status_changed_at, body.data.status_changed_at)
+    t.equal((await transitionsOf(api.db, id)).length, 1, 'changing it again says nothing more')
+  },
+)
 
 t.test('DELETE /monitors/{id} 200, and 404 from then on', async t => {
   const account = await api.account()

@@ -3,6 +3,7 @@ import { createApiKey, createAuthenticate } from '../../control-plane/accounts/a
 import { createMetrics } from '../../control-plane/platform/metrics.ts'
 import { createPostgres, type Db } from '../../control-plane/platform/postgres.ts'
 import { createSecrets, type Secrets } from '../../control-plane/platform/secrets.ts'
+import { leaveUnchecked } from '../../control-plane/verdict/actions.ts'
 import { type App, createApp } from '../../control-plane/web/app.ts'
 import type { Scope } from '../../control-plane/web/auth.ts'
 import { createEgress, type Egress } from '../../shared/egress/index.ts'
@@ -17,6 +18,7 @@ export type Handles = {
   secrets: Secrets
   egress: Egress
   checkLiteral: Egress['checkLiteral']
+  leaveUnchecked: typeof leaveUnchecked
   publicUrl: string
 }
 
@@ -38,7 +40,8 @@ export async function createResourceApi(
   const db = createPostgres(url, 10)
   const secrets = createSecrets(randomBytes(32))
   const egress = createEgress({ allow: egressAllow })
-  const handles = { url, db, secrets, egress, checkLiteral: egress.checkLiteral, publicUrl: 'http://picket.test' }
+  const { checkLiteral } = egress
+  const handles = { url, db, secrets, egress, checkLiteral, leaveUnchecked, publicUrl: 'http://picket.test' }
   const app = await createApp({
     ...handles,
     log: createLog('test', 'silent'),
