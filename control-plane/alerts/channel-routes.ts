@@ -20,7 +20,7 @@ import { ChannelCreate, ChannelRecord, ChannelUpdate } from './schema.ts'
 
 export type ChannelContext = { db: Db; secrets: Secrets; checkLiteral: CheckLiteral; publicUrl: string }
 
-const tags = ['alerts']
+const tags = ['Alerts']
 
 /** Alert channels (specification, "Alerts"; decisions 6.1 and 6.3). */
 export function channelRoutes(app: App, context: ChannelContext): void {

@@ -11,7 +11,7 @@ import { changeRule, createRule } from './rule-actions.ts'
 import { RuleCreate, RuleQuery, RuleRecord, RuleUpdate } from './schema.ts'
 import { deleteRule, findRule, hasMonitor, listRules } from './store.ts'
 
-const tags = ['alerts']
+const tags = ['Alerts']
 
 /** Which channel hears of which monitor (specification, "Alert rule"). */
 export function ruleRoutes(app: App, { db }: { db: Db }): void {

@@ -57,7 +57,7 @@ export function analyticsRoutes(app: App, { db, clickhouse }: AnalyticsContext):
     {
       schema: {
         summary: 'Checks of a monitor, newest first',
-        tags: ['monitors'],
+        tags: ['Monitors'],
         params: IdParams,
         querystring: ChecksQuery,
         response: answers(200, pageSchema(CheckResult), 400, 404, 503),
@@ -82,7 +82,7 @@ export function analyticsRoutes(app: App, { db, clickhouse }: AnalyticsContext):
     {
       schema: {
         summary: 'Hourly latency percentiles of a monitor, in milliseconds',
-        tags: ['analytics'],
+        tags: ['Analytics'],
         querystring: LatencyQuery,
         response: answers(200, Type.Object({ data: Type.Array(LatencyHour) }), 400, 404, 503),
       },
@@ -104,7 +104,7 @@ export function analyticsRoutes(app: App, { db, clickhouse }: AnalyticsContext):
     {
       schema: {
         summary: 'Time in each status and the intervals behind it',
-        tags: ['analytics'],
+        tags: ['Analytics'],
         querystring: UptimeQuery,
         response: answers(200, dataOf(UptimeRecord), 400, 404),
       },

@@ -28,7 +28,7 @@ export function deliveryRoutes(app: App, { db }: { db: Db }): void {
     {
       schema: {
         summary: 'List deliveries, newest first',
-        tags: ['alerts'],
+        tags: ['Alerts'],
         querystring: LogQuery,
         response: answers(200, pageSchema(LogEntry), 400, 404),
       },
@@ -54,7 +54,7 @@ export function deliveryRoutes(app: App, { db }: { db: Db }): void {
     {
       schema: {
         summary: 'One delivery with every attempt',
-        tags: ['alerts'],
+        tags: ['Alerts'],
         params: IdParams,
         response: answers(200, dataOf(LogEntry), 404),
       },
@@ -67,7 +67,7 @@ export function deliveryRoutes(app: App, { db }: { db: Db }): void {
     {
       schema: {
         summary: 'Send a delivery again: the same id and bytes, with X-Service-Delivery-Retry',
-        tags: ['alerts'],
+        tags: ['Alerts'],
         params: IdParams,
         response: answers(200, dataOf(LogEntry), 404, 409),
       },

@@ -19,7 +19,7 @@ export function fleetRoutes(app: App, context: { db: Db; nats: Nats }): void {
     {
       schema: {
         summary: 'Check now in every region of the monitor; waits for the results, at most its timeout and 5 s',
-        tags: ['monitors'],
+        tags: ['Monitors'],
         params: IdParams,
         response: answers(200, dataOf(Type.Object({ results: Type.Array(CheckResult) })), 404, 409),
       },

@@ -10,7 +10,7 @@ import { INCIDENT_STATUSES, SEVERITIES } from './lifecycle.ts'
 import { Incident, IncidentQuery } from './schemas.ts'
 import { findIncident, listIncidents } from './store.ts'
 
-const tags = ['incidents']
+const tags = ['Incidents']
 
 export function incidentRoutes(app: App, { db }: { db: Db }): void {
   app.get(

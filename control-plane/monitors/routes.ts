@@ -25,7 +25,7 @@ const BulkAnswer = Type.Object({
   monitors: Type.Array(MonitorRecord),
   errors: Type.Array(Type.Object({ index: Type.Integer(), error: Type.String() })),
 })
-const tags = ['monitors']
+const tags = ['Monitors']
 
 /** Monitors as a resource (specification, "Monitors"; decisions 3.1 to 3.5). */
 export function monitorRoutes(app: App, context: MonitorContext): void {

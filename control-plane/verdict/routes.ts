@@ -46,7 +46,7 @@ const TransitionRecord = Type.Object({
   created_at: Timestamp,
   updated_at: Timestamp,
 })
-const tags = ['monitors']
+const tags = ['Monitors']
 
 /** What moves a monitor in and out of the verdict, and what the verdict said (decisions 3.1, 4.7 and 4.8). */
 export function verdictRoutes(app: App, context: VerdictRoutesContext): void {

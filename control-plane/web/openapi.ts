@@ -29,11 +29,7 @@ const TAGS = [
 const STYLE = `
 .swagger-ui .topbar { display: none }
 .swagger-ui .wrapper { max-width: 1080px }
-.swagger-ui .info { margin: 32px 0 8px }
-@media (prefers-color-scheme: dark) {
-  body { background: #16181d }
-  .swagger-ui { filter: invert(0.92) hue-rotate(180deg) }
-}`
+.swagger-ui .info { margin: 32px 0 8px }`
 
 /** `{origin}/openapi.json` from the schemas that validate, and a readable reference at `/docs` (decisions 1.9). */
 export async function addOpenapi(app: App, publicUrl: string): Promise<void> {
