@@ -59,12 +59,13 @@ export function openSpool({ directory, maxBytes, machine, log }: SpoolOptions): 
     if (unwritten.length === 0) return
     const frames = unwritten
     unwritten = []
+    const firstSeq = nextSeq - frames.length
     try {
-      await segments.write(Buffer.concat(frames), nextSeq - frames.length)
+      await segments.write(Buffer.concat(frames), firstSeq)
       isDirty = true
       isRefused = false
     } catch (error) {
-      for (let i = 0; i < frames.length; i++) states.delete(nextSeq - 1 - i)
+      for (let i = 0; i < frames.length; i++) states.delete(firstSeq + i)
       if (!isRefused) log.error({ err: error, results: frames.length }, 'the disk refuses the spool')
       isRefused = true
     }

@@ -95,3 +95,16 @@ t.test('a disk that refuses costs the results that memory could not deliver, and
   t.equal(spool.dropped(), 1)
   t.same(await texts(spool), [])
 })
+
+t.test('a disk that refuses while the next result comes loses neither from the count', async t => {
+  const directory = directoryFor(t)
+  const spool = openFor(t, directory)
+  rmSync(directory, { recursive: true })
+  writeFileSync(directory, 'in the way')
+  const a = spool.append(record('a'))
+  await Promise.resolve()
+  const b = spool.append(record('b'))
+  await spool.peek(0)
+  for (const seq of [a, b]) spool.release(seq)
+  t.equal(spool.dropped(), 2)
+})
