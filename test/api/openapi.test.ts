@@ -95,7 +95,7 @@ t.test('what the API answers is what the document says', async t => {
 t.test('/docs is a page that loads nothing from elsewhere', async t => {
   const page = await api.call('GET', `${api.origin}/docs/`, { key: null })
   t.equal(page.status, 200)
-  t.match(page.body, '<title>Picket</title>')
+  t.match(page.body, '<title>Picket API</title>')
   t.match(page.headers.get('content-security-policy'), /default-src 'self'/)
   const links = [...page.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link]) => link)
   t.ok(links.length > 3)
