@@ -44,6 +44,7 @@ export function startWork({ welcome, post, clock, run, sendRunDone, maxConcurren
 
   function apply(message: Assignments): void {
     loop.apply(message)
+    if (message.epoch !== undefined && (!message.isSnapshot || message.isLast)) loop.setEpoch(message.epoch)
     if (!isNewLink || (message.isSnapshot && !message.isLast)) return
     isNewLink = false
     const { revision } = message
@@ -58,7 +59,8 @@ export function startWork({ welcome, post, clock, run, sendRunDone, maxConcurren
     welcome(next) {
       isNewLink = true
       watches.restartSnapshot()
-      loop.setEpoch(next.epoch)
+      // What a probe that was cut off still has may be another's by now: until it hears, its results are history.
+      if (watches.size() === 0) loop.setEpoch(next.epoch)
       post.use(next)
     },
     receive(body) {

@@ -55,15 +55,28 @@ t.test('a silent control plane is noticed; the probe goes on checking and comes 
   t.ok(isUnbroken(slots(await collector.atLeast(1, 'm2'))), 'no slot was left out, none was checked twice')
 })
 
-t.test('a control plane that was restarted gets its probes back', async t => {
-  const { fleet, target, nats, probe } = await startParts(t)
-  await snapshot(fleet, target.url, ['m1'], 3)
-  await probe.untilEvent('connected')
-  await fleet.stop()
-  await probe.untilEvent('disconnected')
-  const next = await startFleetServer(t, { natsUrl: nats.url, port: fleet.port })
-  t.equal((await next.hello(1)).lastRevision, 3)
-})
+t.test(
+  'a control plane that was restarted gets its probes back; what they had is history until it says so',
+  async t => {
+    const { fleet, target, nats, collector, probe } = await startParts(t)
+    await snapshot(fleet, target.url, ['m1'], 3)
+    await probe.untilEvent('connected')
+    await fleet.stop()
+    await probe.untilEvent('disconnected')
+    const next = await startFleetServer(t, { natsUrl: nats.url, port: fleet.port, epoch: 7 })
+    t.equal((await next.hello(1)).lastRevision, 3)
+    await waitFor(() => next.heartbeats.length > 0, { label: 'a probe that was welcomed' })
+    const welcomedAtMs = next.nowMs()
+    const newestEpoch = async () => {
+      const results = (await collector.results()).filter(result => result.startedAtMs > welcomedAtMs)
+      return results.at(-1)?.epoch
+    }
+    t.equal(await waitFor(newestEpoch, { label: 'a result before the assignments' }), 1)
+    const upserts = [assignment('m1', checkSpec(target.url), EVERY_SECOND)]
+    await next.assign({ isSnapshot: true, isLast: true, revision: 4, epoch: 7, upserts })
+    await waitFor(async () => (await newestEpoch()) === 7, { label: 'a result that counts again' })
+  },
+)
 
 t.test('a probe with a wrong token says so, and asks again rarely', async t => {
   const fleet = await startFleetServer(t, { token: 'prb_another' })
