@@ -10,7 +10,7 @@ import type { Secrets } from '../platform/secrets.ts'
 import { claimDeliveries, type Finished, finishDeliveries } from './actions.ts'
 import { PROCESS_CONCURRENCY } from './lanes.ts'
 import { deliveryMeters } from './meters.ts'
-import { SNIPPET_BYTES, toOutcome } from './outcome.ts'
+import { hiddenValues, SNIPPET_BYTES, toOutcome } from './outcome.ts'
 import type { Prepared } from './prepare.ts'
 
 export type DeliveryContext = { db: Db; secrets: Secrets; egress: Egress; log: Log; metrics: Metrics }
@@ -37,7 +37,7 @@ export function startDeliveryWorker(context: DeliveryContext): DeliveryWorker {
   const send = async (prepared: Prepared) => {
     const startedAt = now()
     const answer = await post(prepared, TIMEOUT_MS, SNIPPET_BYTES, context.egress)
-    const outcome = toOutcome(answer, startedAt)
+    const outcome = toOutcome(answer, startedAt, hiddenValues(prepared))
     if (prepared.attemptsMade === 0)
       meters.firstAttempt.observe((startedAt.getTime() - prepared.createdAt.getTime()) / 1000)
     finished.push({ prepared, outcome })

@@ -49,6 +49,13 @@ t.test('GET /alerts/log/{id} 200: of a long answer 1 kB is kept, of a redirect n
   )
 })
 
+t.test('GET /alerts/log/{id} 200: credentials that a receiver repeats are masked in what it answered', async t => {
+  const echo = await sendTest(t, { status: 200, body: 'you are "Bearer of the receiver", are you?' })
+  t.equal(echo.entry.attempts[0].response_snippet, 'you are "********", are you?')
+  const cut = await sendTest(t, { status: 200, body: `${'x'.repeat(1_010)}Bearer of the receiver` })
+  t.equal(cut.entry.attempts[0].response_snippet, `${'x'.repeat(1_010)}********`, 'the part before the limit too')
+})
+
 t.test('POST /alerts/log/{id}/retry 200 sends the stored bytes again, under the same id, and says so', async t => {
   const { key, receiver, id, ended, secret } = await sendTest(t, 410)
   receiver.always(200)
