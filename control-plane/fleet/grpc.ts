@@ -210,7 +210,7 @@ function publishRunDone(desk: Desk, link: Link, done: RunDone): void {
   const owner = ownerOf(plan, result?.monitorId ?? '')
   const entry = desk.book.roster.entries.get(result?.monitorId ?? '')
   if (result?.trigger !== Trigger.SECOND_OPINION || !owner || owner === link.probeId || !entry) return
-  const opinion = { ...result, configVersion: entry.configVersion, epoch: plan.epoch }
+  const opinion = { ...result, trigger: Trigger.OTHER_PROBE, configVersion: entry.configVersion, epoch: plan.epoch }
   const batch = { probeId: link.probeId, region: link.region, results: [opinion] }
   connection.publish(resultSubject(partitionOf(result.monitorId), link.region), ResultBatch.encode(batch).finish())
 }

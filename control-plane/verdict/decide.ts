@@ -19,7 +19,7 @@ export function decide(state: MonitorState, result: Counted, policy: Policy, now
   const isNewConfig = base !== state
   const known = findCell(base.cells, result.region)
   const cell = known ?? newCell(result)
-  if (isAside(cell, result)) return hearAside(base, cell, result, nowMs, isNewConfig)
+  if (result.trigger === Trigger.OTHER_PROBE) return hearAside(base, cell, result, nowMs, isNewConfig)
   const disorder = refuseOrder(cell.fence, result)
   if (disorder !== null) return noVerdict('history', disorder, withRaisedGeneration(base, cell, result), isNewConfig)
   if (!isCounting(result.outcome)) return noVerdict('counted', null, withCell(base, skip(cell, result)), isNewConfig)
@@ -82,11 +82,7 @@ function disagree(base: MonitorState, cell: Cell, result: Counted, policy: Polic
   }
 }
 
-/** A check asked of a probe that does not run the region's schedule. */
-function isAside(cell: Cell, result: Counted): boolean {
-  return result.trigger === Trigger.SECOND_OPINION && result.probeId !== cell.ownerProbeId
-}
-
+/** A check by a probe that does not run the region's schedule. */
 function hearAside(base: MonitorState, cell: Cell, result: Counted, nowMs: number, isNewConfig: boolean): Decision {
   if (isOlderGeneration(result, cell.fence)) return noVerdict('history', 'older_epoch', base, isNewConfig)
   if (!isOpinionWanted(cell, result)) return noVerdict('aside', null, base, isNewConfig)

@@ -1,4 +1,4 @@
-import { Outcome, Trigger } from '../../proto/gen/probe/v1/result.ts'
+import { Outcome } from '../../proto/gen/probe/v1/result.ts'
 import type { Cell, Counted, RegionState } from './types.ts'
 
 /** How many failures in a row make a region failing (decisions 4.2). */
@@ -22,7 +22,6 @@ export function newCell(result: Counted): Cell {
     fence: { configVersion: 0, epoch: 0, scheduledAtMs: 0, attempt: 0 },
     votedAtMs: null,
     firstFailure: null,
-    ownerProbeId: result.probeId,
     last: null,
     secondOpinion: null,
   }
@@ -30,7 +29,7 @@ export function newCell(result: Counted): Cell {
 
 /** A result that neither extends nor breaks a streak: the fence moves, nothing else (decisions 4.3). */
 export function skip(cell: Cell, result: Counted): Cell {
-  return { ...cell, fence: result, ownerProbeId: ownerAfter(cell, result) }
+  return { ...cell, fence: result }
 }
 
 /** The cell after one counting result that is in order (decisions 4.2). The result itself serves as the fence. */
@@ -50,7 +49,6 @@ export function advance(cell: Cell, result: Counted, retryCount: number, nowMs: 
     fence: result,
     votedAtMs: nowMs,
     firstFailure: grows ? (cell.firstFailure ?? { atMs: nowMs, scheduledAtMs: result.scheduledAtMs }) : null,
-    ownerProbeId: ownerAfter(cell, result),
     last: result,
     secondOpinion: state === 'failing' || failures === 0 ? null : cell.secondOpinion,
   }
@@ -90,9 +88,4 @@ function stateAfter(state: RegionState, { failures, notUp, better }: Streaks, re
   if (state === 'degraded') return better >= betterToRecover(retryCount) ? 'ok' : 'degraded'
   if (state === 'pending' && notUp > 0 && notUp < enough) return 'pending'
   return notUpState
-}
-
-/** The probe that runs the schedule; checks asked for besides do not make a probe the owner. */
-function ownerAfter(cell: Cell, result: Counted): string {
-  return result.trigger === Trigger.SLOT ? result.probeId : cell.ownerProbeId
 }

@@ -73,8 +73,6 @@ export type Cell = {
   votedAtMs: number | null
   /** the first failure of the streak that grows or that made the region failing: JetStream time and slot */
   firstFailure: { atMs: number; scheduledAtMs: number } | null
-  /** the probe that runs the region's schedule */
-  ownerProbeId: string
   /** the newest counting result, for explanations and events */
   last: Counted | null
   secondOpinion: SecondOpinion | null

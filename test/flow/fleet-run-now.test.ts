@@ -154,7 +154,7 @@ t.test('a check at once in every region', async t => {
     t.match(ResultBatch.decode(taken.data), {
       probeId: await second.probeId(),
       region: 'eu-west',
-      results: [{ monitorId, configVersion, epoch: second.has.epoch, trigger: Trigger.SECOND_OPINION }],
+      results: [{ monitorId, configVersion, epoch: second.has.epoch, trigger: Trigger.OTHER_PROBE }],
     })
   })
 })

@@ -79,7 +79,7 @@ t.test(`feeding everything again changes nothing (seed ${SEED})`, async t => {
     for (const { result } of arrivals) {
       if (result.scheduledAtMs > newest.atMs + 5000) continue
       const wasRefused = arrivals.find(one => one.result === result)!.atMs + 5000 < result.scheduledAtMs
-      if (wasRefused || result.trigger === Trigger.SECOND_OPINION) continue
+      if (wasRefused || result.trigger === Trigger.OTHER_PROBE) continue
       const decision = decide(state, result, newest.policy, newest.atMs)
       if (decision.transition) return false
       state = decision.state
@@ -162,7 +162,7 @@ function resultFor(
       configVersion,
       epoch: place.epoch,
       probeId,
-      trigger: Trigger.SECOND_OPINION,
+      trigger: one.pick % 2 === 0 ? Trigger.SECOND_OPINION : Trigger.OTHER_PROBE,
     })
   }
   if (one.event === 'handover') {

@@ -179,13 +179,19 @@ testRows([
   },
   {
     says: 'a second opinion of the own probe counts like any result',
-    run: 'us 0 . 60 x 61 x[o] 62 x[o]',
+    run: 'us 0 . 60 x 61 x[asked] 62 x[asked]',
     statuses: 'up@0 down@62',
   },
   {
     says: 'the opinion that another region was asked for is the answer of its own probe',
     run: `us  0 .  60 x 61 x 64 x
-          eu  0 .  60.1 x[o] 61.1 x[o,s=60.1,a=2] 64.1 x[o,s=60.1,a=3]`,
+          eu  0 .  60.1 x[asked] 61.1 x[asked,s=60.1,a=2] 64.1 x[asked,s=60.1,a=3]`,
+    statuses: 'up@0 down@64.1',
+  },
+  {
+    says: 'so it is when a probe has just taken over, before its first slot',
+    run: `us  0 .  60 x 61 x 64 x
+          eu  0 .  60.1 x[asked,p=p2,e=2] 61.1 x[asked,p=p2,e=2,s=60.1,a=2] 64.1 x[asked,p=p2,e=2,s=60.1,a=3]`,
     statuses: 'up@0 down@64.1',
   },
   {

@@ -73,15 +73,13 @@ const stateOf = (mine: readonly Judged[]): RegionState => last(countedOf(mine))?
 
 function useOf(mine: readonly Judged[], result: Counted): Judged['use'] {
   const placed = mine.filter(one => one.use === 'counts' || one.use === 'skipped')
-  const owner = lastWhere(placed, one => one.result.trigger === Trigger.SLOT) ?? placed[0]
-  const isAside = result.trigger === Trigger.SECOND_OPINION && owner && owner.result.probeId !== result.probeId
   const isOld = mine.some(
     ({ use, result: { configVersion, epoch } }) =>
       use !== 'aside' &&
       (configVersion > result.configVersion || (configVersion === result.configVersion && epoch > result.epoch)),
   )
   if (isOld) return 'late'
-  if (isAside) return 'aside'
+  if (result.trigger === Trigger.OTHER_PROBE) return 'aside'
   const isPassed = placed.some(
     ({ result: { scheduledAtMs, attempt } }) =>
       scheduledAtMs > result.scheduledAtMs || (scheduledAtMs === result.scheduledAtMs && attempt >= result.attempt),

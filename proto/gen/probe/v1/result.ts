@@ -37,6 +37,8 @@ export enum Trigger {
   RUN_NOW = 1,
   /** SECOND_OPINION - the verdict asked, decisions 4.5 */
   SECOND_OPINION = 2,
+  /** OTHER_PROBE - the same, answered by a probe that does not check the monitor itself: the fleet says so */
+  OTHER_PROBE = 3,
 }
 
 /** One message: results of one partition and region, in the order in which the probe produced them. */
