@@ -9,10 +9,13 @@ const FIGURES = `
 
 const COLUMNS = 'count, p50, p75, p90, p95, p99, min, max, avg'
 
-/** Computes anew the hours, of the monitors, that got results between two times of recording. */
+/**
+ * Computes anew the hours, of the monitors, that got results between two times of recording. `computed_at` is how far
+ * that went, not when: whoever dies while he catches up goes on there, and a later stretch has seen all of an earlier one.
+ */
 export const RECOMPUTE_TOUCHED = `
   INSERT INTO latency_hourly (monitor_id, hour, region, ${COLUMNS}, computed_at)
-  SELECT monitor_id, hour, region, ${COLUMNS}, now64(3) FROM (
+  SELECT monitor_id, hour, region, ${COLUMNS}, fromUnixTimestamp64Milli({toMs:Int64}) FROM (
     SELECT monitor_id, toStartOfHour(scheduled_at) AS hour, region, ${FIGURES}
     FROM results FINAL
     WHERE status IN ('up', 'degraded') AND (monitor_id, toStartOfHour(scheduled_at)) IN (

@@ -1,5 +1,4 @@
 import { type Clickhouse, select } from '../platform/clickhouse.ts'
-import { nowMs } from '../platform/clock.ts'
 import { type Loop, type LoopTools, startLoop } from '../platform/loop.ts'
 import { RECOMPUTE_TOUCHED } from './hourly.ts'
 
@@ -16,10 +15,10 @@ const STEP_MS = 3_600_000
 export function startHourlyWorker({ clickhouse, ...tools }: LoopTools & { clickhouse: Clickhouse }): Loop {
   let doneMs: number | null = null
   return startLoop('hourly', EVERY_MS, tools, async signal => {
-    const untilMs = nowMs()
-    let fromMs: number = (doneMs ?? (await lastComputedMs(clickhouse, untilMs))) - OVERLAP_MS
-    while (fromMs < untilMs && !signal.aborted) {
-      const toMs = Math.min(fromMs + STEP_MS, untilMs)
+    const nowMs = await clickhouseNowMs(clickhouse)
+    let fromMs: number = (doneMs ?? (await lastComputedMs(clickhouse, nowMs))) - OVERLAP_MS
+    while (fromMs < nowMs && !signal.aborted) {
+      const toMs = Math.min(fromMs + STEP_MS, nowMs)
       await clickhouse.command({ query: RECOMPUTE_TOUCHED, query_params: { fromMs, toMs } })
       fromMs = toMs
       doneMs = toMs
@@ -27,7 +26,13 @@ export function startHourlyWorker({ clickhouse, ...tools }: LoopTools & { clickh
   })
 }
 
-/** Where to go on: the newest figures, else the oldest result, else now. */
+/** ClickHouse's clock: results are recorded by it. */
+async function clickhouseNowMs(clickhouse: Clickhouse): Promise<number> {
+  const [row] = await select<{ now: string }>(clickhouse, 'SELECT toUnixTimestamp64Milli(now64(3)) AS now')
+  return Number(row!.now)
+}
+
+/** Where to go on: as far as figures were computed, else the oldest result, else now. */
 async function lastComputedMs(clickhouse: Clickhouse, nowMs: number): Promise<number> {
   const [row] = await select<{ computed: string; recorded: string }>(
     clickhouse,

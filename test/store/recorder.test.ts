@@ -4,6 +4,7 @@ import { RECOMPUTE_TOUCHED } from '../../control-plane/analytics/hourly.ts'
 import { startRecorder } from '../../control-plane/analytics/recorder.ts'
 import { toResult } from '../../control-plane/analytics/result-row.ts'
 import { lastCheckedAt, listChecks, listLatency } from '../../control-plane/analytics/store.ts'
+import { startHourlyWorker } from '../../control-plane/analytics/worker.ts'
 import { migrateClickhouse } from '../../control-plane/migrations/clickhouse/index.ts'
 import { createClickhouse, select } from '../../control-plane/platform/clickhouse.ts'
 import { createMetrics } from '../../control-plane/platform/metrics.ts'
@@ -151,6 +152,29 @@ t.test('hourly percentiles are exact, leave failures out, and follow results tha
   await recorded(id, 112)
   await recompute()
   t.match(await read('eu-west', hour + 3_600), [{ count: 101, max: 2_000 }])
+})
+
+t.test('hours that wait since long are computed step by step, and a worker that died goes on where it was', async t => {
+  const id = uuidv7()
+  const hoursAgo = (hours: number) => Date.now() - hours * HOUR_MS
+  await clickhouse.command({ query: 'TRUNCATE TABLE results' })
+  await clickhouse.command({ query: 'TRUNCATE TABLE latency_hourly' })
+  const columns = 'monitor_id, region, scheduled_at, attempt, probe_id, status, total_us, recorded_at'
+  for (const hours of [9, 5, 1]) {
+    const at = 'fromUnixTimestamp64Milli({atMs:Int64})'
+    const query = `INSERT INTO results (${columns}) SELECT {id:UUID}, 'eu-west', ${at}, 1, 'p1', 'up', 1000, ${at}`
+    await clickhouse.command({ query, query_params: { id, atMs: Math.floor(hoursAgo(hours)) } })
+  }
+  const firstStep = { fromMs: Math.floor(hoursAgo(9.5)), toMs: Math.floor(hoursAgo(8.5)) }
+  await clickhouse.command({ query: RECOMPUTE_TOUCHED, query_params: firstStep })
+  const hours = async () => {
+    const query = "SELECT count() AS n FROM latency_hourly FINAL WHERE monitor_id = {id:UUID} AND region = ''"
+    return Number((await select<{ n: string }>(clickhouse, query, { id }))[0]?.n)
+  }
+  t.equal(await hours(), 1)
+  const worker = startHourlyWorker({ clickhouse, log, metrics: createMetrics() })
+  t.teardown(() => worker.stop())
+  await waitFor(async () => (await hours()) === 3, { label: 'all three hours' })
 })
 
 t.test('when a monitor was last checked is known for many at once', async t => {
