@@ -144,7 +144,13 @@ export function createLoop({ watches, clock, run, publish, answer, maxConcurrent
     }
     if (step.state !== chain.state) watch.state = step.state
     watch.chain = null
-    put(watch, slotFrom(watch.slots, now))
+    put(watch, nextSlot(watch, now))
+  }
+
+  /** After the one just checked, also when the clock has stepped back before it; not when it was an hour wrong. */
+  function nextSlot({ slots, lastScheduledMs }: Watch, now: number): number {
+    const isStep = lastScheduledMs >= now && lastScheduledMs - now < slots.intervalMs
+    return slotFrom(slots, isStep ? lastScheduledMs + 1 : now)
   }
 
   function startChain(watch: Watch, trigger: Trigger, runId: string, askedForMs: number): void {
