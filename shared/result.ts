@@ -1,4 +1,4 @@
-import type { CheckError, Timings } from '../proto/gen/probe/v1/result.ts'
+import { type CheckError, Outcome, type Timings } from '../proto/gen/probe/v1/result.ts'
 
 export {
   type CheckError,
@@ -10,6 +10,17 @@ export {
   type Timings,
   Trigger,
 } from '../proto/gen/probe/v1/result.ts'
+
+/** Outcomes as the API and the history call them (decisions 3.6). */
+export const STATUS_OF_OUTCOME = {
+  [Outcome.UP]: 'up',
+  [Outcome.DOWN]: 'down',
+  [Outcome.DEGRADED]: 'degraded',
+  [Outcome.UNKNOWN]: 'unknown',
+  [Outcome.MISSED]: 'missed',
+} as const
+export type CheckStatus = (typeof STATUS_OF_OUTCOME)[Outcome]
+export const CHECK_STATUSES: readonly CheckStatus[] = Object.values(STATUS_OF_OUTCOME)
 
 /** What one check saw. `error` null means the target answered as its type asks; assertions come after. */
 export type Observation = {

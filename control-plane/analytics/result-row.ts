@@ -1,7 +1,5 @@
 import { FailureSource, type Outcome, type Result, Trigger } from '../../shared/result.ts'
 
-export const CHECK_STATUSES = ['up', 'down', 'degraded', 'unknown', 'missed'] as const
-
 /** A row of ClickHouse's `results`; times in ms since 1970, printed as texts like every 64-bit integer. */
 export type ResultRow = {
   monitor_id: string

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { REGIONS } from '../../shared/check.ts'
+import { CHECK_STATUSES } from '../../shared/result.ts'
 import { CheckResult, presentResult } from '../fleet/check-result.ts'
 import { findMonitor } from '../monitors/store.ts'
 import type { Clickhouse } from '../platform/clickhouse.ts'
@@ -21,7 +22,7 @@ import {
   strictObject,
 } from '../web/schemas.ts'
 import { LatencyHour, presentHour } from './latency.ts'
-import { CHECK_STATUSES, type ResultRow, toResult } from './result-row.ts'
+import { type ResultRow, toResult } from './result-row.ts'
 import { spanOf } from './span.ts'
 import { listChecks, listLatency, statusHistory } from './store.ts'
 import { intervalsOf, summarize } from './uptime.ts'

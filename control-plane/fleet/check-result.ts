@@ -1,15 +1,8 @@
 import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
-import { FailureSource, Outcome, type Result } from '../../shared/result.ts'
+import { CHECK_STATUSES, FailureSource, Outcome, type Result, STATUS_OF_OUTCOME } from '../../shared/result.ts'
 import { enumOf, Id, nullable, Timestamp } from '../web/schemas.ts'
 
-const STATUSES = {
-  [Outcome.UP]: 'up',
-  [Outcome.DOWN]: 'down',
-  [Outcome.DEGRADED]: 'degraded',
-  [Outcome.UNKNOWN]: 'unknown',
-  [Outcome.MISSED]: 'missed',
-} as const
 const SOURCES = {
   [FailureSource.NONE]: null,
   [FailureSource.TARGET]: 'target',
@@ -25,7 +18,7 @@ export const CheckResult = Type.Object({
   monitor_id: Id,
   region: Type.String(),
   probe_id: nullable(Id),
-  status: enumOf(Object.values(STATUSES)),
+  status: enumOf(CHECK_STATUSES),
   scheduled_at: Timestamp,
   started_at: nullable(Timestamp),
   attempt: Type.Integer(),
@@ -61,7 +54,7 @@ export function presentResult(result: Result, region: string, probeId: string) {
     monitor_id: result.monitorId,
     region,
     probe_id: probeId,
-    status: STATUSES[result.outcome],
+    status: STATUS_OF_OUTCOME[result.outcome],
     scheduled_at: new Date(result.scheduledAtMs),
     started_at: new Date(result.startedAtMs),
     attempt: result.attempt,
@@ -88,7 +81,7 @@ export function presentAbsence(monitorId: string, region: string, atMs: number, 
     monitor_id: monitorId,
     region,
     probe_id: null,
-    status: STATUSES[Outcome.UNKNOWN],
+    status: STATUS_OF_OUTCOME[Outcome.UNKNOWN],
     scheduled_at: new Date(atMs),
     started_at: null,
     attempt: 1,

@@ -1,16 +1,8 @@
-import { FailureSource, Outcome } from '../../proto/gen/probe/v1/result.ts'
+import { FailureSource, STATUS_OF_OUTCOME } from '../../shared/result.ts'
 import type { Weighed } from './status.ts'
 import { betterToRecover, failuresToFail } from './streaks.ts'
 import type { Cell, Counted, ExplainedCheck, ExplainedVote, Explanation, MonitorState, Policy } from './types.ts'
 import { countVotes, type Tally, voteEndsMs, voteLifetimeMs, votesNeeded } from './votes.ts'
-
-const STATUSES = {
-  [Outcome.UP]: 'up',
-  [Outcome.DOWN]: 'down',
-  [Outcome.DEGRADED]: 'degraded',
-  [Outcome.UNKNOWN]: 'unknown',
-  [Outcome.MISSED]: 'missed',
-} as const
 
 const SOURCES = {
   [FailureSource.NONE]: 'none',
@@ -97,7 +89,7 @@ const NEVER_HEARD: Omit<ExplainedVote, 'region'> = {
 
 function explainCheck({ outcome, statusCode, responseTimeMs, error, ...rest }: Counted): ExplainedCheck {
   return {
-    status: STATUSES[outcome],
+    status: STATUS_OF_OUTCOME[outcome],
     status_code: statusCode,
     response_time_ms: responseTimeMs,
     error: error && { source: SOURCES[error.source], code: error.code, message: error.message },

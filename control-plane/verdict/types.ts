@@ -1,4 +1,4 @@
-import type { CheckError, Outcome, Trigger } from '../../proto/gen/probe/v1/result.ts'
+import type { CheckError, CheckStatus, Outcome, Trigger } from '../../shared/result.ts'
 
 /** A monitor's status; null before the first verdict and after a resume. */
 export type Status = 'up' | 'down' | 'degraded' | null
@@ -151,7 +151,7 @@ export type Decision = {
 }
 
 export type ExplainedCheck = {
-  status: 'up' | 'down' | 'degraded' | 'unknown' | 'missed'
+  status: CheckStatus
   status_code: number
   response_time_ms: number
   error: { source: 'none' | 'target' | 'resolver' | 'internal'; code: string; message: string } | null
