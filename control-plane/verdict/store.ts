@@ -52,9 +52,9 @@ export async function insertTransitions(tx: Tx, rows: TransitionRow[], now: Date
     `INSERT INTO transitions (id, project_id, monitor_id, from_status, to_status, at, quorum, summary, explanation,
                               created_at)
      SELECT id, project_id, monitor_id, from_status, to_status, at, quorum, summary, explanation, :now
-     FROM jsonb_to_recordset(CAST(:rows AS jsonb))
+     FROM json_to_recordset(CAST(:rows AS json))
        AS row (id uuid, project_id uuid, monitor_id uuid, from_status text, to_status text, at timestamptz,
-               quorum text, summary text, explanation jsonb)`,
+               quorum text, summary text, explanation json)`,
     { rows: JSON.stringify(rows), now },
   )
 }

@@ -84,7 +84,8 @@ export async function up(db: Knex): Promise<void> {
       at timestamptz NOT NULL,
       quorum text NOT NULL CHECK (quorum IN ('full', 'reduced')),
       summary text NOT NULL,
-      explanation jsonb NOT NULL,
+      -- json keeps the order of the fields, which people read
+      explanation json NOT NULL,
       created_at timestamptz NOT NULL
     );
     CREATE INDEX transitions_by_monitor ON transitions (monitor_id, at DESC, id DESC);
