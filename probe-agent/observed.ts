@@ -1,4 +1,4 @@
-import { type CheckError, FailureSource, Outcome, type Result, Trigger } from '../shared/result.ts'
+import { type CheckError, FailureSource, NO_DETAILS, Outcome, type Result, Trigger } from '../shared/result.ts'
 import type { Ran } from './run.ts'
 
 /** Whose result it is: a monitor, in the configuration and the assignment epoch of the moment the check started. */
@@ -28,6 +28,7 @@ export function resultOf(subject: Subject, occasion: Occasion, startedAtMs: numb
     error: observation.error ?? undefined,
     failedAssertions: ran.failedAssertions,
     resolvedIp: observation.resolvedIp ?? '',
+    ...NO_DETAILS,
   }
 }
 
@@ -67,5 +68,6 @@ function emptyResult(
     error,
     failedAssertions: [],
     resolvedIp: '',
+    ...NO_DETAILS,
   }
 }

@@ -1,15 +1,28 @@
 import type { CheckError, Timings } from '../proto/gen/probe/v1/result.ts'
 
 export {
+  type Certificate,
   type CheckError,
+  type DnsAnswer,
+  type Evidence,
   type FailedAssertion,
   FailureSource,
   Outcome,
+  type PingStats,
   type Result,
   ResultBatch,
   type Timings,
   Trigger,
 } from '../proto/gen/probe/v1/result.ts'
+
+/** A result without any of the details that only some checks have. */
+export const NO_DETAILS = {
+  evidence: undefined,
+  certificate: undefined,
+  ping: undefined,
+  dns: undefined,
+  screenshotId: '',
+} as const
 
 /** What one check saw. `error` null means the target answered as its type asks; assertions come after. */
 export type Observation = {

@@ -1,4 +1,4 @@
-import { FailureSource, type Outcome, type Result, Trigger } from '../../shared/result.ts'
+import { FailureSource, NO_DETAILS, type Outcome, type Result, Trigger } from '../../shared/result.ts'
 
 export const CHECK_STATUSES = ['up', 'down', 'degraded', 'unknown', 'missed'] as const
 
@@ -59,5 +59,6 @@ export function toResult(row: ResultRow): Result {
         : { source: row.source, code: row.error_code, message: row.error_message },
     failedAssertions: row.failed_assertions === '' ? [] : JSON.parse(row.failed_assertions),
     resolvedIp: row.resolved_ip,
+    ...NO_DETAILS,
   }
 }

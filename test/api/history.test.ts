@@ -1,7 +1,7 @@
 import t from 'tap'
 import { LINE_COLUMNS, originOf, toLine } from '../../control-plane/analytics/row.ts'
 import { type Clickhouse, createClickhouse, insertLines } from '../../control-plane/platform/clickhouse.ts'
-import { FailureSource, Outcome, type Result, Trigger } from '../../shared/result.ts'
+import { FailureSource, NO_DETAILS, Outcome, type Result, Trigger } from '../../shared/result.ts'
 import { differencesOf } from '../support/answers.ts'
 import { startApi } from '../support/api-server.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
@@ -36,6 +36,7 @@ function resultOf(monitorId: string, minute: number, changes: Partial<Result> = 
     error: undefined,
     failedAssertions: [],
     resolvedIp: '192.0.2.1',
+    ...NO_DETAILS,
     ...changes,
   }
 }
@@ -57,6 +58,7 @@ const failure = {
   outcome: Outcome.DOWN,
   statusCode: 0,
   resolvedIp: '',
+  ...NO_DETAILS,
   error: { source: FailureSource.TARGET, code: 'connection_refused', message: 'the connection was refused' },
 }
 

@@ -3,7 +3,7 @@ import { fleetRoutes } from '../../control-plane/fleet/routes.ts'
 import type { Nats } from '../../control-plane/platform/nats.ts'
 import { execute } from '../../control-plane/platform/postgres.ts'
 import type { RunNow } from '../../proto/gen/probe/v1/fleet.ts'
-import { FailureSource, Outcome, type Result, ResultBatch, Trigger } from '../../shared/result.ts'
+import { FailureSource, NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../shared/result.ts'
 import { partitionOf, type RunHint, resultSubject, runHintSubject } from '../../shared/subjects.ts'
 import { all, connectProbe, createTestFleet, FAST, type TestProbe } from '../support/fleet.ts'
 import { createResourceApi } from '../support/resource-api.ts'
@@ -26,6 +26,7 @@ const resultOf = (run: RunNow): Result => ({
   error: { source: FailureSource.TARGET, code: 'status', message: 'status 503' },
   failedAssertions: [],
   resolvedIp: '192.0.2.1',
+  ...NO_DETAILS,
 })
 
 /** Answers the `nth` run-now of a probe as a probe would. */

@@ -9,7 +9,7 @@ import { createClickhouse, select } from '../../control-plane/platform/clickhous
 import { createMetrics } from '../../control-plane/platform/metrics.ts'
 import { connectNats, ensureStreams } from '../../control-plane/platform/nats.ts'
 import { createLog } from '../../shared/log.ts'
-import { FailureSource, Outcome, type Result, ResultBatch, Trigger } from '../../shared/result.ts'
+import { FailureSource, NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../shared/result.ts'
 import { lateSubject, partitionOf, resultSubject } from '../../shared/subjects.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { startNats } from '../support/nats.ts'
@@ -54,6 +54,7 @@ function result(monitorId: string, number: number, changes: Partial<Result> = {}
     error: undefined,
     failedAssertions: [],
     resolvedIp: '192.0.2.1',
+    ...NO_DETAILS,
     ...changes,
   }
 }

@@ -4,7 +4,7 @@ import { connectNats, ensureStreams, type Nats } from '../../control-plane/platf
 import { createPostgres, type Db, execute, query } from '../../control-plane/platform/postgres.ts'
 import { startVerdict } from '../../control-plane/results/worker.ts'
 import { createLog } from '../../shared/log.ts'
-import { Outcome, type Result, ResultBatch, Trigger } from '../../shared/result.ts'
+import { NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../shared/result.ts'
 import { partitionOf, resultSubject } from '../../shared/subjects.ts'
 import type { Teardown } from './teardown.ts'
 
@@ -75,6 +75,7 @@ export function resultOf(monitorId: string, { up, ...rest }: Shot): Result {
     error: up ? undefined : { source: 1, code: 'status', message: 'status 500' },
     failedAssertions: [],
     resolvedIp: '192.0.2.1',
+    ...NO_DETAILS,
     ...rest,
   }
 }
