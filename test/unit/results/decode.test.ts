@@ -18,6 +18,7 @@ const result: Result = {
   error: undefined,
   failedAssertions: [],
   resolvedIp: '',
+  ...NO_DETAILS,
 }
 const encode = (region: string, results: Result[]) =>
   ResultBatch.encode({ probeId: 'p\0robe', region, results }).finish()
