@@ -1,6 +1,6 @@
 import t from 'tap'
 import { decodeBatch, toCounted } from '../../../control-plane/results/decode.ts'
-import { FailureSource, Outcome, type Result, ResultBatch, Trigger } from '../../../shared/result.ts'
+import { FailureSource, NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../../shared/result.ts'
 
 const result: Result = {
   monitorId: '0190a0a0-0000-7000-8000-000000000001',
