@@ -1,4 +1,5 @@
-import { FailureSource, NO_DETAILS, type Outcome, type Result, Trigger } from '../../shared/result.ts'
+import { FailureSource, type Outcome, type Result, Trigger } from '../../shared/result.ts'
+import { readCertificate, readDetails, readEvidence } from './result-details.ts'
 
 export const CHECK_STATUSES = ['up', 'down', 'degraded', 'unknown', 'missed'] as const
 
@@ -25,12 +26,17 @@ export type ResultRow = {
   error_message: string
   failed_assertions: string
   resolved_ip: string
+  evidence: string
+  certificate: string
+  details: string
+  screenshot_id: string
 }
 
 export const RESULT_COLUMNS = `monitor_id, region, probe_id, epoch, config_version,
   toUnixTimestamp64Milli(scheduled_at) AS scheduled_ms, toUnixTimestamp64Milli(started_at) AS started_ms, attempt,
   toInt8(status) AS outcome, total_us, dns_us, connect_us, tls_us, first_byte_us, transfer_us, status_code,
-  toInt8(error_source) AS source, error_code, error_message, failed_assertions, resolved_ip`
+  toInt8(error_source) AS source, error_code, error_message, failed_assertions, resolved_ip,
+  evidence, certificate, details, screenshot_id`
 
 /** The result as the probe sent it; what started the check is not kept. */
 export function toResult(row: ResultRow): Result {
@@ -59,6 +65,9 @@ export function toResult(row: ResultRow): Result {
         : { source: row.source, code: row.error_code, message: row.error_message },
     failedAssertions: row.failed_assertions === '' ? [] : JSON.parse(row.failed_assertions),
     resolvedIp: row.resolved_ip,
-    ...NO_DETAILS,
+    evidence: readEvidence(row.evidence),
+    certificate: readCertificate(row.certificate),
+    ...readDetails(row.details),
+    screenshotId: row.screenshot_id,
   }
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
 import { FailureSource, Outcome, type Result } from '../../shared/result.ts'
 import { enumOf, Id, nullable, Timestamp } from '../web/schemas.ts'
+import { checkDetails, NO_CHECK_DETAILS, presentDetails } from './check-details.ts'
 
 const STATUSES = {
   [Outcome.UP]: 'up',
@@ -50,6 +51,7 @@ export const CheckResult = Type.Object({
   ),
   resolved_ip: nullable(Type.String()),
   screenshot_url: nullable(Type.String()),
+  ...checkDetails,
 })
 
 /** What a probe of a region saw, in the API's words. */
@@ -78,6 +80,7 @@ export function presentResult(result: Result, region: string, probeId: string) {
     failed_assertions: result.failedAssertions,
     resolved_ip: result.resolvedIp || null,
     screenshot_url: null,
+    ...presentDetails(result),
   }
 }
 
@@ -99,6 +102,7 @@ export function presentAbsence(monitorId: string, region: string, atMs: number, 
     failed_assertions: [],
     resolved_ip: null,
     screenshot_url: null,
+    ...NO_CHECK_DETAILS,
   }
 }
 

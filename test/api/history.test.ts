@@ -98,6 +98,61 @@ t.test('GET /monitors/{id}/checks 200: newest first, in pages, each with what th
   t.same(second.body.meta, { page: 2, per_page: 2, total: 3, total_pages: 2 })
 })
 
+t.test(
+  'GET /monitors/{id}/checks 200: a failed check shows its evidence, a ping its losses, a dns check its records',
+  async t => {
+    const { key } = await api.tenant()
+    const id = await createMonitor(key)
+    const certificate = {
+      subject: 'CN=shop.example.com',
+      issuer: 'CN=An authority',
+      validFromMs: hourMs,
+      validToMs: hourMs + HOUR_MS,
+      names: ['shop.example.com'],
+      fingerprint: 'ab'.repeat(32),
+    }
+    const evidence = {
+      headers: { 'content-type': 'text/plain; charset=iso-8859-1', 'set-cookie': '********' },
+      body: Buffer.from('caf\xe9', 'latin1'),
+      chain: [certificate],
+    }
+    const ping = { sent: 3, received: 1, rttMinUs: 1_000, rttAvgUs: 1_500, rttMaxUs: 2_125 }
+    const records = [{ type: 'MX', name: 'example.com', ttlS: 300, value: '10 mail.example.com.' }]
+    await record(
+      [
+        resultOf(id, 0, { ...failure, evidence, certificate }),
+        resultOf(id, 1, { ping }),
+        resultOf(id, 2, { dns: { rcode: 'NOERROR', server: '192.0.2.53', records } }),
+      ],
+      'us-east',
+    )
+    const { status, body } = await api.call('GET', `/monitors/${id}/checks`, { key })
+    t.same(differencesOf(operation('GET /monitors/{id}/checks'), status, body, document), [])
+    const shown = {
+      subject: 'CN=shop.example.com',
+      issuer: 'CN=An authority',
+      valid_from: timeAt(0),
+      valid_to: timeAt(60),
+      names: ['shop.example.com'],
+      fingerprint: 'ab'.repeat(32),
+    }
+    t.match(body.data, [
+      {
+        evidence: null,
+        certificate: null,
+        ping: null,
+        dns: {
+          rcode: 'NOERROR',
+          server: '192.0.2.53',
+          records: [{ type: 'MX', name: 'example.com', ttl_seconds: 300 }],
+        },
+      },
+      { ping: { sent: 3, received: 1, loss_percent: 66.7, rtt_min_ms: 1, rtt_avg_ms: 1.5, rtt_max_ms: 2.125 } },
+      { evidence: { headers: evidence.headers, body: 'café', chain: [shown] }, certificate: shown, dns: null },
+    ])
+  },
+)
+
 t.test('GET /monitors/{id}/checks 200: filters by region, status and time; 400 for what is none of them', async t => {
   const { key } = await api.tenant()
   const id = await createMonitor(key)

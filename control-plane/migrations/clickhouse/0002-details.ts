@@ -1,0 +1,8 @@
+/** What only some checks have: JSON where it is there, empty for the rest. A screenshot's id stands in its store. */
+export const statements = [
+  `ALTER TABLE results
+     ADD COLUMN IF NOT EXISTS evidence String CODEC(ZSTD),
+     ADD COLUMN IF NOT EXISTS certificate String CODEC(ZSTD),
+     ADD COLUMN IF NOT EXISTS details String CODEC(ZSTD),
+     ADD COLUMN IF NOT EXISTS screenshot_id String CODEC(ZSTD)`,
+]
