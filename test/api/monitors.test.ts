@@ -256,13 +256,14 @@ t.test('the config version moves with what is checked or how it is judged, not w
   })
   const path = `PUT /monitors/${body.data.id}`
   for (const [change, version] of [
-    [{ name: 'B', tags: ['x'], screenshot_compare: true, domain_check: true }, 1],
+    [{ name: 'B', tags: ['x'], domain_check: true }, 1],
     [{ url: 'https://example.com', retry_count: 2, regions: ['eu-west', 'us-east'] }, 1],
     [{ retry_count: 3 }, 2],
     [{ headers: { a: 'b' } }, 3],
     [{ headers: { a: 'b' } }, 3],
     [{ interval_seconds: 30, timeout_ms: 5000 }, 4],
     [{ type: 'keyword', keyword: 'x' }, 5],
+    [{ screenshot_compare: true }, 6],
   ] as const) {
     t.equal((await call(path, change)).status, 200)
     t.equal(await versionOf(body.data.id), version, JSON.stringify(change))

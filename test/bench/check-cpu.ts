@@ -55,6 +55,9 @@ async function main(): Promise<void> {
     assertions: [{ type: 'status_code', operator: 'equals', value: '200' }],
     keywordType: 'contains',
     sslCheck: false,
+    screenshotOnFailure: false,
+    screenshotCompare: false,
+    screenshotThreshold: 0.05,
   }
   const check = async () => {
     const { outcome, observation } = await runCheck(spec, egress)

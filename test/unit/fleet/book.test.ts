@@ -7,6 +7,7 @@ const entry = (id: string, revision: number, regions = ['eu-west']): Entry => ({
   spec: {
     ...{ type: 'http', url: 'https://a.example', method: 'GET', headers: {}, timeoutMs: 1_000, assertions: [] },
     ...{ keywordType: 'contains', sslCheck: false },
+    ...{ screenshotOnFailure: false, screenshotCompare: false, screenshotThreshold: 0.05 },
   },
 })
 
