@@ -27,6 +27,8 @@ export type Config = {
   roles: Role[]
   defaultPlan: Plan
   rateLimitPerMinute: number
+  /** `POST /monitors/test`, a project */
+  testsPerMinute: number
   logLevel: string
 }
 
@@ -49,6 +51,7 @@ export function readConfig(env: Env): Config {
     roles: roles(env),
     defaultPlan: defaultPlan(env),
     rateLimitPerMinute: integer(env, 'RATE_LIMIT_PER_MINUTE', 600, 1, 1_000_000),
+    testsPerMinute: integer(env, 'TESTS_PER_MINUTE', 30, 1, 1_000_000),
     logLevel: oneOf(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
   }
 }

@@ -34,7 +34,7 @@ export type Part = {
 export function apiRoutes(app: App, handles: Handles): void {
   const { db, secrets, nats, clickhouse } = handles
   const { checkLiteral } = handles.egress
-  const { publicUrl, defaultPlan } = handles.config
+  const { publicUrl, defaultPlan, testsPerMinute } = handles.config
   const lastCheckedAt = createLastChecked(clickhouse)
   bootstrapRoutes(app, { db, publicUrl, defaultPlan })
   apiKeyRoutes(app, { db })
@@ -43,7 +43,7 @@ export function apiRoutes(app: App, handles: Handles): void {
   channelRoutes(app, { db, secrets, checkLiteral, publicUrl })
   ruleRoutes(app, { db })
   monitorRoutes(app, { db, secrets, checkLiteral, lastCheckedAt, leaveUnchecked })
-  fleetRoutes(app, { db, nats })
+  fleetRoutes(app, { db, nats, secrets, checkLiteral, testsPerMinute })
   incidentRoutes(app, { db })
   verdictRoutes(app, { db, secrets, lastCheckedAt })
   analyticsRoutes(app, { db, clickhouse })

@@ -1,3 +1,4 @@
+import type { X509Certificate } from 'node:crypto'
 import type { CheckError, Timings } from '../proto/gen/probe/v1/result.ts'
 
 export {
@@ -24,6 +25,10 @@ export const NO_DETAILS = {
   screenshotId: '',
 } as const
 
+/** Why a probe did not run a check that it was asked for. None says anything of the target: another try may help. */
+export const RUN_REFUSALS = ['not_assigned', 'probe_not_ready', 'probe_busy'] as const
+export type RunRefusal = (typeof RUN_REFUSALS)[number]
+
 /** What one check saw. `error` null means the target answered as its type asks; assertions come after. */
 export type Observation = {
   error: CheckError | null
@@ -33,15 +38,9 @@ export type Observation = {
   statusCode: number | null
   /** names in lower case, repeated headers joined by ", " */
   headers: Record<string, string> | null
-  /** after decompression, cut at BODY_LIMIT_BYTES */
+  /** what came, after decompression: up to BODY_LIMIT_BYTES where the check looks at it, else the first SAMPLE_BYTES */
   body: Buffer | null
   resolvedIp: string | null
-  certificate: CertificateSeen | null
-}
-
-export type CertificateSeen = {
-  subject: string
-  issuer: string
-  /** ms since 1970 */
-  validTo: number
+  /** the target's own, with the chain that it sent behind it; also when it does not hold */
+  certificate: X509Certificate | null
 }

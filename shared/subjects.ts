@@ -52,4 +52,8 @@ export type RunHint = {
   scheduledAtMs: number
   /** set for "another probe of the same region": this one has spoken */
   notProbeId?: string
+  /** the monitor's when it was asked for; older ones are caught up with first */
+  configVersion?: number
+  /** set for a check of what no monitor is: the CheckSpec, sealed because it may hold credentials (fleet/sealed-spec.ts) */
+  sealedSpec?: string
 }

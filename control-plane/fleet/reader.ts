@@ -1,9 +1,11 @@
+import type { CheckSpec } from '../../proto/gen/probe/v1/fleet.ts'
 import { type RunHint, runHintSubject, stateHintSubject } from '../../shared/subjects.ts'
 import { planOf } from './book.ts'
 import type { Desk } from './desk.ts'
 import { pump } from './grpc.ts'
 import { readRunHint, readStateHint } from './messages.ts'
-import { assignedTo, ownerOf } from './plan.ts'
+import { ownerOf, probeFor } from './plan.ts'
+import { openSpec } from './sealed-spec.ts'
 
 /**
  * Passes on what the verdict and the API say on core NATS: region states to the probe that checks the monitor, and
@@ -41,29 +43,44 @@ function forwardStates(desk: Desk, region: string, data: unknown): void {
   }
 }
 
-/** `notProbeId`: another live probe of the region is asked, the same one whichever process looks. */
+type Run = { probeId: string; spec: CheckSpec | undefined }
+
+/** Every process comes to the same probe; the one that has its link passes the hint on. */
 async function forwardRun(desk: Desk, region: string, hint: RunHint): Promise<void> {
-  const { runId, monitorId, trigger, scheduledAtMs, notProbeId } = hint
-  // a monitor may be asked for in the very moment in which it was made
-  if (!desk.book.roster.entries.has(monitorId)) await desk.catchUp()
-  const plan = planOf(desk.book, region)
-  const owner = ownerOf(plan, monitorId)
-  const spec = desk.book.roster.entries.get(monitorId)?.spec
-  if (!owner || !spec) return
-  const others = plan.probes.map(probe => probe.id).filter(id => id !== notProbeId)
-  const probeId = notProbeId === undefined || owner !== notProbeId ? owner : assignedTo(monitorId, others)
-  const link = desk.links.get(probeId ?? '')
-  if (!link) return
+  const { runId, monitorId, trigger, scheduledAtMs } = hint
+  const run = hint.sealedSpec === undefined ? await runOfMonitor(desk, region, hint) : runOfTest(desk, region, hint)
+  const link = desk.links.get(run?.probeId ?? '')
+  if (!run || !link) return
   if (!link.isFree()) {
     desk.meters.lost.inc({ what: 'run' })
     return
   }
+  link.send({ $case: 'runNow', value: { runId, monitorId, trigger, scheduledAtMs, spec: run.spec } })
+}
+
+/** The probe that checks the monitor; with `notProbeId` naming that one, another live probe of the region. */
+async function runOfMonitor(desk: Desk, region: string, hint: RunHint): Promise<Run | null> {
+  const { monitorId, notProbeId, configVersion = 0 } = hint
+  const { entries } = desk.book.roster
+  // a monitor may be asked for in the very moment in which it was made or changed
+  if ((entries.get(monitorId)?.configVersion ?? -1) < configVersion) await desk.catchUp()
+  const plan = planOf(desk.book, region)
+  const owner = ownerOf(plan, monitorId)
+  const spec = entries.get(monitorId)?.spec
+  if (!owner || !spec) return null
+  const probeId = owner === notProbeId ? probeFor(plan, monitorId, spec.type, notProbeId) : owner
+  if (probeId === null) return null
+  const outbox = desk.links.get(probeId)?.outbox
   // the probe that checks it anyway has the check, unless it is still on its way
-  const isKnown = probeId === owner && !link.outbox.snapshot && !link.outbox.dirty.has(monitorId) && !link.isPumping
-  link.send({
-    $case: 'runNow',
-    value: { runId, monitorId, trigger, scheduledAtMs, spec: isKnown ? undefined : spec },
-  })
+  const isKnown = probeId === owner && outbox && !outbox.snapshot && !outbox.dirty.has(monitorId)
+  return { probeId, spec: isKnown && !desk.links.get(probeId)?.isPumping ? undefined : spec }
+}
+
+/** Any live probe that can: which one, the run says. */
+function runOfTest(desk: Desk, region: string, { runId, sealedSpec = '' }: RunHint): Run | null {
+  const spec = openSpec(sealedSpec, runId, desk.secrets)
+  const probeId = probeFor(planOf(desk.book, region), runId, spec.type)
+  return probeId === null ? null : { probeId, spec }
 }
 
 type Message = { subject: string; json(): unknown }

@@ -13,6 +13,7 @@ import { unmaskHeaders } from '../web/header-map.ts'
 import { isChecked } from './configuration.ts'
 import { authProblems, unmaskAuth } from './credentials.ts'
 import { changesTheCheck, fieldsOf, fieldsOfCreate, fieldsOfUpdate, type MonitorFields, sealFields } from './fields.ts'
+import { keptExpiry } from './kept-expiry.ts'
 import { secretsLedElsewhere } from './kept-secrets.ts'
 import { monitorProblems, problemsOfNew } from './problems.ts'
 import type { MonitorCreate, MonitorUpdate } from './schema.ts'
@@ -28,11 +29,21 @@ export type MonitorTools = {
   leaveUnchecked: (tx: Tx, monitor: StoredMonitor, now: Date) => Promise<StoredMonitor>
 }
 
+/** A monitor as a create would store it, not stored. Throws 400. */
+export function draftMonitor(
+  { checkLiteral, secrets }: Pick<MonitorTools, 'checkLiteral' | 'secrets'>,
+  projectId: string,
+  body: MonitorCreate,
+  now: Date,
+): StoredMonitor {
+  const { fields, problems } = judged(body, checkLiteral)
+  if (problems.length > 0) throw validationError(problems)
+  return toStored(fields, projectId, secrets, now)
+}
+
 /** Creates one monitor and links the default channels. Throws 400, or 402 when the plan is full. */
 export async function createMonitor(tools: MonitorTools, caller: Caller, body: MonitorCreate, now: Date) {
-  const { fields, problems } = judged(body, tools.checkLiteral)
-  if (problems.length > 0) throw validationError(problems)
-  const monitor = toStored(fields, caller.projectId, tools.secrets, now)
+  const monitor = draftMonitor(tools, caller.projectId, body, now)
   await tools.db.transaction(async tx => {
     await assertWithinLimit(tx, caller.organizationId, 'monitors', 1)
     await storeNew(tx, caller.projectId, [monitor])
@@ -121,7 +132,7 @@ async function rewrite(
     const { after, problems } = change(before)
     if (problems.length > 0) throw validationError(problems)
     const configVersion = stored.configVersion + (changesTheCheck(before, after) ? 1 : 0)
-    const monitor = { ...stored, ...sealFields(after, stored, secrets), configVersion, updatedAt: now }
+    const monitor = { ...stored, ...sealFields(after, stored, secrets), ...keptExpiry(stored, after), configVersion, updatedAt: now }
     await updateMonitor(tx, monitor)
     return isChecked(stored) && !isChecked(monitor) ? await leaveUnchecked(tx, monitor, now) : monitor
   })
