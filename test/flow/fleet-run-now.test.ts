@@ -39,9 +39,9 @@ async function answer(probe: TestProbe, nth = 0): Promise<RunNow> {
 t.test('a check at once in every region', async t => {
   // routes are registered before there is a NATS server to name
   const context: { nats?: Nats } = {}
-  const api = await createResourceApi(t, (app, { db }) =>
+  const api = await createResourceApi(t, (app, { db, secrets, checkLiteral }) =>
     fleetRoutes(app, {
-      db,
+      ...{ db, secrets, checkLiteral, testsPerMinute: 30 },
       get nats() {
         return context.nats!
       },
@@ -111,7 +111,7 @@ t.test('a check at once in every region', async t => {
     const cases = [
       ['is_paused = true', 'the monitor is paused; resume it to check it'],
       ['url = NULL', 'url is required to check an http monitor'],
-      [`type = 'dns'`, 'dns monitors are not checked by this version yet'],
+      [`type = 'keyword'`, 'keyword is required to check a keyword monitor'],
     ]
     for (const [change, message] of cases) {
       const id = await insert()
