@@ -10,6 +10,8 @@ import { connectFleet } from './fleet-client.ts'
 import { createFleetClock } from './fleet-clock.ts'
 import { openPost, type Post } from './post.ts'
 import { runCheck } from './run.ts'
+import { findBrowser } from './screenshots/find-browser.ts'
+import { createShutter } from './screenshots/shutter.ts'
 import { createSelfTest } from './self-test.ts'
 import { startWork, type Work } from './work.ts'
 
@@ -36,6 +38,9 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
   })
   const clock = createFleetClock(machine.monotonicMs)
   const instanceId = machine.uuid()
+  const browser = findBrowser(config.chromiumPath)
+  const shutter =
+    browser && createShutter({ browser, egressAllow: config.egressAllow, memoryMb: config.screenshotMemoryMb })
   let post: Post | null = null
   let work: Work | null = null
 
@@ -55,7 +60,8 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
 
   function hello(): Hello {
     const { name, version } = config
-    return { instanceId, name, version, ...(work?.has() ?? { lastRevision: 0 }), capabilities: [...CHECK_TYPES] }
+    const capabilities = [...CHECK_TYPES, ...(shutter ? ['screenshot'] : [])]
+    return { instanceId, name, version, ...(work?.has() ?? { lastRevision: 0 }), capabilities }
   }
 
   function welcome(message: Welcome): void {
@@ -71,6 +77,9 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
       clock,
       run: spec => runCheck(spec, egress, { selfTest }),
       sendRunDone: value => fleet.send({ $case: 'runDone', value }),
+      shutter,
+      sendScreenshotWanted: value => fleet.send({ $case: 'screenshotWanted', value }),
+      compareEveryMs: config.compareEveryMs,
       maxConcurrentChecks: config.maxConcurrentChecks,
       log,
     })
