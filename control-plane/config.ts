@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js'
 import { ConfigError, type Env, integer, list, oneOf, optionalText, text } from '../shared/env.ts'
 import { PLANS, type Plan } from './accounts/plans.ts'
+import { type WhoisServer, whoisServerOf } from './expiry/whois.ts'
 
 /** Parts of the control plane that run together or apart (decisions 11.5). */
 export const ROLES = ['api', 'fleet', 'verdict', 'record', 'deliver', 'schedule'] as const
@@ -30,6 +31,10 @@ export type Config = {
   /** `POST /monitors/test`, a project */
   testsPerMinute: number
   logLevel: string
+  /** asked about every domain; null: the bootstrap says whom to ask */
+  rdapBaseUrl: string | null
+  rdapBootstrapUrl: string
+  whoisServer: WhoisServer
 }
 
 /** Throws a ConfigError that names the variable, what it holds and what it should hold. */
@@ -53,6 +58,9 @@ export function readConfig(env: Env): Config {
     rateLimitPerMinute: integer(env, 'RATE_LIMIT_PER_MINUTE', 600, 1, 1_000_000),
     testsPerMinute: integer(env, 'TESTS_PER_MINUTE', 30, 1, 1_000_000),
     logLevel: oneOf(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
+    rdapBaseUrl: optionalText(env, 'RDAP_BASE_URL') && url(env, 'RDAP_BASE_URL', ['http:', 'https:']),
+    rdapBootstrapUrl: rdapBootstrapUrl(env),
+    whoisServer: whoisServer(env),
   }
 }
 
@@ -64,6 +72,17 @@ export function publicUrl(env: Env): string {
 
 /** What a new account gets. */
 export const defaultPlan = (env: Env): Plan => oneOf(env, 'DEFAULT_PLAN', PLANS, 'free')
+
+/** The list of registries' RDAP services (RDAP_BOOTSTRAP_URL). */
+export const rdapBootstrapUrl = (env: Env): string =>
+  url(env, 'RDAP_BOOTSTRAP_URL', ['http:', 'https:'], 'https://data.iana.org/rdap/dns.json')
+
+function whoisServer(env: Env): WhoisServer {
+  const value = text(env, 'WHOIS_SERVER', 'whois.iana.org')
+  const server = whoisServerOf(value)
+  if (server) return server
+  throw new ConfigError(`WHOIS_SERVER is "${value}"; write host or host:port`)
+}
 
 /** The value may hold a password, so the sentence does not repeat it. */
 export function url(env: Env, name: string, protocols: string[], fallback?: string): string {

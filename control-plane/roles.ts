@@ -12,10 +12,13 @@ import { startHourlyWorker } from './analytics/worker.ts'
 import type { Role } from './config.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
 import { startDeliveryWorker } from './deliveries/worker.ts'
+import { storeCertificates } from './expiry/actions.ts'
+import { startExpiryWorker } from './expiry/worker.ts'
 import { fleetRoutes } from './fleet/routes.ts'
 import { startFleet } from './fleet/worker.ts'
 import { incidentRoutes } from './incidents/routes.ts'
 import { monitorRoutes } from './monitors/routes.ts'
+import { now } from './platform/clock.ts'
 import { startVerdict } from './results/worker.ts'
 import type { Handles } from './start.ts'
 import { leaveUnchecked } from './verdict/actions.ts'
@@ -56,7 +59,7 @@ export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)
   verdict: [startVerdicts],
   record: [startRecorder, startHourlyWorker],
   deliver: [startDeliveries],
-  schedule: [startAccountsWorker],
+  schedule: [startAccountsWorker, startExpiry],
 }
 
 function startDeliveries(handles: Handles): Part {
@@ -71,7 +74,15 @@ async function startFleetServer(handles: Handles): Promise<Part> {
   return { stop: fleet.stop, grpcPort: fleet.port }
 }
 
+function startExpiry(handles: Handles): Part {
+  return startExpiryWorker({ ...handles, ...handles.config })
+}
+
 async function startVerdicts(handles: Handles): Promise<Part> {
-  const verdict = await startVerdict({ ...handles, publicUrl: handles.config.publicUrl })
+  const verdict = await startVerdict({
+    ...handles,
+    publicUrl: handles.config.publicUrl,
+    storeCertificates: seen => storeCertificates(handles.db, seen, now()),
+  })
   return { stop: verdict.stop, onNotify: { monitors: verdict.wake } }
 }

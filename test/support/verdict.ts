@@ -1,4 +1,5 @@
 import { v7 as uuidv7 } from 'uuid'
+import { storeCertificates } from '../../control-plane/expiry/actions.ts'
 import { createMetrics } from '../../control-plane/platform/metrics.ts'
 import { connectNats, ensureStreams, type Nats } from '../../control-plane/platform/nats.ts'
 import { createPostgres, type Db, execute, query } from '../../control-plane/platform/postgres.ts'
@@ -105,7 +106,14 @@ export async function startVerdictProcess(t: Teardown, databaseUrl: string, nats
   await ensureStreams(nats.manager)
   const metrics = createMetrics()
   const log = createLog('test', process.env.LOG_LEVEL ?? 'silent')
-  const worker = await startVerdict({ db, nats, log, metrics, publicUrl: 'https://picket.example' })
+  const worker = await startVerdict({
+    db,
+    nats,
+    log,
+    metrics,
+    publicUrl: 'https://picket.example',
+    storeCertificates: seen => storeCertificates(db, seen, new Date()),
+  })
   let isStopped = false
   const stop = async () => {
     if (isStopped) return
