@@ -10,15 +10,13 @@ import type { Db } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { validationError } from '../web/errors.ts'
 import { type PresentedResult, presentAbsence, presentResult } from './check-result.ts'
-import { sealSpec } from './sealed-spec.ts'
+import { sealSpec, sizeProblem } from './sealed-spec.ts'
 import { regionEpochs } from './store.ts'
 
 /** How long a probe may take beside the check itself: to hear of it, to get a place, to answer. */
 const ANSWER_WITHIN_MS = 5_000
 /** A probe that drains or is full refuses; by then another one may have its work. */
 const ASK_AGAIN_AFTER_MS = 500
-/** What stands in a hint beside the sealed check. */
-const HINT_BYTES = 1_024
 
 /**
  * Checks a monitor at once in each of its regions and waits for the results, at most its timeout and 5 s (decisions
@@ -38,16 +36,10 @@ export function runTest(
 ): Promise<PresentedResult[]> {
   const { nats, secrets } = context
   const spec = toCheckSpec({ ...draft, screenshotOnFailure: false, screenshotCompare: false }, secrets)
-  const most = (nats.connection.info?.max_payload ?? Number.POSITIVE_INFINITY) - HINT_BYTES
-  if (sealSpec(spec, draft.id, secrets).length > most) {
-    const message = `body and headers are too large to be tested; together they may have about ${kilobytes(most)} kB`
-    throw validationError([{ path: 'body', message }])
-  }
+  const tooLarge = sizeProblem(spec, nats.connection.info?.max_payload ?? Number.POSITIVE_INFINITY)
+  if (tooLarge !== null) throw validationError([{ path: 'body', message: tooLarge }])
   return checkInRegions(context, draft, runId => ({ sealedSpec: sealSpec(spec, runId, secrets) }))
 }
-
-/** The check travels as base64 of a sealed base64. */
-const kilobytes = (bytes: number) => Math.floor((bytes * 9) / 16 / 1_000)
 
 /** What a hint tells beside the run and the monitor. */
 type Extra = (runId: string) => Pick<RunHint, 'sealedSpec' | 'configVersion'>

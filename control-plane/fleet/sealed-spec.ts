@@ -15,4 +15,15 @@ export function openSpec(sealed: string, runId: string, secrets: Secrets): Check
   return CheckSpec.decode(Buffer.from(secrets.open(Buffer.from(sealed, 'base64'), boundTo(runId)), 'base64'))
 }
 
+/** What stands in a hint beside the check: the hint itself, nonce and tag. */
+const BESIDE_BYTES = 1_024
+
+/** Why a check does not fit into one message of NATS, as a sentence; null when it does. */
+export function sizeProblem(spec: CheckSpec, maxPayloadBytes: number): string | null {
+  // base64 within base64
+  const mostBytes = Math.floor(((maxPayloadBytes - BESIDE_BYTES) * 9) / 16)
+  if (CheckSpec.encode(spec).finish().length <= mostBytes) return null
+  return `body and headers are too large to be tested; together they may have about ${Math.floor(mostBytes / 1_000)} kB`
+}
+
 const boundTo = (runId: string) => `run:${runId}:spec`
