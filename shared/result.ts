@@ -1,10 +1,11 @@
 import type { X509Certificate } from 'node:crypto'
-import type { CheckError, Timings } from '../proto/gen/probe/v1/result.ts'
+import type { CheckError, DnsAnswer, PingStats, Timings } from '../proto/gen/probe/v1/result.ts'
 
 export {
   type Certificate,
   type CheckError,
   type DnsAnswer,
+  type DnsRecord,
   type Evidence,
   type FailedAssertion,
   FailureSource,
@@ -43,4 +44,8 @@ export type Observation = {
   resolvedIp: string | null
   /** the target's own, with the chain that it sent behind it; also when it does not hold */
   certificate: X509Certificate | null
+  /** of a ping check that could send */
+  ping?: PingStats | null
+  /** of a dns check that got an answer */
+  dns?: DnsAnswer | null
 }

@@ -1,6 +1,6 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { type Body, readBody } from './body.ts'
+import { type Body, type BodyOptions, type Received, readBody } from './body.ts'
 import { targetFailure } from './failure.ts'
 import type { Prepared } from './prepare.ts'
 import { enter, type Trip } from './trip.ts'
@@ -8,8 +8,9 @@ import { enter, type Trip } from './trip.ts'
 const HEADER_LIMIT_BYTES = 64 * 1024
 
 export type ExchangeOptions = {
-  maxBodyBytes: number
-  keepBody: boolean
+  body: BodyOptions
+  /** fills up while the body comes */
+  received: Received
   /** told as soon as the headers are there; answers whether the body is wanted */
   onHeaders: (response: IncomingMessage) => boolean
 }
@@ -25,8 +26,7 @@ export function exchange(trip: Trip, socket: Socket, hop: Prepared, options: Exc
       try {
         response.on('error', reject)
         if (!options.onHeaders(response)) return resolve(null)
-        const encoding = response.headers['content-encoding']?.trim().toLowerCase()
-        readBody(response, encoding, options.maxBodyBytes, options.keepBody, resolve, reject)
+        readBody(response, options.body, options.received, resolve, reject)
       } catch (error) {
         reject(error)
       }
