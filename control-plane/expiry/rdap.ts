@@ -4,6 +4,12 @@ import shipped from './rdap-bootstrap.json' with { type: 'json' }
 /** Base addresses of registries' RDAP services by top-level domain, each ending in a slash. */
 export type Bootstrap = ReadonlyMap<string, string[]>
 
+const textsOf = (list: unknown): string[] =>
+  Array.isArray(list) ? list.filter((item): item is string => typeof item === 'string') : []
+const isWeb = (url: string) => URL.canParse(url) && /^https?:\/\//i.test(url)
+const secureFirst = (a: string, b: string) => Number(b.startsWith('https:')) - Number(a.startsWith('https:'))
+const withSlash = (url: string) => (url.endsWith('/') ? url : `${url}/`)
+
 /** Reads a document in the form of IANA's dns.json (RFC 9224). Null when it is none or holds nothing usable. */
 export function parseBootstrap(document: unknown): Bootstrap | null {
   const services = (document as { services?: unknown } | null)?.services
@@ -48,9 +54,3 @@ function objectOf(text: string): { objectClassName?: unknown; events?: unknown }
     return {}
   }
 }
-
-const textsOf = (list: unknown): string[] =>
-  Array.isArray(list) ? list.filter((item): item is string => typeof item === 'string') : []
-const isWeb = (url: string) => URL.canParse(url) && /^https?:\/\//i.test(url)
-const secureFirst = (a: string, b: string) => Number(b.startsWith('https:')) - Number(a.startsWith('https:'))
-const withSlash = (url: string) => (url.endsWith('/') ? url : `${url}/`)

@@ -3,7 +3,7 @@ import { askText, get } from '../platform/http.ts'
 import { type Bootstrap, expiryOfRdap, rdapUrl, rdapUrls } from './rdap.ts'
 import { expiryOfWhois, referralOf, type WhoisServer } from './whois.ts'
 
-const LIMITS = { timeoutMs: 10_000, maxAnswerBytes: 256 * 1024 }
+const MAX_ANSWER_BYTES = 256 * 1024
 const RDAP_ADDRESSES_TRIED = 2
 const WHOIS_SERVERS_ASKED = 3
 
@@ -15,6 +15,8 @@ export type Registries = {
   bootstrap: Bootstrap | null
   /** asked first, others where it points to (WHOIS_SERVER) */
   whoisServer: WhoisServer
+  /** of each question */
+  timeoutMs: number
 }
 
 export type Found = { expiresAt: Date; source: 'rdap' | 'whois' }
@@ -34,10 +36,11 @@ export async function lookUpDomain(domain: string, registries: Registries): Prom
 }
 
 async function askRdap(domain: string, registries: Registries, faults: string[]): Promise<Date | null> {
-  const { rdapBaseUrl, bootstrap, egress } = registries
+  const { rdapBaseUrl, bootstrap, egress, timeoutMs } = registries
+  const limits = { timeoutMs, maxAnswerBytes: MAX_ANSWER_BYTES }
   const urls = rdapBaseUrl === null ? rdapUrls(domain, bootstrap) : [rdapUrl(rdapBaseUrl, domain)]
   for (const url of urls.slice(0, RDAP_ADDRESSES_TRIED)) {
-    const answer = await get(url, { Accept: 'application/rdap+json, application/json' }, LIMITS, egress)
+    const answer = await get(url, { Accept: 'application/rdap+json, application/json' }, limits, egress)
     const date =
       answer.statusCode === 200 && !answer.truncated && answer.body ? expiryOfRdap(String(answer.body)) : null
     if (date) return date
@@ -50,13 +53,14 @@ async function askRdap(domain: string, registries: Registries, faults: string[])
 }
 
 async function askWhois(domain: string, registries: Registries, faults: string[]): Promise<Date | null> {
+  const limits = { timeoutMs: registries.timeoutMs, maxAnswerBytes: MAX_ANSWER_BYTES }
   const asked = new Set<string>()
   let server: WhoisServer | null = registries.whoisServer
   while (server && asked.size < WHOIS_SERVERS_ASKED) {
     const name = `${server.host}:${server.port}`
     if (asked.has(name)) return null
     asked.add(name)
-    const { error, answer } = await askText(server, `${domain}\r\n`, LIMITS, registries.egress)
+    const { error, answer } = await askText(server, `${domain}\r\n`, limits, registries.egress)
     const text = answer.toString('utf8')
     const date = expiryOfWhois(text)
     if (date) return date

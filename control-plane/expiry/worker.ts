@@ -14,6 +14,7 @@ const WATCHES_INTERVAL_MS = 2_000
 const WATCHES_AT_ONCE = 200
 const DOMAINS_INTERVAL_MS = 3_000
 const DOMAINS_AT_ONCE = 4
+const QUESTION_TIMEOUT_MS = 10_000
 /** longer than RDAP and WHOIS together may take */
 const LEASE_MS = 300_000
 const FETCH_INTERVAL_MS = 600_000
@@ -44,7 +45,8 @@ export function startExpiryWorker(context: ExpiryContext): { stop(): Promise<voi
     while (!signal.aborted) {
       const claimed = await claimDueDomains(db, now(), LEASE_MS, DOMAINS_AT_ONCE)
       if (claimed.length === 0) return
-      const registries = { egress, rdapBaseUrl, whoisServer, bootstrap: parseBootstrap(await fetchedDocument(db)) }
+      const bootstrap = parseBootstrap(await fetchedDocument(db))
+      const registries = { egress, rdapBaseUrl, whoisServer, bootstrap, timeoutMs: QUESTION_TIMEOUT_MS }
       await Promise.all(
         claimed.map(async domain => {
           lookUps.inc({ outcome: await refreshDomain(db, domain, registries, jitterMs, now) })
