@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
-import { FailureSource, Outcome, type Result } from '../../shared/result.ts'
+import { FailureSource, Outcome, type Result, Trigger } from '../../shared/result.ts'
 import { enumOf, Id, nullable, Timestamp } from '../web/schemas.ts'
 import { checkDetails, NO_CHECK_DETAILS, presentDetails } from './check-details.ts'
 
@@ -18,6 +18,12 @@ const SOURCES = {
   [FailureSource.INTERNAL]: 'internal',
 } as const
 
+const TRIGGERS = {
+  [Trigger.SLOT]: 'schedule',
+  [Trigger.RUN_NOW]: 'run_now',
+  [Trigger.SECOND_OPINION]: 'second_opinion',
+} as const
+
 const Milliseconds = Type.Number({ description: 'milliseconds, up to 3 decimals' })
 
 /** One check as the API shows it (decisions 3.6). `probe_id` is null when no probe was there to ask. */
@@ -30,6 +36,7 @@ export const CheckResult = Type.Object({
   scheduled_at: Timestamp,
   started_at: nullable(Timestamp),
   attempt: Type.Integer(),
+  trigger: enumOf(Object.values(TRIGGERS)),
   response_time_ms: Milliseconds,
   timings: Type.Object({
     dns_ms: Milliseconds,
@@ -67,6 +74,7 @@ export function presentResult(result: Result, region: string, probeId: string) {
     scheduled_at: new Date(result.scheduledAtMs),
     started_at: new Date(result.startedAtMs),
     attempt: result.attempt,
+    trigger: TRIGGERS[result.trigger],
     response_time_ms: result.totalUs / 1_000,
     timings: {
       dns_ms: (timings?.dnsUs ?? 0) / 1_000,
@@ -95,6 +103,7 @@ export function presentAbsence(monitorId: string, region: string, atMs: number, 
     scheduled_at: new Date(atMs),
     started_at: null,
     attempt: 1,
+    trigger: TRIGGERS[Trigger.RUN_NOW],
     response_time_ms: 0,
     timings: { dns_ms: 0, connect_ms: 0, tls_ms: 0, first_byte_ms: 0, transfer_ms: 0 },
     status_code: null,

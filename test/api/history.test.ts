@@ -65,7 +65,14 @@ const failure = {
 t.test('GET /monitors/{id}/checks 200: newest first, in pages, each with what the probe saw', async t => {
   const { key } = await api.tenant()
   const id = await createMonitor(key)
-  await record([resultOf(id, 0), resultOf(id, 1, failure), resultOf(id, 2, { outcome: Outcome.MISSED })], 'us-east')
+  await record(
+    [
+      resultOf(id, 0),
+      resultOf(id, 1, { ...failure, trigger: Trigger.RUN_NOW }),
+      resultOf(id, 2, { outcome: Outcome.MISSED }),
+    ],
+    'us-east',
+  )
   const { status, body } = await api.call('GET', `/monitors/${id}/checks`, { key })
   t.equal(status, 200)
   t.same(differencesOf(operation('GET /monitors/{id}/checks'), status, body, document), [])
@@ -74,6 +81,7 @@ t.test('GET /monitors/{id}/checks 200: newest first, in pages, each with what th
     { status: 'missed', scheduled_at: timeAt(2) },
     {
       status: 'down',
+      trigger: 'run_now',
       scheduled_at: timeAt(1),
       status_code: null,
       resolved_ip: null,
@@ -86,6 +94,7 @@ t.test('GET /monitors/{id}/checks 200: newest first, in pages, each with what th
       status: 'up',
       scheduled_at: timeAt(0),
       attempt: 1,
+      trigger: 'schedule',
       response_time_ms: 1,
       timings: { dns_ms: 0.1, connect_ms: 0.2, tls_ms: 0, first_byte_ms: 0.3, transfer_ms: 0.123 },
       status_code: 200,

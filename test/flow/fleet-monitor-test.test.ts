@@ -57,7 +57,7 @@ t.test('POST /monitors/test 200: what every region saw, and nothing is stored or
   await fleet.nats.manager.streams.add({ name: 'RESULTS', subjects: ['RESULTS.*.*'] })
   const overheard: string[] = []
   const ear = fleet.nats.connection.subscribe('HINT.run.>', {
-    callback: (_, message) => overheard.push(message.string()),
+    callback: (_error, message) => void overheard.push(message.string()),
   })
   const body = {
     ...SHOP,

@@ -68,6 +68,7 @@ t.test('a check at once in every region', async t => {
       probe_id: await probe.probeId(),
       status: 'down',
       attempt: 1,
+      trigger: 'run_now',
       response_time_ms: 1.234,
       timings: { dns_ms: 0.1, connect_ms: 0.2, tls_ms: 0.3, first_byte_ms: 0.4, transfer_ms: 0.234 },
       status_code: 503,

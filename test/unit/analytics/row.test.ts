@@ -26,7 +26,7 @@ t.test('the line of a healthy check stays short: no JSON of details, four empty 
   )
   t.equal(
     line,
-    '["01890a5d-ac96-774b-bcce-000000000001","eu-west",1700000000000,1,"p",2,1,1700000000004,0,15,1,2,3,4,5,200,0,"","","","192.0.2.1","","","",""]\n',
+    '["01890a5d-ac96-774b-bcce-000000000001","eu-west",1700000000000,1,"p",2,1,1700000000004,0,15,1,2,3,4,5,200,0,"","","","192.0.2.1","","","","",0]\n',
   )
   t.equal(JSON.parse(line).length, LINE_COLUMNS.split(',').length)
 })
