@@ -8,6 +8,7 @@ import { machine } from './clock.ts'
 import type { ProbeConfig } from './config.ts'
 import { connectFleet } from './fleet-client.ts'
 import { createFleetClock } from './fleet-clock.ts'
+import { announceIcmp } from './icmp-way.ts'
 import { openPost, type Post } from './post.ts'
 import { runCheck } from './run.ts'
 import { findBrowser } from './screenshots/find-browser.ts'
@@ -32,6 +33,7 @@ const DRAIN_WITHIN_MS = 65_000
 export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): Probe {
   makeDataDir(config.dataDir)
   const egress = createEgress({ allow: config.egressAllow })
+  const canPing = announceIcmp(egress.icmp, log)
   const selfTest = createSelfTest({ targets: config.selfTestTargets })
   const stopTesting = machine.every(SELF_TEST_EVERY_MS, () => {
     void selfTest.probe(AbortSignal.timeout(SELF_TEST_EVERY_MS))
@@ -60,7 +62,8 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
 
   function hello(): Hello {
     const { name, version } = config
-    const capabilities = [...CHECK_TYPES, ...(shutter ? ['screenshot'] : [])]
+    const types = CHECK_TYPES.filter(type => type !== 'ping' || canPing)
+    const capabilities = [...types, ...(shutter ? ['screenshot'] : [])]
     return { instanceId, name, version, ...(work?.has() ?? { lastRevision: 0 }), capabilities }
   }
 
