@@ -15,6 +15,8 @@ type Kept =
   | 'status'
   | 'statusChangedAt'
   | 'isPaused'
+  | 'pingToken'
+  | 'pingTokenHash'
   | 'sslExpiresAt'
   | 'domainExpiresAt'
   | 'deletedAt'

@@ -40,9 +40,9 @@ export function reasonToAsk(state: MonitorState, before: Cell, result: Counted):
   return before.better === 0 || isPutOff(before.votedAtMs!) ? 'first_success' : null
 }
 
-/** Others are asked at most once a monitor and interval (decisions 4.5). */
+/** Others are asked at most once a monitor and interval (decisions 4.5); of what no probe checks there are none. */
 export function mayAsk(state: MonitorState, policy: Policy, nowMs: number): boolean {
-  return state.askedAtMs === null || nowMs - state.askedAtMs >= policy.intervalMs
+  return policy.expires && (state.askedAtMs === null || nowMs - state.askedAtMs >= policy.intervalMs)
 }
 
 export function ask(reason: Ask['reason'], result: Counted, policy: Policy): Ask {

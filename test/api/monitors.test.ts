@@ -127,10 +127,7 @@ t.test('a monitor whose type no probe runs yet says that it waits', async t => {
     t.equal(body.data.url, url, 'the text is kept as it was written')
   }
   const { body } = await call('POST /monitors', { name: 'Cron', type: 'heartbeat' })
-  t.same(body.data.configuration_issues, [
-    'heartbeat_interval is required to check a heartbeat monitor',
-    'heartbeat monitors are not checked by this version yet',
-  ])
+  t.same(body.data.configuration_issues, ['heartbeat_interval is required to check a heartbeat monitor'])
 })
 
 t.test('GET /monitors 200: newest first, in pages, by type, status, tag and text', async t => {
