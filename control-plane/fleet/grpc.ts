@@ -17,6 +17,7 @@ import { type Farewell, type Link, type MessageBody, outboxFor } from './link.ts
 import { assignmentsOf, healthOf, helloFault } from './messages.ts'
 import { type Piece, takePiece } from './outbox.ts'
 import { ownerOf } from './plan.ts'
+import { askForScreenshot, differencesFor } from './screenshot-actions.ts'
 import { markDraining, storedStates } from './store.ts'
 
 type Call = ServerDuplexStream<ProbeMessage, FleetMessage>
@@ -159,7 +160,8 @@ async function bodyOf(desk: Desk, { region, probeId }: Link, piece: Piece): Prom
         desk.log.warn({ err: error, probeId }, 'assignments go out without region states')
         return null
       })
-      return { $case: 'assignments', value: assignmentsOf(piece, { book: desk.book, region, probeId, states }) }
+      const differences = await differencesFor(desk, region, ids)
+      return { $case: 'assignments', value: assignmentsOf(piece, { ...desk, region, probeId, states, differences }) }
     }
     case 'epoch':
       return { $case: 'epochChanged', value: { epoch: piece.epoch } }
@@ -185,6 +187,8 @@ function hear(desk: Desk, link: Link, { body }: ProbeMessage): void {
       publishRunDone(desk, link, body.value)
       return
     }
+    case 'screenshotWanted':
+      return askForScreenshot(desk, link.region, body.value)
     case 'draining':
       desk.log.info({ probeId: link.probeId, region: link.region, probe: link.name }, 'a probe drains')
       markDraining(desk.db, link.probeId, link.connectedTo).then(

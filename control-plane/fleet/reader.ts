@@ -1,9 +1,16 @@
 import type { CheckSpec } from '../../proto/gen/probe/v1/fleet.ts'
-import { type RunHint, runHintSubject, stateHintSubject } from '../../shared/subjects.ts'
+import {
+  type DifferenceHint,
+  differenceHintSubject,
+  type RunHint,
+  runHintSubject,
+  shotHintSubject,
+  stateHintSubject,
+} from '../../shared/subjects.ts'
 import { planOf } from './book.ts'
 import type { Desk } from './desk.ts'
 import { pump } from './grpc.ts'
-import { readRunHint, readStateHint } from './messages.ts'
+import { readRunHint, readScreenshotOrder, readStateHint } from './messages.ts'
 import { ownerOf, probeFor } from './plan.ts'
 import { openSpec } from './sealed-spec.ts'
 
@@ -25,6 +32,12 @@ export function readHints(desk: Desk): { stop(): void } {
       forwardRun(desk, region, hint).catch(error => desk.log.error({ err: error, region }, 'a hint was lost'))
     }),
     subscribe(stateHintSubject('*'), (region, data) => forwardStates(desk, region, data)),
+    subscribe(differenceHintSubject('*'), (region, data) => forwardDifference(desk, region, data)),
+    desk.nats.connection.subscribe(shotHintSubject('*'), {
+      callback(error, message) {
+        if (!error) forwardShot(desk, regionOf(message), message.data)
+      },
+    }),
   ]
   return {
     stop() {
@@ -41,6 +54,24 @@ function forwardStates(desk: Desk, region: string, data: unknown): void {
     link.outbox.states.set(monitorId, state)
     pump(desk, link)
   }
+}
+
+/** A probe with a browser is to take a screenshot; with what it has to look at now. */
+function forwardShot(desk: Desk, probeId: string, data: Uint8Array): void {
+  const order = readScreenshotOrder(data)
+  const spec = order && desk.book.roster.entries.get(order.monitorId)?.spec
+  const link = desk.links.get(probeId)
+  if (!link || !spec) return
+  if (link.isFree()) link.send({ $case: 'takeScreenshot', value: { order, spec } })
+  else desk.meters.lost.inc({ what: 'screenshot' })
+}
+
+function forwardDifference(desk: Desk, region: string, data: unknown): void {
+  const hint = data as Partial<DifferenceHint> | null
+  if (typeof hint?.monitorId !== 'string') return
+  const link = desk.links.get(ownerOf(planOf(desk.book, region), hint.monitorId) ?? '')
+  const difference = typeof hint.difference === 'number' ? hint.difference : undefined
+  link?.send({ $case: 'screenshotDifference', value: { monitorId: hint.monitorId, difference } })
 }
 
 type Run = { probeId: string; spec: CheckSpec | undefined }
