@@ -36,7 +36,7 @@ const events = [{ eventAction: 'expiration', eventDate: inDays(2.5) }]
 rdap.behaveAt('/domain/example.com', { kind: 'answer', body: JSON.stringify({ objectClassName: 'domain', events }) })
 const picket = await startPicket(t, {
   regions: ['us-east', 'eu-west'],
-  env: { RDAP_BASE_URL: rdap.url, WHOIS_SERVER: '127.0.0.1:1' },
+  env: { RDAP_BASE_URL: rdap.url, RDAP_BOOTSTRAP_URL: `${rdap.url}dns.json`, WHOIS_SERVER: '127.0.0.1:1' },
   probeEnv: { NODE_EXTRA_CA_CERTS: trusted },
 })
 await picket.addControlPlane()
@@ -119,4 +119,12 @@ t.test('A domain that ends soon is told once a monitor, from one look-up', async
   }
   t.equal(rdap.requests.filter(({ path }) => path === '/domain/example.com').length, 1)
   t.equal(receiver.received.filter(hook => ids.some(id => isAbout(id)(hook))).length, 2)
+})
+
+t.test('npm run admin -- rdap refresh fetches the list of registries', async t => {
+  const services = [[['test', 'example'], ['https://rdap.test/']]]
+  rdap.behaveAt('/dns.json', { kind: 'answer', body: JSON.stringify({ services }) })
+  t.equal(await picket.admin('rdap', 'refresh'), 'RDAP services of 2 top-level domains are known now')
+  rdap.behaveAt('/dns.json', { kind: 'answer', status: 404 })
+  await t.rejects(picket.admin('rdap', 'refresh'), { stderr: /dns\.json cannot be fetched: status 404/ })
 })
