@@ -14,6 +14,8 @@ export type ShutterSettings = {
   memoryMb: number
   /** the program that takes one picture; default: the one beside this program */
   program?: string
+  /** from its start to the picture */
+  withinMs?: number
 }
 
 export type PictureWanted = Pick<PictureOrder, 'url' | 'headers' | 'format'>
@@ -28,7 +30,7 @@ export type Shutter = {
 
 const WITHIN_MS = 15_000
 /** For a program that cannot end itself any more. */
-const KILL_AFTER_MS = WITHIN_MS + 1_000
+const KILL_LATER_MS = 1_000
 const HEAD_AT_MOST_BYTES = 4096
 /** `nobody` on every Linux. */
 const NOBODY = 65_534
@@ -37,7 +39,7 @@ const NOBODY = 65_534
  * Takes pictures, each by a process of its own with the lowest priority, which knows nothing of the probe's secrets and is
  * killed with everything below it when its time is over.
  */
-export function createShutter({ browser, egressAllow, memoryMb, program }: ShutterSettings): Shutter {
+export function createShutter({ withinMs = WITHIN_MS, program, ...settings }: ShutterSettings): Shutter {
   const path = program ?? fileURLToPath(new URL('./screenshot.js', import.meta.url))
   const userId = process.getuid?.() === 0 ? NOBODY : null
   let kill = () => {}
@@ -46,7 +48,7 @@ export function createShutter({ browser, egressAllow, memoryMb, program }: Shutt
     const home = await mkdtemp(join(tmpdir(), 'picket-browser-'))
     try {
       if (userId !== null) await chown(home, userId, userId)
-      const order: PictureOrder = { ...wanted, browser, egressAllow, memoryMb, userId, home, withinMs: WITHIN_MS }
+      const order: PictureOrder = { ...settings, ...wanted, userId, home, withinMs }
       return readPicture(await run(order))
     } finally {
       await rm(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }).catch(() => {})
@@ -59,7 +61,7 @@ export function createShutter({ browser, egressAllow, memoryMb, program }: Shutt
       env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
     })
     kill = () => void child.kill('SIGKILL')
-    const stopWaiting = machine.after(KILL_AFTER_MS, kill)
+    const stopWaiting = machine.after(withinMs + KILL_LATER_MS, kill)
     const chunks: Buffer[] = []
     let size = 0
     child.stdout.on('data', (chunk: Buffer) => {
