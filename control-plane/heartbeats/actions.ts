@@ -1,3 +1,4 @@
+import type { Log } from '../../shared/log.ts'
 import { newPingToken } from '../monitors/actions.ts'
 import { monotonicMs } from '../platform/clock.ts'
 import { type Db, isRefusedRow, type Tx } from '../platform/postgres.ts'
@@ -32,13 +33,17 @@ export async function takePings(tools: HeartbeatTools, arrivals: Arrival[]): Pro
   try {
     return await takeTogether(tools, arrivals)
   } catch (error) {
-    if (!isRefusedRow(error)) throw error
+    if (!isOneMonitors(error)) throw error
     if (arrivals.length === 1) return [error as Error]
     const answers: (boolean | Error)[] = []
     for (const arrival of arrivals) answers.push(...(await takePings(tools, [arrival])))
     return answers
   }
 }
+
+/** What one monitor's rows brought about, so that its neighbours can be served without it. */
+const isOneMonitors = (error: unknown) =>
+  isRefusedRow(error) || error instanceof TypeError || error instanceof RangeError
 
 function takeTogether({ db, publicUrl }: HeartbeatTools, arrivals: Arrival[]): Promise<boolean[]> {
   const hashes = arrivals.map(({ token }) => sha256(token))
@@ -83,16 +88,43 @@ const SILENCE_LIMIT_MS = 5_000
  * Passes the verdict on at most `limit` heartbeats whose success did not come in time; any number of processes may do
  * so at once. Answers how many it looked at: fewer than `limit` means that no more were due.
  */
-export function judgeOverdue({ db, publicUrl }: HeartbeatTools, limit: number): Promise<number> {
-  return db.transaction(async tx => {
+export function judgeOverdue(tools: HeartbeatTools & { log: Log }, limit: number): Promise<number> {
+  return tools.db.transaction(async tx => {
     if ((await silenceMs(tx)) > SILENCE_LIMIT_MS) return 0
     const monitors = await lockDue(tx, limit)
     if (monitors.length === 0) return 0
     const { watches, nowMs } = await readWatches(tx, monitors)
-    const taken = [...watches.values()].flatMap(watch => judgedDue(watch, nowMs) ?? [])
-    await store(tx, taken, publicUrl, new Date(nowMs))
+    await judgeWatches(tx, [...watches.values()], nowMs, tools)
     return monitors.length
   })
+}
+
+const PUT_OFF_MS = 60_000
+
+/** Together; after a refusal each under a savepoint of its own, and what is refused alone too is put off. */
+async function judgeWatches(
+  tx: Tx,
+  watches: Watch[],
+  nowMs: number,
+  { publicUrl, log }: { publicUrl: string; log: Log },
+): Promise<void> {
+  const judgeSome = (some: Watch[]) =>
+    tx.transaction(async savepoint => {
+      const taken = some.flatMap(watch => judgedDue(watch, nowMs) ?? [])
+      await store(savepoint, taken, publicUrl, new Date(nowMs))
+    })
+  try {
+    await judgeSome(watches)
+  } catch (refusal) {
+    if (!isOneMonitors(refusal)) throw refusal
+    for (const watch of watches) {
+      await judgeSome([watch]).catch(async err => {
+        if (!isOneMonitors(err)) throw err
+        log.error({ err, monitorId: watch.monitor.id }, 'an overdue heartbeat was put off')
+        await storeHeartbeats(tx, [{ id: watch.monitor.id, ...watch.heartbeat, dueAtMs: nowMs + PUT_OFF_MS }])
+      })
+    }
+  }
 }
 
 function judgedDue(watch: Watch, nowMs: number): Taken | null {

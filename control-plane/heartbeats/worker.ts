@@ -10,7 +10,8 @@ const AT_ONCE = 500
 /** Finds what is overdue within a second. Several processes may run it: each monitor is judged by one of them. */
 export function startOverdueWorker({ db, publicUrl, ...tools }: LoopTools & HeartbeatTools): Loop {
   return startLoop('heartbeats-overdue', EVERY_MS, tools, async signal => {
-    while (!signal.aborted && (await judgeOverdue({ db, publicUrl }, AT_ONCE)) === AT_ONCE);
+    const context = { db, publicUrl, log: tools.log }
+    while (!signal.aborted && (await judgeOverdue(context, AT_ONCE)) === AT_ONCE);
   })
 }
 
