@@ -19,9 +19,9 @@ export type ExchangeOptions = {
 export function exchange(trip: Trip, socket: Socket, hop: Prepared, options: ExchangeOptions): Promise<Body | null> {
   enter(trip, 'firstByteUs')
   return new Promise((resolve, reject) => {
-    let isAnswered = false
+    let answer: IncomingMessage | null = null
     const receive = (response: IncomingMessage) => {
-      isAnswered = true
+      answer = response
       enter(trip, 'transferUs')
       try {
         response.on('error', reject)
@@ -41,12 +41,13 @@ export function exchange(trip: Trip, socket: Socket, hop: Prepared, options: Exc
       maxHeaderSize: HEADER_LIMIT_BYTES,
     })
     request.once('response', receive)
-    request.on('error', reject)
+    // What comes after a whole answer is no matter of ours.
+    request.on('error', error => answer?.complete || reject(error))
     request.on('upgrade', () => reject(targetFailure('invalid_response', 'the target changed to another protocol')))
     // An end without a word. Once there are headers, the response says by itself whether it was cut.
     request.on(
       'close',
-      () => isAnswered || reject(targetFailure('connection_reset', 'the target closed the connection')),
+      () => answer !== null || reject(targetFailure('connection_reset', 'the target closed the connection')),
     )
     request.end(hop.body)
   })

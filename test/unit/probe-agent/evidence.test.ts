@@ -1,28 +1,16 @@
-import { once } from 'node:events'
-import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { runCheck } from '../../../probe-agent/run.ts'
 import type { Auth } from '../../../shared/check.ts'
 import { createEgress } from '../../../shared/egress/index.ts'
 import { Outcome } from '../../../shared/result.ts'
-import { createAuthority, type KeyPair } from '../../support/certificates.ts'
+import { createAuthority } from '../../support/certificates.ts'
 import { startCanned, startRawServer } from '../../support/raw-server.ts'
 import { specOf } from '../../support/spec.ts'
 import { startTarget } from '../../support/target.ts'
-import type { Teardown } from '../../support/teardown.ts'
+import { startTlsServer } from '../../support/tls-server.ts'
 
 const authority = createAuthority(t)
 const egress = createEgress({ allow: ['127.0.0.1'], resolver: async () => ['127.0.0.1'], trust: [authority.ca] })
-
-async function startTls(t: Teardown, pair: KeyPair, status = 200): Promise<number> {
-  const server = createServer(pair, (_request, response) => response.writeHead(status).end('over TLS'))
-  server.on('tlsClientError', () => {})
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => server.close().closeAllConnections())
-  return (server.address() as AddressInfo).port
-}
 
 t.test('a check that is up or degraded leaves no evidence', async t => {
   const target = await startTarget(t)
@@ -99,7 +87,7 @@ t.test('headers without end are cut', async t => {
 
 t.test('a certificate that does not hold is shown with its whole chain', async t => {
   const leaf = authority.issueLong('other.example', 2)
-  const port = await startTls(t, leaf)
+  const port = await startTlsServer(t, leaf)
   const { evidence, observation, certificate } = await runCheck(
     specOf({ url: `https://shop.example:${port}/` }),
     egress,
@@ -115,7 +103,7 @@ t.test('a certificate that does not hold is shown with its whole chain', async t
 
 t.test('a certificate is part of the result where the monitor has ssl_check, up or not', async t => {
   for (const status of [200, 500]) {
-    const port = await startTls(t, authority.issue('shop.example', -1, 5), status)
+    const port = await startTlsServer(t, authority.issue('shop.example', -1, 5), status)
     const ran = await runCheck(specOf({ url: `https://shop.example:${port}/`, sslCheck: true }), egress)
     t.equal(ran.outcome, status === 200 ? Outcome.UP : Outcome.DOWN)
     t.match(ran.certificate, { subject: 'CN=shop.example', issuer: 'CN=Test authority', names: ['shop.example'] })
