@@ -17,7 +17,7 @@ const CASELESS: readonly DnsType[] = ['A', 'AAAA', 'CNAME', 'MX', 'NS', 'SOA', '
 export function wantDnsRecord(value: string, takesValue: boolean, operator: OperatorName): Wanted | string {
   const [, word, rest = ''] = TYPED.exec(takesValue ? value : asTyped(value)) ?? []
   const type = word === undefined ? null : dnsTypeOf(word)
-  if (!takesValue && type === null && value.trim() !== '') {
+  if (!takesValue && value.trim() !== '' && (type === null || rest !== '')) {
     return `write one type of ${DNS_TYPES.join(', ')}, or leave it empty`
   }
   const text = type === null ? value : rest.trim()

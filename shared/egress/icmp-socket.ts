@@ -22,7 +22,6 @@ export type EchoSocket = {
 
 type Pending = { address: string; sentUs: number; onEcho: OnEcho }
 
-const RECEIVE_BUFFER_BYTES = 1024 * 1024
 /** The kernel takes a destination with a port and looks at the address only; node refuses port 0. */
 const ANY_PORT = 1
 
@@ -43,7 +42,6 @@ export function openEchoSocket(family: IpFamily): EchoSocket | null {
   socket.bind({ fd })
   // Never what keeps a process alive: who waits for an answer has a deadline.
   socket.unref()
-  socket.once('listening', () => socket.setRecvBufferSize(RECEIVE_BUFFER_BYTES))
   socket.on('message', (packet, { address }) => {
     const receivedUs = nowUs()
     const found = decodeReply(family, token, packet)
@@ -95,13 +93,24 @@ const DOMAIN: Record<IpFamily, number> = { 4: 2, 6: 10 }
 const KIND = 2 | 0o4000 | 0o2000000
 const PROTOCOL: Record<IpFamily, number> = { 4: 1, 6: 58 }
 
+/** Room for what comes while our own loop is busy: a kilobyte a reply. */
+const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024
+const SOL_SOCKET = 1
+/** SO_RCVBUFFORCE, which needs rights, else SO_RCVBUF, which the system limits. */
+const RECEIVE_BUFFER_OPTIONS = [33, 8]
+
 function openDescriptor(family: IpFamily): number | null {
   if (process.platform !== 'linux') return null
   try {
     const koffi = createRequire(import.meta.url)('koffi') as typeof import('koffi')
-    const socket = koffi.load(null).func('int socket(int, int, int)')
-    const fd: number = socket(DOMAIN[family], KIND, PROTOCOL[family])
-    return fd < 0 ? null : fd
+    const libc = koffi.load(null)
+    const fd: number = libc.func('int socket(int, int, int)')(DOMAIN[family], KIND, PROTOCOL[family])
+    if (fd < 0) return null
+    const setOption = libc.func('int setsockopt(int, int, int, const int *, unsigned int)')
+    for (const option of RECEIVE_BUFFER_OPTIONS) {
+      if (setOption(fd, SOL_SOCKET, option, [RECEIVE_BUFFER_BYTES], 4) === 0) break
+    }
+    return fd
   } catch {
     // koffi is an optional dependency: where it has no binary, the system's ping does the work.
     return null

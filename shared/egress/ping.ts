@@ -5,7 +5,7 @@ import { checkErrorOf, type EgressFailure, failureOf, targetFailure } from './fa
 import type { IpFamily } from './icmp-packet.ts'
 import type { EchoSocket } from './icmp-socket.ts'
 import type { Egress } from './index.ts'
-import { runPing, unavailable } from './ping-program.ts'
+import { lostAfterMs, runPing, unavailable } from './ping-program.ts'
 import { enter, finish, startTrip, type Trip, throwIfAborted, waitFor } from './trip.ts'
 
 export type PingOptions = {
@@ -26,10 +26,10 @@ export type Pinged = {
   ping: PingStats | null
 }
 
-type Outcome = { stats: PingStats; failure: EgressFailure | null }
+type Outcome = { stats: PingStats | null; failure: EgressFailure | null }
 
-/** Once an echo was answered, the others are lost after so long, or after twice the longest round trip. */
-const LOST_AFTER_MS = 1000
+/** What the probe itself lacks for one family of addresses, and may have for the other. */
+const NO_WAY_THERE = new Set(['network_unreachable', 'local_resources', 'icmp_unavailable'])
 
 /**
  * Sends ICMP echoes to the first of the host's addresses that can be reached from here. Never throws; `signal` is the
@@ -49,8 +49,7 @@ export async function pingHost(options: PingOptions, signal: AbortSignal, egress
     for (const address of addresses) {
       resolvedIp = address
       ;({ stats: ping, failure } = await pingAddress(trip, address, options, egress))
-      // A missing IPv6 or IPv4 route of ours says nothing while there is another address.
-      if (failure?.code !== 'network_unreachable') break
+      if (failure === null || !NO_WAY_THERE.has(failure.code)) break
     }
     if (failure) error = checkErrorOf(failure)
   } catch (cause) {
@@ -67,7 +66,9 @@ async function pingAddress(trip: Trip, address: string, options: PingOptions, eg
   const family: IpFamily = isIPv6(address) ? 6 : 4
   const way = egress.icmp(family)
   if (way.kind === 'socket') return sendEchoes(trip, way.socket, address, options)
-  if (way.kind === 'none') throw unavailable('neither an ICMP socket nor the system’s ping may be used')
+  if (way.kind === 'none') {
+    return { stats: null, failure: unavailable('neither an ICMP socket nor the system’s ping may be used') }
+  }
   const run = runPing(way.program, address, family, options)
   let abort: EgressFailure | null = null
   trip.cancel = failure => {
@@ -75,9 +76,9 @@ async function pingAddress(trip: Trip, address: string, options: PingOptions, eg
     run.stop()
   }
   const { stats, failure } = await run.done
+  trip.cancel = null
   if (isCalledOff(abort)) throw abort!
-  if (stats === null) throw failure
-  return { stats, failure: failure && failure.code === 'timeout' ? silence(stats.sent) : failure }
+  return { stats, failure: stats && failure?.code === 'timeout' ? silence(stats.sent) : failure }
 }
 
 function sendEchoes(trip: Trip, socket: EchoSocket, address: string, options: PingOptions): Promise<Outcome> {
@@ -120,7 +121,7 @@ function sendEchoes(trip: Trip, socket: EchoSocket, address: string, options: Pi
     function proceed(): void {
       if (serials.length < count) return
       if (rtts.length + failed >= count) settle()
-      else if (rtts.length > 0) lostTimer ??= setTimeout(lose, Math.max(LOST_AFTER_MS, longestMs(rtts) * 2))
+      else if (rtts.length > 0) lostTimer ??= setTimeout(lose, lostAfterMs(Math.max(...rtts) / 1000))
     }
     // Timers run before sockets are read: an answer may wait there when our own loop was held up.
     const lose = () => setImmediate(settle)
@@ -133,8 +134,6 @@ function sendEchoes(trip: Trip, socket: EchoSocket, address: string, options: Pi
     next()
   })
 }
-
-const longestMs = (rtts: number[]) => Math.max(...rtts) / 1000
 
 /** The deadline ends the waiting; anything else ends the check. */
 const isCalledOff = (abort: EgressFailure | null) => abort?.source === FailureSource.INTERNAL
