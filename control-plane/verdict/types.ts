@@ -35,7 +35,7 @@ export type Policy = {
   intervalMs: number
   /** already cut to the interval */
   timeoutMs: number
-  /** false: a vote never grows old (heartbeats and children of data sources, decisions 4.9) */
+  /** false: no probe votes, so a vote never grows old and nobody else can be asked (heartbeats and children of data sources, decisions 4.9) */
   expires: boolean
 }
 

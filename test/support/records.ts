@@ -88,6 +88,7 @@ export function bodyOf({ name }: Operation, records: Records): Record<string, un
     'POST /agent/bootstrap': { email: `${uuidv7()}@example.com`, name: 'Ann' },
     'POST /api-keys': { name: 'CI', scope: 'read' },
     'POST /monitors': MONITOR,
+    'POST /monitors/test': MONITOR,
     'POST /monitors/bulk': { monitors: [MONITOR] },
     'PUT /monitors/{id}': update,
     'PUT /monitors/{id}/auth': { auth_type, auth_config },

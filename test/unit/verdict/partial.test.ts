@@ -22,6 +22,30 @@ testRows([
     statuses: 'up@20',
     asks: 'first_failure:us@0 first_failure:us@60',
   },
+  {
+    says: 'an ask that came too soon after another one is made up for while the failures go on',
+    policy: { intervalMs: 30_000, retryCount: 5 },
+    run: `us  0 .  60 x 61 .
+          eu  0 .  85 x 86 x 89 x 94 x 99 x`,
+    statuses: 'up@0',
+    asks: 'first_failure:us@60 first_failure:eu@94',
+  },
+  {
+    says: 'an ask put off in a long partial outage is made up for once',
+    policy: { intervalMs: 30_000 },
+    run: `us  0 .  60 x 61 .  85..325/30 .
+          eu  0 .  80 x 81 x 84 x  114..300/30 x
+          ap  0 .  82..322/30 .`,
+    statuses: 'up@0 degraded@85',
+    asks: 'first_failure:us@60 first_failure:eu@114',
+  },
+  {
+    says: 'the second success in an outage asks where the first one came too soon after another ask',
+    policy: { intervalMs: 30_000 },
+    run: 'us 0 x 1 x 4 x 28 . 33 .',
+    statuses: 'down@4 up@33',
+    asks: 'first_failure:us@0 first_success:us@33',
+  },
   { says: 'a slow answer asks nobody', run: 'us 0 . 60 ~ 61 ~', statuses: 'up@0', asks: '' },
   {
     says: 'failures of a monitor that is down ask nobody',

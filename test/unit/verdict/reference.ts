@@ -130,13 +130,16 @@ function nextState(mine: readonly Judged[], { result, policy }: Arrival): Region
 
 function asks(past: readonly Judged[], mine: readonly Judged[], { result, policy }: Arrival): boolean {
   const status = last(past)?.status ?? null
+  const askedAtMs = lastWhere(past, one => one.isAsking)?.atMs ?? Number.NEGATIVE_INFINITY
   if (result.outcome === Outcome.DOWN) {
-    return status !== 'down' && failuresIn(mine, policy.configVersion).length === 0
+    const streak = failuresIn(mine, policy.configVersion)
+    const first = stateOf(mine) === 'failing' ? streakStart(mine) : streak[0]
+    return status !== 'down' && (streak.length === 0 || first!.atMs > askedAtMs)
   }
-  const recent = countedOf(mine).filter(one => one.result.configVersion === policy.configVersion)
-  const isFirst = recent.length === 0 || last(recent)?.result.outcome === Outcome.DOWN
+  const newest = lastWhere(countedOf(mine), one => one.result.configVersion === policy.configVersion)
+  const isFirst = newest === undefined || newest.result.outcome === Outcome.DOWN
   const ends = lastWhere(past, one => one.status === 'down' || one.status === 'up')
-  return stateOf(mine) === 'failing' && isFirst && ends?.status === 'down'
+  return stateOf(mine) === 'failing' && ends?.status === 'down' && (isFirst || newest.atMs > askedAtMs)
 }
 
 type Voter = { state: RegionState; newest: Judged; endsMs: number; mine: Judged[] }
