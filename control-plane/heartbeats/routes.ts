@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { networkOf } from '../accounts/bootstrap/network.ts'
-import { monotonicMs, nowMs } from '../platform/clock.ts'
+import { monotonicMs, nowMs, sleep } from '../platform/clock.ts'
 import { toApiError } from '../web/answer.ts'
 import type { App } from '../web/app.ts'
 import { notFound, rateLimited, unavailable } from '../web/errors.ts'
@@ -15,8 +15,14 @@ export type PingContext = HeartbeatTools & { pingsPerMinute: number }
 
 type PingRequest = FastifyRequest<{ Params: { token: string; signal?: string } }>
 
-/** Few enough that most of the pool is left to the API, enough that one slow lock holds up nobody else. */
-const GROUPS = { groups: 4, size: 500, waiting: 20_000, full: () => unavailable('too many pings at once') }
+/** One commit at a time is fastest; a second group goes when a lock holds the first one up. */
+const GROUPS = {
+  size: 500,
+  groups: 4,
+  waiting: 20_000,
+  full: () => unavailable('too many pings at once'),
+  patience: () => sleep(200),
+}
 
 /**
  * Ping URLs (decisions 3.7), outside /api/v1: the token is the only secret, answers are short texts. `OK` is said after
