@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { networkOf } from '../accounts/bootstrap/network.ts'
 import { monotonicMs, nowMs, sleep } from '../platform/clock.ts'
@@ -46,7 +47,7 @@ export function pingRoutes(app: App, { pingsPerMinute, ...tools }: PingContext):
         const { token } = request.params
         const signal = readSignal(request.params.signal)
         if (!isToken(token) || signal === null) throw notFound('ping URL')
-        const client = networkOf(request.ip)
+        const client = clientOf(request)
         const use = limits.use(token, client, nowMs())
         if (!use.allowed) throw rateLimited('too many pings', use.resetSeconds)
         const body = keptBody((request.body as Buffer | undefined) ?? Buffer.alloc(0))
@@ -58,6 +59,9 @@ export function pingRoutes(app: App, { pingsPerMinute, ...tools }: PingContext):
     })
   }
 }
+
+/** The network that guesses count against. What a proxy wrote may be anything; then it is the proxy's own. */
+const clientOf = ({ ip, socket }: FastifyRequest) => networkOf(isIP(ip) ? ip : (socket.remoteAddress ?? '0.0.0.0'))
 
 async function beginningOf(body: AsyncIterable<Buffer>): Promise<Buffer> {
   const chunks: Buffer[] = []
