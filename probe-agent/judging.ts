@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { evaluate, type Judgement, workOf } from '../shared/assertions/evaluate.ts'
 import type { Assertion } from '../shared/check.ts'
 import type { Observation } from '../shared/result.ts'
+import { type Cancel, machine } from './clock.ts'
 
 /** What the thread is asked and answers. Times in ms since 1970. */
 export type Question = { id: number; assertions: Assertion[]; observation: Observation; nowMs: number }
@@ -17,7 +18,7 @@ const MEMORY_MB = 128
 type Waiting = { question: Question; resolve: (judgement: Judgement) => void; reject: (error: Error) => void }
 
 let thread: Worker | null = null
-let timer: NodeJS.Timeout | undefined
+let stopWaiting: Cancel = () => {}
 let lastId = 0
 const waiting: Waiting[] = []
 
@@ -54,7 +55,7 @@ function ask(): void {
   }
   thread ??= startThread()
   thread.ref()
-  timer = setTimeout(() => setImmediate(giveUp, next), LONGEST_MS)
+  stopWaiting = machine.after(LONGEST_MS, () => setImmediate(giveUp, next))
   thread.postMessage(next.question)
 }
 
@@ -80,7 +81,7 @@ function breakOff(problem: string): void {
 }
 
 function settle(answer: Answer): void {
-  clearTimeout(timer)
+  stopWaiting()
   const current = waiting[0]
   if (current?.question.id !== answer.id) return
   waiting.shift()

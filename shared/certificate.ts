@@ -4,6 +4,7 @@ import type { Certificate } from './result.ts'
 /** A chain that goes on and on is the target's joke. */
 const CHAIN_LIMIT = 10
 const NAMES_LIMIT = 100
+const NAME_LIMIT = 253
 const TEXT_LIMIT = 500
 
 /** A certificate as it is sent and stored. */
@@ -37,5 +38,5 @@ const oneLine = (name: string | undefined) => (name ?? '').replaceAll('\n', ', '
 /** `DNS:a.example, IP Address:192.0.2.1, DNS:"odd, name"` as a list of the names alone. */
 function namesOf(text: string): string[] {
   const names = [...text.matchAll(/(?:^|, )(?:DNS|IP Address):("(?:[^"\\]|\\.)*"|[^,]*)/g)]
-  return names.slice(0, NAMES_LIMIT).map(([, name = '']) => name.replace(/^"(.*)"$/, '$1').slice(0, TEXT_LIMIT))
+  return names.slice(0, NAMES_LIMIT).map(([, name = '']) => name.replace(/^"(.*)"$/, '$1').slice(0, NAME_LIMIT))
 }

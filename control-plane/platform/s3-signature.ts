@@ -2,8 +2,8 @@ import { createHash, createHmac } from 'node:crypto'
 
 export type S3Credentials = { region: string; accessKeyId: string; secretAccessKey: string }
 
-/** What is signed: the path as it is sent, already percent-encoded, without a query. */
-export type S3Request = { method: string; host: string; path: string; body: Buffer }
+/** What is signed: path and query as they are sent, already percent-encoded. */
+export type S3Request = { method: string; host: string; path: string; query?: string; body: Buffer }
 
 /** The headers of AWS Signature Version 4 for one request to S3. */
 export function signS3(request: S3Request, credentials: S3Credentials, now: Date): Record<string, string> {
@@ -15,7 +15,7 @@ export function signS3(request: S3Request, credentials: S3Credentials, now: Date
   const canonical = [
     request.method,
     request.path,
-    '',
+    request.query ?? '',
     `host:${request.host}`,
     `x-amz-content-sha256:${bodyHash}`,
     `x-amz-date:${stamp}`,

@@ -6,14 +6,15 @@ import type { ObjectStore } from '../platform/objects.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
 import { type Arrived, storeKeyOf } from './arrived.ts'
 import { acceptComparisons, lockBaseline, setBaseline, setDifference } from './baseline-store.ts'
-import { differenceOf } from './compare.ts'
+import { differenceOf, type Page, readPage } from './compare.ts'
 import { insertScreenshot, ownerOfMonitor } from './store.ts'
 
 export type ScreenshotTools = { db: Db; nats: Nats; objects: ObjectStore }
 
 /**
  * Keeps a screenshot that came from a probe: the bytes, the row, and for a comparison what it differs in from the
- * baseline, which the first one becomes. False: there is no such monitor. The same one again changes nothing.
+ * baseline, which the first one becomes. False: there is no such monitor. The same one again changes nothing. Throws a
+ * PictureError for a comparison that is no page.
  */
 export async function keepScreenshot(tools: ScreenshotTools, takenIn: string, arrived: Arrived): Promise<boolean> {
   const { db, objects } = tools
@@ -22,9 +23,10 @@ export async function keepScreenshot(tools: ScreenshotTools, takenIn: string, ar
   const owner = await ownerOfMonitor(db, monitorId)
   if (owner === null) return false
   const image = Buffer.from(arrived.image)
+  const isComparison = order.kind === ScreenshotKind.COMPARISON
+  const page = isComparison ? readPage(image) : null
   const storeKey = storeKeyOf(owner.projectId, arrived)
   await objects.put(storeKey, image, contentType)
-  const isComparison = order.kind === ScreenshotKind.COMPARISON
   const difference = await db.transaction(async tx => {
     await insertScreenshot(tx, {
       ...{ id, monitorId, region, takenIn, probeId, attempt, contentType, storeKey },
@@ -35,24 +37,29 @@ export async function keepScreenshot(tools: ScreenshotTools, takenIn: string, ar
       difference: null,
       createdAt: now(),
     })
-    return isComparison ? compare(tx, objects, arrived, owner.url) : null
+    return page && compare(tx, objects, { ...order, id, page, url: owner.url })
   })
   if (isComparison) tellProbes(tools.nats, region, { monitorId, difference })
   return true
 }
 
+type Comparison = { id: string; monitorId: string; region: string; url: string; page: Page }
+
 /** Null when the screenshot is the baseline from now on: the first of its region, or the first of another address. */
-async function compare(tx: Tx, objects: ObjectStore, arrived: Arrived, url: string): Promise<number | null> {
-  const { monitorId, region } = arrived.order
-  const key = { monitorId, region, screenshotId: arrived.id, now: now() }
+async function compare(
+  tx: Tx,
+  objects: ObjectStore,
+  { id, monitorId, region, url, page }: Comparison,
+): Promise<number | null> {
+  const key = { monitorId, region, screenshotId: id, now: now() }
   const baseline = await lockBaseline(tx, monitorId, region)
-  const bytes =
-    baseline?.url === url && baseline.screenshotId !== arrived.id ? await objects.get(baseline.storeKey) : null
+  if (baseline?.screenshotId === id) return null
+  const bytes = baseline?.url === url ? await objects.get(baseline.storeKey) : null
   if (bytes === null) {
     await setBaseline(tx, { ...key, url })
     return null
   }
-  const difference = differenceOf(bytes, Buffer.from(arrived.image))
+  const difference = differenceOf(readPage(bytes), page)
   await setDifference(tx, { ...key, difference })
   return difference
 }

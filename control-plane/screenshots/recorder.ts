@@ -5,6 +5,7 @@ import { type Loop, type LoopTools, startLoop } from '../platform/loop.ts'
 import { isRefusedRow } from '../platform/postgres.ts'
 import { keepScreenshot, type ScreenshotTools } from './actions.ts'
 import { type Arrived, faultOf } from './arrived.ts'
+import { PictureError } from './compare.ts'
 
 const MESSAGES_AT_ONCE = 10
 const FETCH_WAIT_MS = 1_000
@@ -48,7 +49,7 @@ async function keep(context: LoopTools & ScreenshotTools, message: JsMsg): Promi
     message.ack()
     return isKept ? 'kept' : 'unknown'
   } catch (error) {
-    if (isRefusedRow(error) || /PNG|CRC|inflate/i.test(String(error))) {
+    if (isRefusedRow(error) || error instanceof PictureError) {
       context.log.warn({ err: error, subject: message.subject }, 'a screenshot cannot be kept')
       message.ack()
       return 'refused'

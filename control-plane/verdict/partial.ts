@@ -45,14 +45,33 @@ export function mayAsk(state: MonitorState, policy: Policy, nowMs: number): bool
   return policy.expires && (state.askedAtMs === null || nowMs - state.askedAtMs >= policy.intervalMs)
 }
 
-export function ask(reason: Ask['reason'], result: Counted, policy: Policy): Ask {
+/** The ask that follows from a result; `cells` are the monitor's. */
+export function ask(reason: Ask['reason'], result: Counted, policy: Policy, cells: readonly Cell[]): Ask {
   const { region, probeId } = result
+  const renewed = cells.filter(cell => cell.region !== region && isContradicting(cell))
   return {
     reason,
     regions: policy.regions.filter(other => other !== region),
-    sameRegion: { region, notProbeId: probeId },
+    otherProbes: [
+      { region, notProbeId: probeId },
+      ...renewed.map(cell => ({ region: cell.region, notProbeId: cell.ownerProbeId })),
+    ],
   }
 }
+
+/**
+ * With any ask, opinions that stand against a streak are asked for anew, so that an old one cannot hold up an outage.
+ * The first of several unanswered asks counts: a probe that is gone does not go on contradicting.
+ */
+export function renewOpinions(cells: readonly Cell[], nowMs: number): readonly Cell[] {
+  const isDue = (cell: Cell) => isContradicting(cell) && cell.secondOpinion?.renewalAskedAtMs === null
+  if (!cells.some(isDue)) return cells
+  return cells.map(cell =>
+    isDue(cell) ? { ...cell, secondOpinion: { ...cell.secondOpinion!, renewalAskedAtMs: nowMs } } : cell,
+  )
+}
+
+const isContradicting = ({ secondOpinion }: Cell) => secondOpinion !== null && secondOpinion.outcome !== Outcome.DOWN
 
 /** Whether an opinion on this cell is of use: only while a failing streak grows, and only newer than the last one. */
 export function isOpinionWanted(cell: Cell, result: Counted): boolean {

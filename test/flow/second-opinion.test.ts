@@ -74,7 +74,7 @@ t.test('what one probe of a region sees and another one does not makes no failin
   t.equal(triggers.filter((one: string) => one === 'second_opinion up').length, 1, 'in the history too')
 
   target.fail('one-sided', 'all')
-  await waitFor(async () => (await transitionsOf(id))[0].to === 'down', { label: 'down', timeoutMs: 90_000 })
+  await waitFor(async () => (await transitionsOf(id))[0].to === 'down', { label: 'down', timeoutMs: 150_000 })
   t.pass('it does go down when the other probe fails too')
 })
 

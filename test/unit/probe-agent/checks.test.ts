@@ -1,8 +1,9 @@
 import t from 'tap'
 import { CHECKS } from '../../../probe-agent/checks/index.ts'
-import { type Auth, CHECK_TYPES, type CheckSpec } from '../../../shared/check.ts'
+import { type Auth, CHECK_TYPES, type CheckSpec, HTTP_METHODS } from '../../../shared/check.ts'
 import { createEgress } from '../../../shared/egress/index.ts'
 import { FailureSource } from '../../../shared/result.ts'
+import { startRawServer } from '../../support/raw-server.ts'
 import { specOf } from '../../support/spec.ts'
 import { startTarget, startTcpTarget } from '../../support/target.ts'
 
@@ -52,6 +53,24 @@ t.test('an http check sends what its monitor says, with its credentials', async 
     const headers = { 'X-Own': 'a', authorization: 'Bearer stale', 'x-key': 'stale' }
     await check(specOf({ url: `${target.url}path?q`, method: 'DELETE', headers, auth: { kind } }))
     t.match(target.requests.at(-1), { method: 'DELETE', path: '/path?q', headers: { 'x-own': 'a', [name]: value } })
+  }
+})
+
+t.test('an http check knows every method, with a body or without', async t => {
+  const bodies: string[] = []
+  const port = await startRawServer(t, socket =>
+    socket.once('data', data => {
+      bodies.push(`${data}`)
+      socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n')
+    }),
+  )
+  for (const method of HTTP_METHODS) {
+    for (const body of [undefined, '{"a":"ü"}']) {
+      const { error } = await check(specOf({ url: `http://127.0.0.1:${port}/`, method, ...(body && { body }) }))
+      t.equal(error, null, `${method} ${body}`)
+      t.ok(bodies.at(-1)?.startsWith(`${method} / HTTP/1.1\r\n`))
+      t.equal(bodies.at(-1)?.split('\r\n\r\n')[1], body ?? '')
+    }
   }
 })
 

@@ -251,6 +251,30 @@ testRows([
     statuses: 'up@0 down@140',
   },
   {
+    says: 'a probe that answers no more contradicts no longer, however often it is asked before it is late',
+    policy: { intervalMs: 30_000, timeoutMs: 30_000 },
+    run: 'us 0 . 60 x 60.5 .[o,p=p2] 61 x 64 x 90 x 120 x 150 x',
+    statuses: 'up@0 down@150',
+    asks: 'first_failure:us@60 disagreement:us@90 disagreement:us@120',
+    disagreements: 'us@64 us@90 us@120',
+  },
+  {
+    says: 'an old opinion holds up no outage: a failure elsewhere asks for it anew',
+    policy: { intervalMs: 30_000 },
+    run: `us  0 .  60 x 60.5 .[o,p=p2] 61 x 64 x  91.2 x[o,p=p2] 92 x
+          eu  0 .  91 x 92 x 95 x`,
+    statuses: 'up@0 down@95',
+    asks: 'first_failure:us@60 first_failure:eu@91',
+    disagreements: 'us@64',
+  },
+  {
+    says: 'an opinion that was asked for anew by a failure elsewhere and does not come stands no longer',
+    policy: { intervalMs: 30_000 },
+    run: `us  0 .  60 x 60.5 .[o,p=p2] 61 x 64 x  111 x
+          eu  0 .  91 x 92 x 95 x`,
+    statuses: 'up@0 down@111',
+  },
+  {
     says: 'a probe that got through and then takes over does not contradict itself',
     run: 'us 0 . 60 x 60.5 .[o,p=p2] 61 x 64 x[p=p2,e=2]',
     statuses: 'up@0 down@64',

@@ -56,7 +56,7 @@ function judgeNext(past: readonly Judged[], now: Arrival): Judged {
   const use = useOf(mine, result)
   const mayAsk = past.every(one => !one.isAsking || atMs - one.atMs >= policy.intervalMs)
   if (use !== 'counts') return { ...unchanged, use }
-  if (isContradicted(mine, now)) return { ...unchanged, use: 'skipped', isDisagreeing: true, isAsking: mayAsk }
+  if (isContradicted(past, mine, now)) return { ...unchanged, use: 'skipped', isDisagreeing: true, isAsking: mayAsk }
   const counted: Judged = { ...unchanged, use, state: nextState(mine, now), isAsking: mayAsk && asks(past, mine, now) }
   return decideStatus(past, counted)
 }
@@ -94,7 +94,7 @@ function failuresIn(mine: readonly Judged[], configVersion: number): Judged[] {
   return tail(recent, one => one.result.outcome === Outcome.DOWN)
 }
 
-function isContradicted(mine: readonly Judged[], { result, policy, atMs }: Arrival): boolean {
+function isContradicted(past: readonly Judged[], mine: readonly Judged[], { result, policy, atMs }: Arrival): boolean {
   const streak = failuresIn(mine, policy.configVersion)
   const first = streak[0]
   if (result.outcome !== Outcome.DOWN || stateOf(mine) === 'failing') return false
@@ -107,8 +107,7 @@ function isContradicted(mine: readonly Judged[], { result, policy, atMs }: Arriv
   const newestMs = Math.max(...opinions.map(one => one.result.scheduledAtMs))
   const opinion = opinions.find(one => one.result.scheduledAtMs === newestMs)
   if (!opinion || opinion.result.outcome === Outcome.DOWN || opinion.result.probeId === result.probeId) return false
-  const after = since.slice(since.indexOf(opinion))
-  const renewal = lastWhere(after, one => one.isDisagreeing && one.isAsking)
+  const renewal = past.slice(past.indexOf(opinion)).find(one => one.isAsking)
   return renewal === undefined || atMs < renewal.atMs + policy.timeoutMs + 10_000
 }
 
