@@ -188,7 +188,8 @@ function hear(desk: Desk, link: Link, { body }: ProbeMessage): void {
       return
     }
     case 'screenshotWanted':
-      return askForScreenshot(desk, link.region, body.value)
+      askForScreenshot(desk, link.region, body.value)
+      return
     case 'draining':
       desk.log.info({ probeId: link.probeId, region: link.region, probe: link.name }, 'a probe drains')
       markDraining(desk.db, link.probeId, link.connectedTo).then(

@@ -54,7 +54,7 @@ export function ask(reason: Ask['reason'], result: Counted, policy: Policy, cell
     regions: policy.regions.filter(other => other !== region),
     otherProbes: [
       { region, notProbeId: probeId },
-      ...renewed.map(cell => ({ region: cell.region, notProbeId: cell.ownerProbeId })),
+      ...renewed.map(cell => ({ region: cell.region, notProbeId: cell.last!.probeId })),
     ],
   }
 }
