@@ -11,7 +11,7 @@ import { startTarget } from '../support/target.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { waitFor } from '../support/wait.ts'
 
-t.setTimeout(60_000)
+t.setTimeout(120_000)
 
 const program = new URL('../../dist/screenshot.js', import.meta.url).pathname
 
