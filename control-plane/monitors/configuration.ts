@@ -16,7 +16,6 @@ export function configurationIssues(monitor: Configured): string[] {
   if (type === 'heartbeat' && monitor.heartbeatInterval === null) {
     issues.push('heartbeat_interval is required to check a heartbeat monitor')
   }
-  if (type !== 'heartbeat' && !isCheckType(type)) issues.push(`${type} monitors are not checked by this version yet`)
   return issues
 }
 

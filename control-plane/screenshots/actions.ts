@@ -64,7 +64,7 @@ async function compare(
   return difference
 }
 
-/** From now on the newest comparison is what each region's page is compared with. Returns the regions; none: no baseline. */
+/** From now on the newest comparison is what each region's page is compared with. Returns the regions that have one. */
 export async function acceptBaseline({ db, nats }: Pick<ScreenshotTools, 'db' | 'nats'>, monitorId: string) {
   const regions = await db.transaction(tx => acceptComparisons(tx, monitorId, now()))
   for (const region of regions) tellProbes(nats, region, { monitorId, difference: null })

@@ -7,7 +7,7 @@ import type { Db } from '../platform/postgres.ts'
 import type { Sign } from '../platform/signer.ts'
 import type { App } from '../web/app.ts'
 import { callerOf } from '../web/auth.ts'
-import { conflict, notFound } from '../web/errors.ts'
+import { notFound } from '../web/errors.ts'
 import { metaOf, pageOf } from '../web/pages.ts'
 import { answers, dataOf, IdParams, PageQuery, pageOf as pageSchema } from '../web/schemas.ts'
 import { acceptBaseline } from './actions.ts'
@@ -16,6 +16,8 @@ import { presentScreenshot, ScreenshotRecord } from './record.ts'
 import { listScreenshots } from './store.ts'
 
 export type ScreenshotContext = { db: Db; nats: Nats; publicUrl: string; sign: Sign }
+
+const REGIONS = 'the regions that have a baseline; in the others the next comparison becomes it'
 
 /** `GET /monitors/{id}/screenshots`, `POST /monitors/{id}/screenshots/baseline`. */
 export function screenshotRoutes(app: App, { db, nats, publicUrl, sign }: ScreenshotContext): void {
@@ -47,14 +49,17 @@ export function screenshotRoutes(app: App, { db, nats, publicUrl, sign }: Screen
         summary: 'Accept what the page looks like now: from here on it is compared with the newest comparison',
         tags: ['Monitors'],
         params: IdParams,
-        response: answers(200, dataOf(Type.Object({ regions: Type.Array(Type.String()) })), 404, 409),
+        response: answers(
+          200,
+          dataOf(Type.Object({ regions: Type.Array(Type.String(), { description: REGIONS }) })),
+          404,
+        ),
       },
     },
     async request => {
       const { id } = request.params
       await ownMonitor(db, callerOf(request).projectId, id)
       const regions = await acceptBaseline({ db, nats }, id)
-      if (regions.length === 0) throw conflict('the monitor has no baseline yet: its first comparison becomes one')
       return { data: { regions } }
     },
   )

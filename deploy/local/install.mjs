@@ -68,6 +68,13 @@ export function installBlackbox() {
   if (spawnSync(name, ['--version']).status !== 0 && process.getuid?.() === 0) installFromDistribution(name)
 }
 
+/** The system's ping: what a probe pings with where the kernel gives it no ICMP socket. Only ping monitors need it. */
+export function installPing() {
+  if (!spawnSync('ping', ['-V']).error) return
+  if (process.getuid?.() === 0 && installFromDistribution('iputils-ping')) return
+  console.log('ping is missing: ping monitors need it, or an ICMP socket (net.ipv4.ping_group_range).')
+}
+
 /** As root. False when it did not work; what went wrong is on standard error. */
 function installFromDistribution(name) {
   console.log(`Installing ${name} …`)

@@ -1,10 +1,11 @@
 // npm test [-- files or name patterns of tap]: installs what a fresh clone lacks, then runs the tests.
-import { buildTap, installBlackbox, installChromium, installNats, installPackages } from './install.mjs'
+import { buildTap, installBlackbox, installChromium, installNats, installPackages, installPing } from './install.mjs'
 
 installPackages()
 buildTap()
 installNats()
 installBlackbox()
+installPing()
 installChromium()
 const { build } = await import('./build.mjs')
 await build()

@@ -1,9 +1,9 @@
 import type { PingStats } from '../result.ts'
 
-const COUNTS = /(\d+) packets transmitted, (\d+) (?:packets )?received/
-const TIMES = /= ([\d.]+)\/([\d.]+)\/([\d.]+)(?:\/[\d.]+)? ms/
+const COUNTS = /(\d+) packets transmitted, (\d+) received/
+const TIMES = /= ([\d.]+)\/([\d.]+)\/([\d.]+)\/[\d.]+ ms/
 
-/** What the system's `ping` says at its end (iputils, BusyBox, inetutils); null when it did not come so far. */
+/** What the system's `ping` says at its end (iputils); null when it did not come so far. */
 export function parsePingOutput(output: string): PingStats | null {
   const counts = COUNTS.exec(output)
   if (!counts) return null

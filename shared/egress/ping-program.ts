@@ -15,12 +15,12 @@ const OUTPUT_LIMIT = 64 * 1024
 
 export type ProgramRun = { stats: PingStats | null; failure: EgressFailure | null }
 
-/** Whether the system's `ping` is there and may send: it is asked for one echo to this machine itself. */
+/** Whether the system's `ping` (of iputils) is there and may send: it is asked for one echo to this machine itself. */
 export function canPing(program: string, family: IpFamily): boolean {
   const args = ['-n', '-q', `-${family}`, '-c', '1', '-W', '1', '--', LOOPBACK[family]]
-  const { status } = spawnSync(program, args, { env: ENV, stdio: 'ignore', timeout: 2000 })
-  // 1 is silence, as where the machine does not answer echoes; anything else means that it could not send.
-  return status === 0 || status === 1
+  const { stdout } = spawnSync(program, args, { env: ENV, encoding: 'utf8', timeout: 2000 })
+  // An answer is not asked for: some machines do not answer echoes.
+  return parsePingOutput(stdout ?? '') !== null
 }
 
 /**

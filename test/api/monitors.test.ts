@@ -115,15 +115,18 @@ t.test('POST /monitors 201: every field is stored and read back, secrets masked'
   t.notOk(row?.text.includes('hush') || row?.text.includes(hex('hush')), 'no secret is in the database in plain text')
 })
 
-t.test('a monitor whose type no probe runs yet says that it waits', async t => {
+t.test('a url is kept as it was written, and says what it lacks', async t => {
   const { call } = await api.account()
-  for (const [type, url] of [
-    ['ping', 'example.com'],
-    ['dns', 'dns://example.com'],
+  const namesNoName = 'a dns monitor looks up a name; to name the server, write dns://server/name'
+  for (const [type, url, issues] of [
+    ['ping', 'example.com', []],
+    ['dns', 'dns://example.com', []],
+    ['dns', 'dns://9.9.9.9/Example.com?type=MX', []],
+    ['dns', '9.9.9.9', [namesNoName]],
   ] as const) {
     const { status, body } = await call('POST /monitors', { name: type, type, url })
     t.equal(status, 201)
-    t.same(body.data.configuration_issues, [`${type} monitors are not checked by this version yet`])
+    t.same(body.data.configuration_issues, issues)
     t.equal(body.data.url, url, 'the text is kept as it was written')
   }
   const { body } = await call('POST /monitors', { name: 'Cron', type: 'heartbeat' })

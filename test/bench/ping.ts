@@ -46,7 +46,7 @@ async function benchPing(perSecond: number, seconds: number): Promise<PingBench>
   const pump = () => {
     const due = ((performance.now() - beganMs) * perSecond) / ECHOES_A_CHECK / 1000
     while (started < due) void check(started++)
-    timer = setTimeout(pump, ((started - due) * ECHOES_A_CHECK * 1000) / perSecond)
+    timer = setTimeout(pump, Math.ceil(((started - due) * ECHOES_A_CHECK * 1000) / perSecond))
   }
   let timer = setTimeout(pump, 0)
   await pause(WARM_UP_MS)
