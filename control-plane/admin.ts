@@ -1,11 +1,14 @@
 import { parseArgs } from 'node:util'
-import { ConfigError } from '../shared/env.ts'
+import { createEgress } from '../shared/egress/index.ts'
+import { ConfigError, list } from '../shared/env.ts'
 import { changePlan } from './accounts/actions.ts'
 import { createAccount } from './accounts/bootstrap/actions.ts'
 import { PLANS } from './accounts/plans.ts'
-import { defaultPlan, publicUrl, url } from './config.ts'
+import { defaultPlan, publicUrl, rdapBootstrapUrl, url } from './config.ts'
+import { refreshBootstrap } from './expiry/actions.ts'
 import { createProbeToken } from './fleet/actions.ts'
 import { migrate } from './migrations/postgres/index.ts'
+import { now } from './platform/clock.ts'
 import { type Db, withPostgres } from './platform/postgres.ts'
 
 /** The operator's command line. Prints what was made on standard output, or one sentence on standard error. */
@@ -36,6 +39,14 @@ const COMMANDS: Record<string, Command> = {
       if (rest.length > 0) throw new UsageError('plan set takes an organization and a plan')
       await changePlan(db, organizationId, plan)
       return `organization ${organizationId} has plan ${plan} now`
+    },
+  },
+  'rdap refresh': {
+    usage: 'rdap refresh                              fetches the list of registries asked about domains',
+    async run(db) {
+      const egress = createEgress({ allow: list(process.env, 'EGRESS_ALLOW') })
+      const count = await refreshBootstrap(db, egress, rdapBootstrapUrl(process.env), now())
+      return `RDAP services of ${count} top-level domains are known now`
     },
   },
 }

@@ -1,6 +1,8 @@
 import ipaddr from 'ipaddr.js'
 import { ConfigError, type Env, integer, list, oneOf, optionalText, text } from '../shared/env.ts'
 import { PLANS, type Plan } from './accounts/plans.ts'
+import { type WhoisServer, whoisServerOf } from './expiry/whois.ts'
+import { type ObjectAddress, parseObjectAddress } from './platform/object-address.ts'
 
 /** Parts of the control plane that run together or apart (decisions 11.5). */
 export const ROLES = ['api', 'fleet', 'verdict', 'record', 'deliver', 'schedule'] as const
@@ -27,7 +29,20 @@ export type Config = {
   roles: Role[]
   defaultPlan: Plan
   rateLimitPerMinute: number
+  /** pings a ping URL */
+  pingsPerMinute: number
+  /** `POST /monitors/test`, a project */
+  testsPerMinute: number
+  /** where screenshots are kept */
+  screenshotStore: ObjectAddress
+  /** for an S3 store; empty: none */
+  s3AccessKeyId: string
+  s3SecretAccessKey: string
   logLevel: string
+  /** asked about every domain; null: the bootstrap says whom to ask */
+  rdapBaseUrl: string | null
+  rdapBootstrapUrl: string
+  whoisServer: WhoisServer
 }
 
 /** Throws a ConfigError that names the variable, what it holds and what it should hold. */
@@ -49,7 +64,15 @@ export function readConfig(env: Env): Config {
     roles: roles(env),
     defaultPlan: defaultPlan(env),
     rateLimitPerMinute: integer(env, 'RATE_LIMIT_PER_MINUTE', 600, 1, 1_000_000),
+    pingsPerMinute: integer(env, 'PINGS_PER_MINUTE', 1_200, 1, 1_000_000),
+    testsPerMinute: integer(env, 'TESTS_PER_MINUTE', 30, 1, 1_000_000),
+    screenshotStore: screenshotStore(env),
+    s3AccessKeyId: optionalText(env, 'S3_ACCESS_KEY_ID') ?? '',
+    s3SecretAccessKey: optionalText(env, 'S3_SECRET_ACCESS_KEY') ?? '',
     logLevel: oneOf(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
+    rdapBaseUrl: optionalText(env, 'RDAP_BASE_URL') && url(env, 'RDAP_BASE_URL', ['http:', 'https:']),
+    rdapBootstrapUrl: rdapBootstrapUrl(env),
+    whoisServer: whoisServer(env),
   }
 }
 
@@ -61,6 +84,17 @@ export function publicUrl(env: Env): string {
 
 /** What a new account gets. */
 export const defaultPlan = (env: Env): Plan => oneOf(env, 'DEFAULT_PLAN', PLANS, 'free')
+
+/** The list of registries' RDAP services (RDAP_BOOTSTRAP_URL). */
+export const rdapBootstrapUrl = (env: Env): string =>
+  url(env, 'RDAP_BOOTSTRAP_URL', ['http:', 'https:'], 'https://data.iana.org/rdap/dns.json')
+
+function whoisServer(env: Env): WhoisServer {
+  const value = text(env, 'WHOIS_SERVER', 'whois.iana.org')
+  const server = whoisServerOf(value)
+  if (server) return server
+  throw new ConfigError(`WHOIS_SERVER is "${value}"; write host or host:port`)
+}
 
 /** The value may hold a password, so the sentence does not repeat it. */
 export function url(env: Env, name: string, protocols: string[], fallback?: string): string {
@@ -75,6 +109,18 @@ function secretKey(env: Env): Buffer {
   const key = Buffer.from(value, 'base64')
   if (key.length === 32 && /^[A-Za-z0-9+/]{43}=$/.test(value)) return key
   throw new ConfigError('SECRET_KEY has to be 32 bytes in base64; make one with: openssl rand -base64 32')
+}
+
+function screenshotStore(env: Env): ObjectAddress {
+  const address = parseObjectAddress(text(env, 'SCREENSHOT_STORE', 'nats'))
+  if (address === null) {
+    throw new ConfigError('SCREENSHOT_STORE has to be nats or s3://bucket?endpoint=https://host&region=name')
+  }
+  if (address.kind === 's3') {
+    text(env, 'S3_ACCESS_KEY_ID')
+    text(env, 'S3_SECRET_ACCESS_KEY')
+  }
+  return address
 }
 
 function roles(env: Env): Role[] {

@@ -12,11 +12,20 @@ import { startHourlyWorker } from './analytics/worker.ts'
 import type { Role } from './config.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
 import { startDeliveryWorker } from './deliveries/worker.ts'
+import { storeCertificates } from './expiry/actions.ts'
+import { startExpiryWorker } from './expiry/worker.ts'
 import { fleetRoutes } from './fleet/routes.ts'
 import { startFleet } from './fleet/worker.ts'
+import { pingRoutes } from './heartbeats/routes.ts'
+import { startListening, startOverdueWorker, startPingTokenWorker } from './heartbeats/worker.ts'
 import { incidentRoutes } from './incidents/routes.ts'
 import { monitorRoutes } from './monitors/routes.ts'
+import { now } from './platform/clock.ts'
 import { startVerdict } from './results/worker.ts'
+import { imageRoutes } from './screenshots/image-routes.ts'
+import { startScreenshotRecorder } from './screenshots/recorder.ts'
+import { screenshotRoutes } from './screenshots/routes.ts'
+import { startScreenshotWorker } from './screenshots/worker.ts'
 import type { Handles } from './start.ts'
 import { leaveUnchecked } from './verdict/actions.ts'
 import { verdictRoutes } from './verdict/routes.ts'
@@ -32,31 +41,39 @@ export type Part = {
 
 /** The routes of every room, below /api/v1: the role `api`. */
 export function apiRoutes(app: App, handles: Handles): void {
-  const { db, secrets, nats, clickhouse } = handles
+  const { db, secrets, nats, clickhouse, sign } = handles
   const { checkLiteral } = handles.egress
-  const { publicUrl, defaultPlan } = handles.config
-  const lastCheckedAt = createLastChecked(clickhouse)
+  const { publicUrl, defaultPlan, testsPerMinute } = handles.config
+  const lastCheckedAt = createLastChecked({ clickhouse, db })
   bootstrapRoutes(app, { db, publicUrl, defaultPlan })
   apiKeyRoutes(app, { db })
   projectRoutes(app, { db, publicUrl })
   deliveryRoutes(app, { db })
   channelRoutes(app, { db, secrets, checkLiteral, publicUrl })
   ruleRoutes(app, { db })
-  monitorRoutes(app, { db, secrets, checkLiteral, lastCheckedAt, leaveUnchecked })
-  fleetRoutes(app, { db, nats })
+  monitorRoutes(app, { db, secrets, checkLiteral, publicUrl, lastCheckedAt, leaveUnchecked })
+  screenshotRoutes(app, { db, nats, publicUrl, sign })
+  fleetRoutes(app, { db, nats, secrets, checkLiteral, testsPerMinute })
   incidentRoutes(app, { db })
-  verdictRoutes(app, { db, secrets, lastCheckedAt })
-  analyticsRoutes(app, { db, clickhouse })
+  verdictRoutes(app, { db, secrets, publicUrl, lastCheckedAt })
+  analyticsRoutes(app, { db, clickhouse, publicUrl, sign })
 }
 
-/** What each role runs beside the HTTP server; `api` is the routes above. */
+/** What the role `api` serves outside /api/v1. */
+export function publicRoutes(app: App, { db, config, objects, sign }: Handles): void {
+  const { publicUrl, pingsPerMinute } = config
+  pingRoutes(app, { db, publicUrl, pingsPerMinute })
+  imageRoutes(app, { db, objects, sign })
+}
+
+/** What each role runs beside the HTTP server; `api` also the routes above. */
 export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)[]> = {
-  api: [],
+  api: [startListening],
   fleet: [startFleetServer],
   verdict: [startVerdicts],
-  record: [startRecorder, startHourlyWorker],
+  record: [startRecorder, startHourlyWorker, startScreenshotRecorder],
   deliver: [startDeliveries],
-  schedule: [startAccountsWorker],
+  schedule: [startAccountsWorker, startScreenshotWorker, startExpiry, startOverdue, startPingTokenWorker],
 }
 
 function startDeliveries(handles: Handles): Part {
@@ -71,7 +88,19 @@ async function startFleetServer(handles: Handles): Promise<Part> {
   return { stop: fleet.stop, grpcPort: fleet.port }
 }
 
+function startExpiry(handles: Handles): Part {
+  return startExpiryWorker({ ...handles, ...handles.config })
+}
+
+function startOverdue(handles: Handles): Part {
+  return startOverdueWorker({ ...handles, publicUrl: handles.config.publicUrl })
+}
+
 async function startVerdicts(handles: Handles): Promise<Part> {
-  const verdict = await startVerdict({ ...handles, publicUrl: handles.config.publicUrl })
+  const verdict = await startVerdict({
+    ...handles,
+    publicUrl: handles.config.publicUrl,
+    storeCertificates: seen => storeCertificates(handles.db, seen, now()),
+  })
   return { stop: verdict.stop, onNotify: { monitors: verdict.wake } }
 }

@@ -11,9 +11,12 @@ import { sleep } from './platform/clock.ts'
 import { type Loop, startLoop } from './platform/loop.ts'
 import { createMetrics, type Metrics } from './platform/metrics.ts'
 import { connectNats, ensureStreams, type Nats } from './platform/nats.ts'
+import { createNatsObjects, type ObjectStore } from './platform/objects.ts'
 import { createPostgres, type Db, listen, query } from './platform/postgres.ts'
+import { createS3Objects } from './platform/s3.ts'
 import { createSecrets, type Secrets } from './platform/secrets.ts'
-import { apiRoutes, type Part, STARTERS } from './roles.ts'
+import { createSigner, type Sign } from './platform/signer.ts'
+import { apiRoutes, type Part, publicRoutes, STARTERS } from './roles.ts'
 import { API_PREFIX, type App, createApp } from './web/app.ts'
 import { operationsRoutes } from './web/routes.ts'
 
@@ -27,6 +30,10 @@ export type Handles = {
   db: Db
   nats: Nats
   clickhouse: Clickhouse
+  /** screenshots */
+  objects: ObjectStore
+  /** links to screenshots */
+  sign: Sign
 }
 
 export type ControlPlane = { httpPort: number; grpcPort: number | null; stop(): Promise<void> }
@@ -78,7 +85,14 @@ async function connectEngines(config: Config, log: Log, releases: (() => Promise
   releases.push(() => clickhouse.close())
   const migrating = await migrateHistory(config, { log, metrics })
   releases.push(async () => migrating?.stop())
-  return { config, log, metrics, secrets: createSecrets(config.secretKey), egress, db, nats, clickhouse }
+  const objects = openObjects(config, nats)
+  const sign = createSigner(config.secretKey, 'screenshot links')
+  return { config, log, metrics, secrets: createSecrets(config.secretKey), egress, db, nats, clickhouse, objects, sign }
+}
+
+function openObjects({ screenshotStore, s3AccessKeyId, s3SecretAccessKey }: Config, nats: Nats): ObjectStore {
+  if (screenshotStore.kind === 'nats') return createNatsObjects(nats, 'SCREENSHOTS')
+  return createS3Objects({ ...screenshotStore, accessKeyId: s3AccessKeyId, secretAccessKey: s3SecretAccessKey })
 }
 
 /** While ClickHouse is away verdicts and alerts go on, also over a restart: its schema then follows in the background. */
@@ -109,7 +123,10 @@ async function createHttp(handles: Handles): Promise<App> {
       clickhouse: () => clickhouse.query({ query: 'SELECT 1', format: 'JSONEachRow' }).then(answer => answer.text()),
     },
   })
-  if (config.roles.includes('api')) app.register(async api => apiRoutes(api as App, handles), { prefix: API_PREFIX })
+  if (config.roles.includes('api')) {
+    app.register(async api => apiRoutes(api as App, handles), { prefix: API_PREFIX })
+    app.register(async scope => publicRoutes(scope as App, handles))
+  }
   return app
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { ConfigError, type Env, integer, list, oneOf, text } from '../shared/env.ts'
+import { ConfigError, type Env, integer, list, oneOf, optionalText, text } from '../shared/env.ts'
 
 export type ProbeConfig = {
   /** host:port of the control plane's gRPC */
@@ -14,6 +14,12 @@ export type ProbeConfig = {
   /** what a probe with a working network reaches; none: its recent checks tell */
   selfTestTargets: { host: string; port: number }[]
   maxConcurrentChecks: number
+  /** a browser's executable, or `off`; null: the one of this machine */
+  chromiumPath: string | null
+  /** for the browser and all its processes */
+  screenshotMemoryMb: number
+  /** how often a page is compared with its baseline */
+  compareEveryMs: number
   spoolMaxBytes: number
   replayPerSecond: number
   lateAfterMs: number
@@ -34,6 +40,9 @@ export function readConfig(env: Env): ProbeConfig {
     egressAllow: list(env, 'EGRESS_ALLOW'),
     selfTestTargets: selfTestTargets(env),
     maxConcurrentChecks: integer(env, 'MAX_CONCURRENT_CHECKS', 1000, 1, 100_000),
+    chromiumPath: optionalText(env, 'CHROMIUM_PATH'),
+    screenshotMemoryMb: integer(env, 'SCREENSHOT_MEMORY_MB', 768, 64, 100_000),
+    compareEveryMs: integer(env, 'SCREENSHOT_COMPARE_SECONDS', 900, 1, 86_400) * 1000,
     spoolMaxBytes: integer(env, 'SPOOL_MAX_MB', 1024, 1, 1_000_000) * 1024 * 1024,
     replayPerSecond: integer(env, 'SPOOL_REPLAY_PER_SECOND', 2000, 1, 1_000_000),
     lateAfterMs: integer(env, 'LATE_AFTER_MS', 30_000, 100, 3_600_000),

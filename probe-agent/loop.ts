@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Assignments, CheckSpec } from '../proto/gen/probe/v1/fleet.ts'
 import type { Log } from '../shared/log.ts'
-import { type Outcome, type Result, Trigger } from '../shared/result.ts'
+import { type Result, Trigger } from '../shared/result.ts'
 import { nextStep } from './chain.ts'
 import { machine } from './clock.ts'
 import { createDueQueue } from './due-queue.ts'
@@ -10,6 +10,7 @@ import { missedResult, type Occasion, resultOf, type Subject } from './observed.
 import { createPlaces, type Place } from './places.ts'
 import type { Ran } from './run.ts'
 import { missedSlots, slotFrom } from './schedule.ts'
+import { type ChainEnd, withComparison } from './screenshots/wanted.ts'
 import type { Chain, Watch, Watches } from './watches.ts'
 
 export type LoopParts = {
@@ -20,6 +21,8 @@ export type LoopParts = {
   publish: (result: Result) => void
   /** a result that answers the run-now which began its chain */
   answer: (runId: string, result: Result) => void
+  /** after the last attempt of a chain has gone out */
+  onChainEnd?: (watch: Watch, end: ChainEnd) => void
   maxConcurrentChecks: number
   log: Log
 }
@@ -54,7 +57,8 @@ const MISSED_REPORTED = 20
 const LAG_RESOLUTION_MS = 10
 
 /** Starts checks when they are due, one timer for all, and re-checks what has to be confirmed (decisions 4.1, 4.2). */
-export function createLoop({ watches, clock, run, publish, answer, maxConcurrentChecks, log }: LoopParts): Loop {
+export function createLoop(parts: LoopParts): Loop {
+  const { watches, clock, run, publish, answer, onChainEnd, maxConcurrentChecks, log } = parts
   const queue = createDueQueue<Watch>()
   const places = createPlaces(maxConcurrentChecks)
   const lag = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS })
@@ -116,10 +120,11 @@ export function createLoop({ watches, clock, run, publish, answer, maxConcurrent
     const { scheduledAtMs, trigger } = chain
     const runId = chain.outcomes.length === 0 ? chain.runId : ''
     const occasion = { scheduledAtMs, trigger, runId, attempt: chain.outcomes.length + 1 }
-    check(place, watch.assignment.spec!, subjectOf(watch), occasion, result => {
+    check(place, watch.assignment.spec!, subjectOf(watch), occasion, seen => {
+      const result = withComparison(watch.assignment, seen)
       publish(result)
       if (runId !== '') answer(runId, result)
-      proceed(watch, chain, result.outcome)
+      proceed(watch, chain, result)
     })
   }
 
@@ -133,8 +138,8 @@ export function createLoop({ watches, clock, run, publish, answer, maxConcurrent
     })
   }
 
-  function proceed(watch: Watch, chain: Chain, outcome: Outcome): void {
-    chain.outcomes.push(outcome)
+  function proceed(watch: Watch, chain: Chain, result: Result): void {
+    chain.outcomes.push(result.outcome)
     if (watch.isRetired) return
     const now = clock.nowMs() ?? 0
     const step = nextStep(chain.state, watch.assignment.retryCount, chain.outcomes)
@@ -145,6 +150,7 @@ export function createLoop({ watches, clock, run, publish, answer, maxConcurrent
     if (step.state !== chain.state) watch.state = step.state
     watch.chain = null
     put(watch, nextSlot(watch, now))
+    onChainEnd?.(watch, { before: chain.state, after: step.state, result })
   }
 
   /** After the one just checked, also when the clock has stepped back before it; not when it was an hour wrong. */

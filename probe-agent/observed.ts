@@ -1,4 +1,5 @@
-import { type CheckError, FailureSource, Outcome, type Result, Trigger } from '../shared/result.ts'
+import { type CheckError, FailureSource, NO_DETAILS, Outcome, type Result, Trigger } from '../shared/result.ts'
+import { keptDns } from './dns-detail.ts'
 import type { Ran } from './run.ts'
 
 /** Whose result it is: a monitor, in the configuration and the assignment epoch of the moment the check started. */
@@ -28,6 +29,11 @@ export function resultOf(subject: Subject, occasion: Occasion, startedAtMs: numb
     error: observation.error ?? undefined,
     failedAssertions: ran.failedAssertions,
     resolvedIp: observation.resolvedIp ?? '',
+    ...NO_DETAILS,
+    ping: observation.ping ?? undefined,
+    dns: observation.dns ? keptDns(observation.dns) : undefined,
+    evidence: ran.evidence,
+    certificate: ran.certificate,
   }
 }
 
@@ -67,5 +73,6 @@ function emptyResult(
     error,
     failedAssertions: [],
     resolvedIp: '',
+    ...NO_DETAILS,
   }
 }

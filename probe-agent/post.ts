@@ -1,7 +1,9 @@
 import { join } from 'node:path'
 import type { Welcome } from '../proto/gen/probe/v1/fleet.ts'
+import { Screenshot } from '../proto/gen/probe/v1/screenshot.ts'
 import type { Log } from '../shared/log.ts'
 import type { Result } from '../shared/result.ts'
+import { shotSubject } from '../shared/subjects.ts'
 import { machine } from './clock.ts'
 import type { ProbeConfig } from './config.ts'
 import { createResultStream } from './nats.ts'
@@ -12,6 +14,8 @@ import { openSpool } from './spool.ts'
 /** The way of results out of the probe: JetStream, or the spool and later JetStream. */
 export type Post = {
   publish: (result: Result) => void
+  /** Rejects when JetStream does not take it: screenshots are not spooled. */
+  sendScreenshot: (screenshot: Screenshot) => Promise<void>
   /** Uses the address and the credentials of NATS that a welcome brought. */
   use: (welcome: Welcome) => void
   spoolBytes: () => number
@@ -34,6 +38,8 @@ export function openPost(config: ProbeConfig, { probeId, region }: Welcome, log:
 
   return {
     publish: publisher.publish,
+    sendScreenshot: screenshot =>
+      stream.publish(shotSubject(region), Screenshot.encode(screenshot).finish(), screenshot.id),
     use: welcome => stream.use(welcome.natsUrl, welcome.natsCredentials),
     spoolBytes: spool.bytes,
     droppedResults: spool.dropped,

@@ -1,5 +1,5 @@
 import type { RunNow } from '../proto/gen/probe/v1/fleet.ts'
-import { type Result, Trigger } from '../shared/result.ts'
+import { type Result, type RunRefusal, Trigger } from '../shared/result.ts'
 import type { FleetClock } from './fleet-clock.ts'
 import type { Loop } from './loop.ts'
 import { refusedResult, type Subject } from './observed.ts'
@@ -27,7 +27,7 @@ export function createRunNow({ loop, watches, clock, answer }: RunNowParts): (re
     if (request.runId !== '') answer(request.runId, result)
   }
 
-  function refuse(request: RunNow, code: string, message: string): void {
+  function refuse(request: RunNow, code: RunRefusal, message: string): void {
     const result = refusedResult(subjectOf(request), clock.nowMs() ?? 0, code, message)
     reply(request, { ...result, runId: request.runId, trigger: request.trigger })
   }

@@ -1,13 +1,16 @@
-import { evaluate } from '../shared/assertions/evaluate.ts'
 import { READERS } from '../shared/assertions/readers.ts'
 import { type CheckSpec, isCheckType } from '../shared/check.ts'
 import { createDeadline, type Egress } from '../shared/egress/index.ts'
 import { nowUs, wallMs } from '../shared/egress/monotonic.ts'
 import { type CheckError, type FailedAssertion, FailureSource, type Observation, Outcome } from '../shared/result.ts'
 import { CHECKS } from './checks/index.ts'
+import { type LeftBehind, leftBehind } from './evidence.ts'
+import { judge } from './judging.ts'
 import type { SelfTest } from './self-test.ts'
 
-export type Ran = { observation: Observation; outcome: Outcome; failedAssertions: FailedAssertion[] }
+type Judged = { observation: Observation; outcome: Outcome; failedAssertions: FailedAssertion[] }
+
+export type Ran = Judged & LeftBehind
 
 export type RunOptions = {
   /** without one, failures are reported as they were seen */
@@ -19,9 +22,14 @@ export type RunOptions = {
  * goes wrong in ourselves is an `internal` failure, outcome UNKNOWN (decisions 4.3).
  */
 export async function runCheck(spec: CheckSpec, egress: Egress, options: RunOptions = {}): Promise<Ran> {
+  const judged = await runJudged(spec, egress, options)
+  return { ...judged, ...leftBehind(spec, judged.observation, judged.outcome) }
+}
+
+async function runJudged(spec: CheckSpec, egress: Egress, options: RunOptions): Promise<Judged> {
   const startedUs = nowUs()
   const observation = await observe(spec, egress)
-  const ran = judge(spec, observation)
+  const ran = await judged(spec, observation)
   const { error } = observation
   if (!options.selfTest) return ran
   const isSilent = error !== null && isNetworkError(observation, error)
@@ -44,13 +52,13 @@ async function observe(spec: CheckSpec, egress: Egress): Promise<Observation> {
 }
 
 /** Assertions on what was seen. */
-function judge(spec: CheckSpec, observation: Observation): Ran {
+async function judged(spec: CheckSpec, observation: Observation): Promise<Judged> {
   if (observation.error !== null || spec.assertions.length === 0) {
     return { observation, outcome: outcomeOf(observation.error, 'passed'), failedAssertions: [] }
   }
   try {
     const startedUs = nowUs()
-    const { verdict, failed } = evaluate(spec.assertions, observation, wallMs())
+    const { verdict, failed } = await judge(spec.assertions, observation, wallMs())
     if (isPastDeadline(spec, observation.totalUs, nowUs() - startedUs)) observation.error = lateError
     else if (verdict === 'failed') observation.error = assertionError(failed)
     return { observation, outcome: outcomeOf(observation.error, verdict), failedAssertions: failed }
@@ -70,7 +78,7 @@ function isNetworkError({ statusCode }: Observation, { code, source }: CheckErro
   return statusCode === null && (source !== FailureSource.TARGET || NETWORK_CODES.has(code))
 }
 
-const NETWORK_CODES = new Set(['timeout', 'host_unreachable'])
+const NETWORK_CODES = new Set(['timeout', 'dns_timeout', 'host_unreachable'])
 
 /** The deadline covers the assertions too. Their time is ours, so it is never held against the target. */
 function isPastDeadline({ timeoutMs }: CheckSpec, checkUs: number, judgingUs: number): boolean {

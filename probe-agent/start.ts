@@ -8,8 +8,11 @@ import { machine } from './clock.ts'
 import type { ProbeConfig } from './config.ts'
 import { connectFleet } from './fleet-client.ts'
 import { createFleetClock } from './fleet-clock.ts'
+import { announceIcmp } from './icmp-way.ts'
 import { openPost, type Post } from './post.ts'
 import { runCheck } from './run.ts'
+import { findBrowser } from './screenshots/find-browser.ts'
+import { createShutter } from './screenshots/shutter.ts'
 import { createSelfTest } from './self-test.ts'
 import { startWork, type Work } from './work.ts'
 
@@ -30,12 +33,16 @@ const DRAIN_WITHIN_MS = 65_000
 export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): Probe {
   makeDataDir(config.dataDir)
   const egress = createEgress({ allow: config.egressAllow })
+  const canPing = announceIcmp(egress.icmp, log)
   const selfTest = createSelfTest({ targets: config.selfTestTargets })
   const stopTesting = machine.every(SELF_TEST_EVERY_MS, () => {
     void selfTest.probe(AbortSignal.timeout(SELF_TEST_EVERY_MS))
   })
   const clock = createFleetClock(machine.monotonicMs)
   const instanceId = machine.uuid()
+  const browser = findBrowser(config.chromiumPath)
+  const shutter =
+    browser && createShutter({ browser, egressAllow: config.egressAllow, memoryMb: config.screenshotMemoryMb })
   let post: Post | null = null
   let work: Work | null = null
 
@@ -55,7 +62,9 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
 
   function hello(): Hello {
     const { name, version } = config
-    return { instanceId, name, version, ...(work?.has() ?? { lastRevision: 0 }), capabilities: [...CHECK_TYPES] }
+    const types = CHECK_TYPES.filter(type => type !== 'ping' || canPing)
+    const capabilities = [...types, ...(shutter ? ['screenshot'] : [])]
+    return { instanceId, name, version, ...(work?.has() ?? { lastRevision: 0 }), capabilities }
   }
 
   function welcome(message: Welcome): void {
@@ -71,6 +80,9 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
       clock,
       run: spec => runCheck(spec, egress, { selfTest }),
       sendRunDone: value => fleet.send({ $case: 'runDone', value }),
+      shutter,
+      sendScreenshotWanted: value => fleet.send({ $case: 'screenshotWanted', value }),
+      compareEveryMs: config.compareEveryMs,
       maxConcurrentChecks: config.maxConcurrentChecks,
       log,
     })

@@ -22,6 +22,8 @@ export type Watch = Due & {
   state: RegionState
   chain: Chain | null
   lastScheduledMs: number
+  /** when its page was last to be compared, by the monotonic clock; null: not yet */
+  comparedMs: number | null
   /** removed, or replaced by a newer version: what runs may end, nothing more starts */
   isRetired: boolean
 }
@@ -32,6 +34,7 @@ export type WatchesChange = { added: Watch[]; retired: Watch[]; toCheckNow: Watc
 export type Watches = {
   apply: (message: Assignments) => WatchesChange
   setStates: (states: readonly MonitorRegionState[]) => void
+  setDifference: (monitorId: string, difference: number | undefined) => void
   get: (monitorId: string) => Watch | undefined
   all: () => Iterable<Watch>
   size: () => number
@@ -99,6 +102,10 @@ export function createWatches(region: string): Watches {
         if (watch) watch.state = state
       }
     },
+    setDifference(monitorId, difference) {
+      const watch = watches.get(monitorId)
+      if (watch) watch.assignment.screenshotDifference = difference
+    },
     get: monitorId => watches.get(monitorId),
     all: () => watches.values(),
     size: () => watches.size,
@@ -120,6 +127,7 @@ function newWatch(assignment: Assignment, region: string): Watch {
     state: assignment.regionState,
     chain: null,
     lastScheduledMs: 0,
+    comparedMs: null,
     isRetired: false,
     dueMs: 0,
     place: -1,

@@ -1,4 +1,5 @@
 import type { Assignments, Heartbeat, Hello, RunDone, Welcome } from '../proto/gen/probe/v1/fleet.ts'
+import type { ScreenshotOrder } from '../proto/gen/probe/v1/screenshot.ts'
 import type { CheckSpec } from '../shared/check.ts'
 import type { Log } from '../shared/log.ts'
 import type { Result } from '../shared/result.ts'
@@ -8,6 +9,9 @@ import { createLoop } from './loop.ts'
 import type { Post } from './post.ts'
 import type { Ran } from './run.ts'
 import { createRunNow } from './run-now.ts'
+import type { Shutter } from './screenshots/shutter.ts'
+import { createSittings } from './screenshots/sittings.ts'
+import { createStudio } from './screenshots/studio.ts'
 import { createWatches } from './watches.ts'
 
 export type WorkParts = {
@@ -17,6 +21,10 @@ export type WorkParts = {
   clock: FleetClock
   run: (spec: CheckSpec) => Promise<Ran>
   sendRunDone: (runDone: RunDone) => void
+  /** null: no browser here */
+  shutter: Shutter | null
+  sendScreenshotWanted: (order: ScreenshotOrder) => void
+  compareEveryMs: number
   maxConcurrentChecks: number
   log: Log
 }
@@ -34,11 +42,24 @@ export type Work = {
   drain: () => Promise<void>
 }
 
-export function startWork({ welcome, post, clock, run, sendRunDone, maxConcurrentChecks, log }: WorkParts): Work {
+export function startWork(parts: WorkParts): Work {
+  const { welcome, post, clock, run, sendRunDone, shutter, sendScreenshotWanted, compareEveryMs, log } = parts
   const { probeId, region } = welcome
   const watches = createWatches(region)
   const answer = (runId: string, result: Result) => sendRunDone({ runId, probeId, result })
-  const loop = createLoop({ watches, clock, run, publish: post.publish, answer, maxConcurrentChecks, log })
+  const nowMs = () => clock.nowMs() ?? 0
+  const studio = shutter && createStudio({ shutter, probeId, nowMs, send: post.sendScreenshot, log })
+  const sittings = createSittings({ region, studio, askFleet: sendScreenshotWanted, compareEveryMs })
+  const loop = createLoop({
+    watches,
+    clock,
+    run,
+    publish: post.publish,
+    answer,
+    onChainEnd: sittings.chainEnded,
+    maxConcurrentChecks: parts.maxConcurrentChecks,
+    log,
+  })
   const runNow = createRunNow({ loop, watches, clock, answer })
   let isNewLink = true
 
@@ -70,13 +91,20 @@ export function startWork({ welcome, post, clock, run, sendRunDone, maxConcurren
         watches.setEpoch(body.value.epoch)
       } else if (body.$case === 'regionStates') watches.setStates(body.value.states)
       else if (body.$case === 'runNow') runNow(body.value)
+      else if (body.$case === 'takeScreenshot') sittings.takeFor(body.value)
+      else if (body.$case === 'screenshotDifference') {
+        watches.setDifference(body.value.monitorId, body.value.difference)
+      }
       // The control plane takes its work back; the link stays, and a later delta may bring new work.
       else if (body.$case === 'drain') loop.apply(NOTHING_ASSIGNED)
     },
     clockLearned: loop.clockLearned,
     has: () => ({ lastRevision: watches.revision(), lastEpoch: watches.epoch() }),
     load: loop.load,
-    drain: loop.drain,
+    drain() {
+      studio?.close()
+      return loop.drain()
+    },
   }
 }
 

@@ -1,16 +1,16 @@
 import type { CheckSpec } from '../proto/gen/probe/v1/fleet.ts'
 import type { Egress } from './egress/index.ts'
-import type { CertificateSeen, Observation } from './result.ts'
+import type { Observation } from './result.ts'
 
 export type { Assertion, Auth, CheckSpec } from '../proto/gen/probe/v1/fleet.ts'
-export type { CertificateSeen, Observation }
+export type { Observation }
 
 /** Every type a monitor may have (specification, "Monitor"). */
 export const MONITOR_TYPES = ['http', 'ping', 'tcp', 'dns', 'keyword', 'heartbeat'] as const
 export type MonitorType = (typeof MONITOR_TYPES)[number]
 
 /** The types that probes run today. A monitor of another type is stored and waits (decisions 3.2). */
-export const CHECK_TYPES = ['http', 'keyword', 'tcp'] as const satisfies readonly MonitorType[]
+export const CHECK_TYPES = ['http', 'keyword', 'tcp', 'ping', 'dns'] as const satisfies readonly MonitorType[]
 export type CheckType = (typeof CHECK_TYPES)[number]
 
 /** The regions of the specification, in its order. */
@@ -22,6 +22,9 @@ export const KEYWORD_TYPES = ['contains', 'not_contains', 'regex'] as const
 
 /** Most of a response's body that a check reads, in bytes after decompression. */
 export const BODY_LIMIT_BYTES = 1024 * 1024
+
+/** How much of a body is kept as evidence, and of one that no check looks at. */
+export const SAMPLE_BYTES = 4096
 
 /**
  * One check: looks at a target once and says what it saw. Never throws for what the target does; a throw is our own

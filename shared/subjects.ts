@@ -6,6 +6,10 @@ export const PARTITIONS = 16
 export const RESULTS_STREAM = 'RESULTS'
 export const LATE_STREAM = 'LATE'
 
+/** Screenshots on their way to the store, a message each. */
+export const SHOTS_STREAM = 'SHOTS'
+export const shotSubject = (region: string) => `${SHOTS_STREAM}.${region}`
+
 /** Which partition a monitor's results travel in: FNV-1a of its id, 0 to PARTITIONS - 1. */
 export function partitionOf(monitorId: string): number {
   return fnv1a(monitorId) % PARTITIONS
@@ -33,6 +37,13 @@ export const stateHintSubject = (region: string) => `HINT.state.${region}`
 /** Answers of a run-now. The bytes of a RunDone. */
 export const runDoneSubject = (runId: string) => `HINT.done.${runId}`
 
+/** A probe with a browser is to take a screenshot. The bytes of a ScreenshotOrder. */
+export const shotHintSubject = (probeId: string) => `HINT.shot.${probeId}`
+/** How much a monitor's page differs from its baseline has changed. JSON: DifferenceHint. */
+export const differenceHintSubject = (region: string) => `HINT.difference.${region}`
+
+export type DifferenceHint = { monitorId: string; difference: number | null }
+
 export type RunHint = {
   runId: string
   monitorId: string
@@ -41,4 +52,8 @@ export type RunHint = {
   scheduledAtMs: number
   /** set for "another probe of the same region": this one has spoken */
   notProbeId?: string
+  /** the monitor's when it was asked for; older ones are caught up with first */
+  configVersion?: number
+  /** set for a check of what no monitor is: the CheckSpec, sealed because it may hold credentials (fleet/sealed-spec.ts) */
+  sealedSpec?: string
 }

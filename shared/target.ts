@@ -1,5 +1,6 @@
-import { isIPv6 } from 'node:net'
+import { isIP, isIPv6 } from 'node:net'
 import type { MonitorType } from './check.ts'
+import { type DnsTarget, isDnsUri, parseDnsUri } from './dns-uri.ts'
 import { normalizeHost } from './egress/host.ts'
 
 /** What a monitor's `url` says about where to go. */
@@ -14,8 +15,8 @@ const LENGTH_LIMIT = 2048
 
 /**
  * Reads a monitor's `url` (decisions 3.2): an http(s) URL for `http` and `keyword`; `host`, `host:port`,
- * `tcp://host:port`, `ping://host`, `dns://name` or an http(s) URL for the rest. `{ error }` is a sentence for the
- * customer. Shared by the API and the probe.
+ * `tcp://host:port`, `ping://host`, `dns://name` or an http(s) URL for the rest. Of a dns monitor the host is the server
+ * that it names, else the name. `{ error }` is a sentence for the customer. Shared by the API and the probe.
  */
 export function parseTarget(type: MonitorType, text: string): Target | { error: string } {
   if (text.length > LENGTH_LIMIT) return { error: `url is longer than ${LENGTH_LIMIT} characters` }
@@ -25,7 +26,18 @@ export function parseTarget(type: MonitorType, text: string): Target | { error: 
   if (type === 'http' || type === 'keyword') {
     return { error: `url has to begin with http:// or https:// to check ${article(type)} monitor` }
   }
+  if (type === 'dns' && isDnsUri(text)) {
+    const target = parseDnsUri(text)
+    return 'error' in target ? target : (target.server ?? { host: target.name, port: null })
+  }
   return parseAddress(type, text)
+}
+
+/** The question of a dns monitor. Of the forms that name no server only the host counts: a port means nothing there. */
+export function parseDnsTarget(text: string): DnsTarget | { error: string } {
+  const target = parseTarget('dns', text)
+  if ('error' in target) return target
+  return isDnsUri(text) ? parseDnsUri(text) : { name: target.host, type: null, server: null }
 }
 
 /** What a monitor's `url` lacks so that it can be checked, or null: an entry of `configuration_issues`. */
@@ -34,7 +46,14 @@ export function targetIssue(type: MonitorType, url: string | null): string | nul
   if (url === null) return `url is required to check ${article(type)} monitor`
   const target = parseTarget(type, url)
   if ('error' in target) return target.error
+  if (type === 'dns') return dnsIssue(url)
   return type === 'tcp' && target.port === null ? 'port is required to check a tcp monitor' : null
+}
+
+function dnsIssue(url: string): string | null {
+  const target = parseDnsTarget(url)
+  const isAddress = 'name' in target && isIP(target.name) !== 0
+  return isAddress ? 'a dns monitor looks up a name; to name the server, write dns://server/name' : null
 }
 
 function parseHttp(text: string): Target | { error: string } {

@@ -4,12 +4,15 @@ import { type Clickhouse, insertLines, isClickhouseAway } from '../platform/clic
 import { durableConsumer, fetchMessages, type JsMsg } from '../platform/durable-consumer.ts'
 import { type LoopTools, startLoop } from '../platform/loop.ts'
 import type { Nats } from '../platform/nats.ts'
+import { inGroups } from './groups.ts'
 import { isRecordable, LINE_COLUMNS, originOf, toLine } from './row.ts'
 
 export type RecordContext = LoopTools & { nats: Nats; clickhouse: Clickhouse }
 
 /** Messages of one insert. A probe sends up to 500 results in one. */
 const MESSAGES_AT_ONCE = 500
+/** Evidence makes a result some kB long: what is decoded and printed at once stays small all the same. */
+const BYTES_AT_ONCE = 16 * 1024 * 1024
 /** What comes late fills holes in the history; it never delays what is live (decisions 11.2). */
 const LATE_MESSAGES_AT_ONCE = 50
 const LATE_PAUSE_MS = 250
@@ -84,17 +87,24 @@ async function recordUntil(
 }
 
 async function record(messages: JsMsg[], stream: string, context: RecordContext, meters: Meters): Promise<void> {
+  const groups = inGroups(messages, ({ data }) => data.length, BYTES_AT_ONCE)
+  for (const [i, group] of groups.entries()) {
+    try {
+      await recordGroup(group, stream, context, meters)
+    } catch (error) {
+      for (const message of groups.slice(i).flat()) message.nak(RETRY_AFTER_MS)
+      throw error
+    }
+  }
+}
+
+async function recordGroup(messages: JsMsg[], stream: string, context: RecordContext, meters: Meters): Promise<void> {
   const { lines, refused } = toLines(messages)
   if (refused > 0) {
     context.log.warn({ refused, stream }, 'results that cannot be recorded were set aside')
     meters.setAside.inc(refused)
   }
-  try {
-    if (lines.length > 0) await insertOrSplit(lines, context, meters)
-  } catch (error) {
-    for (const message of messages) message.nak(RETRY_AFTER_MS)
-    throw error
-  }
+  if (lines.length > 0) await insertOrSplit(lines, context, meters)
   for (const message of messages) message.ack()
   meters.recorded.inc({ stream }, lines.length)
 }

@@ -1,4 +1,5 @@
-import { FailureSource, type Outcome, type Result, Trigger } from '../../shared/result.ts'
+import { FailureSource, type Outcome, type Result, type Trigger } from '../../shared/result.ts'
+import { readCertificate, readDetails, readEvidence } from './result-details.ts'
 
 /** A row of ClickHouse's `results`; times in ms since 1970, printed as texts like every 64-bit integer. */
 export type ResultRow = {
@@ -23,14 +24,20 @@ export type ResultRow = {
   error_message: string
   failed_assertions: string
   resolved_ip: string
+  evidence: string
+  certificate: string
+  details: string
+  screenshot_id: string
+  trigger: Trigger
 }
 
 export const RESULT_COLUMNS = `monitor_id, region, probe_id, epoch, config_version,
   toUnixTimestamp64Milli(scheduled_at) AS scheduled_ms, toUnixTimestamp64Milli(started_at) AS started_ms, attempt,
   toInt8(status) AS outcome, total_us, dns_us, connect_us, tls_us, first_byte_us, transfer_us, status_code,
-  toInt8(error_source) AS source, error_code, error_message, failed_assertions, resolved_ip`
+  toInt8(error_source) AS source, error_code, error_message, failed_assertions, resolved_ip,
+  evidence, certificate, details, screenshot_id, trigger`
 
-/** The result as the probe sent it; what started the check is not kept. */
+/** The result as the probe sent it, but for the run that it answered. */
 export function toResult(row: ResultRow): Result {
   return {
     monitorId: row.monitor_id,
@@ -40,7 +47,7 @@ export function toResult(row: ResultRow): Result {
     startedAtMs: Number(row.started_ms),
     attempt: row.attempt,
     outcome: row.outcome,
-    trigger: Trigger.SLOT,
+    trigger: row.trigger,
     runId: '',
     totalUs: row.total_us,
     timings: {
@@ -57,5 +64,9 @@ export function toResult(row: ResultRow): Result {
         : { source: row.source, code: row.error_code, message: row.error_message },
     failedAssertions: row.failed_assertions === '' ? [] : JSON.parse(row.failed_assertions),
     resolvedIp: row.resolved_ip,
+    evidence: readEvidence(row.evidence),
+    certificate: readCertificate(row.certificate),
+    ...readDetails(row.details),
+    screenshotId: row.screenshot_id,
   }
 }

@@ -2,11 +2,17 @@ import { Type } from 'typebox'
 import { REGIONS } from '../../shared/check.ts'
 import { CHECK_STATUSES } from '../../shared/result.ts'
 import { CheckResult, presentResult } from '../fleet/check-result.ts'
+import { HeartbeatDetail, kindsOf, presentPing } from '../heartbeats/present.ts'
+import { listPings } from '../heartbeats/store.ts'
 import { findMonitor } from '../monitors/store.ts'
+import { HEARTBEAT_REGION, type StoredMonitor } from '../monitors/types.ts'
 import type { Clickhouse } from '../platform/clickhouse.ts'
 import { now } from '../platform/clock.ts'
 import { isId } from '../platform/ids.ts'
 import type { Db } from '../platform/postgres.ts'
+import type { Sign } from '../platform/signer.ts'
+import { screenshotUrl } from '../screenshots/link.ts'
+import { checkKeyOf, screenshotsOfChecks } from '../screenshots/store.ts'
 import type { App } from '../web/app.ts'
 import { callerOf } from '../web/auth.ts'
 import { notFound } from '../web/errors.ts'
@@ -28,8 +34,9 @@ import { listChecks, listLatency, statusHistory } from './store.ts'
 import { intervalsOf, summarize } from './uptime.ts'
 import { presentUptime, UptimeRecord } from './uptime-record.ts'
 
-export type AnalyticsContext = { db: Db; clickhouse: Clickhouse }
+export type AnalyticsContext = { db: Db; clickhouse: Clickhouse; publicUrl: string; sign: Sign }
 
+const Check = Type.Object({ ...CheckResult.properties, heartbeat: Type.Optional(HeartbeatDetail) })
 const DateTime = Type.String({ format: 'date-time' })
 const spanProperties = { from: Type.Optional(DateTime), to: Type.Optional(DateTime) }
 const severalDescription = 'one value, or several separated by commas'
@@ -52,7 +59,14 @@ const UptimeQuery = strictObject({ ...spanProperties, monitor_id: Type.String() 
 /** Hours younger than this are computed from the results themselves, so they are never behind. */
 const LIVE_MS = 48 * 3_600_000
 
-export function analyticsRoutes(app: App, { db, clickhouse }: AnalyticsContext): void {
+export function analyticsRoutes(app: App, { db, clickhouse, publicUrl, sign }: AnalyticsContext): void {
+  /** A screenshot is taken after its check, so the history learns of it here. */
+  const screenshotUrls = async (projectId: string, monitorId: string, rows: ResultRow[]) => {
+    const checks = rows.map(row => ({ ...toResult(row), region: row.region }))
+    const found = await screenshotsOfChecks(db, projectId, monitorId, checks)
+    return new Map([...found].map(([key, id]) => [key, screenshotUrl(publicUrl, { id, projectId }, now(), sign)]))
+  }
+
   app.get(
     '/monitors/:id/checks',
     {
@@ -61,20 +75,28 @@ export function analyticsRoutes(app: App, { db, clickhouse }: AnalyticsContext):
         tags: ['Monitors'],
         params: IdParams,
         querystring: ChecksQuery,
-        response: answers(200, pageSchema(CheckResult), 400, 404, 503),
+        response: answers(200, pageSchema(Check), 400, 404, 503),
       },
     },
     async request => {
       const { region, status, from, to } = request.query
       const filter = {
-        regions: severalOf('region', region, REGIONS),
+        regions: severalOf('region', region, [...REGIONS, HEARTBEAT_REGION]),
         statuses: severalOf('status', status, CHECK_STATUSES),
         fromMs: from ? Date.parse(from) : null,
         toMs: to ? Date.parse(to) : null,
       }
-      await ownMonitor(db, callerOf(request).projectId, request.params.id)
-      const { rows, total } = await listChecks(clickhouse, request.params.id, filter, pageOf(request.query))
-      return { data: rows.map(presentCheck), meta: metaOf(request.query, total) }
+      const { projectId } = callerOf(request)
+      const { id, type } = await ownMonitor(db, projectId, request.params.id)
+      if (type === 'heartbeat') {
+        const span = { from: from ? new Date(from) : null, to: to ? new Date(to) : null }
+        const wanted = { ...span, kinds: kindsOf(filter) }
+        const { pings, total } = await listPings(db, projectId, id, wanted, pageOf(request.query))
+        return { data: pings.map(presentPing), meta: metaOf(request.query, total) }
+      }
+      const { rows, total } = await listChecks(clickhouse, id, filter, pageOf(request.query))
+      const urls = await screenshotUrls(callerOf(request).projectId, request.params.id, rows)
+      return { data: rows.map(row => presentCheck(row, urls)), meta: metaOf(request.query, total) }
     },
   )
 
@@ -122,10 +144,17 @@ export function analyticsRoutes(app: App, { db, clickhouse }: AnalyticsContext):
   )
 }
 
-const presentCheck = (row: ResultRow) => presentResult(toResult(row), row.region, row.probe_id)
+/** `urls`: by `checkKeyOf`. */
+function presentCheck(row: ResultRow, urls: Map<string, string>) {
+  const result = toResult(row)
+  const screenshotUrl = urls.get(checkKeyOf({ ...result, region: row.region })) ?? null
+  return { ...presentResult(result, row.region, row.probe_id), screenshot_url: screenshotUrl }
+}
 
-async function ownMonitor(db: Db, projectId: string, id: string): Promise<void> {
-  if (!isId(id) || !(await findMonitor(db, projectId, id))) throw notFound('monitor')
+async function ownMonitor(db: Db, projectId: string, id: string): Promise<StoredMonitor> {
+  const monitor = isId(id) ? await findMonitor(db, projectId, id) : null
+  if (!monitor) throw notFound('monitor')
+  return monitor
 }
 
 const startOfHour = (date: Date) => Math.floor(date.getTime() / 3_600_000) * 3_600

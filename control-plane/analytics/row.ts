@@ -1,12 +1,15 @@
 import type { Result } from '../../shared/result.ts'
+import { printCertificate, printDetails, printEvidence } from './result-details.ts'
 
 /** The columns of a line, in its order. Arrays instead of objects: less than half the bytes to print and to parse. */
 export const LINE_COLUMNS = `monitor_id, region, scheduled_at, attempt, probe_id, epoch, config_version, started_at,
   status, total_us, dns_us, connect_us, tls_us, first_byte_us, transfer_us, status_code,
-  error_source, error_code, error_message, failed_assertions, resolved_ip`
+  error_source, error_code, error_message, failed_assertions, resolved_ip, evidence, certificate, details, screenshot_id,
+  trigger`
 
 const NO_ERROR = '0,"",""'
 const NO_TIMINGS = '0,0,0,0,0'
+const NO_DETAILS = '"","","",""'
 
 /**
  * A result as a line of JSONCompactEachRow. Written by hand because it runs for every result: only texts that come
@@ -26,7 +29,14 @@ export function toLine(result: Result, origin: Origin): string {
   },${result.configVersion},${result.startedAtMs},${result.outcome},${result.totalUs},${timings},${Math.min(
     result.statusCode,
     999,
-  )},${failure},${failed},${resolvedIp === '' ? '""' : JSON.stringify(resolvedIp)}]\n`
+  )},${failure},${failed},${resolvedIp === '' ? '""' : JSON.stringify(resolvedIp)},${detailsOf(result)},${result.trigger & 0xff}]\n`
+}
+
+function detailsOf(result: Result): string {
+  const { evidence, certificate, ping, dns, screenshotId } = result
+  if (!evidence && !certificate && !ping && !dns && screenshotId === '') return NO_DETAILS
+  const columns = [printEvidence(evidence), printCertificate(certificate), printDetails({ ping, dns }), screenshotId]
+  return columns.map(column => JSON.stringify(column)).join(',')
 }
 
 /** JSON texts. */

@@ -1,4 +1,13 @@
-import { assignedTo, changeProbes, createPlan, ownerOf, place, type RegionPlan, remove } from './plan.ts'
+import {
+  changeProbes,
+  createPlan,
+  type LiveProbe,
+  mayHaveHad,
+  ownerOf,
+  place,
+  type RegionPlan,
+  remove,
+} from './plan.ts'
 import { changedSince, createRoster, type Entry, enter, type Roster } from './roster.ts'
 
 /** Everything a fleet process knows of who checks what: all monitors, and the plan of each region. */
@@ -10,7 +19,8 @@ export type Why = 'changed' | 'moved'
 /** A probe's assignments differ from what it had in this monitor. */
 export type Mark = { probeId: string; monitorId: string; why: Why }
 
-export type RegionEpoch = { region: string; epoch: number; probeIds: string[] }
+/** A region's live set; `epoch` moves with the set and with what its probes can do. */
+export type RegionEpoch = { region: string; epoch: number; probes: LiveProbe[] }
 
 export const createBook = (): Book => ({ roster: createRoster(), plans: new Map() })
 
@@ -32,15 +42,19 @@ export function enterMonitor(book: Book, entry: Entry): Mark[] {
   for (const region of before?.regions ?? []) {
     if (!entry.regions.includes(region)) mark(remove(planOf(book, region), entry.id))
   }
-  for (const region of entry.regions) mark(place(planOf(book, region), entry.id))
+  for (const region of entry.regions) {
+    const { from, to } = place(planOf(book, region), entry.id, entry.spec?.type ?? '')
+    mark(to)
+    if (from !== to) mark(from)
+  }
   return marks
 }
 
 /** Takes in a region's live set; names the probes that lose or get monitors. Older epochs than the known are ignored. */
-export function enterEpoch(book: Book, { region, epoch, probeIds }: RegionEpoch): Mark[] {
+export function enterEpoch(book: Book, { region, epoch, probes }: RegionEpoch): Mark[] {
   const plan = planOf(book, region)
   if (epoch <= plan.epoch) return []
-  return changeProbes(plan, epoch, probeIds).flatMap(({ monitorId, from, to }) =>
+  return changeProbes(plan, epoch, probes).flatMap(({ monitorId, from, to }) =>
     [from, to].flatMap(probeId => (probeId === null ? [] : [{ probeId, monitorId, why: 'moved' as const }])),
   )
 }
@@ -53,10 +67,11 @@ export function assignedEntry(book: Book, region: string, probeId: string, monit
 
 /**
  * The monitors that changed after a revision as far as they concern one probe: those that it checks now, and those that
- * nobody of its region checks any more but that were its own.
+ * it may have checked before. To hear of too many costs a few bytes, of too few a check that nobody asked for.
  */
 export function changedFor(book: Book, region: string, probeId: string, revision: number): string[] {
   const plan = planOf(book, region)
-  const probeIds = plan.probes.map(probe => probe.id)
-  return changedSince(book.roster, revision).filter(id => (ownerOf(plan, id) ?? assignedTo(id, probeIds)) === probeId)
+  return changedSince(book.roster, revision).filter(
+    id => ownerOf(plan, id) === probeId || mayHaveHad(plan, probeId, id),
+  )
 }

@@ -1,13 +1,21 @@
 import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
-import { CHECK_STATUSES, FailureSource, Outcome, type Result, STATUS_OF_OUTCOME } from '../../shared/result.ts'
+import { CHECK_STATUSES, FailureSource, Outcome, type Result, STATUS_OF_OUTCOME, Trigger } from '../../shared/result.ts'
 import { enumOf, Id, nullable, Timestamp } from '../web/schemas.ts'
+import { checkDetails, NO_CHECK_DETAILS, presentDetails } from './check-details.ts'
 
 const SOURCES = {
   [FailureSource.NONE]: null,
   [FailureSource.TARGET]: 'target',
   [FailureSource.RESOLVER]: 'resolver',
   [FailureSource.INTERNAL]: 'internal',
+} as const
+
+const TRIGGERS = {
+  [Trigger.SLOT]: 'schedule',
+  [Trigger.RUN_NOW]: 'run_now',
+  [Trigger.SECOND_OPINION]: 'second_opinion',
+  [Trigger.OTHER_PROBE]: 'second_opinion',
 } as const
 
 const Milliseconds = Type.Number({ description: 'milliseconds, up to 3 decimals' })
@@ -22,6 +30,7 @@ export const CheckResult = Type.Object({
   scheduled_at: Timestamp,
   started_at: nullable(Timestamp),
   attempt: Type.Integer(),
+  trigger: enumOf([...new Set(Object.values(TRIGGERS))]),
   response_time_ms: Milliseconds,
   timings: Type.Object({
     dns_ms: Milliseconds,
@@ -43,6 +52,7 @@ export const CheckResult = Type.Object({
   ),
   resolved_ip: nullable(Type.String()),
   screenshot_url: nullable(Type.String()),
+  ...checkDetails,
 })
 
 /** What a probe of a region saw, in the API's words. */
@@ -58,6 +68,7 @@ export function presentResult(result: Result, region: string, probeId: string) {
     scheduled_at: new Date(result.scheduledAtMs),
     started_at: new Date(result.startedAtMs),
     attempt: result.attempt,
+    trigger: TRIGGERS[result.trigger],
     response_time_ms: result.totalUs / 1_000,
     timings: {
       dns_ms: (timings?.dnsUs ?? 0) / 1_000,
@@ -71,6 +82,7 @@ export function presentResult(result: Result, region: string, probeId: string) {
     failed_assertions: result.failedAssertions,
     resolved_ip: result.resolvedIp || null,
     screenshot_url: null,
+    ...presentDetails(result),
   }
 }
 
@@ -85,6 +97,7 @@ export function presentAbsence(monitorId: string, region: string, atMs: number, 
     scheduled_at: new Date(atMs),
     started_at: null,
     attempt: 1,
+    trigger: TRIGGERS[Trigger.RUN_NOW],
     response_time_ms: 0,
     timings: { dns_ms: 0, connect_ms: 0, tls_ms: 0, first_byte_ms: 0, transfer_ms: 0 },
     status_code: null,
@@ -92,6 +105,7 @@ export function presentAbsence(monitorId: string, region: string, atMs: number, 
     failed_assertions: [],
     resolved_ip: null,
     screenshot_url: null,
+    ...NO_CHECK_DETAILS,
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Log } from '../../shared/log.ts'
 import type { Nats } from '../platform/nats.ts'
 import type { Db } from '../platform/postgres.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import type { Book, Mark } from './book.ts'
 import type { Link } from './link.ts'
 import type { FleetMeters } from './meters.ts'
@@ -11,6 +12,7 @@ import type { FleetTiming } from './timing.ts'
 export type Desk = {
   db: Db
   nats: Nats
+  secrets: Secrets
   log: Log
   /** for people, in `probes.connected_to` */
   processName: string

@@ -10,14 +10,15 @@ import { ResultBatch, Trigger } from '../../shared/result.ts'
 import { partitionOf, resultSubject, runDoneSubject } from '../../shared/subjects.ts'
 import { monotonicMs, nowMs, sleep } from '../platform/clock.ts'
 import { isId, newId } from '../platform/ids.ts'
-import { findProbeToken } from './actions.ts'
+import { findProbeToken, recordConnection } from './actions.ts'
 import { planOf } from './book.ts'
 import type { Desk } from './desk.ts'
 import { type Farewell, type Link, type MessageBody, outboxFor } from './link.ts'
 import { assignmentsOf, healthOf, helloFault } from './messages.ts'
 import { type Piece, takePiece } from './outbox.ts'
 import { ownerOf } from './plan.ts'
-import { markDraining, storedStates, upsertProbe } from './store.ts'
+import { askForScreenshot, differencesFor } from './screenshot-actions.ts'
+import { markDraining, storedStates } from './store.ts'
 
 type Call = ServerDuplexStream<ProbeMessage, FleetMessage>
 
@@ -45,7 +46,7 @@ async function welcomeProbe(desk: Desk, call: Call): Promise<void> {
 
   const { region } = token
   const connectedTo = `${desk.processName} ${newId()}`
-  const { id: probeId } = await upsertProbe(desk.db, {
+  const probeId = await recordConnection(desk.db, {
     id: newId(),
     tokenId: token.id,
     region,
@@ -159,7 +160,8 @@ async function bodyOf(desk: Desk, { region, probeId }: Link, piece: Piece): Prom
         desk.log.warn({ err: error, probeId }, 'assignments go out without region states')
         return null
       })
-      return { $case: 'assignments', value: assignmentsOf(piece, { book: desk.book, region, probeId, states }) }
+      const differences = await differencesFor(desk, region, ids)
+      return { $case: 'assignments', value: assignmentsOf(piece, { ...desk, region, probeId, states, differences }) }
     }
     case 'epoch':
       return { $case: 'epochChanged', value: { epoch: piece.epoch } }
@@ -185,6 +187,9 @@ function hear(desk: Desk, link: Link, { body }: ProbeMessage): void {
       publishRunDone(desk, link, body.value)
       return
     }
+    case 'screenshotWanted':
+      askForScreenshot(desk, link.region, body.value)
+      return
     case 'draining':
       desk.log.info({ probeId: link.probeId, region: link.region, probe: link.name }, 'a probe drains')
       markDraining(desk.db, link.probeId, link.connectedTo).then(
@@ -212,7 +217,13 @@ function publishRunDone(desk: Desk, link: Link, done: RunDone): void {
   if (result?.trigger !== Trigger.SECOND_OPINION || !owner || owner === link.probeId || !entry) return
   const opinion = { ...result, trigger: Trigger.OTHER_PROBE, configVersion: entry.configVersion, epoch: plan.epoch }
   const batch = { probeId: link.probeId, region: link.region, results: [opinion] }
-  connection.publish(resultSubject(partitionOf(result.monitorId), link.region), ResultBatch.encode(batch).finish())
+  const subject = resultSubject(partitionOf(result.monitorId), link.region)
+  desk.nats.js
+    .publish(subject, ResultBatch.encode(batch).finish(), { msgID: `${runId}.${link.probeId}` })
+    .catch(err => {
+      desk.meters.lost.inc({ what: 'opinion' })
+      desk.log.warn({ err, region: link.region, monitorId: result.monitorId }, 'a second opinion was lost')
+    })
 }
 
 const FAREWELLS: Record<Exclude<Farewell, 'gone'>, [status, string]> = {

@@ -5,6 +5,7 @@ import {
   type Hello,
   RegionState,
 } from '../../proto/gen/probe/v1/fleet.ts'
+import { ScreenshotOrder } from '../../proto/gen/probe/v1/screenshot.ts'
 import type { RunHint } from '../../shared/subjects.ts'
 import { assignedEntry, type Book, type Why } from './book.ts'
 import type { Piece } from './outbox.ts'
@@ -23,17 +24,26 @@ const REGION_STATES: Record<string, RegionState> = {
 
 export const regionStateOf = (state: string | null): RegionState => REGION_STATES[state ?? ''] ?? RegionState.PENDING
 
+/** `differences`: of pages that are compared with a baseline, by monitor. */
+type Sources = {
+  book: Book
+  region: string
+  probeId: string
+  states: StoredStates | null
+  differences: ReadonlyMap<string, number>
+}
+
 /** A chunk of ids as a message: what the probe has to check now is an upsert, everything else a removal. */
 export function assignmentsOf(
   piece: Extract<Piece, { kind: 'assignments' }>,
-  { book, region, probeId, states }: { book: Book; region: string; probeId: string; states: StoredStates | null },
+  { book, region, probeId, states, differences }: Sources,
 ): Assignments {
   const { isSnapshot, isLast, revision, epoch } = piece
   const upserts: Assignment[] = []
   const removals: string[] = []
   for (const [id, why] of piece.ids) {
     const entry = assignedEntry(book, region, probeId, id)
-    if (entry?.spec) upserts.push(assignmentOf(entry, why, states))
+    if (entry?.spec) upserts.push({ ...assignmentOf(entry, why, states), screenshotDifference: differences.get(id) })
     else if (!isSnapshot) removals.push(id)
   }
   return { isSnapshot, isLast, revision, epoch, upserts, removals }
@@ -94,4 +104,13 @@ export function readStateHint(data: unknown): { monitorId: string; state: Region
   const states = (data as { states?: unknown } | null)?.states
   if (!Array.isArray(states)) return []
   return states.filter(item => typeof item?.monitorId === 'string' && RegionState[item.state] !== undefined)
+}
+
+/** A screenshot to take as it came from NATS; null when it is none. */
+export function readScreenshotOrder(data: Uint8Array): ScreenshotOrder | null {
+  try {
+    return ScreenshotOrder.decode(data)
+  } catch {
+    return null
+  }
 }

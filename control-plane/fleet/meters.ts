@@ -6,6 +6,11 @@ export function fleetMeters(metrics: Metrics) {
   return {
     probes: metrics.gauge('picket_fleet_probes', 'Probes connected to this process', ['region']),
     assignments: metrics.gauge('picket_fleet_assignments', 'Monitors assigned to probes of this process', ['region']),
+    unassigned: metrics.gauge(
+      'picket_fleet_unassigned_monitors',
+      'Monitors of a region that no live probe of it can check',
+      ['region'],
+    ),
     epoch: metrics.gauge('picket_fleet_epoch', 'Epoch of the live set', ['region']),
     silence: metrics.gauge('picket_fleet_silence_seconds', 'Longest time since a heartbeat', ['region']),
     monitors: metrics.gauge('picket_fleet_monitors', 'Monitors known, those not checked too'),
@@ -23,6 +28,7 @@ export function measure({ book, links, meters }: Desk, atMs: number): void {
   for (const [region, plan] of book.plans) {
     const mine = [...links.values()].filter(link => link.region === region)
     meters.epoch.set({ region }, plan.epoch)
+    meters.unassigned.set({ region }, plan.orphans.size)
     meters.probes.set({ region }, mine.length)
     meters.assignments.set(
       { region },

@@ -1,97 +1,128 @@
+import { CHECK_TYPES } from '../../shared/check.ts'
 import { fnv1a } from '../../shared/subjects.ts'
 
-type Seed = { id: string; hash: number }
-type Placed = { hash: number; owner: Seed | null }
+/** A probe that gets work, and what it announced that it can do: check types, and more (fleet.proto, Hello). */
+export type LiveProbe = { id: string; capabilities: readonly string[] }
 
-/** Who checks what in one region. `placed` holds every monitor of the region, without an owner while nobody is live. */
+type Seed = { id: string; hash: number; can: ReadonlySet<string> }
+type Placed = { hash: number; type: string; owner: Seed | null }
+
+/**
+ * Who checks what in one region: rendezvous hashing among the probes that can, so a probe that comes or goes moves only
+ * the monitors that it gets or had (decisions 11.1); the same in every process, whatever the order of the probes. `placed` holds every monitor of the region, without an owner while no live probe can
+ * check its type; `orphans` are those.
+ */
 export type RegionPlan = {
   epoch: number
   probes: readonly Seed[]
   placed: Map<string, Placed>
   owned: Map<string, Set<string>>
+  orphans: Set<string>
 }
 
 export type Move = { monitorId: string; from: string | null; to: string | null }
 
-/**
- * Which of some probes checks a monitor: rendezvous hashing, so a probe that comes or goes moves only the monitors that
- * it gets or had (decisions 11.1). The same everywhere, whatever the order of the probes. Null when there are none.
- */
-export function assignedTo(monitorId: string, probeIds: readonly string[]): string | null {
-  return highest(fnv1a(monitorId), probeIds.map(seedOf), null)?.id ?? null
-}
-
 export function createPlan(): RegionPlan {
-  return { epoch: 0, probes: [], placed: new Map(), owned: new Map() }
+  return { epoch: 0, probes: [], placed: new Map(), owned: new Map(), orphans: new Set() }
 }
 
-/** The probe that checks a monitor; null while nobody is live, undefined for a monitor of other regions only. */
+/** The probe that checks a monitor; null while nobody can, undefined for a monitor of other regions only. */
 export function ownerOf(plan: RegionPlan, monitorId: string): string | null | undefined {
   const placed = plan.placed.get(monitorId)
   return placed && (placed.owner?.id ?? null)
 }
 
-/** Puts a monitor into the plan, or finds it there; returns its probe. */
-export function place(plan: RegionPlan, monitorId: string): string | null {
-  let placed = plan.placed.get(monitorId)
-  if (!placed) {
-    const hash = fnv1a(monitorId)
-    placed = { hash, owner: highest(hash, plan.probes, null) }
-    plan.placed.set(monitorId, placed)
-    give(plan, monitorId, placed.owner)
-  }
-  return placed.owner?.id ?? null
+/** A live probe that can check a type, chosen by `id`; never `notProbeId`. Null when there is none. */
+export function probeFor(plan: RegionPlan, id: string, type: string, notProbeId?: string): string | null {
+  const others = plan.probes.filter(probe => probe.id !== notProbeId)
+  return highest(fnv1a(id), type, others, null)?.id ?? null
+}
+
+/** Puts a monitor into the plan, or finds it there; one whose type changed may get another probe. */
+export function place(plan: RegionPlan, monitorId: string, type: string): Move {
+  const known = plan.placed.get(monitorId)
+  if (known?.type === type) return { monitorId, from: known.owner?.id ?? null, to: known.owner?.id ?? null }
+  const from = known ? remove(plan, monitorId) : null
+  const hash = known?.hash ?? fnv1a(monitorId)
+  const owner = highest(hash, type, plan.probes, null)
+  plan.placed.set(monitorId, { hash, type, owner })
+  give(plan, monitorId, owner)
+  return { monitorId, from, to: owner?.id ?? null }
 }
 
 /** Takes a monitor out of the plan; returns the probe that had it. */
 export function remove(plan: RegionPlan, monitorId: string): string | null {
   const owner = plan.placed.get(monitorId)?.owner?.id ?? null
   plan.placed.delete(monitorId)
-  if (owner !== null) plan.owned.get(owner)?.delete(monitorId)
+  take(plan, monitorId, owner)
   return owner
 }
 
 /**
- * Makes the plan one for another set of live probes. Work: the monitors of probes that left times the probes, all
- * others times the probes that joined.
+ * Makes the plan one for another set of live probes, or for what they can do now. Work: the monitors of probes that
+ * left times the probes, all others times the probes that joined or changed.
  */
-export function changeProbes(plan: RegionPlan, epoch: number, probeIds: readonly string[]): Move[] {
-  const before = new Set(plan.probes.map(probe => probe.id))
-  const after = new Set(probeIds)
+export function changeProbes(plan: RegionPlan, epoch: number, probes: readonly LiveProbe[]): Move[] {
+  const before = new Map(plan.probes.map(probe => [probe.id, probe]))
   plan.epoch = epoch
-  plan.probes = probeIds.map(seedOf)
-  const joined = plan.probes.filter(probe => !before.has(probe.id))
+  plan.probes = probes.map(seedOf)
+  const after = new Map(plan.probes.map(probe => [probe.id, probe]))
+  const joined = plan.probes.filter(probe => !isSame(before.get(probe.id), probe))
   const moves: Move[] = []
   for (const [monitorId, placed] of plan.placed) {
     const former = placed.owner
-    const stays = former !== null && after.has(former.id)
-    placed.owner = stays ? highest(placed.hash, joined, former) : highest(placed.hash, plan.probes, null)
+    const still = former && after.get(former.id)
+    placed.owner = still?.can.has(placed.type)
+      ? highest(placed.hash, placed.type, joined, still)
+      : highest(placed.hash, placed.type, plan.probes, null)
     if (placed.owner?.id === former?.id) continue
     moves.push({ monitorId, from: former?.id ?? null, to: placed.owner?.id ?? null })
-    if (former) plan.owned.get(former.id)?.delete(monitorId)
+    take(plan, monitorId, former?.id ?? null)
     give(plan, monitorId, placed.owner)
   }
-  for (const id of before) if (!after.has(id)) plan.owned.delete(id)
+  for (const id of before.keys()) if (!after.has(id)) plan.owned.delete(id)
   return moves
 }
 
 /** The monitors of one probe. */
 export const ownedBy = (plan: RegionPlan, probeId: string): ReadonlySet<string> => plan.owned.get(probeId) ?? new Set()
 
+/** True when a probe may have had a monitor that nobody of the region checks now, or that was of another type before. */
+export function mayHaveHad(plan: RegionPlan, probeId: string, monitorId: string): boolean {
+  const hash = fnv1a(monitorId)
+  return CHECK_TYPES.some(type => highest(hash, type, plan.probes, null)?.id === probeId)
+}
+
 function give(plan: RegionPlan, monitorId: string, owner: Seed | null): void {
-  if (owner === null) return
+  if (owner === null) {
+    plan.orphans.add(monitorId)
+    return
+  }
   const owned = plan.owned.get(owner.id)
   if (owned) owned.add(monitorId)
   else plan.owned.set(owner.id, new Set([monitorId]))
 }
 
-const seedOf = (id: string): Seed => ({ id, hash: Math.imul(fnv1a(id), 0x9e3779b1) })
+function take(plan: RegionPlan, monitorId: string, probeId: string | null): void {
+  if (probeId === null) plan.orphans.delete(monitorId)
+  else plan.owned.get(probeId)?.delete(monitorId)
+}
 
-/** The probe of the highest score, `first` being the one to beat. */
-function highest(monitorHash: number, probes: readonly Seed[], first: Seed | null): Seed | null {
+const seedOf = ({ id, capabilities }: LiveProbe): Seed => ({
+  id,
+  hash: Math.imul(fnv1a(id), 0x9e3779b1),
+  can: new Set(capabilities),
+})
+
+const isSame = (a: Seed | undefined, b: Seed): boolean =>
+  a !== undefined && a.can.size === b.can.size && [...a.can].every(capability => b.can.has(capability))
+
+/** The probe of the highest score among those that can check the type, `first` being the one to beat. */
+function highest(monitorHash: number, type: string, probes: readonly Seed[], first: Seed | null): Seed | null {
   let best = first
   let bestScore = first ? mix(monitorHash ^ first.hash) : -1
   for (const probe of probes) {
+    if (!probe.can.has(type)) continue
     const score = mix(monitorHash ^ probe.hash)
     if (score > bestScore || (score === bestScore && best !== null && probe.id > best.id)) {
       best = probe

@@ -1,9 +1,18 @@
-import { type RunHint, runHintSubject, stateHintSubject } from '../../shared/subjects.ts'
+import type { CheckSpec } from '../../proto/gen/probe/v1/fleet.ts'
+import {
+  type DifferenceHint,
+  differenceHintSubject,
+  type RunHint,
+  runHintSubject,
+  shotHintSubject,
+  stateHintSubject,
+} from '../../shared/subjects.ts'
 import { planOf } from './book.ts'
 import type { Desk } from './desk.ts'
 import { pump } from './grpc.ts'
-import { readRunHint, readStateHint } from './messages.ts'
-import { assignedTo, ownerOf } from './plan.ts'
+import { readRunHint, readScreenshotOrder, readStateHint } from './messages.ts'
+import { ownerOf, probeFor } from './plan.ts'
+import { openSpec } from './sealed-spec.ts'
 
 /**
  * Passes on what the verdict and the API say on core NATS: region states to the probe that checks the monitor, and
@@ -23,6 +32,12 @@ export function readHints(desk: Desk): { stop(): void } {
       forwardRun(desk, region, hint).catch(error => desk.log.error({ err: error, region }, 'a hint was lost'))
     }),
     subscribe(stateHintSubject('*'), (region, data) => forwardStates(desk, region, data)),
+    subscribe(differenceHintSubject('*'), (region, data) => forwardDifference(desk, region, data)),
+    desk.nats.connection.subscribe(shotHintSubject('*'), {
+      callback(error, message) {
+        if (!error) forwardShot(desk, regionOf(message), message.data)
+      },
+    }),
   ]
   return {
     stop() {
@@ -41,29 +56,62 @@ function forwardStates(desk: Desk, region: string, data: unknown): void {
   }
 }
 
-/** `notProbeId`: another live probe of the region is asked, the same one whichever process looks. */
+/** A probe with a browser is to take a screenshot; with what it has to look at now. */
+function forwardShot(desk: Desk, probeId: string, data: Uint8Array): void {
+  const order = readScreenshotOrder(data)
+  const spec = order && desk.book.roster.entries.get(order.monitorId)?.spec
+  const link = desk.links.get(probeId)
+  if (!link || !spec) return
+  if (link.isFree()) link.send({ $case: 'takeScreenshot', value: { order, spec } })
+  else desk.meters.lost.inc({ what: 'screenshot' })
+}
+
+function forwardDifference(desk: Desk, region: string, data: unknown): void {
+  const hint = data as Partial<DifferenceHint> | null
+  if (typeof hint?.monitorId !== 'string') return
+  const link = desk.links.get(ownerOf(planOf(desk.book, region), hint.monitorId) ?? '')
+  const difference = typeof hint.difference === 'number' ? hint.difference : undefined
+  link?.send({ $case: 'screenshotDifference', value: { monitorId: hint.monitorId, difference } })
+}
+
+type Run = { probeId: string; spec: CheckSpec | undefined }
+
+/** Every process comes to the same probe; the one that has its link passes the hint on. */
 async function forwardRun(desk: Desk, region: string, hint: RunHint): Promise<void> {
-  const { runId, monitorId, trigger, scheduledAtMs, notProbeId } = hint
-  // a monitor may be asked for in the very moment in which it was made
-  if (!desk.book.roster.entries.has(monitorId)) await desk.catchUp()
-  const plan = planOf(desk.book, region)
-  const owner = ownerOf(plan, monitorId)
-  const spec = desk.book.roster.entries.get(monitorId)?.spec
-  if (!owner || !spec) return
-  const others = plan.probes.map(probe => probe.id).filter(id => id !== notProbeId)
-  const probeId = notProbeId === undefined || owner !== notProbeId ? owner : assignedTo(monitorId, others)
-  const link = desk.links.get(probeId ?? '')
-  if (!link) return
+  const { runId, monitorId, trigger, scheduledAtMs } = hint
+  const run = hint.sealedSpec === undefined ? await runOfMonitor(desk, region, hint) : runOfTest(desk, region, hint)
+  const link = desk.links.get(run?.probeId ?? '')
+  if (!run || !link) return
   if (!link.isFree()) {
     desk.meters.lost.inc({ what: 'run' })
     return
   }
+  link.send({ $case: 'runNow', value: { runId, monitorId, trigger, scheduledAtMs, spec: run.spec } })
+}
+
+/** The probe that checks the monitor; with `notProbeId` naming that one, another live probe of the region. */
+async function runOfMonitor(desk: Desk, region: string, hint: RunHint): Promise<Run | null> {
+  const { monitorId, notProbeId, configVersion = 0 } = hint
+  const { entries } = desk.book.roster
+  // a monitor may be asked for in the very moment in which it was made or changed
+  if ((entries.get(monitorId)?.configVersion ?? -1) < configVersion) await desk.catchUp()
+  const plan = planOf(desk.book, region)
+  const owner = ownerOf(plan, monitorId)
+  const spec = entries.get(monitorId)?.spec
+  if (!owner || !spec) return null
+  const probeId = owner === notProbeId ? probeFor(plan, monitorId, spec.type, notProbeId) : owner
+  if (probeId === null) return null
+  const outbox = desk.links.get(probeId)?.outbox
   // the probe that checks it anyway has the check, unless it is still on its way
-  const isKnown = probeId === owner && !link.outbox.snapshot && !link.outbox.dirty.has(monitorId) && !link.isPumping
-  link.send({
-    $case: 'runNow',
-    value: { runId, monitorId, trigger, scheduledAtMs, spec: isKnown ? undefined : spec },
-  })
+  const isKnown = probeId === owner && outbox && !outbox.snapshot && !outbox.dirty.has(monitorId)
+  return { probeId, spec: isKnown && !desk.links.get(probeId)?.isPumping ? undefined : spec }
+}
+
+/** Any live probe that can: which one, the run says. */
+function runOfTest(desk: Desk, region: string, { runId, sealedSpec = '' }: RunHint): Run | null {
+  const spec = openSpec(sealedSpec, runId, desk.secrets)
+  const probeId = probeFor(planOf(desk.book, region), runId, spec.type)
+  return probeId === null ? null : { probeId, spec }
 }
 
 type Message = { subject: string; json(): unknown }

@@ -38,8 +38,18 @@ export type ProbeRow = {
   connectedTo: string
 }
 
+/** What a probe announced at its last connection, null for one that is new. */
+export async function capabilitiesOf(db: Db, tokenId: string, name: string): Promise<string[] | null> {
+  const rows = await query<{ capabilities: string[] }>(
+    db,
+    'SELECT capabilities FROM probes WHERE token_id = ? AND name = ?',
+    [tokenId, name],
+  )
+  return rows[0]?.capabilities ?? null
+}
+
 /** A probe is known by token and name. `connected_at` equals `created_at` for its first connection only. */
-export async function upsertProbe(db: Db, row: ProbeRow): Promise<{ id: string }> {
+export async function upsertProbe(db: Db | Tx, row: ProbeRow): Promise<string> {
   const rows = await query<{ id: string }>(
     db,
     `INSERT INTO probes (id, token_id, region, name, instance_id, version, capabilities, connected_to,
@@ -51,7 +61,7 @@ export async function upsertProbe(db: Db, row: ProbeRow): Promise<{ id: string }
      RETURNING id`,
     row,
   )
-  return rows[0]!
+  return rows[0]!.id
 }
 
 /** `connectedTo` names one connection, so a newer one of the same probe is never taken for it. */
@@ -102,30 +112,34 @@ export function probesSeen(db: Db, region: string | null): Promise<ProbeSeen[]> 
   )
 }
 
+/** The live sets of all regions, or of one, with what their probes can do. */
 export function regionEpochs(db: Db, region: string | null = null): Promise<RegionEpoch[]> {
   return query(
     db,
-    `SELECT region, epoch, probe_ids AS "probeIds" FROM region_epochs WHERE :region::text IS NULL OR region = :region`,
+    `SELECT region, epoch,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('id', p.id, 'capabilities', to_jsonb(p.capabilities)) ORDER BY p.id)
+         FROM probes p WHERE p.id = ANY (probe_ids)), '[]') AS probes
+     FROM region_epochs WHERE :region::text IS NULL OR region = :region`,
     { region },
   )
 }
 
-/** The region's live set, locked until the transaction ends; made empty where there is none. */
-export async function lockRegionEpoch(tx: Tx, region: string): Promise<RegionEpoch> {
+/** The ids of the region's live set, locked until the transaction ends; an empty set is made where there is none. */
+export async function lockLiveSet(tx: Tx, region: string): Promise<string[]> {
   await execute(
     tx,
     `INSERT INTO region_epochs (region, epoch, probe_ids, updated_at) VALUES (?, 0, '{}', now()) ON CONFLICT DO NOTHING`,
     [region],
   )
-  const rows = await query<RegionEpoch>(
+  const rows = await query<{ probeIds: string[] }>(
     tx,
-    `SELECT region, epoch, probe_ids AS "probeIds" FROM region_epochs WHERE region = ? FOR UPDATE`,
+    `SELECT probe_ids AS "probeIds" FROM region_epochs WHERE region = ? FOR UPDATE`,
     [region],
   )
-  return rows[0]!
+  return rows[0]!.probeIds
 }
 
-/** The next epoch, with another live set. Tells every fleet process. */
+/** The next epoch: another live set, or one whose probes can do something else. Tells every fleet process. */
 export async function saveRegionEpoch(tx: Tx, region: string, probeIds: string[]): Promise<void> {
   await execute(
     tx,

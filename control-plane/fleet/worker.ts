@@ -150,6 +150,7 @@ function createRound(desk: Desk): () => Promise<void> {
   // since when everything heard was written down in time: only then is an old `last_seen_at` a dead probe (live-set.ts)
   let soundSinceMs = monotonicMs()
   let recordedMs = monotonicMs()
+  const orphans = new Map<string, number>()
   return async () => {
     const startedMs = monotonicMs()
     for (const link of [...desk.links.values()]) {
@@ -165,6 +166,18 @@ function createRound(desk: Desk): () => Promise<void> {
       await readEpochs(desk)
     }
     measure(desk, monotonicMs())
+    reportOrphans(desk, orphans)
+  }
+}
+
+/** Says once when a region has probes and monitors that none of them can check, and again when they become more. */
+function reportOrphans({ book, log }: Desk, reported: Map<string, number>): void {
+  for (const [region, { probes, orphans }] of book.plans) {
+    const monitors = probes.length > 0 ? orphans.size : 0
+    if (monitors > (reported.get(region) ?? 0)) {
+      log.warn({ region, monitors }, 'no live probe of the region can check these monitors: upgrade its probes')
+    }
+    reported.set(region, monitors)
   }
 }
 

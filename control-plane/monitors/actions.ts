@@ -4,19 +4,20 @@ import { overLimit } from '../accounts/plans.ts'
 import { lockUsage } from '../accounts/store.ts'
 import { linkDefaultChannels } from '../alerts/store.ts'
 import type { CheckLiteral } from '../channels/types.ts'
-import { isId, newId } from '../platform/ids.ts'
+import { isId, newId, randomBase62 } from '../platform/ids.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
-import type { Secrets } from '../platform/secrets.ts'
+import { type Secrets, sha256 } from '../platform/secrets.ts'
 import { assertMayLead, type Caller } from '../web/auth.ts'
 import { type Detail, notFound, validationError } from '../web/errors.ts'
 import { unmaskHeaders } from '../web/header-map.ts'
-import { isChecked } from './configuration.ts'
+import { isWatched } from './configuration.ts'
 import { authProblems, unmaskAuth } from './credentials.ts'
 import { changesTheCheck, fieldsOf, fieldsOfCreate, fieldsOfUpdate, type MonitorFields, sealFields } from './fields.ts'
+import { keptExpiry } from './kept-expiry.ts'
 import { secretsLedElsewhere } from './kept-secrets.ts'
 import { monitorProblems, problemsOfNew } from './problems.ts'
 import type { MonitorCreate, MonitorUpdate } from './schema.ts'
-import type { AuthConfig } from './sealed.ts'
+import { type AuthConfig, sealPingToken } from './sealed.ts'
 import { insertMonitors, lockMonitor, updateMonitor } from './store.ts'
 import type { AuthType, StoredMonitor } from './types.ts'
 
@@ -28,11 +29,21 @@ export type MonitorTools = {
   leaveUnchecked: (tx: Tx, monitor: StoredMonitor, now: Date) => Promise<StoredMonitor>
 }
 
+/** A monitor as a create would store it, not stored. Throws 400. */
+export function draftMonitor(
+  { checkLiteral, secrets }: Pick<MonitorTools, 'checkLiteral' | 'secrets'>,
+  projectId: string,
+  body: MonitorCreate,
+  now: Date,
+): StoredMonitor {
+  const { fields, problems } = judged(body, checkLiteral)
+  if (problems.length > 0) throw validationError(problems)
+  return toStored(fields, projectId, secrets, now)
+}
+
 /** Creates one monitor and links the default channels. Throws 400, or 402 when the plan is full. */
 export async function createMonitor(tools: MonitorTools, caller: Caller, body: MonitorCreate, now: Date) {
-  const { fields, problems } = judged(body, tools.checkLiteral)
-  if (problems.length > 0) throw validationError(problems)
-  const monitor = toStored(fields, caller.projectId, tools.secrets, now)
+  const monitor = draftMonitor(tools, caller.projectId, body, now)
   await tools.db.transaction(async tx => {
     await assertWithinLimit(tx, caller.organizationId, 'monitors', 1)
     await storeNew(tx, caller.projectId, [monitor])
@@ -121,15 +132,40 @@ async function rewrite(
     const { after, problems } = change(before)
     if (problems.length > 0) throw validationError(problems)
     const configVersion = stored.configVersion + (changesTheCheck(before, after) ? 1 : 0)
-    const monitor = { ...stored, ...sealFields(after, stored, secrets), configVersion, updatedAt: now }
+    const changed = { ...stored, ...sealFields(after, stored, secrets), ...keptExpiry(stored, after) }
+    const monitor = withPingToken({ ...changed, configVersion, updatedAt: now }, secrets)
     await updateMonitor(tx, monitor)
-    return isChecked(stored) && !isChecked(monitor) ? await leaveUnchecked(tx, monitor, now) : monitor
+    return leavesVerdict(stored, monitor) ? await leaveUnchecked(tx, monitor, now) : monitor
   })
+}
+
+/** A heartbeat's verdict says nothing of an address that is checked, nor the other way round. */
+function leavesVerdict(before: StoredMonitor, after: StoredMonitor): boolean {
+  const isOtherKind = (before.type === 'heartbeat') !== (after.type === 'heartbeat')
+  return isWatched(before) && (isOtherKind || !isWatched(after))
+}
+
+/** 24 characters of base62: 142 random bits */
+const PING_TOKEN_LENGTH = 24
+
+/** A new ping token as it is stored: sealed to be shown, hashed to be found by (decisions 3.7). */
+export function newPingToken(owner: { id: string; projectId: string }, secrets: Secrets) {
+  const token = randomBase62(PING_TOKEN_LENGTH)
+  return { pingToken: sealPingToken(token, owner, secrets), pingTokenHash: sha256(token) }
+}
+
+const NO_PING_TOKEN = { pingToken: null, pingTokenHash: null }
+
+/** A monitor that becomes a heartbeat gets its ping URL then, and keeps it for good. */
+function withPingToken(monitor: StoredMonitor, secrets: Secrets): StoredMonitor {
+  if (monitor.type !== 'heartbeat' || monitor.pingToken !== null) return monitor
+  return { ...monitor, ...newPingToken(monitor, secrets) }
 }
 
 function toStored(fields: MonitorFields, projectId: string, secrets: Secrets, now: Date): StoredMonitor {
   const id = newId()
-  return {
+  const monitor: StoredMonitor = {
+    ...NO_PING_TOKEN,
     ...sealFields(fields, { id, projectId }, secrets),
     id,
     projectId,
@@ -145,6 +181,7 @@ function toStored(fields: MonitorFields, projectId: string, secrets: Secrets, no
     createdAt: now,
     updatedAt: now,
   }
+  return withPingToken(monitor, secrets)
 }
 
 async function storeNew(tx: Tx, projectId: string, monitors: StoredMonitor[]): Promise<void> {

@@ -21,6 +21,9 @@ export function toCheckSpec(monitor: StoredMonitor, secrets: Secrets): CheckSpec
     keyword: monitor.keyword ?? undefined,
     keywordType: monitor.keywordType,
     sslCheck: monitor.sslCheck,
+    screenshotOnFailure: monitor.screenshotOnFailure,
+    screenshotCompare: monitor.screenshotCompare,
+    screenshotThreshold: monitor.screenshotThreshold,
   }
 }
 

@@ -16,11 +16,17 @@ export function configurationIssues(monitor: Configured): string[] {
   if (type === 'heartbeat' && monitor.heartbeatInterval === null) {
     issues.push('heartbeat_interval is required to check a heartbeat monitor')
   }
-  if (!isCheckType(type)) issues.push(`${type} monitors are not checked by this version yet`)
   return issues
 }
 
-/** True when probes have to check a monitor: of a type they run, complete, neither paused nor deleted. */
-export function isChecked(monitor: Configured & Pick<StoredMonitor, 'isPaused' | 'deletedAt'>): boolean {
+type Watched = Configured & Pick<StoredMonitor, 'isPaused' | 'deletedAt'>
+
+/** True when a monitor has a verdict: complete, neither paused nor deleted. */
+export function isWatched(monitor: Watched): boolean {
   return !monitor.isPaused && monitor.deletedAt === null && configurationIssues(monitor).length === 0
+}
+
+/** True when probes have to check a monitor; of a heartbeat, pings tell. */
+export function isChecked(monitor: Watched): boolean {
+  return isCheckType(monitor.type) && isWatched(monitor)
 }

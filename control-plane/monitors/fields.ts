@@ -15,6 +15,8 @@ type Kept =
   | 'status'
   | 'statusChangedAt'
   | 'isPaused'
+  | 'pingToken'
+  | 'pingTokenHash'
   | 'sslExpiresAt'
   | 'domainExpiresAt'
   | 'deletedAt'
@@ -70,14 +72,7 @@ export function sealFields(fields: MonitorFields, owner: Pick<StoredMonitor, 'id
 }
 
 /** Neither what is looked at nor how it is judged hangs on these. */
-const UNCHECKED = [
-  'name',
-  'tags',
-  'domainCheck',
-  'screenshotOnFailure',
-  'screenshotCompare',
-  'screenshotThreshold',
-] as const
+const UNCHECKED = ['name', 'tags', 'domainCheck'] as const
 
 /** True when a change asks for a new config version, which starts the regions' streaks anew (decisions 4.6). */
 export function changesTheCheck(before: MonitorFields, after: MonitorFields): boolean {

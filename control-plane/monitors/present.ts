@@ -2,14 +2,20 @@ import type { Secrets } from '../platform/secrets.ts'
 import { maskHeaders } from '../web/header-map.ts'
 import { configurationIssues } from './configuration.ts'
 import { maskAuth } from './credentials.ts'
-import { openAuth, openHeaders } from './sealed.ts'
+import { openAuth, openHeaders, openPingToken } from './sealed.ts'
 import type { StoredMonitor } from './types.ts'
 
 /** When monitors were last checked, by id; one that is missing was never checked, or nobody can tell now. */
 export type LastCheckedAt = ReadonlyMap<string, Date>
 
+export type PresentTools = { secrets: Secrets; publicUrl: string }
+
 /** A monitor as the API answers it (specification, "Monitor"; decisions 1.1, 1.7 and 3.1). */
-export function presentMonitor(monitor: StoredMonitor, secrets: Secrets, lastCheckedAt: LastCheckedAt) {
+export function presentMonitor(
+  monitor: StoredMonitor,
+  { secrets, publicUrl }: PresentTools,
+  lastCheckedAt: LastCheckedAt,
+) {
   const headers = openHeaders(monitor, secrets)
   const auth = openAuth(monitor, secrets)
   return {
@@ -41,13 +47,18 @@ export function presentMonitor(monitor: StoredMonitor, secrets: Secrets, lastChe
     status_changed_at: textOf(monitor.statusChangedAt),
     last_checked_at: textOf(lastCheckedAt.get(monitor.id) ?? null),
     is_paused: monitor.isPaused,
-    ping_url: null,
+    ping_url: pingUrlOf(monitor, { secrets, publicUrl }),
     ssl_expires_at: textOf(monitor.sslExpiresAt),
     domain_expires_at: textOf(monitor.domainExpiresAt),
     configuration_issues: configurationIssues(monitor),
     created_at: monitor.createdAt.toISOString(),
     updated_at: monitor.updatedAt.toISOString(),
   }
+}
+
+function pingUrlOf(monitor: StoredMonitor, { secrets, publicUrl }: PresentTools): string | null {
+  const token = monitor.type === 'heartbeat' ? openPingToken(monitor, secrets) : null
+  return token === null ? null : `${publicUrl}/ping/${token}`
 }
 
 const textOf = (time: Date | null): string | null => time?.toISOString() ?? null

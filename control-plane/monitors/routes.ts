@@ -9,16 +9,17 @@ import { metaOf, pageOf } from '../web/pages.ts'
 import { answers, dataOf, IdParams, pageOf as pageSchema } from '../web/schemas.ts'
 import { changeAuth, changeMonitor, createMonitor, createMonitors, type MonitorTools } from './actions.ts'
 import { faultsByItem } from './bulk-faults.ts'
-import { type LastCheckedAt, presentMonitor } from './present.ts'
+import { type LastCheckedAt, type PresentTools, presentMonitor } from './present.ts'
 import { MonitorRecord } from './record.ts'
 import { AuthUpdate, MonitorBulk, MonitorCreate, MonitorQuery, MonitorUpdate } from './schema.ts'
 import { findMonitor, listMonitors } from './store.ts'
 import { MONITOR_STATUSES, type StoredMonitor } from './types.ts'
 
-export type MonitorContext = MonitorTools & {
-  /** when these monitors of a project were last checked; an empty map while the history is away */
-  lastCheckedAt: (projectId: string, monitorIds: string[]) => Promise<LastCheckedAt>
-}
+export type MonitorContext = MonitorTools &
+  PresentTools & {
+    /** when these monitors of a project were last checked; an empty map while the history is away */
+    lastCheckedAt: (projectId: string, monitorIds: string[]) => Promise<LastCheckedAt>
+  }
 
 const NEVER: LastCheckedAt = new Map()
 const BulkAnswer = Type.Object({
@@ -35,7 +36,7 @@ export function monitorRoutes(app: App, context: MonitorContext): void {
 }
 
 function readRoutes(app: App, context: MonitorContext): void {
-  const { db, secrets, lastCheckedAt } = context
+  const { db, lastCheckedAt } = context
 
   app.get(
     '/monitors',
@@ -53,7 +54,7 @@ function readRoutes(app: App, context: MonitorContext): void {
       const filter = { type, statuses: severalOf('status', status, MONITOR_STATUSES), tag, text }
       const { rows, total } = await listMonitors(db, projectId, filter, pageOf(request.query))
       const checked = await lastCheckedAt(projectId, idsOf(rows))
-      return { data: rows.map(row => presentMonitor(row, secrets, checked)), meta: metaOf(request.query, total) }
+      return { data: rows.map(row => presentMonitor(row, context, checked)), meta: metaOf(request.query, total) }
     },
   )
 
@@ -65,7 +66,7 @@ function readRoutes(app: App, context: MonitorContext): void {
       const { id } = request.params
       const monitor = isId(id) ? await findMonitor(db, projectId, id) : null
       if (!monitor) throw notFound('monitor')
-      return { data: presentMonitor(monitor, secrets, await lastCheckedAt(projectId, [monitor.id])) }
+      return { data: presentMonitor(monitor, context, await lastCheckedAt(projectId, [monitor.id])) }
     },
   )
 }
@@ -83,7 +84,7 @@ function createRoutes(app: App, context: MonitorContext): void {
     },
     async (request, reply) => {
       const monitor = await createMonitor(context, callerOf(request), request.body, now())
-      return reply.code(201).send({ data: presentMonitor(monitor, context.secrets, NEVER) })
+      return reply.code(201).send({ data: presentMonitor(monitor, context, NEVER) })
     },
   )
 
@@ -102,16 +103,16 @@ function createRoutes(app: App, context: MonitorContext): void {
       const faults = faultsByItem(request.validationError)
       const items = request.body.monitors.map((body, index) => ({ body, faults: faults.get(index) ?? [] }))
       const { created, errors } = await createMonitors(context, callerOf(request), items, now())
-      const monitors = created.map(monitor => presentMonitor(monitor, context.secrets, NEVER))
+      const monitors = created.map(monitor => presentMonitor(monitor, context, NEVER))
       return reply.code(201).send({ monitors, errors })
     },
   )
 }
 
 function updateRoutes(app: App, context: MonitorContext): void {
-  const { secrets, lastCheckedAt } = context
+  const { lastCheckedAt } = context
   const answer = async (projectId: string, monitor: StoredMonitor) => ({
-    data: presentMonitor(monitor, secrets, await lastCheckedAt(projectId, [monitor.id])),
+    data: presentMonitor(monitor, context, await lastCheckedAt(projectId, [monitor.id])),
   })
 
   app.put(

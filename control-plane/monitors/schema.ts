@@ -7,7 +7,12 @@ import { AUTH_TYPES } from './types.ts'
 const DAY_SECONDS = 86_400
 
 // The bounds are the specification's ("Monitor"); where it gives none, ours keep one monitor's share of a probe small.
-const Url = lineText(1, 2_048)
+const Url = Type.String({
+  ...lineText(1, 2_048),
+  description:
+    'An http(s) URL; for ping, tcp and dns also host, host:port, ping://host, tcp://host:port, dns://name, or ' +
+    'dns://server[:port]/name?type=MX (A, AAAA, CNAME, MX, TXT, NS, SOA, SRV, CAA)',
+})
 const Body = Type.String({ maxLength: 262_144 })
 const Keyword = Type.String({ minLength: 1, maxLength: 1_000 })
 const Tags = Type.Array(lineText(1, 50), { maxItems: 50 })

@@ -8,7 +8,8 @@ export type AuthConfig = Record<string, unknown>
 
 type Owner = Pick<StoredMonitor, 'id' | 'projectId'>
 
-const bindingOf = (owner: Owner, column: 'auth' | 'headers') => `${owner.projectId}:monitor:${owner.id}:${column}`
+const bindingOf = (owner: Owner, column: 'auth' | 'headers' | 'ping') =>
+  `${owner.projectId}:monitor:${owner.id}:${column}`
 
 export function sealHeaders(headers: Headers | null, owner: Owner, secrets: Secrets): Buffer | null {
   return headers === null ? null : secrets.seal(JSON.stringify(headers), bindingOf(owner, 'headers'))
@@ -33,4 +34,12 @@ export function openAuth(
     type: monitor.authType,
     config: JSON.parse(secrets.open(monitor.authConfig, bindingOf(monitor, 'auth'))) as AuthConfig,
   }
+}
+
+export const sealPingToken = (token: string, owner: Owner, secrets: Secrets): Buffer =>
+  secrets.seal(token, bindingOf(owner, 'ping'))
+
+/** What stands behind `/ping/` in a monitor's ping URL; null when it has none. */
+export function openPingToken(monitor: Owner & Pick<StoredMonitor, 'pingToken'>, secrets: Secrets): string | null {
+  return monitor.pingToken === null ? null : secrets.open(monitor.pingToken, bindingOf(monitor, 'ping'))
 }

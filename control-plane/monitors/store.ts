@@ -6,7 +6,8 @@ export const MONITOR_COLUMNS = `
   id, project_id AS "projectId", partition, config_version AS "configVersion", revision, name, type, url, method,
   headers, body, interval_seconds AS "intervalSeconds", timeout_ms AS "timeoutMs", regions, assertions,
   auth_type AS "authType", auth_config AS "authConfig", keyword, keyword_type AS "keywordType",
-  heartbeat_interval AS "heartbeatInterval", heartbeat_grace AS "heartbeatGrace", ssl_check AS "sslCheck",
+  heartbeat_interval AS "heartbeatInterval", heartbeat_grace AS "heartbeatGrace", ping_token AS "pingToken",
+  ping_token_hash AS "pingTokenHash", ssl_check AS "sslCheck",
   domain_check AS "domainCheck", screenshot_on_failure AS "screenshotOnFailure",
   screenshot_compare AS "screenshotCompare", screenshot_threshold AS "screenshotThreshold",
   retry_count AS "retryCount", tags, status, status_changed_at AS "statusChangedAt", is_paused AS "isPaused",
@@ -92,18 +93,18 @@ export async function insertMonitors(tx: Tx, monitors: StoredMonitor[]): Promise
     tx,
     `INSERT INTO monitors (id, project_id, partition, config_version, name, type, url, method, headers, body,
        interval_seconds, timeout_ms, regions, assertions, auth_type, auth_config, keyword, keyword_type,
-       heartbeat_interval, heartbeat_grace, ssl_check, domain_check, screenshot_on_failure, screenshot_compare,
-       screenshot_threshold, retry_count, tags, created_at, updated_at)
+       heartbeat_interval, heartbeat_grace, ping_token, ping_token_hash, ssl_check, domain_check,
+       screenshot_on_failure, screenshot_compare, screenshot_threshold, retry_count, tags, created_at, updated_at)
      SELECT id, "projectId", partition, "configVersion", name, type, url, method, headers, body,
        "intervalSeconds", "timeoutMs", regions, assertions, "authType", "authConfig", keyword, "keywordType",
-       "heartbeatInterval", "heartbeatGrace", "sslCheck", "domainCheck", "screenshotOnFailure", "screenshotCompare",
-       "screenshotThreshold", "retryCount", tags, "createdAt", "updatedAt"
+       "heartbeatInterval", "heartbeatGrace", "pingToken", "pingTokenHash", "sslCheck", "domainCheck",
+       "screenshotOnFailure", "screenshotCompare", "screenshotThreshold", "retryCount", tags, "createdAt", "updatedAt"
      FROM jsonb_to_recordset(:rows::jsonb) AS row (${ROW_TYPES})`,
     { rows: rowsOf(monitors) },
   )
 }
 
-/** Writes what users configure of a monitor, and its config version. The row is locked by the caller. */
+/** Writes what users configure of a monitor, its config version, and the dates that stay known. The row is locked by the caller. */
 export async function updateMonitor(tx: Tx, monitor: StoredMonitor): Promise<void> {
   await execute(
     tx,
@@ -112,10 +113,11 @@ export async function updateMonitor(tx: Tx, monitor: StoredMonitor): Promise<voi
        timeout_ms = row."timeoutMs", regions = row.regions, assertions = row.assertions,
        auth_type = row."authType", auth_config = row."authConfig", keyword = row.keyword,
        keyword_type = row."keywordType", heartbeat_interval = row."heartbeatInterval",
-       heartbeat_grace = row."heartbeatGrace", ssl_check = row."sslCheck", domain_check = row."domainCheck",
+       heartbeat_grace = row."heartbeatGrace", ping_token = row."pingToken",
+       ping_token_hash = row."pingTokenHash", ssl_check = row."sslCheck", domain_check = row."domainCheck",
        screenshot_on_failure = row."screenshotOnFailure", screenshot_compare = row."screenshotCompare",
        screenshot_threshold = row."screenshotThreshold", retry_count = row."retryCount", tags = row.tags,
-       updated_at = row."updatedAt"
+       ssl_expires_at = row."sslExpiresAt", domain_expires_at = row."domainExpiresAt", updated_at = row."updatedAt"
      FROM jsonb_to_recordset(:rows::jsonb) AS row (${ROW_TYPES})
      WHERE m.id = row.id AND m.project_id = row."projectId"`,
     { rows: rowsOf([monitor]) },
@@ -125,13 +127,20 @@ export async function updateMonitor(tx: Tx, monitor: StoredMonitor): Promise<voi
 const ROW_TYPES = `id uuid, "projectId" uuid, partition smallint, "configVersion" integer, name text, type text,
   url text, method text, headers bytea, body text, "intervalSeconds" integer, "timeoutMs" integer, regions text[],
   assertions jsonb, "authType" text, "authConfig" bytea, keyword text, "keywordType" text,
-  "heartbeatInterval" integer, "heartbeatGrace" integer, "sslCheck" boolean, "domainCheck" boolean,
+  "heartbeatInterval" integer, "heartbeatGrace" integer, "pingToken" bytea, "pingTokenHash" bytea,
+  "sslCheck" boolean, "domainCheck" boolean,
   "screenshotOnFailure" boolean, "screenshotCompare" boolean, "screenshotThreshold" double precision,
-  "retryCount" integer, tags text[], "createdAt" timestamptz, "updatedAt" timestamptz`
+  "retryCount" integer, tags text[], "sslExpiresAt" timestamptz, "domainExpiresAt" timestamptz, "createdAt" timestamptz, "updatedAt" timestamptz`
 
 function rowsOf(monitors: StoredMonitor[]): string {
   const bytes = (sealed: Buffer | null) => sealed && `\\x${sealed.toString('hex')}`
   return JSON.stringify(
-    monitors.map(monitor => ({ ...monitor, headers: bytes(monitor.headers), authConfig: bytes(monitor.authConfig) })),
+    monitors.map(monitor => ({
+      ...monitor,
+      headers: bytes(monitor.headers),
+      authConfig: bytes(monitor.authConfig),
+      pingToken: bytes(monitor.pingToken),
+      pingTokenHash: bytes(monitor.pingTokenHash),
+    })),
   )
 }

@@ -3,10 +3,13 @@ import type { Assertion, HTTP_METHODS, KEYWORD_TYPES, MonitorType, Region } from
 export const MONITOR_STATUSES = ['up', 'down', 'degraded'] as const
 export type MonitorStatus = (typeof MONITOR_STATUSES)[number]
 
+/** Where the pings of a heartbeat monitor come from, in place of a region. */
+export const HEARTBEAT_REGION = 'heartbeat'
+
 export const AUTH_TYPES = ['basic', 'bearer', 'header'] as const
 export type AuthType = (typeof AUTH_TYPES)[number]
 
-/** A row of `monitors`. `headers` and `authConfig` are sealed (see sealed.ts); times are Dates. */
+/** A row of `monitors`. `headers`, `authConfig` and `pingToken` are sealed (see sealed.ts); times are Dates. */
 export type StoredMonitor = {
   id: string
   projectId: string
@@ -33,6 +36,10 @@ export type StoredMonitor = {
   heartbeatInterval: number | null
   /** seconds */
   heartbeatGrace: number | null
+  /** sealed; null when it never was a heartbeat monitor */
+  pingToken: Buffer | null
+  /** SHA-256 of the token */
+  pingTokenHash: Buffer | null
   sslCheck: boolean
   domainCheck: boolean
   screenshotOnFailure: boolean

@@ -6,7 +6,7 @@ import {
   StorageType,
 } from '@nats-io/jetstream'
 import { connect, type NatsConnection } from '@nats-io/transport-node'
-import { LATE_STREAM, RESULTS_STREAM } from '../../shared/subjects.ts'
+import { LATE_STREAM, RESULTS_STREAM, SHOTS_STREAM } from '../../shared/subjects.ts'
 
 export type Nats = {
   connection: NatsConnection
@@ -38,17 +38,29 @@ export async function connectNats(url: string, name: string): Promise<Nats> {
 
 export const STREAM_MAX_AGE_MS = { [RESULTS_STREAM]: 24 * 3_600_000, [LATE_STREAM]: 7 * 24 * 3_600_000 }
 
-/** Makes the two streams where they are missing. What is there already is left as the operator set it. */
+/** On their way to the object store only; what does not get there in an hour is worth little. */
+const SHOTS = { subjects: [`${SHOTS_STREAM}.*`], maxAgeMs: 3_600_000, max_bytes: 512 * 1024 * 1024 }
+
+/** Makes the streams where they are missing. What is there already is left as the operator set it. */
 export async function ensureStreams(manager: JetStreamManager): Promise<void> {
   for (const [name, maxAgeMs] of Object.entries(STREAM_MAX_AGE_MS)) {
-    const known = await manager.streams.info(name).catch(() => null)
-    if (known) continue
-    await manager.streams.add({
-      name,
-      subjects: [`${name}.*.*`],
-      storage: StorageType.File,
-      max_age: maxAgeMs * 1_000_000,
-      duplicate_window: 120 * 1_000_000_000,
-    })
+    await ensureStream(manager, name, { subjects: [`${name}.*.*`], maxAgeMs })
   }
+  await ensureStream(manager, SHOTS_STREAM, SHOTS)
+}
+
+async function ensureStream(
+  manager: JetStreamManager,
+  name: string,
+  { maxAgeMs, ...limits }: { subjects: string[]; maxAgeMs: number; max_bytes?: number },
+): Promise<void> {
+  const known = await manager.streams.info(name).catch(() => null)
+  if (known) return
+  await manager.streams.add({
+    ...limits,
+    name,
+    storage: StorageType.File,
+    max_age: maxAgeMs * 1_000_000,
+    duplicate_window: 120 * 1_000_000_000,
+  })
 }

@@ -1,8 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** What reads show in place of a secret; sent back, it keeps the stored one (decisions 1.7). */
-export const MASK = '********'
-
 /** Encryption at rest, AES-256-GCM. */
 export type Secrets = {
   /** `boundTo` names tenant and record: a ciphertext moved to another row does not open. */

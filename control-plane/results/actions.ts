@@ -6,6 +6,7 @@ import type { Nats } from '../platform/nats.ts'
 import { streamState } from '../platform/ordered-reader.ts'
 import { type Db, isRefusedRow } from '../platform/postgres.ts'
 import { type Change, judge } from '../verdict/judge.ts'
+import type { KnownCertificates, SeenCertificate } from './certificates.ts'
 import { hintsOf } from './hints.ts'
 import { countHeld, type Harvest, type Memory, takeUp } from './memory.ts'
 import type { VerdictMeters } from './meters.ts'
@@ -15,13 +16,22 @@ import { partitionAt, storePosition, watchesOf, watchesOfPartition } from './sto
 /** How long a partition stays its owner's without a sign of life. */
 export const LEASE_MS = 7_000
 
-export type ReaderTools = { db: Db; nats: Nats; log: Log; meters: VerdictMeters; publicUrl: string }
+export type ReaderTools = {
+  db: Db
+  nats: Nats
+  log: Log
+  meters: VerdictMeters
+  publicUrl: string
+  /** keeps certificates not met before; the same ones again change nothing */
+  storeCertificates: (seen: SeenCertificate[]) => Promise<void>
+}
 
 /** What one reading of a partition goes by, from a (re)start to its end. */
 export type Reading = {
   tools: ReaderTools
   partition: { id: number; epoch: number }
   memory: Memory
+  certificates: KnownCertificates
   /** monitors to read again before the next result counts */
   stale: Set<string>
   /** the date of the stream that is being read */
@@ -54,6 +64,7 @@ export async function beginReading(
     tools,
     partition: owned,
     memory,
+    certificates: new Map(),
     stale,
     streamCreated: stream.created,
     start,
@@ -80,15 +91,27 @@ export async function lookAgain(
   }
 }
 
-/** One transaction for all that a harvest changed, then the hints; a harvest without changes costs nothing. */
+/**
+ * Certificates first, so that the position never passes one that is not stored; then one transaction for all that a
+ * harvest changed, then the hints. A harvest without changes costs nothing.
+ */
 export async function storeHarvest(reading: Reading, harvest: Harvest): Promise<void> {
   const { tools } = reading
+  if (harvest.certificates.size > 0) await storeSeen(tools, [...harvest.certificates.values()])
   if (harvest.changes.size > 0) await storeChanges(reading, harvest)
   for (const hint of hintsOf(harvest, newId, nowMs())) {
     tools.nats.connection.publish(hint.subject, JSON.stringify(hint.body))
   }
   for (const [kind, count] of Object.entries(harvest.kinds)) tools.meters.results.inc({ kind }, count)
   tools.meters.disagreements.inc(harvest.disagreements)
+}
+
+async function storeSeen({ storeCertificates, meters, log }: ReaderTools, seen: SeenCertificate[]): Promise<void> {
+  await storeCertificates(seen).catch(err => {
+    if (!isRefusedRow(err)) throw err
+    meters.setAside.inc({ what: 'certificates' })
+    log.error({ err, count: seen.length }, 'certificates were set aside')
+  })
 }
 
 async function storeChanges(reading: Reading, harvest: Harvest): Promise<void> {

@@ -32,10 +32,10 @@ export function hintsOf(harvest: Harvest, newId: () => string, nowMs: number): H
     ...[...states].map(([region, told]) => ({ subject: stateHintSubject(region), body: { states: told } })),
     ...harvest.asks.flatMap(({ monitorId, ask }) => [
       ...ask.regions.map(region => ({ subject: runHintSubject(region), body: runHint(monitorId) })),
-      {
-        subject: runHintSubject(ask.sameRegion.region),
-        body: runHint(monitorId, ask.sameRegion.notProbeId),
-      },
+      ...ask.otherProbes.map(({ region, notProbeId }) => ({
+        subject: runHintSubject(region),
+        body: runHint(monitorId, notProbeId),
+      })),
     ]),
   ]
 }

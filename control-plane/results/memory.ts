@@ -2,6 +2,7 @@ import { decide } from '../verdict/decide.ts'
 import type { Change } from '../verdict/judge.ts'
 import { newMonitorState, restore } from '../verdict/state.ts'
 import type { Ask, Counted, Decision, MonitorState, Policy, RegionState } from '../verdict/types.ts'
+import type { SeenCertificate } from './certificates.ts'
 import { policyOf, type WatchedMonitor } from './policy.ts'
 
 /** A monitor in the memory of its partition's owner. */
@@ -22,6 +23,8 @@ export type Harvest = {
   asks: { monitorId: string; ask: Ask }[]
   regionChanges: { monitorId: string; region: string; to: RegionState }[]
   disagreements: number
+  /** certificates not met before, by monitor and region */
+  certificates: Map<string, SeenCertificate>
   /** results by kind */
   kinds: Record<Decision['kind'], number>
 }
@@ -32,6 +35,7 @@ export function newHarvest(): Harvest {
     asks: [],
     regionChanges: [],
     disagreements: 0,
+    certificates: new Map(),
     kinds: { counted: 0, aside: 0, history: 0, refused_future: 0 },
   }
 }

@@ -4,6 +4,7 @@ import { monotonicMs, sleep } from '../platform/clock.ts'
 import { isId } from '../platform/ids.ts'
 import { type OrderedReader, openOrderedReader, type StreamMessage } from '../platform/ordered-reader.ts'
 import { beginReading, lookAgain, type ReaderTools, type Reading, savePosition, storeHarvest } from './actions.ts'
+import { noteCertificate } from './certificates.ts'
 import { decodeBatch, toCounted } from './decode.ts'
 import { countResult, type Harvest, needsLook, newHarvest, recallResult, restoreAll } from './memory.ts'
 import { isCounted, type StreamState } from './start-position.ts'
@@ -176,7 +177,10 @@ function countBatch(reading: Reading, harvest: Harvest, message: StreamMessage, 
     try {
       const counted = toCounted(batch, result)
       if (isRecall) recallResult(memory, result.monitorId, counted, message.takenAtMs)
-      else countResult(memory, harvest, result.monitorId, counted, message.takenAtMs)
+      else {
+        countResult(memory, harvest, result.monitorId, counted, message.takenAtMs)
+        noteCertificate(reading.certificates, harvest.certificates, batch.region, result, message.takenAtMs)
+      }
     } catch (err) {
       tools.meters.setAside.inc({ what: 'result' })
       tools.log.error({ err, monitorId: result.monitorId, sequence: message.sequence }, 'a result was set aside')

@@ -33,6 +33,7 @@ export type VerdictContext = {
   metrics: Metrics
   /** where the dashboard is, without a slash at the end */
   publicUrl: string
+  storeCertificates: ReaderTools['storeCertificates']
 }
 
 export type VerdictWorker = {

@@ -1,6 +1,6 @@
 import { Trigger } from '../../proto/gen/probe/v1/result.ts'
 import { FUTURE_LIMIT_MS, isOlderGeneration, raiseGeneration, refuseConfig, refuseOrder } from './fences.ts'
-import { ask, isContradicted, isOpinionWanted, mayAsk, opinionOf, reasonToAsk } from './partial.ts'
+import { ask, isContradicted, isOpinionWanted, mayAsk, opinionOf, reasonToAsk, renewOpinions } from './partial.ts'
 import { adopt, replaceCell, withCell } from './state.ts'
 import { weigh } from './status.ts'
 import { advance, differsInSubstance, isCounting, newCell, skip } from './streaks.ts'
@@ -49,7 +49,7 @@ function count(
     quorumLostSinceMs: base.quorumLostSinceMs,
     askedAtMs: isAsking ? nowMs : base.askedAtMs,
     restoredAtMs: base.restoredAtMs,
-    cells: replaceCell(base.cells, after),
+    cells: isAsking ? renewOpinions(replaceCell(base.cells, after), nowMs) : replaceCell(base.cells, after),
   }
   const weighed = weigh(base, voted, policy, nowMs)
   const isTimed =
@@ -63,7 +63,7 @@ function count(
     mustStore:
       isNewConfig || isTimed || isAsking || changed !== null || differsInSubstance(before, after, policy.retryCount),
     transition: changed?.transition ?? null,
-    ask: isAsking ? ask(reason, result, policy) : null,
+    ask: isAsking ? ask(reason, result, policy, voted.cells) : null,
     regionChange: before.state === after.state ? null : { region: result.region, from: before.state, to: after.state },
     disagreement: null,
   }
@@ -73,11 +73,11 @@ function count(
 function disagree(base: MonitorState, cell: Cell, result: Counted, policy: Policy, nowMs: number): Decision {
   const opinion = cell.secondOpinion!
   const isAsking = mayAsk(base, policy, nowMs)
-  const secondOpinion = isAsking ? { ...opinion, renewalAskedAtMs: nowMs } : opinion
-  const state = withCell(base, { ...skip(cell, result), secondOpinion })
+  const state = withCell(base, skip(cell, result))
+  const asked = isAsking ? { ...state, askedAtMs: nowMs, cells: renewOpinions(state.cells, nowMs) } : state
   return {
-    ...noVerdict('counted', null, isAsking ? { ...state, askedAtMs: nowMs } : state, true),
-    ask: isAsking ? ask('disagreement', result, policy) : null,
+    ...noVerdict('counted', null, asked, true),
+    ask: isAsking ? ask('disagreement', result, policy, state.cells) : null,
     disagreement: { region: result.region, probeId: result.probeId, otherProbeId: opinion.probeId },
   }
 }

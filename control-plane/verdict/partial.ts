@@ -26,30 +26,52 @@ export function othersAnswered(state: MonitorState, policy: Policy, nowMs: numbe
 }
 
 /**
- * What to ask others for after a counting result, at most once a monitor and interval (decisions 4.5): at the first
- * failed attempt while the monitor is not down, at the first better result of a failing region in an outage, and anew
- * after a disagreement.
+ * What to ask others for after a counting result (decisions 4.5): at the first failed attempt while the monitor is not
+ * down, at the first better result of a failing region in an outage, and anew after a disagreement. What `mayAsk` put
+ * off then is made up for by a later result of the same run.
  */
 export function reasonToAsk(state: MonitorState, before: Cell, result: Counted): Ask['reason'] | null {
+  const isPutOff = (sinceMs: number) => state.askedAtMs === null || state.askedAtMs < sinceMs
   if (result.outcome === Outcome.DOWN) {
-    return before.failures === 0 && state.status !== 'down' ? 'first_failure' : null
+    if (state.status === 'down') return null
+    return before.failures === 0 || isPutOff(before.firstFailure!.atMs) ? 'first_failure' : null
   }
-  const isFirstBetter = before.state === 'failing' && before.better === 0
-  return isFirstBetter && state.outageSinceMs !== null ? 'first_success' : null
+  if (before.state !== 'failing' || state.outageSinceMs === null) return null
+  return before.better === 0 || isPutOff(before.votedAtMs!) ? 'first_success' : null
 }
 
+/** Others are asked at most once a monitor and interval (decisions 4.5); of what no probe checks there are none. */
 export function mayAsk(state: MonitorState, policy: Policy, nowMs: number): boolean {
-  return state.askedAtMs === null || nowMs - state.askedAtMs >= policy.intervalMs
+  return policy.expires && (state.askedAtMs === null || nowMs - state.askedAtMs >= policy.intervalMs)
 }
 
-export function ask(reason: Ask['reason'], result: Counted, policy: Policy): Ask {
+/** The ask that follows from a result; `cells` are the monitor's. */
+export function ask(reason: Ask['reason'], result: Counted, policy: Policy, cells: readonly Cell[]): Ask {
   const { region, probeId } = result
+  const renewed = cells.filter(cell => cell.region !== region && isContradicting(cell))
   return {
     reason,
     regions: policy.regions.filter(other => other !== region),
-    sameRegion: { region, notProbeId: probeId },
+    otherProbes: [
+      { region, notProbeId: probeId },
+      ...renewed.map(cell => ({ region: cell.region, notProbeId: cell.last!.probeId })),
+    ],
   }
 }
+
+/**
+ * With any ask, opinions that stand against a streak are asked for anew, so that an old one cannot hold up an outage.
+ * The first of several unanswered asks counts: a probe that is gone does not go on contradicting.
+ */
+export function renewOpinions(cells: readonly Cell[], nowMs: number): readonly Cell[] {
+  const isDue = (cell: Cell) => isContradicting(cell) && cell.secondOpinion?.renewalAskedAtMs === null
+  if (!cells.some(isDue)) return cells
+  return cells.map(cell =>
+    isDue(cell) ? { ...cell, secondOpinion: { ...cell.secondOpinion!, renewalAskedAtMs: nowMs } } : cell,
+  )
+}
+
+const isContradicting = ({ secondOpinion }: Cell) => secondOpinion !== null && secondOpinion.outcome !== Outcome.DOWN
 
 /** Whether an opinion on this cell is of use: only while a failing streak grows, and only newer than the last one. */
 export function isOpinionWanted(cell: Cell, result: Counted): boolean {

@@ -1,12 +1,11 @@
 import { Type } from 'typebox'
-import { type LastCheckedAt, presentMonitor } from '../monitors/present.ts'
+import { type LastCheckedAt, type PresentTools, presentMonitor } from '../monitors/present.ts'
 import { MonitorRecord } from '../monitors/record.ts'
 import { findMonitor } from '../monitors/store.ts'
 import { MONITOR_STATUSES, type StoredMonitor } from '../monitors/types.ts'
 import { now } from '../platform/clock.ts'
 import { isId } from '../platform/ids.ts'
 import type { Db } from '../platform/postgres.ts'
-import type { Secrets } from '../platform/secrets.ts'
 import type { App } from '../web/app.ts'
 import { callerOf } from '../web/auth.ts'
 import { notFound } from '../web/errors.ts'
@@ -26,9 +25,8 @@ import {
 import { deleteMonitor, pauseMonitor, resumeMonitor } from './actions.ts'
 import { listTransitions } from './store.ts'
 
-export type VerdictRoutesContext = {
+export type VerdictRoutesContext = PresentTools & {
   db: Db
-  secrets: Secrets
   /** when these monitors of a project were last checked; an empty map while the history is away */
   lastCheckedAt: (projectId: string, monitorIds: string[]) => Promise<LastCheckedAt>
 }
@@ -50,9 +48,9 @@ const tags = ['Monitors']
 
 /** What moves a monitor in and out of the verdict, and what the verdict said (decisions 3.1, 4.7 and 4.8). */
 export function verdictRoutes(app: App, context: VerdictRoutesContext): void {
-  const { db, secrets, lastCheckedAt } = context
+  const { db, lastCheckedAt } = context
   const answer = async (projectId: string, monitor: StoredMonitor) => ({
-    data: presentMonitor(monitor, secrets, await lastCheckedAt(projectId, [monitor.id])),
+    data: presentMonitor(monitor, context, await lastCheckedAt(projectId, [monitor.id])),
   })
   const switches = [
     { path: 'pause', summary: 'Pause a monitor; an automatic incident is resolved', change: pauseMonitor },

@@ -1,3 +1,4 @@
+import { HEARTBEAT_REGION } from '../monitors/types.ts'
 import type { ExplainedVote, Explanation } from './types.ts'
 
 /**
@@ -6,6 +7,7 @@ import type { ExplainedVote, Explanation } from './types.ts'
  */
 export function sentence(explanation: Explanation): string {
   const { votes, quorum, to } = explanation
+  if (votes[0]?.region === HEARTBEAT_REGION) return sentenceOfHeartbeat(explanation)
   const reduced =
     quorum.mode === 'reduced' ? ` Decided by reduced quorum: ${quorum.voting} of ${quorum.regions} regions vote.` : ''
   if (to === 'up') return `${sentenceOfUp(explanation)}${reduced}`
@@ -20,6 +22,13 @@ export function sentence(explanation: Explanation): string {
       : []),
   ]
   return `${parts.join('; ')}.${reduced}`
+}
+
+/** Of a heartbeat no region says anything: "No success within 1 hour." or "A success came, after an outage of 90 s." */
+function sentenceOfHeartbeat({ to, decided_by: ping, timings }: Explanation): string {
+  const outage = timings.outage_seconds === null ? '' : `, after an outage of ${Math.round(timings.outage_seconds)} s`
+  if (to === 'up') return `A success came${outage}.`
+  return ping.error?.code === 'overdue' ? `Overdue: ${ping.error.message}.` : `The job failed: ${ping.error?.message}`
 }
 
 function sentenceOfUp(explanation: Explanation): string {

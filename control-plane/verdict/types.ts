@@ -35,7 +35,7 @@ export type Policy = {
   intervalMs: number
   /** already cut to the interval */
   timeoutMs: number
-  /** false: a vote never grows old (heartbeats and children of data sources, decisions 4.9) */
+  /** false: no probe votes, so a vote never grows old and nobody else can be asked (heartbeats and children of data sources, decisions 4.9) */
   expires: boolean
 }
 
@@ -112,8 +112,8 @@ export type Ask = {
   reason: 'first_failure' | 'first_success' | 'disagreement'
   /** the other regions of the monitor */
   regions: readonly string[]
-  /** another probe of this region, not this one */
-  sameRegion: { region: string; notProbeId: string }
+  /** another probe of these regions, not this one: of the result's, and of those where an opinion is to be renewed */
+  otherProbes: readonly { region: string; notProbeId: string }[]
 }
 
 /** Two probes of one region contradicted each other on the attempt that would have made it failing. */

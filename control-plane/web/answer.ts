@@ -49,7 +49,7 @@ export function toApiError(error: unknown, requestId: string): ApiError {
 
 const AWAY_CODES = /^(ECONN|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT|EHOSTUNREACH|08|57P0|53300|SOCKET_TIMEOUT)/
 const AWAY_MESSAGES =
-  /^(Knex: Timeout|Connection terminated|Timeout error|timeout expired|timeout exceeded|socket hang up)/
+  /(?:^| - )(Knex: Timeout|Connection terminated|Timeout error|timeout expired|timeout exceeded|socket hang up)/
 
-/** True for what the client libraries throw when their engine cannot be reached. */
+/** True for what the client libraries throw when their engine cannot be reached. knex puts the statement before it. */
 const isEngineAway = ({ code, message }: Thrown) => AWAY_CODES.test(code ?? '') || AWAY_MESSAGES.test(message ?? '')

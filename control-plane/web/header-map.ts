@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
-import { MASK } from '../platform/secrets.ts'
+import { isSensitiveName, MASK } from '../../shared/secret-names.ts'
 import type { Detail } from './errors.ts'
 
-export { MASK }
+export { isSensitiveName, MASK }
 
 /** Request headers that a user configured, names as written. */
 export type HeaderMap = Record<string, string>
@@ -14,10 +14,6 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,200}$/
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 /** They say how a message is framed, which is not the user's to decide. */
 const FRAMING = /^(connection|content-length|expect|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade)$/
-const SENSITIVE = /auth|bearer|cookie|credential|jwt|key|passw|passphrase|pwd|secret|session|signature|token/
-
-/** True for a name whose value is taken to be a secret: sealed at rest and masked in reads (decisions 1.7). */
-export const isSensitiveName = (name: string): boolean => SENSITIVE.test(name.toLowerCase())
 
 /** Everything wrong with a header map at `path`: names, line breaks, a name twice, framing headers. */
 export function headerProblems(headers: HeaderMap, path: string): Detail[] {

@@ -8,6 +8,8 @@ const PROGRAMS = {
   'control-plane': 'control-plane/main.ts',
   admin: 'control-plane/admin.ts',
   'probe-agent': 'probe-agent/main.ts',
+  'judging-thread': 'probe-agent/judging-thread.ts',
+  screenshot: 'probe-agent/screenshots/main.ts',
   local: 'deploy/local/run.ts',
   demo: 'deploy/local/demo.ts',
   'clickhouse-server': 'deploy/local/engines/clickhouse-server.ts',

@@ -38,6 +38,15 @@ export function buildTap() {
   writeFileSync(TAP_STAMP, wanted)
 }
 
+/** A browser for the tests of screenshots, from the distribution. A probe that has none does without. */
+export function installChromium() {
+  if (existsSync('/usr/bin/chromium')) return
+  if (process.getuid?.() !== 0) giveUp('chromium is missing: run "sudo apt-get install chromium" once.')
+  if (!installFromDistribution('chromium')) {
+    giveUp('chromium could not be installed with apt-get, see above; install it yourself.')
+  }
+}
+
 /** `nats-server` from the distribution: installed when root, asked for otherwise. */
 export function installNats() {
   if (spawnSync('nats-server', ['--version']).status === 0) return
@@ -46,14 +55,32 @@ export function installNats() {
       'nats-server is missing: run "sudo apt-get install nats-server" once, or set NATS_URL to a server of your own.',
     )
   }
-  console.log('Installing nats-server …')
-  const apt = args =>
-    spawnSync('apt-get', ['-qq', '-y', ...args], { stdio: ['ignore', 'ignore', 'inherit'] }).status === 0
-  if (!apt(['install', 'nats-server']) && !(apt(['update']) && apt(['install', 'nats-server']))) {
+  if (!installFromDistribution('nats-server')) {
     giveUp(
       'nats-server could not be installed with apt-get, see above; install it, or set NATS_URL to a server of your own.',
     )
   }
+}
+
+/** What the differential test compares us with. Where it cannot be had, that test fails and says what to do. */
+export function installBlackbox() {
+  const name = 'prometheus-blackbox-exporter'
+  if (spawnSync(name, ['--version']).status !== 0 && process.getuid?.() === 0) installFromDistribution(name)
+}
+
+/** The system's ping: what a probe pings with where the kernel gives it no ICMP socket. Only ping monitors need it. */
+export function installPing() {
+  if (!spawnSync('ping', ['-V']).error) return
+  if (process.getuid?.() === 0 && installFromDistribution('iputils-ping')) return
+  console.log('ping is missing: ping monitors need it, or an ICMP socket (net.ipv4.ping_group_range).')
+}
+
+/** As root. False when it did not work; what went wrong is on standard error. */
+function installFromDistribution(name) {
+  console.log(`Installing ${name} …`)
+  const apt = args =>
+    spawnSync('apt-get', ['-qq', '-y', ...args], { stdio: ['ignore', 'ignore', 'inherit'] }).status === 0
+  return apt(['install', name]) || (apt(['update']) && apt(['install', name]))
 }
 
 function fingerprint() {

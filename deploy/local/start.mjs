@@ -1,8 +1,9 @@
 // npm start (and, with --demo, npm run demo): installs what a fresh clone lacks, builds, runs everything on this machine.
-import { installNats, installPackages } from './install.mjs'
+import { installNats, installPackages, installPing } from './install.mjs'
 
 installPackages()
 if (!process.env.NATS_URL) installNats()
+installPing()
 const { build } = await import('./build.mjs')
 await build()
 if (process.argv.includes('--demo')) {

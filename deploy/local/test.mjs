@@ -1,9 +1,12 @@
 // npm test [-- files or name patterns of tap]: installs what a fresh clone lacks, then runs the tests.
-import { buildTap, installNats, installPackages } from './install.mjs'
+import { buildTap, installBlackbox, installChromium, installNats, installPackages, installPing } from './install.mjs'
 
 installPackages()
 buildTap()
 installNats()
+installBlackbox()
+installPing()
+installChromium()
 const { build } = await import('./build.mjs')
 await build()
 const { register } = await import('tsx/esm/api')

@@ -1,6 +1,8 @@
 import type { Check, CheckType } from '../../shared/check.ts'
+import { checkDns } from './dns.ts'
 import { checkHttp } from './http.ts'
 import { checkKeyword } from './keyword.ts'
+import { checkPing } from './ping.ts'
 import { checkTcp } from './tcp.ts'
 
 /** Every type of check that this probe runs. A new one is a file beside this and a line here. */
@@ -8,4 +10,6 @@ export const CHECKS: Record<CheckType, Check> = {
   http: checkHttp,
   keyword: checkKeyword,
   tcp: checkTcp,
+  ping: checkPing,
+  dns: checkDns,
 }

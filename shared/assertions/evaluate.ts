@@ -1,5 +1,6 @@
 import { bodyText } from '../body-text.ts'
 import type { Assertion } from '../check.ts'
+import { compileRegex } from '../regex.ts'
 import type { FailedAssertion, Observation } from '../result.ts'
 import { isNumber, OPERATOR_NAMES, OPERATORS, type OperatorName } from './operators.ts'
 import { READERS, type Reader, type Reading, type Seen } from './readers.ts'
@@ -9,6 +10,9 @@ type Compiled = {
   degrades: boolean
   read: (seen: Seen) => Reading
   holds: (actual: string | null) => boolean
+  needsBody: boolean
+  /** instructions of its regular expression, 0 without one */
+  regexSize: number
 }
 
 export type Judgement = {
@@ -36,6 +40,27 @@ export function needsBody(assertions: Assertion[]): boolean {
   return assertions.some(({ type }) => READERS[type]?.needsBody)
 }
 
+/**
+ * What judging these takes at worst: characters to read, times instructions of regular expressions (see regex.ts).
+ * @throws Error when an assertion does not pass validateAssertion
+ */
+export function workOf(assertions: Assertion[], { body, headers }: Pick<Observation, 'body' | 'headers'>): number {
+  const bodyBytes = body?.length ?? 0
+  let work = 0
+  for (const assertion of assertions) {
+    const { needsBody, regexSize } = compiledOf(assertion)
+    if (needsBody) work += bodyBytes * (1 + regexSize)
+    else if (regexSize > 0) work += lengthOf(headers) * regexSize
+  }
+  return work
+}
+
+function lengthOf(headers: Observation['headers']): number {
+  let length = 0
+  for (const name in headers) length += headers[name]!.length
+  return length
+}
+
 /** @throws Error when an assertion does not pass validateAssertion, which the API has asked before */
 export function evaluate(assertions: Assertion[], observation: Observation, nowMs: number): Judgement {
   const failed: FailedAssertion[] = []
@@ -44,14 +69,27 @@ export function evaluate(assertions: Assertion[], observation: Observation, nowM
   for (const assertion of assertions) {
     const { read, holds, degrades } = compiledOf(assertion)
     const reading = read(seen)
-    const isReadable = reading === null || typeof reading === 'string'
-    if (isReadable && holds(reading)) continue
-    const actual = isReadable ? (reading ?? '(not there)') : `(${reading.unreadable})`
-    failed.push({ ...assertion, actual: actual.slice(0, ACTUAL_LIMIT) })
+    if (holdsFor(reading, holds, assertion.operator)) continue
+    failed.push({ ...assertion, actual: actualText(reading).slice(0, ACTUAL_LIMIT) })
     if (!degrades) verdict = 'failed'
     else if (verdict === 'passed') verdict = 'degraded'
   }
   return { verdict, failed }
+}
+
+/** Of several texts one has to satisfy a positive operator, and every one a negative operator. */
+function holdsFor(reading: Reading, holds: Compiled['holds'], operator: string): boolean {
+  if (reading === null || typeof reading === 'string') return holds(reading)
+  if (!Array.isArray(reading)) return false
+  if (reading.length === 0) return holds(null)
+  return operator.startsWith('not_') ? reading.every(holds) : reading.some(holds)
+}
+
+function actualText(reading: Reading): string {
+  if (reading === null) return '(not there)'
+  if (typeof reading === 'string') return reading
+  if (!Array.isArray(reading)) return `(${reading.unreadable})`
+  return reading.length === 0 ? '(not there)' : reading.join(', ')
 }
 
 function seenOf(observation: Observation, nowMs: number): Seen {
@@ -96,11 +134,12 @@ function compile({ type, operator, value }: Assertion): Compiled | string {
   if (!reader.operators.includes(operator)) {
     return `${operator} does not fit ${type}; use one of ${reader.operators.join(', ')}`
   }
-  const wanted = reader.want(value, OPERATORS[operator].takesValue)
+  const wanted = reader.want(value, OPERATORS[operator].takesValue, operator)
   if (typeof wanted === 'string') return `the value of a ${type} assertion: ${wanted}`
   const test = testOf(reader, type, operator, wanted.expected)
   if (typeof test === 'string') return `the value of a ${type} assertion: ${test}`
-  return { degrades: reader.degrades, read: wanted.read, holds: test }
+  const regexSize = operator === 'matches' || operator === 'not_matches' ? compileRegex(wanted.expected).size : 0
+  return { degrades: reader.degrades, read: wanted.read, holds: test, needsBody: reader.needsBody, regexSize }
 }
 
 function testOf(reader: Reader, type: string, operator: OperatorName, expected: string): Compiled['holds'] | string {

@@ -1,4 +1,5 @@
 import type { Observation, Timings } from '../result.ts'
+import { wantDnsRecord } from './dns-record.ts'
 import { atJsonPath, type JsonPath, readJsonPath } from './json-path.ts'
 import { OPERATORS, type OperatorName } from './operators.ts'
 
@@ -13,8 +14,8 @@ export type Seen = {
   json: () => { value: unknown } | undefined
 }
 
-/** A text, null when it is not there, or the reason why it cannot be told. */
-export type Reading = string | null | { unreadable: string }
+/** A text, null when it is not there, the texts of which each may be meant, or the reason why it cannot be told. */
+export type Reading = string | null | string[] | { unreadable: string }
 
 /** Where to look (a header's name, a path) and what to expect there, both from the assertion's value. */
 export type Wanted = { read: (seen: Seen) => Reading; expected: string }
@@ -25,7 +26,7 @@ export type Reader = {
   degrades: boolean
   needsBody: boolean
   /** splits the assertion's value; a text is the reason why it cannot be */
-  want: (value: string, takesValue: boolean) => Wanted | string
+  want: (value: string, takesValue: boolean, operator: OperatorName) => Wanted | string
 }
 
 const NUMERIC: readonly OperatorName[] = ['equals', 'not_equals', 'less_than', 'greater_than']
@@ -41,9 +42,14 @@ export const READERS: Record<string, Reader> = {
   header: { operators: ALL, degrades: false, needsBody: false, want: wantHeader },
   body: { ...plain(TEXTUAL, seen => seen.text()), needsBody: true },
   json_path: { operators: ALL, degrades: false, needsBody: true, want: wantJsonPath },
-  dns_record: plain([...TEXTUAL, 'exists', 'not_exists'], () => null),
+  dns_record: {
+    operators: [...TEXTUAL, 'exists', 'not_exists'],
+    degrades: false,
+    needsBody: false,
+    want: wantDnsRecord,
+  },
   certificate_days: plain(NUMERIC, ({ observation: { certificate }, nowMs }) =>
-    certificate ? String(Math.floor((certificate.validTo - nowMs) / DAY_MS)) : null,
+    certificate ? String(Math.floor((Date.parse(certificate.validTo) - nowMs) / DAY_MS)) : null,
   ),
   'phase.dns': phase('dnsUs'),
   'phase.connect': phase('connectUs'),

@@ -1,6 +1,7 @@
+import type { X509Certificate } from 'node:crypto'
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls, type SecureContext, type TLSSocket } from 'node:tls'
-import { type CertificateSeen, type CheckError, FailureSource, type Timings } from '../result.ts'
+import { type CheckError, FailureSource, type Timings } from '../result.ts'
 import { checkErrorOf, type EgressFailure, failureOf, targetFailure, tlsFailureOf } from './failure.ts'
 import type { Egress } from './index.ts'
 import { enter, finish, startTrip, type Trip, throwIfAborted, waitFor } from './trip.ts'
@@ -90,7 +91,7 @@ function open(trip: Trip, address: string, port: number, egress: Egress, hasNext
   })
 }
 
-export type Secured = { socket: TLSSocket; certificate: CertificateSeen | null; failure: EgressFailure | null }
+export type Secured = { socket: TLSSocket; certificate: X509Certificate | null; failure: EgressFailure | null }
 
 /** Negotiates TLS on an open connection. A certificate that does not hold comes back beside the failure. */
 export function secure(trip: Trip, plain: Socket, host: string, secureContext: SecureContext): Promise<Secured> {
@@ -115,16 +116,9 @@ export function secure(trip: Trip, plain: Socket, host: string, secureContext: S
     socket.once('secureConnect', () => {
       const { authorized, authorizationError } = socket
       const code = String(authorizationError)
-      resolve({ socket, certificate: certificateOf(socket), failure: authorized ? null : tlsFailureOf(code, code) })
+      // Parsed only where somebody asks for it. Node hands out the chain with the first of these objects only.
+      const certificate = socket.getPeerX509Certificate() ?? null
+      resolve({ socket, certificate, failure: authorized ? null : tlsFailureOf(code, code) })
     })
   })
 }
-
-function certificateOf(socket: TLSSocket): CertificateSeen | null {
-  const certificate = socket.getPeerX509Certificate()
-  if (!certificate) return null
-  const { subject, issuer, validTo } = certificate
-  return { subject: oneLine(subject), issuer: oneLine(issuer), validTo: Date.parse(validTo) }
-}
-
-const oneLine = (name: string | undefined) => (name ?? '').replaceAll('\n', ', ')

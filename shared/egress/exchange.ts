@@ -1,6 +1,6 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { type Body, readBody } from './body.ts'
+import { type Body, type BodyOptions, type Received, readBody } from './body.ts'
 import { targetFailure } from './failure.ts'
 import type { Prepared } from './prepare.ts'
 import { enter, type Trip } from './trip.ts'
@@ -8,8 +8,9 @@ import { enter, type Trip } from './trip.ts'
 const HEADER_LIMIT_BYTES = 64 * 1024
 
 export type ExchangeOptions = {
-  maxBodyBytes: number
-  keepBody: boolean
+  body: BodyOptions
+  /** fills up while the body comes */
+  received: Received
   /** told as soon as the headers are there; answers whether the body is wanted */
   onHeaders: (response: IncomingMessage) => boolean
 }
@@ -18,15 +19,14 @@ export type ExchangeOptions = {
 export function exchange(trip: Trip, socket: Socket, hop: Prepared, options: ExchangeOptions): Promise<Body | null> {
   enter(trip, 'firstByteUs')
   return new Promise((resolve, reject) => {
-    let isAnswered = false
+    let answer: IncomingMessage | null = null
     const receive = (response: IncomingMessage) => {
-      isAnswered = true
+      answer = response
       enter(trip, 'transferUs')
       try {
         response.on('error', reject)
         if (!options.onHeaders(response)) return resolve(null)
-        const encoding = response.headers['content-encoding']?.trim().toLowerCase()
-        readBody(response, encoding, options.maxBodyBytes, options.keepBody, resolve, reject)
+        readBody(response, options.body, options.received, resolve, reject)
       } catch (error) {
         reject(error)
       }
@@ -41,12 +41,13 @@ export function exchange(trip: Trip, socket: Socket, hop: Prepared, options: Exc
       maxHeaderSize: HEADER_LIMIT_BYTES,
     })
     request.once('response', receive)
-    request.on('error', reject)
+    // What comes after a whole answer is no matter of ours.
+    request.on('error', error => answer?.complete || reject(error))
     request.on('upgrade', () => reject(targetFailure('invalid_response', 'the target changed to another protocol')))
     // An end without a word. Once there are headers, the response says by itself whether it was cut.
     request.on(
       'close',
-      () => isAnswered || reject(targetFailure('connection_reset', 'the target closed the connection')),
+      () => answer !== null || reject(targetFailure('connection_reset', 'the target closed the connection')),
     )
     request.end(hop.body)
   })

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Observation } from '../result.ts'
+import { joined, type Received } from './body.ts'
 import { dial, firstPhaseOf, secure } from './connect.ts'
 import { exchange } from './exchange.ts'
 import { checkErrorOf, failureOf, targetFailure } from './failure.ts'
@@ -18,7 +19,7 @@ export type SendOptions = {
   /** after decompression; what comes after it is not read, and that is no error */
   maxBodyBytes: number
   followRedirects: boolean
-  /** default true; false reads the body for its time only and leaves `body` null */
+  /** default true; false reads the body for its time only, and `body` is its first SAMPLE_BYTES */
   keepBody?: boolean
 }
 
@@ -40,11 +41,13 @@ export function request(request: HttpRequest, egress: Egress): Promise<HttpAnswe
 export async function send(prepared: Prepared, options: SendOptions, egress: Egress): Promise<HttpAnswer> {
   const trip = startTrip(options.signal, firstPhaseOf(prepared.host))
   const answer = emptyAnswer(trip)
+  const received: Received = { chunks: [], size: 0, isPacked: false }
   try {
     let hop: Prepared | null = prepared
-    while (hop) hop = await travel(trip, hop, options, egress, answer)
+    while (hop) hop = await travel(trip, hop, options, egress, answer, received)
   } catch (error) {
     answer.error = checkErrorOf(failureOf(error))
+    if (received.size > 0 && !received.isPacked) answer.body = joined(received)
   }
   answer.totalUs = finish(trip)
   return answer
@@ -72,6 +75,7 @@ async function travel(
   options: SendOptions,
   egress: Egress,
   answer: HttpAnswer,
+  received: Received,
 ): Promise<Prepared | null> {
   const plain = await dial(trip, hop.host, hop.port, egress)
   try {
@@ -79,8 +83,8 @@ async function travel(
     const socket = hop.isTls ? await secured(trip, plain, hop, egress, answer) : plain
     let location: string | undefined
     const body = await exchange(trip, socket, hop, {
-      maxBodyBytes: options.maxBodyBytes,
-      keepBody: options.keepBody ?? true,
+      body: { limit: options.maxBodyBytes, keepAll: options.keepBody ?? true },
+      received,
       onHeaders(response) {
         answer.statusCode = response.statusCode ?? 0
         answer.headers = headersOf(response)

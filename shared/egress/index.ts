@@ -1,16 +1,24 @@
+import { getServers } from 'node:dns'
 import { isIP } from 'node:net'
 import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls'
 import { targetFailure } from './failure.ts'
 import { normalizeHost } from './host.ts'
+import { createIcmp, type Icmp } from './icmp.ts'
 import { parseAllow, refusalOf } from './policy.ts'
 import { createResolver, type ResolveHost } from './resolve.ts'
+import { parseServer, type UdpServer } from './udp.ts'
 
+export { type Asked, ask } from './ask.ts'
 export { type Connected, connectTcp } from './connect.ts'
 export { createDeadline, type Deadline } from './deadline.ts'
+export { askDns, type DnsReply, type DnsSeen } from './dns.ts'
 export { checkErrorOf, DeadlineExceeded, EgressFailure } from './failure.ts'
 export { type HttpAnswer, type HttpRequest, request, send } from './http.ts'
+export { createIcmp, type Icmp } from './icmp.ts'
+export { type Pinged, pingHost } from './ping.ts'
 export { type Prepared, prepareRequest } from './prepare.ts'
 export { createResolver, type ResolveHost } from './resolve.ts'
+export { type Talked, talkTcp } from './talk.ts'
 
 /** The one guard for every outbound socket of both programs (decisions 11.3). */
 export type Egress = {
@@ -26,6 +34,10 @@ export type Egress = {
   resolve: (host: string) => Promise<string[]> | string[]
   /** What TLS trusts, made once: node would load the authorities anew for each connection. */
   secureContext: () => SecureContext
+  /** how echoes leave this machine, opened when it is first needed */
+  icmp: Icmp
+  /** the system's own DNS servers; the operator trusts them, so they may stand in any range */
+  nameservers: () => UdpServer[]
 }
 
 /** Verdicts kept, so that a target checked every 30 s is not judged anew each time. */
@@ -37,6 +49,9 @@ export type EgressOptions = {
   resolver?: ResolveHost
   /** certificates in PEM trusted beside the public authorities */
   trust?: string[]
+  icmp?: Icmp
+  /** DNS servers as `address:port`, instead of those of /etc/resolv.conf, for monitors that name none */
+  nameservers?: string[]
 }
 
 /** @throws ConfigError when a text of `allow` is no range of addresses */
@@ -69,6 +84,8 @@ export function createEgress(options: EgressOptions): Egress {
 
   return {
     assertAllowed,
+    icmp: options.icmp ?? createIcmp(),
+    nameservers: () => (options.nameservers ?? getServers()).map(parseServer),
     secureContext() {
       secureContext ??= createSecureContext(options.trust ? { ca: [...rootCertificates, ...options.trust] } : {})
       return secureContext

@@ -11,8 +11,8 @@ const records = await createRecords(api, account)
 const { operations } = await readOperations(api)
 const withBody = operations.filter(({ body }) => body !== null)
 
-/** Not what a request stores: what is counted and remembered about requests. */
-const ABOUT_REQUESTS = ['bootstrap_attempts', 'idempotency_keys']
+/** Not what a request stores: what is counted and remembered about requests, and a process's sign of life. */
+const ABOUT_REQUESTS = ['bootstrap_attempts', 'idempotency_keys', 'heartbeat_intake']
 
 /** Every row of every table as one text a table. */
 async function stored() {

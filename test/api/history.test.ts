@@ -1,7 +1,7 @@
 import t from 'tap'
 import { LINE_COLUMNS, originOf, toLine } from '../../control-plane/analytics/row.ts'
 import { type Clickhouse, createClickhouse, insertLines } from '../../control-plane/platform/clickhouse.ts'
-import { FailureSource, Outcome, type Result, Trigger } from '../../shared/result.ts'
+import { FailureSource, NO_DETAILS, Outcome, type Result, Trigger } from '../../shared/result.ts'
 import { differencesOf } from '../support/answers.ts'
 import { startApi } from '../support/api-server.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
@@ -36,6 +36,7 @@ function resultOf(monitorId: string, minute: number, changes: Partial<Result> = 
     error: undefined,
     failedAssertions: [],
     resolvedIp: '192.0.2.1',
+    ...NO_DETAILS,
     ...changes,
   }
 }
@@ -57,13 +58,21 @@ const failure = {
   outcome: Outcome.DOWN,
   statusCode: 0,
   resolvedIp: '',
+  ...NO_DETAILS,
   error: { source: FailureSource.TARGET, code: 'connection_refused', message: 'the connection was refused' },
 }
 
 t.test('GET /monitors/{id}/checks 200: newest first, in pages, each with what the probe saw', async t => {
   const { key } = await api.tenant()
   const id = await createMonitor(key)
-  await record([resultOf(id, 0), resultOf(id, 1, failure), resultOf(id, 2, { outcome: Outcome.MISSED })], 'us-east')
+  await record(
+    [
+      resultOf(id, 0),
+      resultOf(id, 1, { ...failure, trigger: Trigger.RUN_NOW }),
+      resultOf(id, 2, { outcome: Outcome.MISSED }),
+    ],
+    'us-east',
+  )
   const { status, body } = await api.call('GET', `/monitors/${id}/checks`, { key })
   t.equal(status, 200)
   t.same(differencesOf(operation('GET /monitors/{id}/checks'), status, body, document), [])
@@ -72,6 +81,7 @@ t.test('GET /monitors/{id}/checks 200: newest first, in pages, each with what th
     { status: 'missed', scheduled_at: timeAt(2) },
     {
       status: 'down',
+      trigger: 'run_now',
       scheduled_at: timeAt(1),
       status_code: null,
       resolved_ip: null,
@@ -84,6 +94,7 @@ t.test('GET /monitors/{id}/checks 200: newest first, in pages, each with what th
       status: 'up',
       scheduled_at: timeAt(0),
       attempt: 1,
+      trigger: 'schedule',
       response_time_ms: 1,
       timings: { dns_ms: 0.1, connect_ms: 0.2, tls_ms: 0, first_byte_ms: 0.3, transfer_ms: 0.123 },
       status_code: 200,
@@ -95,6 +106,61 @@ t.test('GET /monitors/{id}/checks 200: newest first, in pages, each with what th
   t.same(second.body.data, [body.data[2]])
   t.same(second.body.meta, { page: 2, per_page: 2, total: 3, total_pages: 2 })
 })
+
+t.test(
+  'GET /monitors/{id}/checks 200: a failed check shows its evidence, a ping its losses, a dns check its records',
+  async t => {
+    const { key } = await api.tenant()
+    const id = await createMonitor(key)
+    const certificate = {
+      subject: 'CN=shop.example.com',
+      issuer: 'CN=An authority',
+      validFromMs: hourMs,
+      validToMs: hourMs + HOUR_MS,
+      names: ['shop.example.com'],
+      fingerprint: 'ab'.repeat(32),
+    }
+    const evidence = {
+      headers: { 'content-type': 'text/plain; charset=iso-8859-1', 'set-cookie': '********' },
+      body: Buffer.from('caf\xe9', 'latin1'),
+      chain: [certificate],
+    }
+    const ping = { sent: 3, received: 1, rttMinUs: 1_000, rttAvgUs: 1_500, rttMaxUs: 2_125 }
+    const records = [{ type: 'MX', name: 'example.com', ttlS: 300, value: '10 mail.example.com.' }]
+    await record(
+      [
+        resultOf(id, 0, { ...failure, evidence, certificate }),
+        resultOf(id, 1, { ping }),
+        resultOf(id, 2, { dns: { rcode: 'NOERROR', server: '192.0.2.53', records } }),
+      ],
+      'us-east',
+    )
+    const { status, body } = await api.call('GET', `/monitors/${id}/checks`, { key })
+    t.same(differencesOf(operation('GET /monitors/{id}/checks'), status, body, document), [])
+    const shown = {
+      subject: 'CN=shop.example.com',
+      issuer: 'CN=An authority',
+      valid_from: timeAt(0),
+      valid_to: timeAt(60),
+      names: ['shop.example.com'],
+      fingerprint: 'ab'.repeat(32),
+    }
+    t.match(body.data, [
+      {
+        evidence: null,
+        certificate: null,
+        ping: null,
+        dns: {
+          rcode: 'NOERROR',
+          server: '192.0.2.53',
+          records: [{ type: 'MX', name: 'example.com', ttl_seconds: 300 }],
+        },
+      },
+      { ping: { sent: 3, received: 1, loss_percent: 66.7, rtt_min_ms: 1, rtt_avg_ms: 1.5, rtt_max_ms: 2.125 } },
+      { evidence: { headers: evidence.headers, body: 'café', chain: [shown] }, certificate: shown, dns: null },
+    ])
+  },
+)
 
 t.test('GET /monitors/{id}/checks 200: filters by region, status and time; 400 for what is none of them', async t => {
   const { key } = await api.tenant()

@@ -115,22 +115,22 @@ t.test('POST /monitors 201: every field is stored and read back, secrets masked'
   t.notOk(row?.text.includes('hush') || row?.text.includes(hex('hush')), 'no secret is in the database in plain text')
 })
 
-t.test('a monitor whose type no probe runs yet says that it waits', async t => {
+t.test('a url is kept as it was written, and says what it lacks', async t => {
   const { call } = await api.account()
-  for (const [type, url] of [
-    ['ping', 'example.com'],
-    ['dns', 'dns://example.com'],
+  const namesNoName = 'a dns monitor looks up a name; to name the server, write dns://server/name'
+  for (const [type, url, issues] of [
+    ['ping', 'example.com', []],
+    ['dns', 'dns://example.com', []],
+    ['dns', 'dns://9.9.9.9/Example.com?type=MX', []],
+    ['dns', '9.9.9.9', [namesNoName]],
   ] as const) {
     const { status, body } = await call('POST /monitors', { name: type, type, url })
     t.equal(status, 201)
-    t.same(body.data.configuration_issues, [`${type} monitors are not checked by this version yet`])
+    t.same(body.data.configuration_issues, issues)
     t.equal(body.data.url, url, 'the text is kept as it was written')
   }
   const { body } = await call('POST /monitors', { name: 'Cron', type: 'heartbeat' })
-  t.same(body.data.configuration_issues, [
-    'heartbeat_interval is required to check a heartbeat monitor',
-    'heartbeat monitors are not checked by this version yet',
-  ])
+  t.same(body.data.configuration_issues, ['heartbeat_interval is required to check a heartbeat monitor'])
 })
 
 t.test('GET /monitors 200: newest first, in pages, by type, status, tag and text', async t => {
@@ -256,13 +256,14 @@ t.test('the config version moves with what is checked or how it is judged, not w
   })
   const path = `PUT /monitors/${body.data.id}`
   for (const [change, version] of [
-    [{ name: 'B', tags: ['x'], screenshot_compare: true, domain_check: true }, 1],
+    [{ name: 'B', tags: ['x'], domain_check: true }, 1],
     [{ url: 'https://example.com', retry_count: 2, regions: ['eu-west', 'us-east'] }, 1],
     [{ retry_count: 3 }, 2],
     [{ headers: { a: 'b' } }, 3],
     [{ headers: { a: 'b' } }, 3],
     [{ interval_seconds: 30, timeout_ms: 5000 }, 4],
     [{ type: 'keyword', keyword: 'x' }, 5],
+    [{ screenshot_compare: true }, 6],
   ] as const) {
     t.equal((await call(path, change)).status, 200)
     t.equal(await versionOf(body.data.id), version, JSON.stringify(change))

@@ -1,26 +1,81 @@
 /**
- * CPU time of one HTTP check on a new connection, beside a bare `node:http` loop on the same target, in turns. The
- * target is a process of its own, so that its work is not counted. `node --import tsx test/bench/check-cpu.ts [checks]`
+ * CPU time of one check on a new connection, beside a bare loop of node's own client on the same target, in turns. The
+ * target is a process of its own, so that its work is not counted.
+ * `node --import tsx test/bench/check-cpu.ts http|https [checks]`
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, get } from 'node:http'
+import { createServer as createTlsServer, get as getTls } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { runCheck } from '../../probe-agent/run.ts'
 import type { CheckSpec } from '../../shared/check.ts'
-import { createEgress } from '../../shared/egress/index.ts'
+import { createEgress, type Egress } from '../../shared/egress/index.ts'
+import { createAuthority, type KeyPair } from '../support/certificates.ts'
+import { specOf } from '../support/spec.ts'
+import type { Teardown } from '../support/teardown.ts'
+import { type Figure, figure, percentile, withTeardown } from './rig.ts'
 
 const CONCURRENCY = 20
 const ROUNDS = 5
 
-function serve(): void {
-  const server = createServer((_request, response) => response.end('ok'))
-  server.listen(0, '127.0.0.1', () => process.send!((server.address() as AddressInfo).port))
+type Scheme = 'http' | 'https'
+type Costs = { bareUs: number; checkUs: number; ratio: number }
+
+/** Medians of rounds in which both take their turn. */
+export async function costOfCheck(t: Teardown, scheme: Scheme, checks: number): Promise<Costs> {
+  const authority = createAuthority(t)
+  const target = fork(import.meta.filename, ['serve'])
+  t.teardown(() => target.kill())
+  target.send(scheme === 'https' ? authority.issue('127.0.0.1', -1, 30) : {})
+  const [port] = await once(target, 'message')
+  const url = `${scheme}://127.0.0.1:${port}/`
+  const egress = createEgress({ allow: ['127.0.0.0/8'], trust: [authority.ca] })
+  const assertions = [{ type: 'status_code', operator: 'equals', value: '200' }]
+  const spec = specOf({ url, timeoutMs: 30_000, assertions })
+  const check = () => mustBeUp(spec, egress)
+  const bare = () => bareLoop(url, egress)
+  await cost(checks, bare)
+  await cost(checks, check)
+  const rounds: Costs[] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    const bareUs = await cost(checks, bare)
+    const checkUs = await cost(checks, check)
+    rounds.push({ bareUs, checkUs, ratio: checkUs / bareUs })
+  }
+  const median = (name: keyof Costs) =>
+    percentile(
+      rounds.map(round => round[name]),
+      0.5,
+    )
+  return { bareUs: median('bareUs'), checkUs: median('checkUs'), ratio: median('ratio') }
 }
 
-function bareLoop(url: string): Promise<void> {
+export async function benchHttps(t: Teardown): Promise<Figure[]> {
+  const { bareUs, checkUs, ratio } = await costOfCheck(t, 'https', 2_000)
+  return [
+    figure('CPU time an HTTPS check, full handshake', `${checkUs.toFixed(0)} µs`),
+    figure(
+      '  a bare `node:https` loop on the same target, in turns',
+      `${bareUs.toFixed(0)} µs; ${ratio.toFixed(2)} times it`,
+      '≤ 1.2 times',
+      ratio <= 1.2,
+    ),
+  ]
+}
+
+async function mustBeUp(spec: CheckSpec, egress: Egress): Promise<void> {
+  const { outcome, observation } = await runCheck(spec, egress)
+  if (outcome !== 0) throw new Error(`a check failed: ${JSON.stringify(observation.error)}`)
+}
+
+/** What node can do at best: the authorities are read once for all connections. */
+function bareLoop(url: string, egress: Egress): Promise<void> {
+  const isTls = url.startsWith('https:')
+  const tls = isTls ? { secureContext: egress.secureContext() } : {}
   return new Promise((resolve, reject) => {
-    const request = get(url, { agent: false }, response => {
+    const options = { agent: false, ...tls }
+    const request = (isTls ? getTls : get)(url, options, response => {
       response.on('data', () => {})
       response.on('end', resolve)
     })
@@ -40,39 +95,15 @@ async function cost(calls: number, call: () => Promise<unknown>): Promise<number
   return (user + system) / calls
 }
 
-async function main(): Promise<void> {
-  const checks = Number(process.argv[2] ?? 3000)
-  const target = fork(import.meta.filename, ['serve'])
-  const [port] = await once(target, 'message')
-  const url = `http://127.0.0.1:${port}/`
-  const egress = createEgress({ allow: ['127.0.0.0/8'] })
-  const spec: CheckSpec = {
-    type: 'http',
-    url,
-    method: 'GET',
-    headers: {},
-    timeoutMs: 30_000,
-    assertions: [{ type: 'status_code', operator: 'equals', value: '200' }],
-    keywordType: 'contains',
-    sslCheck: false,
-  }
-  const check = async () => {
-    const { outcome, observation } = await runCheck(spec, egress)
-    if (outcome !== 0) throw new Error(`a check failed: ${JSON.stringify(observation.error)}`)
-  }
-  const bare = () => bareLoop(url)
-  await cost(checks, bare)
-  await cost(checks, check)
-  const ratios: number[] = []
-  for (let round = 0; round < ROUNDS; round++) {
-    const bareUs = await cost(checks, bare)
-    const checkUs = await cost(checks, check)
-    ratios.push(checkUs / bareUs)
-    console.log(`bare ${bareUs.toFixed(0)} µs, check ${checkUs.toFixed(0)} µs, ratio ${ratios.at(-1)!.toFixed(2)}`)
-  }
-  console.log(`median ratio ${ratios.sort((a, b) => a - b)[ROUNDS >> 1]!.toFixed(2)}`)
-  target.kill()
+async function serve(): Promise<void> {
+  const [pair] = (await once(process, 'message')) as [Partial<KeyPair>]
+  const server = pair.key ? createTlsServer(pair) : createServer()
+  server.on('request', (_request, response) => response.end('ok'))
+  server.listen(0, '127.0.0.1', () => process.send!((server.address() as AddressInfo).port))
 }
 
-if (process.argv[2] === 'serve') serve()
-else await main()
+if (process.argv[2] === 'serve') await serve()
+else if (import.meta.filename === process.argv[1]) {
+  const [scheme = 'http', checks = '3000'] = process.argv.slice(2)
+  console.log(await withTeardown(t => costOfCheck(t, scheme as Scheme, Number(checks))))
+}

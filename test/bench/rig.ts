@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { connectNats, type Nats } from '../../control-plane/platform/nats.ts'
 import { startClickhouse } from '../../deploy/local/engines/clickhouse.ts'
 import { startPostgres } from '../../deploy/local/engines/postgres.ts'
-import { FailureSource, Outcome, type Result, ResultBatch, Trigger } from '../../shared/result.ts'
+import { FailureSource, NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../shared/result.ts'
 import { partitionOf, resultSubject } from '../../shared/subjects.ts'
 import type { Api } from '../support/api.ts'
 import type { Teardown } from '../support/teardown.ts'
@@ -92,6 +92,7 @@ function resultOf({ monitorId, scheduledAtMs, attempt = 1, up }: Shot): Result {
       : { source: FailureSource.TARGET, code: 'unexpected_status', message: 'the target answered 503' },
     failedAssertions: [],
     resolvedIp: '192.0.2.10',
+    ...NO_DETAILS,
   }
 }
 

@@ -3,16 +3,25 @@ import { cpus, totalmem } from 'node:os'
 import { build } from '../../deploy/local/build.mjs'
 import type { Teardown } from '../support/teardown.ts'
 import { benchAlerting } from './alerting.ts'
+import { benchHttps } from './check-cpu.ts'
 import { benchEndToEnd } from './end-to-end.ts'
+import { benchHeartbeats } from './heartbeats.ts'
 import { benchIngest } from './ingest.ts'
-import { benchProbeFigures } from './probe.ts'
+import { benchPingFigures } from './ping.ts'
+import { benchBlackHoles, benchProbeFigures } from './probe.ts'
+import { benchRegex } from './regex.ts'
 import { type Engines, type Figure, startDurableEngines, withTeardown } from './rig.ts'
 
 const PARTS: Record<string, (t: Teardown, engines: Engines) => Promise<Figure[]>> = {
   probe: benchProbeFigures,
+  'black-holes': benchBlackHoles,
+  https: benchHttps,
+  regex: benchRegex,
+  ping: benchPingFigures,
   'end-to-end': benchEndToEnd,
   ingest: benchIngest,
   alerting: benchAlerting,
+  heartbeats: benchHeartbeats,
 }
 
 const asked = process.argv.slice(2)

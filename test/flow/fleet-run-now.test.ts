@@ -3,7 +3,7 @@ import { fleetRoutes } from '../../control-plane/fleet/routes.ts'
 import type { Nats } from '../../control-plane/platform/nats.ts'
 import { execute } from '../../control-plane/platform/postgres.ts'
 import type { RunNow } from '../../proto/gen/probe/v1/fleet.ts'
-import { FailureSource, Outcome, type Result, ResultBatch, Trigger } from '../../shared/result.ts'
+import { FailureSource, NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../shared/result.ts'
 import { partitionOf, type RunHint, resultSubject, runHintSubject } from '../../shared/subjects.ts'
 import { all, connectProbe, createTestFleet, FAST, type TestProbe } from '../support/fleet.ts'
 import { createResourceApi } from '../support/resource-api.ts'
@@ -26,6 +26,7 @@ const resultOf = (run: RunNow): Result => ({
   error: { source: FailureSource.TARGET, code: 'status', message: 'status 503' },
   failedAssertions: [],
   resolvedIp: '192.0.2.1',
+  ...NO_DETAILS,
 })
 
 /** Answers the `nth` run-now of a probe as a probe would. */
@@ -38,9 +39,9 @@ async function answer(probe: TestProbe, nth = 0): Promise<RunNow> {
 t.test('a check at once in every region', async t => {
   // routes are registered before there is a NATS server to name
   const context: { nats?: Nats } = {}
-  const api = await createResourceApi(t, (app, { db }) =>
+  const api = await createResourceApi(t, (app, { db, secrets, checkLiteral }) =>
     fleetRoutes(app, {
-      db,
+      ...{ db, secrets, checkLiteral, testsPerMinute: 30 },
       get nats() {
         return context.nats!
       },
@@ -67,6 +68,7 @@ t.test('a check at once in every region', async t => {
       probe_id: await probe.probeId(),
       status: 'down',
       attempt: 1,
+      trigger: 'run_now',
       response_time_ms: 1.234,
       timings: { dns_ms: 0.1, connect_ms: 0.2, tls_ms: 0.3, first_byte_ms: 0.4, transfer_ms: 0.234 },
       status_code: 503,
@@ -110,7 +112,7 @@ t.test('a check at once in every region', async t => {
     const cases = [
       ['is_paused = true', 'the monitor is paused; resume it to check it'],
       ['url = NULL', 'url is required to check an http monitor'],
-      [`type = 'dns'`, 'dns monitors are not checked by this version yet'],
+      [`type = 'keyword'`, 'keyword is required to check a keyword monitor'],
     ]
     for (const [change, message] of cases) {
       const id = await insert()

@@ -134,6 +134,21 @@ t.test('somebody asks for a check now', async t => {
   )
 })
 
+t.test('a page of a MiB is searched by an expression, and a page without it is sent as evidence', async t => {
+  const { fleet, target, atLeast } = await startParts(t)
+  const spec = checkSpec(target.url, { type: 'keyword', keyword: '^(a+)+$', keywordType: 'regex' })
+  target.behave({ kind: 'answer', body: 'a'.repeat(1024 * 1024) })
+  await fleet.assign({ upserts: [assignment('m1', spec, { checkAtOnce: true, intervalS: 1 })] })
+  const [found] = await atLeast(1, 'm1')
+  t.match(found, { outcome: Outcome.UP, error: undefined, evidence: undefined })
+  const broken = `b${'a'.repeat(1024 * 1024 - 1)}`
+  target.behave({ kind: 'answer', body: broken, headers: { 'x-token': 'secret' } })
+  const failed = await waitFor(async () => (await atLeast(2, 'm1')).find(({ outcome }) => outcome === Outcome.DOWN))
+  t.equal(failed.error?.code, 'keyword_missing')
+  t.equal(String(Buffer.from(failed.evidence!.body)), broken.slice(0, 4096))
+  t.match(failed.evidence?.headers, { 'x-token': '********' })
+})
+
 t.test('a check that finds no place within its interval is reported as missed, not skipped in silence', async t => {
   const { fleet, target, atLeast } = await startParts(t, {}, { MAX_CONCURRENT_CHECKS: '1' })
   target.behaveAt('/hang', { kind: 'hang', after: 'connect' })

@@ -9,6 +9,7 @@ export const ROOMS = [
   'deliveries',
   'alerts',
   'monitors',
+  'screenshots',
   'fleet',
   'incidents',
   'verdict',

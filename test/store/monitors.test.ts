@@ -38,11 +38,13 @@ function monitor(name: string, partition = 3): StoredMonitor {
   })
   const times = { createdAt: new Date('2026-08-01T12:00:00.123Z'), updatedAt: new Date('2026-08-01T12:00:00.123Z') }
   const fresh = { status: null, statusChangedAt: null, isPaused: false, sslExpiresAt: null, domainExpiresAt: null }
+  const ping = { pingToken: Buffer.from('sealed'), pingTokenHash: Buffer.from(owner.id) }
   return {
     ...sealFields(fields, owner, secrets),
     ...owner,
     ...times,
     ...fresh,
+    ...ping,
     partition,
     configVersion: 1,
     revision: 0,

@@ -10,7 +10,7 @@ import { createClickhouse, select } from '../../control-plane/platform/clickhous
 import { createMetrics } from '../../control-plane/platform/metrics.ts'
 import { connectNats, ensureStreams } from '../../control-plane/platform/nats.ts'
 import { createLog } from '../../shared/log.ts'
-import { FailureSource, Outcome, type Result, ResultBatch, Trigger } from '../../shared/result.ts'
+import { FailureSource, NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../shared/result.ts'
 import { lateSubject, partitionOf, resultSubject } from '../../shared/subjects.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { startNats } from '../support/nats.ts'
@@ -55,6 +55,7 @@ function result(monitorId: string, number: number, changes: Partial<Result> = {}
     error: undefined,
     failedAssertions: [],
     resolvedIp: '192.0.2.1',
+    ...NO_DETAILS,
     ...changes,
   }
 }
@@ -101,6 +102,35 @@ t.test('a check reads back as it was seen, with whose fault a failure was', asyn
   const { rows } = await listChecks(clickhouse, id, everything, { limit: 10, offset: 0 })
   t.match(rows[0], { region: 'eu-west', probe_id: 'probe-1' })
   t.same(toResult(rows[0]!), sent)
+})
+
+t.test('what a check left behind reads back too: evidence to the byte, certificate, ping, dns, screenshot', async t => {
+  const id = uuidv7()
+  const certificate = {
+    subject: 'CN=shop.example.com',
+    issuer: 'CN="An authority", O=Zürich',
+    validFromMs: lastHourMs - HOUR_MS,
+    validToMs: lastHourMs + HOUR_MS,
+    names: ['shop.example.com', '*.shop.example.com'],
+    fingerprint: 'ab'.repeat(32),
+  }
+  const sent = result(id, 1, {
+    outcome: Outcome.DOWN,
+    evidence: {
+      headers: { 'content-type': 'text/html', 'x-quoted': 'a "b" \\ \t' },
+      body: Buffer.from([0, 1, 0xff, 0x22, 0x5c, 0x0a, 0xc3, 0xa9]),
+      chain: [certificate, { ...certificate, names: [] }],
+    },
+    certificate,
+    ping: { sent: 3, received: 2, rttMinUs: 100, rttAvgUs: 200, rttMaxUs: 300 },
+    dns: { rcode: 'NOERROR', server: '192.0.2.53', records: [{ type: 'TXT', name: 'a', ttlS: 60, value: '"v=1"' }] },
+    screenshotId: 'a screenshot',
+  })
+  startRecording(t)
+  await publish([sent, result(id, 2)])
+  await recorded(id, 2)
+  const { rows } = await listChecks(clickhouse, id, everything, { limit: 10, offset: 0 })
+  t.same(rows.map(toResult), [result(id, 2), sent])
 })
 
 t.test('a message that is no batch and a result that is no result do not cost their neighbours', async t => {

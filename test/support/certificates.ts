@@ -11,6 +11,8 @@ export type Authority = {
   /** a certificate for this name, valid from and to these days from now */
   issue(name: string, fromDays: number, toDays: number): KeyPair
   selfSigned(name: string): KeyPair
+  /** a certificate behind so many authorities between it and ours; `cert` holds all of them, its own first */
+  issueLong(name: string, between: number): KeyPair
 }
 
 /** A certificate authority of a test's own, made with openssl. */
@@ -42,6 +44,21 @@ default_md=sha256\npolicy=any\ncopy_extensions=copy\nunique_subject=no\n[any]\nc
       const span = ['-startdate', stamp(fromDays), '-enddate', stamp(toDays)]
       openssl('ca', '-batch', '-config', 'ca.conf', '-in', 'leaf.csr', '-out', 'leaf.crt', '-notext', ...span)
       return { key: read('leaf.key'), cert: read('leaf.crt') }
+    },
+    issueLong(name, between) {
+      writeFileSync(file('between.ext'), 'basicConstraints=CA:true\n')
+      writeFileSync(file('leaf.ext'), `subjectAltName=DNS:${name}\n`)
+      const sign = (subject: string, from: string, to: string, extensions: string) => {
+        openssl('req', ...newKey, '-keyout', `${to}.key`, '-out', `${to}.csr`, '-subj', `/CN=${subject}`)
+        const by = ['-CA', `${from}.crt`, '-CAkey', `${from}.key`, '-CAcreateserial', '-days', '9']
+        openssl('x509', '-req', '-in', `${to}.csr`, '-out', `${to}.crt`, ...by, '-extfile', extensions)
+        return read(`${to}.crt`)
+      }
+      const chain = Array.from({ length: between }, (_, i) =>
+        sign(`Between ${i + 1}`, i === 0 ? 'ca' : `between${i}`, `between${i + 1}`, 'between.ext'),
+      )
+      const leaf = sign(name, between === 0 ? 'ca' : `between${between}`, 'long', 'leaf.ext')
+      return { key: read('long.key'), cert: [leaf, ...chain.reverse()].join('') }
     },
     selfSigned(name) {
       const subject = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name}`, '-days', '9']

@@ -145,6 +145,9 @@ export function checkSpec(url: string, other: Partial<CheckSpec> = {}): CheckSpe
     keyword: undefined,
     keywordType: 'contains',
     sslCheck: false,
+    screenshotOnFailure: false,
+    screenshotCompare: false,
+    screenshotThreshold: 0.05,
     ...other,
   }
 }

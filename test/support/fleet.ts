@@ -3,7 +3,7 @@ import { type ClientDuplexStream, credentials, Metadata, type ServiceError } fro
 import { createProbeToken } from '../../control-plane/fleet/actions.ts'
 import { FLEET_TIMING, type FleetTiming } from '../../control-plane/fleet/timing.ts'
 import { startFleet } from '../../control-plane/fleet/worker.ts'
-import { createMetrics } from '../../control-plane/platform/metrics.ts'
+import { createMetrics, type Metrics } from '../../control-plane/platform/metrics.ts'
 import { connectNats, type Nats } from '../../control-plane/platform/nats.ts'
 import { createPostgres, type Db, query } from '../../control-plane/platform/postgres.ts'
 import { createSecrets, type Secrets } from '../../control-plane/platform/secrets.ts'
@@ -31,7 +31,7 @@ export type TestFleet = {
   projectId: string
   token(region?: string): Promise<string>
   /** one more fleet process over the same engines */
-  start(timing?: FleetTiming): Promise<Awaited<ReturnType<typeof startFleet>>>
+  start(timing?: FleetTiming): Promise<Awaited<ReturnType<typeof startFleet>> & { metrics: Metrics }>
   /** the live set of a region as PostgreSQL has it */
   epoch(region?: string): Promise<{ epoch: number; probeIds: string[] }>
 }
@@ -53,8 +53,9 @@ export async function createTestFleet(t: Teardown, given?: Store): Promise<TestF
     token: (region = 'eu-west') => createProbeToken(db, region),
     async start(timing = FLEET_TIMING) {
       const log = createLog('fleet', process.env.TEST_LOG ?? 'silent')
+      const metrics = createMetrics()
       const fleet = await startFleet({
-        ...{ db, databaseUrl: url, nats, secrets, log, metrics: createMetrics(), timing, natsUrl },
+        ...{ db, databaseUrl: url, nats, secrets, log, metrics, timing, natsUrl },
         processName: `fleet-${++processes}`,
         host: '127.0.0.1',
         port: 0,
@@ -65,7 +66,7 @@ export async function createTestFleet(t: Teardown, given?: Store): Promise<TestF
         isStopped = true
       }
       t.teardown(stop)
-      return { port: fleet.port, stop }
+      return { port: fleet.port, stop, metrics }
     },
     async epoch(region = 'eu-west') {
       const rows = await query<{ epoch: number; probeIds: string[] }>(

@@ -97,6 +97,7 @@ export async function startPicket(t: Teardown, options: PicketOptions = {}): Pro
         DATA_DIR: dataDir,
         EGRESS_ALLOW: common.EGRESS_ALLOW,
         LOG_LEVEL: common.LOG_LEVEL,
+        CHROMIUM_PATH: 'off',
         ...options.probeEnv,
         ...env,
       },

@@ -15,6 +15,7 @@ export function startProbe(t: Teardown, fleetUrl: string, env: Record<string, st
       PROBE_TOKEN: 'prb_test',
       EGRESS_ALLOW: '127.0.0.0/8,::1/128',
       DATA_DIR: dataDir,
+      CHROMIUM_PATH: 'off',
       ...env,
     },
   })

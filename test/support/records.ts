@@ -69,6 +69,7 @@ export async function createRecords(api: ApiServer, { key, projectId }: Account,
      VALUES (?, ?, 'Shop is down', 'major', 'investigating', 'manual', now(), now(), now())`,
     [incident_id, projectId],
   )
+  await insertScreenshot(api, projectId, monitor_id)
   return {
     monitor_id,
     alert_channel_id,
@@ -88,6 +89,7 @@ export function bodyOf({ name }: Operation, records: Records): Record<string, un
     'POST /agent/bootstrap': { email: `${uuidv7()}@example.com`, name: 'Ann' },
     'POST /api-keys': { name: 'CI', scope: 'read' },
     'POST /monitors': MONITOR,
+    'POST /monitors/test': MONITOR,
     'POST /monitors/bulk': { monitors: [MONITOR] },
     'PUT /monitors/{id}': update,
     'PUT /monitors/{id}/auth': { auth_type, auth_config },
@@ -122,4 +124,23 @@ export function addressOf(operation: Operation, records: Records, id = pathIdOf(
   const required = operation.query.filter(({ required }) => required)
   const query = required.map(({ name }) => `${name}=${records[name as keyof Records]}`).join('&')
   return operation.path.replace('{id}', id ?? '') + (query && `?${query}`)
+}
+
+/** A comparison that the baseline can be set to; nothing asks for its bytes. */
+async function insertScreenshot(api: ApiServer, projectId: string, monitorId: string): Promise<void> {
+  const bindings = { id: uuidv7(), probeId: uuidv7(), projectId, monitorId, url: MONITOR.url }
+  await execute(
+    api.db,
+    `INSERT INTO screenshots (id, project_id, monitor_id, region, taken_in, probe_id, scheduled_at, attempt, kind,
+       content_type, size_bytes, store_key, difference, created_at)
+     VALUES (:id, :projectId, :monitorId, 'us-east', 'us-east', :probeId, now(), 1, 'comparison', 'image/png', 1,
+       'nowhere', 0, now())`,
+    bindings,
+  )
+  await execute(
+    api.db,
+    `INSERT INTO screenshot_baselines (monitor_id, region, url, screenshot_id, compared_id, difference, updated_at)
+     VALUES (:monitorId, 'us-east', :url, :id, :id, 0, now())`,
+    bindings,
+  )
 }

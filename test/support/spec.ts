@@ -3,5 +3,6 @@ import type { CheckSpec } from '../../shared/check.ts'
 /** A check as the control plane hands it out, with the defaults of the specification. */
 export function specOf(parts: Partial<CheckSpec> & { url: string }): CheckSpec {
   const defaults = { type: 'http', method: 'GET', headers: {}, timeoutMs: 5000, assertions: [] }
-  return { ...defaults, keywordType: 'contains', sslCheck: false, ...parts }
+  const screenshots = { screenshotOnFailure: false, screenshotCompare: false, screenshotThreshold: 0.05 }
+  return { ...defaults, keywordType: 'contains', sslCheck: false, ...screenshots, ...parts }
 }

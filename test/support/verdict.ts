@@ -1,10 +1,11 @@
 import { v7 as uuidv7 } from 'uuid'
+import { storeCertificates } from '../../control-plane/expiry/actions.ts'
 import { createMetrics } from '../../control-plane/platform/metrics.ts'
 import { connectNats, ensureStreams, type Nats } from '../../control-plane/platform/nats.ts'
 import { createPostgres, type Db, execute, query } from '../../control-plane/platform/postgres.ts'
 import { startVerdict } from '../../control-plane/results/worker.ts'
 import { createLog } from '../../shared/log.ts'
-import { Outcome, type Result, ResultBatch, Trigger } from '../../shared/result.ts'
+import { NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../shared/result.ts'
 import { partitionOf, resultSubject } from '../../shared/subjects.ts'
 import type { Teardown } from './teardown.ts'
 
@@ -75,6 +76,7 @@ export function resultOf(monitorId: string, { up, ...rest }: Shot): Result {
     error: up ? undefined : { source: 1, code: 'status', message: 'status 500' },
     failedAssertions: [],
     resolvedIp: '192.0.2.1',
+    ...NO_DETAILS,
     ...rest,
   }
 }
@@ -104,7 +106,14 @@ export async function startVerdictProcess(t: Teardown, databaseUrl: string, nats
   await ensureStreams(nats.manager)
   const metrics = createMetrics()
   const log = createLog('test', process.env.LOG_LEVEL ?? 'silent')
-  const worker = await startVerdict({ db, nats, log, metrics, publicUrl: 'https://picket.example' })
+  const worker = await startVerdict({
+    db,
+    nats,
+    log,
+    metrics,
+    publicUrl: 'https://picket.example',
+    storeCertificates: seen => storeCertificates(db, seen, new Date()),
+  })
   let isStopped = false
   const stop = async () => {
     if (isStopped) return

@@ -37,6 +37,8 @@ t.test('a wrong value is told in one sentence with the variable’s name', async
     [{ DEFAULT_PLAN: 'gold' }, /^DEFAULT_PLAN is "gold"/],
     [{ TRUSTED_PROXIES: '10.0.0.0/33' }, /^TRUSTED_PROXIES has "10.0.0.0\/33"/],
     [{ RATE_LIMIT_PER_MINUTE: '0' }, /^RATE_LIMIT_PER_MINUTE is "0"/],
+    [{ SCREENSHOT_STORE: 's3://' }, /^SCREENSHOT_STORE has to be nats or s3:\/\/bucket/],
+    [{ SCREENSHOT_STORE: 's3://shots' }, /^S3_ACCESS_KEY_ID is not set/],
     [{ LOG_LEVEL: 'loud' }, /^LOG_LEVEL is "loud"/],
   ]
   for (const [change, sentence] of rows) {

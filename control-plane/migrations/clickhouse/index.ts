@@ -1,8 +1,9 @@
 import { createClickhouse } from '../../platform/clickhouse.ts'
 import * as results from './0001-results.ts'
+import * as details from './0002-details.ts'
 
 /** In order. A migration that has landed is never edited; the next one mends it. */
-const MIGRATIONS = { '0001-results': results }
+const MIGRATIONS = { '0001-results': results, '0002-details': details }
 
 /**
  * Brings a ClickHouse database to the newest schema, making the database itself where it is missing. ClickHouse has no

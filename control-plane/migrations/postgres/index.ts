@@ -3,6 +3,9 @@ import * as accounts from './0001-accounts.ts'
 import * as monitors from './0002-monitors.ts'
 import * as fleet from './0003-fleet.ts'
 import * as alerts from './0004-alerts.ts'
+import * as heartbeats from './0005-heartbeats.ts'
+import * as expiry from './0006-expiry.ts'
+import * as screenshots from './0007-screenshots.ts'
 
 /** In order. A migration that has landed is never edited; the next one mends it. */
 const MIGRATIONS = {
@@ -10,6 +13,9 @@ const MIGRATIONS = {
   '0002-monitors': monitors,
   '0003-fleet': fleet,
   '0004-alerts': alerts,
+  '0005-heartbeats': heartbeats,
+  '0006-expiry': expiry,
+  '0007-screenshots': screenshots,
 }
 
 /**

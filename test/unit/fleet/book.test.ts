@@ -7,18 +7,22 @@ const entry = (id: string, revision: number, regions = ['eu-west']): Entry => ({
   spec: {
     ...{ type: 'http', url: 'https://a.example', method: 'GET', headers: {}, timeoutMs: 1_000, assertions: [] },
     ...{ keywordType: 'contains', sslCheck: false },
+    ...{ screenshotOnFailure: false, screenshotCompare: false, screenshotThreshold: 0.05 },
   },
 })
+
+const CHECKS = ['http', 'keyword', 'tcp']
+const live = (...ids: string[]) => ids.map(id => ({ id, capabilities: CHECKS }))
 
 const unchecked = (id: string, revision: number) => uncheckedEntry({ id, revision, configVersion: 1 })
 
 t.test('whoever has to hear of a change is named, and nobody else', async t => {
   const book = createBook()
   t.same(enterMonitor(book, entry('m1', 1, ['eu-west', 'us-east'])), [], 'nobody is live')
-  t.same(enterEpoch(book, { region: 'eu-west', epoch: 1, probeIds: ['p'] }), [
+  t.same(enterEpoch(book, { region: 'eu-west', epoch: 1, probes: live('p') }), [
     { probeId: 'p', monitorId: 'm1', why: 'moved' },
   ])
-  enterEpoch(book, { region: 'us-east', epoch: 1, probeIds: ['q'] })
+  enterEpoch(book, { region: 'us-east', epoch: 1, probes: live('q') })
   const tellP = { probeId: 'p', monitorId: 'm1', why: 'changed' }
   const tellQ = { probeId: 'q', monitorId: 'm1', why: 'changed' }
   t.same(enterMonitor(book, entry('m1', 2, ['eu-west', 'us-east'])), [tellP, tellQ])
@@ -27,12 +31,12 @@ t.test('whoever has to hear of a change is named, and nobody else', async t => {
   t.equal(assignedEntry(book, 'eu-west', 'p', 'm1')?.revision, 3)
   t.same(enterMonitor(book, unchecked('m1', 4)), [tellP])
   t.same(enterMonitor(book, unchecked('m1', 5)), [], 'nobody has it any more')
-  t.same(enterEpoch(book, { region: 'eu-west', epoch: 1, probeIds: [] }), [], 'an old epoch changes nothing')
+  t.same(enterEpoch(book, { region: 'eu-west', epoch: 1, probes: [] }), [], 'an old epoch changes nothing')
 })
 
 t.test('a probe that comes back hears of its own monitors, and of those that were its own', async t => {
   const book = createBook()
-  enterEpoch(book, { region: 'eu-west', epoch: 1, probeIds: ['p', 'q'] })
+  enterEpoch(book, { region: 'eu-west', epoch: 1, probes: live('p', 'q') })
   const ids = Array.from({ length: 40 }, (_, i) => `m${i}`)
   for (const [i, id] of ids.entries()) enterMonitor(book, entry(id, i + 1))
   const mine = ids.filter(id => assignedEntry(book, 'eu-west', 'p', id))
@@ -40,6 +44,26 @@ t.test('a probe that comes back hears of its own monitors, and of those that wer
   t.ok(mine.length > 5 && mine.length < 35)
   t.same(changedFor(book, 'eu-west', 'p', 40), mine)
   t.same(changedFor(book, 'eu-west', 'p', 140), [])
+})
+
+t.test('a monitor that became one of a type that its probe cannot check moves, and both probes hear of it', async t => {
+  const book = createBook()
+  const dns = (id: string, revision: number) => ({
+    ...entry(id, revision),
+    spec: { ...entry(id, 1).spec!, type: 'dns' },
+  })
+  const probes = [...live('old'), { id: 'new', capabilities: [...CHECKS, 'dns'] }]
+  enterEpoch(book, { region: 'eu-west', epoch: 1, probes })
+  const ids = Array.from({ length: 40 }, (_, i) => `m${i}`)
+  for (const [i, id] of ids.entries()) enterMonitor(book, entry(id, i + 1))
+  const id = ids.find(id => assignedEntry(book, 'eu-west', 'old', id))!
+  t.same(enterMonitor(book, dns(id, 100)), [
+    { probeId: 'new', monitorId: id, why: 'changed' },
+    { probeId: 'old', monitorId: id, why: 'changed' },
+  ])
+  t.ok(assignedEntry(book, 'eu-west', 'new', id))
+  t.same(changedFor(book, 'eu-west', 'old', 40), [id], 'also when it was away meanwhile')
+  t.same(changedFor(book, 'eu-west', 'new', 40), [id])
 })
 
 t.test('changes since a revision name each monitor once, however often it changed', async t => {

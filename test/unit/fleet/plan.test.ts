@@ -1,71 +1,107 @@
 import t from 'tap'
 import {
-  assignedTo,
   changeProbes,
   createPlan,
+  type LiveProbe,
   ownedBy,
   ownerOf,
   place,
+  probeFor,
   remove,
 } from '../../../control-plane/fleet/plan.ts'
 
 const monitors = Array.from({ length: 3_000 }, (_, i) => `0190a0a0-0000-7000-8000-${String(i).padStart(12, '0')}`)
-const probes = ['a', 'b', 'c', 'd'].map(name => `0190b0b0-0000-7000-8000-00000000000${name}`)
-
-t.test('every probe gets about its share, whatever their order', async t => {
-  const counts = new Map<string | null, number>()
-  for (const id of monitors) {
-    const owner = assignedTo(id, probes)
-    counts.set(owner, (counts.get(owner) ?? 0) + 1)
-  }
-  for (const count of counts.values()) t.ok(count > 600 && count < 900, `${count} of 3000`)
-  t.equal(counts.size, 4)
-  t.ok(monitors.every(id => assignedTo(id, probes) === assignedTo(id, probes.toReversed())))
-  t.equal(assignedTo(monitors[0]!, []), null)
+const typeOf = (id: string) => (monitors.indexOf(id) % 3 === 0 ? 'dns' : 'http')
+const named = (name: string, capabilities = ['http', 'dns']): LiveProbe => ({
+  id: `0190b0b0-0000-7000-8000-00000000000${name}`,
+  capabilities,
 })
+const probes = ['a', 'b', 'c', 'd'].map(name => named(name))
 
-const planned = (probeIds: string[]) => {
+const planned = (live: LiveProbe[]) => {
   const plan = createPlan()
-  changeProbes(plan, 1, probeIds)
-  for (const id of monitors) place(plan, id)
+  changeProbes(plan, 1, live)
+  for (const id of monitors) place(plan, id, typeOf(id))
   return plan
 }
+const ownersIn = (plan: ReturnType<typeof planned>) => monitors.map(id => ownerOf(plan, id))
+
+t.test('every probe gets about its share, whatever their order', async t => {
+  const plan = planned(probes)
+  for (const { id } of probes) {
+    const { size } = ownedBy(plan, id)
+    t.ok(size > 600 && size < 900, `${size} of 3000`)
+  }
+  t.same(ownersIn(plan), ownersIn(planned(probes.toReversed())))
+  t.ok(ownersIn(planned([])).every(owner => owner === null))
+})
 
 t.test('a probe that comes or goes moves only its own monitors', async t => {
   const plan = planned(probes.slice(0, 3))
   const joined = changeProbes(plan, 2, probes)
-  t.ok(joined.every(move => move.to === probes[3]))
-  t.equal(joined.length, ownedBy(plan, probes[3]!).size)
+  t.ok(joined.every(move => move.to === probes[3]!.id))
+  t.equal(joined.length, ownedBy(plan, probes[3]!.id).size)
 
-  const theirs = new Set(ownedBy(plan, probes[0]!))
+  const theirs = new Set(ownedBy(plan, probes[0]!.id))
   const left = changeProbes(plan, 3, probes.slice(1))
   t.same(new Set(left.map(move => move.monitorId)), theirs)
-  t.ok(left.every(move => move.from === probes[0]))
+  t.ok(left.every(move => move.from === probes[0]!.id))
+})
+
+t.test('a probe is never given what it cannot check, and an upgrade moves only what it adds', async t => {
+  const old = named('a', ['http'])
+  const plan = planned([old, probes[1]!])
+  t.ok([...ownedBy(plan, old.id)].every(id => typeOf(id) === 'http'))
+  t.ok(ownedBy(plan, old.id).size > 600, 'it goes on with what it can')
+
+  const upgraded = changeProbes(plan, 2, [probes[0]!, probes[1]!])
+  t.ok(upgraded.length > 300)
+  t.ok(upgraded.every(move => move.to === old.id && typeOf(move.monitorId) === 'dns'))
+
+  changeProbes(plan, 3, [old])
+  t.ok(monitors.every(id => ownerOf(plan, id) === (typeOf(id) === 'http' ? old.id : null)))
+  t.same(
+    [...plan.orphans].sort(),
+    monitors.filter(id => typeOf(id) === 'dns'),
+  )
+  changeProbes(plan, 4, [old, probes[2]!])
+  t.equal(plan.orphans.size, 0)
 })
 
 t.test('a plan that changed step by step is the plan made at once', async t => {
+  const upgrades = [named('a', ['http']), named('a', []), named('a')]
   const steps = [[0], [0, 1], [], [2], [0, 1, 2, 3], [1, 3], [1, 2]].map(step => step.map(i => probes[i]!))
   const plan = planned([])
-  for (const [i, step] of steps.entries()) {
+  for (const [i, step] of [...steps, ...upgrades.map(a => [a, probes[1]!])].entries()) {
     changeProbes(plan, i + 2, step)
-    const owners = monitors.map(id => ownerOf(plan, id))
-    t.same(
-      owners,
-      monitors.map(id => assignedTo(id, step)),
-    )
-    for (const id of probes) {
+    t.same(ownersIn(plan), ownersIn(planned(step)))
+    for (const { id } of probes) {
       t.same(
         [...ownedBy(plan, id)].sort(),
         monitors.filter(monitor => ownerOf(plan, monitor) === id),
       )
     }
+    t.same(
+      [...plan.orphans].sort(),
+      monitors.filter(monitor => ownerOf(plan, monitor) === null),
+    )
   }
+})
+
+t.test('another probe is found for a monitor, if there is one that can', async t => {
+  const plan = planned([named('a'), named('b', ['http']), named('c', ['http'])])
+  const [id] = monitors
+  const owner = ownerOf(plan, id!)!
+  const second = probeFor(plan, id!, 'http', owner)
+  t.ok(second !== null && second !== owner)
+  t.equal(probeFor(plan, id!, 'dns', named('a').id), null)
+  t.equal(probeFor(plan, id!, 'dns'), named('a').id)
 })
 
 t.test('a monitor that is taken out is nobody’s', async t => {
   const plan = planned(probes)
   const [id] = monitors
-  const owner = assignedTo(id!, probes)!
+  const owner = ownerOf(plan, id!)!
   t.equal(remove(plan, id!), owner)
   t.notOk(ownedBy(plan, owner).has(id!))
   t.equal(remove(plan, id!), null)

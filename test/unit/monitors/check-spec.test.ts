@@ -42,6 +42,9 @@ t.test('a probe gets the request in plain text, and nothing that it does not nee
     keyword: 'ok',
     keywordType: 'regex',
     sslCheck: true,
+    screenshotOnFailure: true,
+    screenshotCompare: false,
+    screenshotThreshold: 0.05,
   })
 })
 

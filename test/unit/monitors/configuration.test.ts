@@ -1,6 +1,6 @@
 import t from 'tap'
 import { configurationIssues, isChecked } from '../../../control-plane/monitors/configuration.ts'
-import { CHECK_TYPES, type MonitorType } from '../../../shared/check.ts'
+import type { MonitorType } from '../../../shared/check.ts'
 
 const nothing = { url: null, keyword: null, heartbeatInterval: null }
 const url = 'https://example.com'
@@ -15,6 +15,12 @@ const ROWS: [type: MonitorType, has: Partial<typeof nothing | object>, issues: s
   ['tcp', { url: 'example.com' }, ['port is required to check a tcp monitor']],
   ['tcp', { url: 'example.com:443' }, []],
   ['tcp', { url }, []],
+  ['ping', {}, ['url is required to check a ping monitor']],
+  ['ping', { url: 'ping://example.com' }, []],
+  ['dns', {}, ['url is required to check a dns monitor']],
+  ['dns', { url: 'dns://example.com' }, []],
+  ['dns', { url: 'dns://192.0.2.1/example.com?type=MX' }, []],
+  ['dns', { url: '192.0.2.1' }, ['a dns monitor looks up a name; to name the server, write dns://server/name']],
 ]
 
 for (const [type, has, issues] of ROWS) {
@@ -26,12 +32,3 @@ for (const [type, has, issues] of ROWS) {
     t.notOk(isChecked({ ...monitor, deletedAt: new Date(0) }), 'deleted')
   })
 }
-
-t.test('a type that probes do not run waits, however complete it is', async t => {
-  for (const type of ['ping', 'dns', 'heartbeat'] as const) {
-    if ((CHECK_TYPES as readonly string[]).includes(type)) continue
-    const monitor = { ...nothing, type, url: 'example.com', heartbeatInterval: 60, isPaused: false, deletedAt: null }
-    t.same(configurationIssues(monitor), [`${type} monitors are not checked by this version yet`])
-    t.notOk(isChecked(monitor))
-  }
-})

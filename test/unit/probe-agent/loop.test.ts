@@ -31,7 +31,13 @@ t.test('a slot is checked once, also when the clock is learned better and steps 
     async run() {
       runs++
       nowMs = slotMs - 20
-      return { observation: OBSERVATION, outcome: Outcome.UP, failedAssertions: [] }
+      return {
+        observation: OBSERVATION,
+        outcome: Outcome.UP,
+        failedAssertions: [],
+        evidence: undefined,
+        certificate: undefined,
+      }
     },
     publish: result => published.push(result),
     answer() {},

@@ -58,7 +58,7 @@ t.test('our own faults are unknown, never down', async t => {
   const assertions = [{ type: 'nonsense', operator: 'equals', value: '' }]
   const broken = [
     specOf({ url: 'nonsense' }),
-    specOf({ url, type: 'ping' }),
+    specOf({ url, type: 'heartbeat' }),
     specOf({ url, type: 'toString' }),
     specOf({ url, type: 'keyword' }),
     specOf({ url, assertions }),

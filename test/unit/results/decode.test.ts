@@ -1,6 +1,6 @@
 import t from 'tap'
 import { decodeBatch, toCounted } from '../../../control-plane/results/decode.ts'
-import { FailureSource, Outcome, type Result, ResultBatch, Trigger } from '../../../shared/result.ts'
+import { FailureSource, NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../../shared/result.ts'
 
 const result: Result = {
   monitorId: '0190a0a0-0000-7000-8000-000000000001',
@@ -18,6 +18,7 @@ const result: Result = {
   error: undefined,
   failedAssertions: [],
   resolvedIp: '',
+  ...NO_DETAILS,
 }
 const encode = (region: string, results: Result[]) =>
   ResultBatch.encode({ probeId: 'p\0robe', region, results }).finish()

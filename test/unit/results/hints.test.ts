@@ -25,18 +25,25 @@ t.test('Each region is told the new states of its monitors in one hint', async t
   )
 })
 
-t.test('A first failure asks the other regions and another probe of the same region', async t => {
-  const ask = {
-    reason: 'first_failure' as const,
-    regions: ['eu-west'],
-    sameRegion: { region: 'us-east', notProbeId: 'p1' },
-  }
-  const body = { runId: 'run', monitorId: 'a', trigger: 2, scheduledAtMs: 5 }
-  t.same(
-    hintsOf({ ...newHarvest(), asks: [{ monitorId: 'a', ask }] }, () => 'run', 5),
-    [
-      { subject: 'HINT.run.eu-west', body },
-      { subject: 'HINT.run.us-east', body: { ...body, notProbeId: 'p1' } },
-    ],
-  )
-})
+t.test(
+  'A first failure asks the other regions, another probe of the same region, and whose opinion is to be renewed',
+  async t => {
+    const ask = {
+      reason: 'first_failure' as const,
+      regions: ['eu-west'],
+      otherProbes: [
+        { region: 'us-east', notProbeId: 'p1' },
+        { region: 'ap-southeast', notProbeId: 'p7' },
+      ],
+    }
+    const body = { runId: 'run', monitorId: 'a', trigger: 2, scheduledAtMs: 5 }
+    t.same(
+      hintsOf({ ...newHarvest(), asks: [{ monitorId: 'a', ask }] }, () => 'run', 5),
+      [
+        { subject: 'HINT.run.eu-west', body },
+        { subject: 'HINT.run.us-east', body: { ...body, notProbeId: 'p1' } },
+        { subject: 'HINT.run.ap-southeast', body: { ...body, notProbeId: 'p7' } },
+      ],
+    )
+  },
+)

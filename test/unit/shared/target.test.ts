@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { MonitorType } from '../../../shared/check.ts'
-import { parseTarget, targetIssue } from '../../../shared/target.ts'
+import { parseDnsTarget, parseTarget, targetIssue } from '../../../shared/target.ts'
 
 const good: [type: MonitorType, url: string, host: string, port: number | null][] = [
   ['http', 'http://example.com', 'example.com', 80],
@@ -27,6 +27,9 @@ const good: [type: MonitorType, url: string, host: string, port: number | null][
   ['dns', 'dns://example.com', 'example.com', null],
   ['dns', 'example.com.', 'example.com', null],
   ['dns', 'tcp://example.com:53', 'example.com', 53],
+  ['dns', 'dns:example.com', 'example.com', null],
+  ['dns', 'dns://192.0.2.1/example.com', '192.0.2.1', 53],
+  ['dns', 'dns://[2001:db8::1]:5353/example.com?type=mx', '2001:db8::1', 5353],
 ]
 
 t.test('a url says host and port, in each form that its type takes', async t => {
@@ -67,10 +70,38 @@ const bad: [type: MonitorType, url: string, error: RegExp][] = [
   ['http', 'http://$(id)/', /not a host/],
   ['tcp', 'a..b:80', /not a host/],
   ['dns', 'exa\nmple.com', /control character/],
+  ['dns', 'dns://', /no address of a dns monitor/],
+  ['dns', 'dns:///', /no address of a dns monitor/],
+  ['dns', 'dns://server/a/b', /no address of a dns monitor/],
+  ['dns', 'dns://server:0/name', /port 0 is not between/],
+  ['dns', 'dns://user@server/name', /not a host/],
+  ['dns', 'dns://server/-x', /not a host/],
+  ['dns', 'dns://server/name?type=PTR', /"ptr" is not a type of record; use one of A, AAAA/],
+  ['dns', 'dns://server/name?class=CH', /"class=CH" is unknown in a dns url/],
+  ['ping', 'dns://server/name', /no address of a ping monitor/],
 ]
 
 t.test('what is no target of its type is refused with a reason', async t => {
   for (const [type, url, error] of bad) t.match(parseTarget(type, url), { error }, `${type} ${url.slice(0, 40)}`)
+})
+
+const questions: [url: string, name: string, type: string | null, server: { host: string; port: number } | null][] = [
+  ['Example.com.', 'example.com', null, null],
+  ['example.com:5353', 'example.com', null, null],
+  ['https://example.com/page', 'example.com', null, null],
+  ['dns://example.com', 'example.com', null, null],
+  ['dns://example.com/', 'example.com', null, null],
+  ['dns://example.com:53', 'example.com', null, null],
+  ['dns://_dmarc.example.com?type=txt', '_dmarc.example.com', 'TXT', null],
+  ['dns:example.com?class=IN;type=SRV', 'example.com', 'SRV', null],
+  ['dns:///example.com?type=A', 'example.com', 'A', null],
+  ['DNS://Ns1.example.com/Example.com?type=MX', 'example.com', 'MX', { host: 'ns1.example.com', port: 53 }],
+  ['dns://192.0.2.1:5353/münchen.example', 'xn--mnchen-3ya.example', null, { host: '192.0.2.1', port: 5353 }],
+  ['dns://[2001:db8::1]/example.com', 'example.com', null, { host: '2001:db8::1', port: 53 }],
+]
+
+t.test('a url of a dns monitor says what is asked, and whom', async t => {
+  for (const [url, name, type, server] of questions) t.same(parseDnsTarget(url), { name, type, server }, url)
 })
 
 const issues: [type: MonitorType, url: string | null, issue: string | null][] = [
@@ -80,6 +111,9 @@ const issues: [type: MonitorType, url: string | null, issue: string | null][] = 
   ['tcp', 'example.com', 'port is required to check a tcp monitor'],
   ['tcp', 'https://example.com', null],
   ['ping', 'example.com', null],
+  ['dns', 'example.com', null],
+  ['dns', '192.0.2.1', 'a dns monitor looks up a name; to name the server, write dns://server/name'],
+  ['dns', 'dns://192.0.2.1', 'a dns monitor looks up a name; to name the server, write dns://server/name'],
   ['heartbeat', null, null],
 ]
 

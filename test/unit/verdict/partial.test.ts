@@ -22,6 +22,30 @@ testRows([
     statuses: 'up@20',
     asks: 'first_failure:us@0 first_failure:us@60',
   },
+  {
+    says: 'an ask that came too soon after another one is made up for while the failures go on',
+    policy: { intervalMs: 30_000, retryCount: 5 },
+    run: `us  0 .  60 x 61 .
+          eu  0 .  85 x 86 x 89 x 94 x 99 x`,
+    statuses: 'up@0',
+    asks: 'first_failure:us@60 first_failure:eu@94',
+  },
+  {
+    says: 'an ask put off in a long partial outage is made up for once',
+    policy: { intervalMs: 30_000 },
+    run: `us  0 .  60 x 61 .  85..325/30 .
+          eu  0 .  80 x 81 x 84 x  114..300/30 x
+          ap  0 .  82..322/30 .`,
+    statuses: 'up@0 degraded@85',
+    asks: 'first_failure:us@60 first_failure:eu@114',
+  },
+  {
+    says: 'the second success in an outage asks where the first one came too soon after another ask',
+    policy: { intervalMs: 30_000 },
+    run: 'us 0 x 1 x 4 x 28 . 33 .',
+    statuses: 'down@4 up@33',
+    asks: 'first_failure:us@0 first_success:us@33',
+  },
   { says: 'a slow answer asks nobody', run: 'us 0 . 60 ~ 61 ~', statuses: 'up@0', asks: '' },
   {
     says: 'failures of a monitor that is down ask nobody',
@@ -225,6 +249,30 @@ testRows([
     says: 'a disagreement ends when the other probe answers no more',
     run: 'us 0 . 60 x 60.5 .[o,p=p2] 61 x 64 x 120 x 121 x 139.9 x 140 x',
     statuses: 'up@0 down@140',
+  },
+  {
+    says: 'a probe that answers no more contradicts no longer, however often it is asked before it is late',
+    policy: { intervalMs: 30_000, timeoutMs: 30_000 },
+    run: 'us 0 . 60 x 60.5 .[o,p=p2] 61 x 64 x 90 x 120 x 150 x',
+    statuses: 'up@0 down@150',
+    asks: 'first_failure:us@60 disagreement:us@90 disagreement:us@120',
+    disagreements: 'us@64 us@90 us@120',
+  },
+  {
+    says: 'an old opinion holds up no outage: a failure elsewhere asks for it anew',
+    policy: { intervalMs: 30_000 },
+    run: `us  0 .  60 x 60.5 .[o,p=p2] 61 x 64 x  91.2 x[o,p=p2] 92 x
+          eu  0 .  91 x 92 x 95 x`,
+    statuses: 'up@0 down@95',
+    asks: 'first_failure:us@60 first_failure:eu@91',
+    disagreements: 'us@64',
+  },
+  {
+    says: 'an opinion that was asked for anew by a failure elsewhere and does not come stands no longer',
+    policy: { intervalMs: 30_000 },
+    run: `us  0 .  60 x 60.5 .[o,p=p2] 61 x 64 x  111 x
+          eu  0 .  91 x 92 x 95 x`,
+    statuses: 'up@0 down@111',
   },
   {
     says: 'a probe that got through and then takes over does not contradict itself',

@@ -56,7 +56,7 @@ function judgeNext(past: readonly Judged[], now: Arrival): Judged {
   const use = useOf(mine, result)
   const mayAsk = past.every(one => !one.isAsking || atMs - one.atMs >= policy.intervalMs)
   if (use !== 'counts') return { ...unchanged, use }
-  if (isContradicted(mine, now)) return { ...unchanged, use: 'skipped', isDisagreeing: true, isAsking: mayAsk }
+  if (isContradicted(past, mine, now)) return { ...unchanged, use: 'skipped', isDisagreeing: true, isAsking: mayAsk }
   const counted: Judged = { ...unchanged, use, state: nextState(mine, now), isAsking: mayAsk && asks(past, mine, now) }
   return decideStatus(past, counted)
 }
@@ -94,7 +94,7 @@ function failuresIn(mine: readonly Judged[], configVersion: number): Judged[] {
   return tail(recent, one => one.result.outcome === Outcome.DOWN)
 }
 
-function isContradicted(mine: readonly Judged[], { result, policy, atMs }: Arrival): boolean {
+function isContradicted(past: readonly Judged[], mine: readonly Judged[], { result, policy, atMs }: Arrival): boolean {
   const streak = failuresIn(mine, policy.configVersion)
   const first = streak[0]
   if (result.outcome !== Outcome.DOWN || stateOf(mine) === 'failing') return false
@@ -107,8 +107,7 @@ function isContradicted(mine: readonly Judged[], { result, policy, atMs }: Arriv
   const newestMs = Math.max(...opinions.map(one => one.result.scheduledAtMs))
   const opinion = opinions.find(one => one.result.scheduledAtMs === newestMs)
   if (!opinion || opinion.result.outcome === Outcome.DOWN || opinion.result.probeId === result.probeId) return false
-  const after = since.slice(since.indexOf(opinion))
-  const renewal = lastWhere(after, one => one.isDisagreeing && one.isAsking)
+  const renewal = past.slice(past.indexOf(opinion)).find(one => one.isAsking)
   return renewal === undefined || atMs < renewal.atMs + policy.timeoutMs + 10_000
 }
 
@@ -130,13 +129,16 @@ function nextState(mine: readonly Judged[], { result, policy }: Arrival): Region
 
 function asks(past: readonly Judged[], mine: readonly Judged[], { result, policy }: Arrival): boolean {
   const status = last(past)?.status ?? null
+  const askedAtMs = lastWhere(past, one => one.isAsking)?.atMs ?? Number.NEGATIVE_INFINITY
   if (result.outcome === Outcome.DOWN) {
-    return status !== 'down' && failuresIn(mine, policy.configVersion).length === 0
+    const streak = failuresIn(mine, policy.configVersion)
+    const first = stateOf(mine) === 'failing' ? streakStart(mine) : streak[0]
+    return status !== 'down' && (streak.length === 0 || first!.atMs > askedAtMs)
   }
-  const recent = countedOf(mine).filter(one => one.result.configVersion === policy.configVersion)
-  const isFirst = recent.length === 0 || last(recent)?.result.outcome === Outcome.DOWN
+  const newest = lastWhere(countedOf(mine), one => one.result.configVersion === policy.configVersion)
+  const isFirst = newest === undefined || newest.result.outcome === Outcome.DOWN
   const ends = lastWhere(past, one => one.status === 'down' || one.status === 'up')
-  return stateOf(mine) === 'failing' && isFirst && ends?.status === 'down'
+  return stateOf(mine) === 'failing' && ends?.status === 'down' && (isFirst || newest.atMs > askedAtMs)
 }
 
 type Voter = { state: RegionState; newest: Judged; endsMs: number; mine: Judged[] }

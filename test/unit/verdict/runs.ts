@@ -121,7 +121,7 @@ function note(
 ): void {
   const at = `@${(step.atMs - START_MS) / 1000}`
   if (transition) seen.statuses.push(`${transition.to}${at}${transition.quorum === 'reduced' ? '(reduced)' : ''}`)
-  if (ask) seen.asks.push(`${ask.reason}:${shortName(ask.sameRegion.region)}${at}`)
+  if (ask) seen.asks.push(`${ask.reason}:${shortName(ask.otherProbes[0]!.region)}${at}`)
   if (disagreement) seen.disagreements.push(`${shortName(disagreement.region)}${at}`)
   if (kind === 'history' || kind === 'refused_future') seen.ignored++
 }

@@ -18,6 +18,7 @@ import {
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import { Result, Trigger } from "./result.ts";
+import { ScreenshotOrder } from "./screenshot.ts";
 
 export const protobufPackage = "picket.probe.v1";
 
@@ -41,6 +42,9 @@ export interface ProbeMessage {
     | { $case: "heartbeat"; value: Heartbeat }
     | { $case: "runDone"; value: RunDone }
     | { $case: "draining"; value: Draining }
+    | //
+    /** of a probe without a browser */
+    { $case: "screenshotWanted"; value: ScreenshotOrder }
     | undefined;
 }
 
@@ -89,6 +93,10 @@ export interface FleetMessage {
     | { $case: "runNow"; value: RunNow }
     | { $case: "heartbeatAck"; value: HeartbeatAck }
     | { $case: "drain"; value: Drain }
+    | //
+    /** only to a probe with the capability "screenshot" */
+    { $case: "takeScreenshot"; value: TakeScreenshot }
+    | { $case: "screenshotDifference"; value: ScreenshotDifference }
     | undefined;
 }
 
@@ -131,6 +139,8 @@ export interface Assignment {
     | undefined;
   /** a new or changed monitor: do not wait for its slot */
   checkAtOnce: boolean;
+  /** of the region's newest comparison, as a share of the pixels */
+  screenshotDifference?: number | undefined;
 }
 
 export interface CheckSpec {
@@ -148,6 +158,10 @@ export interface CheckSpec {
   keyword?: string | undefined;
   keywordType: string;
   sslCheck: boolean;
+  screenshotOnFailure: boolean;
+  screenshotCompare: boolean;
+  /** share of differing pixels above which a check is degraded */
+  screenshotThreshold: number;
 }
 
 export interface CheckSpec_HeadersEntry {
@@ -201,6 +215,17 @@ export interface RunNow {
   spec?: CheckSpec | undefined;
 }
 
+export interface TakeScreenshot {
+  order: ScreenshotOrder | undefined;
+  spec: CheckSpec | undefined;
+}
+
+/** How much the page of a monitor differs from its baseline, as its region saw it last. None: not compared yet. */
+export interface ScreenshotDifference {
+  monitorId: string;
+  difference?: number | undefined;
+}
+
 export interface HeartbeatAck {
   seq: number;
   /** the control plane's clock when it answered */
@@ -228,6 +253,9 @@ export const ProbeMessage: MessageFns<ProbeMessage> = {
         break;
       case "draining":
         Draining.encode(message.body.value, writer.uint32(34).fork()).join();
+        break;
+      case "screenshotWanted":
+        ScreenshotOrder.encode(message.body.value, writer.uint32(42).fork()).join();
         break;
     }
     return writer;
@@ -276,6 +304,14 @@ export const ProbeMessage: MessageFns<ProbeMessage> = {
             }
 
             message.body = { $case: "draining", value: Draining.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.body = { $case: "screenshotWanted", value: ScreenshotOrder.decode(reader, reader.uint32()) };
             continue;
           }
         }
@@ -635,6 +671,12 @@ export const FleetMessage: MessageFns<FleetMessage> = {
       case "drain":
         Drain.encode(message.body.value, writer.uint32(58).fork()).join();
         break;
+      case "takeScreenshot":
+        TakeScreenshot.encode(message.body.value, writer.uint32(66).fork()).join();
+        break;
+      case "screenshotDifference":
+        ScreenshotDifference.encode(message.body.value, writer.uint32(74).fork()).join();
+        break;
     }
     return writer;
   },
@@ -706,6 +748,25 @@ export const FleetMessage: MessageFns<FleetMessage> = {
             }
 
             message.body = { $case: "drain", value: Drain.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.body = { $case: "takeScreenshot", value: TakeScreenshot.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.body = {
+              $case: "screenshotDifference",
+              value: ScreenshotDifference.decode(reader, reader.uint32()),
+            };
             continue;
           }
         }
@@ -951,6 +1012,7 @@ function createBaseAssignment(): Assignment {
     regionState: 0,
     spec: undefined,
     checkAtOnce: false,
+    screenshotDifference: undefined,
   };
 }
 
@@ -976,6 +1038,9 @@ export const Assignment: MessageFns<Assignment> = {
     }
     if (message.checkAtOnce !== false) {
       writer.uint32(56).bool(message.checkAtOnce);
+    }
+    if (message.screenshotDifference !== undefined) {
+      writer.uint32(65).double(message.screenshotDifference);
     }
     return writer;
   },
@@ -1049,6 +1114,14 @@ export const Assignment: MessageFns<Assignment> = {
             message.checkAtOnce = reader.bool();
             continue;
           }
+          case 8: {
+            if (tag !== 65) {
+              break;
+            }
+
+            message.screenshotDifference = reader.double();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1075,6 +1148,9 @@ function createBaseCheckSpec(): CheckSpec {
     keyword: undefined,
     keywordType: "",
     sslCheck: false,
+    screenshotOnFailure: false,
+    screenshotCompare: false,
+    screenshotThreshold: 0,
   };
 }
 
@@ -1112,6 +1188,15 @@ export const CheckSpec: MessageFns<CheckSpec> = {
     }
     if (message.sslCheck !== false) {
       writer.uint32(88).bool(message.sslCheck);
+    }
+    if (message.screenshotOnFailure !== false) {
+      writer.uint32(96).bool(message.screenshotOnFailure);
+    }
+    if (message.screenshotCompare !== false) {
+      writer.uint32(104).bool(message.screenshotCompare);
+    }
+    if (message.screenshotThreshold !== 0) {
+      writer.uint32(113).double(message.screenshotThreshold);
     }
     return writer;
   },
@@ -1218,6 +1303,30 @@ export const CheckSpec: MessageFns<CheckSpec> = {
             }
 
             message.sslCheck = reader.bool();
+            continue;
+          }
+          case 12: {
+            if (tag !== 96) {
+              break;
+            }
+
+            message.screenshotOnFailure = reader.bool();
+            continue;
+          }
+          case 13: {
+            if (tag !== 104) {
+              break;
+            }
+
+            message.screenshotCompare = reader.bool();
+            continue;
+          }
+          case 14: {
+            if (tag !== 113) {
+              break;
+            }
+
+            message.screenshotThreshold = reader.double();
             continue;
           }
         }
@@ -1766,6 +1875,120 @@ export const RunNow: MessageFns<RunNow> = {
             }
 
             message.spec = CheckSpec.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseTakeScreenshot(): TakeScreenshot {
+  return { order: undefined, spec: undefined };
+}
+
+export const TakeScreenshot: MessageFns<TakeScreenshot> = {
+  encode(message: TakeScreenshot, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.order !== undefined) {
+      ScreenshotOrder.encode(message.order, writer.uint32(10).fork()).join();
+    }
+    if (message.spec !== undefined) {
+      CheckSpec.encode(message.spec, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TakeScreenshot {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTakeScreenshot();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.order = ScreenshotOrder.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.spec = CheckSpec.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseScreenshotDifference(): ScreenshotDifference {
+  return { monitorId: "", difference: undefined };
+}
+
+export const ScreenshotDifference: MessageFns<ScreenshotDifference> = {
+  encode(message: ScreenshotDifference, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.monitorId !== "") {
+      writer.uint32(10).string(message.monitorId);
+    }
+    if (message.difference !== undefined) {
+      writer.uint32(17).double(message.difference);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ScreenshotDifference {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseScreenshotDifference();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.monitorId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 17) {
+              break;
+            }
+
+            message.difference = reader.double();
             continue;
           }
         }

@@ -71,6 +71,55 @@ export interface FailedAssertion {
   actual: string;
 }
 
+export interface Certificate {
+  subject: string;
+  issuer: string;
+  validFromMs: number;
+  validToMs: number;
+  /** the hosts it is for */
+  names: string[];
+  /** SHA-256, hex */
+  fingerprint: string;
+}
+
+/** What a failed check leaves behind. */
+export interface Evidence {
+  /** of the answer, secrets masked */
+  headers: { [key: string]: string };
+  /** the first 4 kB */
+  body: Uint8Array;
+  /** leaf first */
+  chain: Certificate[];
+}
+
+export interface Evidence_HeadersEntry {
+  key: string;
+  value: string;
+}
+
+export interface PingStats {
+  sent: number;
+  received: number;
+  rttMinUs: number;
+  rttAvgUs: number;
+  rttMaxUs: number;
+}
+
+export interface DnsRecord {
+  type: string;
+  name: string;
+  ttlS: number;
+  /** as in a zone file */
+  value: string;
+}
+
+export interface DnsAnswer {
+  /** NOERROR, NXDOMAIN … */
+  rcode: string;
+  server: string;
+  records: DnsRecord[];
+}
+
 export interface Result {
   monitorId: string;
   configVersion: number;
@@ -93,6 +142,15 @@ export interface Result {
   error: CheckError | undefined;
   failedAssertions: FailedAssertion[];
   resolvedIp: string;
+  /** of a failed check */
+  evidence:
+    | Evidence
+    | undefined;
+  /** the leaf, where the monitor has ssl_check */
+  certificate: Certificate | undefined;
+  ping: PingStats | undefined;
+  dns: DnsAnswer | undefined;
+  screenshotId: string;
 }
 
 function createBaseResultBatch(): ResultBatch {
@@ -400,6 +458,472 @@ export const FailedAssertion: MessageFns<FailedAssertion> = {
   },
 };
 
+function createBaseCertificate(): Certificate {
+  return { subject: "", issuer: "", validFromMs: 0, validToMs: 0, names: [], fingerprint: "" };
+}
+
+export const Certificate: MessageFns<Certificate> = {
+  encode(message: Certificate, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.subject !== "") {
+      writer.uint32(10).string(message.subject);
+    }
+    if (message.issuer !== "") {
+      writer.uint32(18).string(message.issuer);
+    }
+    if (message.validFromMs !== 0) {
+      writer.uint32(24).int64(message.validFromMs);
+    }
+    if (message.validToMs !== 0) {
+      writer.uint32(32).int64(message.validToMs);
+    }
+    for (const v of message.names) {
+      writer.uint32(42).string(v!);
+    }
+    if (message.fingerprint !== "") {
+      writer.uint32(50).string(message.fingerprint);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Certificate {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCertificate();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.subject = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.issuer = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.validFromMs = longToNumber(reader.int64());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.validToMs = longToNumber(reader.int64());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.names.push(reader.string());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.fingerprint = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseEvidence(): Evidence {
+  return { headers: {}, body: new Uint8Array(0), chain: [] };
+}
+
+export const Evidence: MessageFns<Evidence> = {
+  encode(message: Evidence, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    globalThis.Object.entries(message.headers).forEach(([key, value]: [string, string]) => {
+      Evidence_HeadersEntry.encode({ key: key as any, value }, writer.uint32(10).fork()).join();
+    });
+    if (message.body.length !== 0) {
+      writer.uint32(18).bytes(message.body);
+    }
+    for (const v of message.chain) {
+      Certificate.encode(v!, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Evidence {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEvidence();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            const entry1 = Evidence_HeadersEntry.decode(reader, reader.uint32());
+            if (entry1.value !== undefined) {
+              message.headers[entry1.key] = entry1.value;
+            }
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.body = reader.bytes();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.chain.push(Certificate.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseEvidence_HeadersEntry(): Evidence_HeadersEntry {
+  return { key: "", value: "" };
+}
+
+export const Evidence_HeadersEntry: MessageFns<Evidence_HeadersEntry> = {
+  encode(message: Evidence_HeadersEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Evidence_HeadersEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEvidence_HeadersEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePingStats(): PingStats {
+  return { sent: 0, received: 0, rttMinUs: 0, rttAvgUs: 0, rttMaxUs: 0 };
+}
+
+export const PingStats: MessageFns<PingStats> = {
+  encode(message: PingStats, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sent !== 0) {
+      writer.uint32(8).uint32(message.sent);
+    }
+    if (message.received !== 0) {
+      writer.uint32(16).uint32(message.received);
+    }
+    if (message.rttMinUs !== 0) {
+      writer.uint32(24).uint32(message.rttMinUs);
+    }
+    if (message.rttAvgUs !== 0) {
+      writer.uint32(32).uint32(message.rttAvgUs);
+    }
+    if (message.rttMaxUs !== 0) {
+      writer.uint32(40).uint32(message.rttMaxUs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PingStats {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePingStats();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.sent = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.received = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.rttMinUs = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.rttAvgUs = reader.uint32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.rttMaxUs = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseDnsRecord(): DnsRecord {
+  return { type: "", name: "", ttlS: 0, value: "" };
+}
+
+export const DnsRecord: MessageFns<DnsRecord> = {
+  encode(message: DnsRecord, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.type !== "") {
+      writer.uint32(10).string(message.type);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.ttlS !== 0) {
+      writer.uint32(24).uint32(message.ttlS);
+    }
+    if (message.value !== "") {
+      writer.uint32(34).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DnsRecord {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDnsRecord();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.type = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.ttlS = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseDnsAnswer(): DnsAnswer {
+  return { rcode: "", server: "", records: [] };
+}
+
+export const DnsAnswer: MessageFns<DnsAnswer> = {
+  encode(message: DnsAnswer, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.rcode !== "") {
+      writer.uint32(10).string(message.rcode);
+    }
+    if (message.server !== "") {
+      writer.uint32(18).string(message.server);
+    }
+    for (const v of message.records) {
+      DnsRecord.encode(v!, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DnsAnswer {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDnsAnswer();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.rcode = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.server = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.records.push(DnsRecord.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseResult(): Result {
   return {
     monitorId: "",
@@ -417,6 +941,11 @@ function createBaseResult(): Result {
     error: undefined,
     failedAssertions: [],
     resolvedIp: "",
+    evidence: undefined,
+    certificate: undefined,
+    ping: undefined,
+    dns: undefined,
+    screenshotId: "",
   };
 }
 
@@ -466,6 +995,21 @@ export const Result: MessageFns<Result> = {
     }
     if (message.resolvedIp !== "") {
       writer.uint32(122).string(message.resolvedIp);
+    }
+    if (message.evidence !== undefined) {
+      Evidence.encode(message.evidence, writer.uint32(130).fork()).join();
+    }
+    if (message.certificate !== undefined) {
+      Certificate.encode(message.certificate, writer.uint32(138).fork()).join();
+    }
+    if (message.ping !== undefined) {
+      PingStats.encode(message.ping, writer.uint32(146).fork()).join();
+    }
+    if (message.dns !== undefined) {
+      DnsAnswer.encode(message.dns, writer.uint32(154).fork()).join();
+    }
+    if (message.screenshotId !== "") {
+      writer.uint32(162).string(message.screenshotId);
     }
     return writer;
   },
@@ -601,6 +1145,46 @@ export const Result: MessageFns<Result> = {
             }
 
             message.resolvedIp = reader.string();
+            continue;
+          }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.evidence = Evidence.decode(reader, reader.uint32());
+            continue;
+          }
+          case 17: {
+            if (tag !== 138) {
+              break;
+            }
+
+            message.certificate = Certificate.decode(reader, reader.uint32());
+            continue;
+          }
+          case 18: {
+            if (tag !== 146) {
+              break;
+            }
+
+            message.ping = PingStats.decode(reader, reader.uint32());
+            continue;
+          }
+          case 19: {
+            if (tag !== 154) {
+              break;
+            }
+
+            message.dns = DnsAnswer.decode(reader, reader.uint32());
+            continue;
+          }
+          case 20: {
+            if (tag !== 162) {
+              break;
+            }
+
+            message.screenshotId = reader.string();
             continue;
           }
         }

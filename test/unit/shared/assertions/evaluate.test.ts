@@ -1,3 +1,4 @@
+import type { X509Certificate } from 'node:crypto'
 import t from 'tap'
 import { evaluate, needsBody } from '../../../../shared/assertions/evaluate.ts'
 import type { Observation } from '../../../../shared/result.ts'
@@ -12,7 +13,7 @@ const observation: Observation = {
   headers: { 'content-type': 'application/json; charset=utf-8', age: '10', server: 'nginx/1.2' },
   body: Buffer.from('{"ok":true,"n":9,"s":"text","none":null,"list":[{"id":"a b"}],"x y":1,"big":"10"}'),
   resolvedIp: '127.0.0.1',
-  certificate: { subject: 'CN=a', issuer: 'CN=b', validTo: NOW_MS + 10.5 * 86_400_000 },
+  certificate: { validTo: new Date(NOW_MS + 10.5 * 86_400_000).toUTCString() } as X509Certificate,
 }
 
 type Row = [type: string, operator: string, value: string, passes: boolean]

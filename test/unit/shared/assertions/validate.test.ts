@@ -50,6 +50,14 @@ const rows: [type: string, operator: string, value: string, problem: RegExp | nu
   ['json_path', 'exists', '$..a', /write the path only/],
   ['json_path', 'less_than', '$.n: x', /not a number/],
   ['dns_record', 'contains', '10.0.0.1', null],
+  ['dns_record', 'equals', 'MX: 10 mail.example.com', null],
+  ['dns_record', 'equals', 'MX:', /write it as "MX: 10 mail\.example\.com"/],
+  ['dns_record', 'matches', 'TXT: (', /missing closing \)/],
+  ['dns_record', 'exists', 'MX', null],
+  ['dns_record', 'exists', '', null],
+  ['dns_record', 'exists', 'PTR', /one type of A, AAAA/],
+  ['dns_record', 'exists', 'MX: 10', /one type of A, AAAA/],
+  ['dns_record', 'less_than', '5', /does not fit dns_record/],
   ['toString', 'equals', 'x', /not a type of assertion; use one of status_code, response_time/],
   ['__proto__', 'equals', 'x', /not a type of assertion/],
   ['body', 'constructor', 'x', /"constructor" is not an operator; use one of equals/],
@@ -65,7 +73,7 @@ t.test('an assertion that cannot be judged is refused with what would fit', asyn
 })
 
 t.test('every type and operator either fits or is refused; none is forgotten', async t => {
-  const sample: Record<string, string> = { header: 'A: 1', json_path: '$.a: 1' }
+  const sample: Record<string, string> = { header: 'A: 1', json_path: '$.a: 1', dns_record: 'A: 1' }
   for (const [type, { operators }] of Object.entries(READERS)) {
     for (const operator of OPERATOR_NAMES) {
       const bare = operator.endsWith('exists')

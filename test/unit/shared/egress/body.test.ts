@@ -1,12 +1,17 @@
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
+import { randomBytes } from 'node:crypto'
+import * as zlib from 'node:zlib'
 import t from 'tap'
 import { createDeadline, createEgress, type HttpRequest, request } from '../../../../shared/egress/index.ts'
+import { startCanned } from '../../../support/raw-server.ts'
 import { startTarget, type Target } from '../../../support/target.ts'
 
 const egress = createEgress({ allow: ['127.0.0.1'] })
 const LIMIT = 1024 * 1024
+const { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } = zlib
+/** node has it since 22.15 */
+const { zstdCompressSync } = zlib as { zstdCompressSync?: (text: string) => Buffer }
 
-async function ask({ url }: Target, parts: Partial<HttpRequest> = {}) {
+async function ask({ url }: Pick<Target, 'url'>, parts: Partial<HttpRequest> = {}) {
   const deadline = createDeadline(10_000)
   const defaults = { method: 'GET', headers: {}, body: null, maxBodyBytes: LIMIT, followRedirects: true }
   const answer = await request({ url, signal: deadline.signal, ...defaults, ...parts }, egress)
@@ -15,7 +20,7 @@ async function ask({ url }: Target, parts: Partial<HttpRequest> = {}) {
 }
 
 const text = 'all is well '.repeat(5000)
-const encodings: [name: string, encoding: string, bytes: Buffer][] = [
+const encodings: (readonly [name: string, encoding: string, bytes: Buffer])[] = [
   ['gzip', 'gzip', gzipSync(text)],
   ['gzip by its old name', 'x-gzip', gzipSync(text)],
   ['gzip in capitals', 'GZIP', gzipSync(text)],
@@ -23,6 +28,7 @@ const encodings: [name: string, encoding: string, bytes: Buffer][] = [
   ['deflate without its header', 'deflate', deflateRawSync(text)],
   ['brotli', 'br', brotliCompressSync(text)],
   ['nothing', 'identity', Buffer.from(text)],
+  ...(zstdCompressSync ? ([['zstd', 'zstd', zstdCompressSync(text)]] as const) : []),
 ]
 
 for (const [name, encoding, bytes] of encodings) {
@@ -37,8 +43,41 @@ for (const [name, encoding, bytes] of encodings) {
 
 t.test('a packing that nobody knows is left as it is', async t => {
   const target = await startTarget(t)
-  target.behave({ kind: 'answer', body: 'raw', headers: { 'content-encoding': 'zstd' } })
+  target.behave({ kind: 'answer', body: 'raw', headers: { 'content-encoding': 'rot13' } })
   t.match(await ask(target), { error: null, body: Buffer.from('raw') })
+})
+
+t.test('of a packed body that nobody wants the beginning is kept, unpacked', async t => {
+  const target = await startTarget(t)
+  const noise = randomBytes(30_000).toString('hex')
+  const packed: [string, Buffer, string][] = [
+    ['gzip', gzipSync(text), text],
+    ['deflate', deflateRawSync(text), text],
+    ['br', brotliCompressSync(noise), noise],
+    ['gzip', gzipSync(noise), noise],
+    ['br', brotliCompressSync(Buffer.alloc(300 * LIMIT, 'a'), { params: { 1: 1 } }), 'a'.repeat(4096)],
+  ]
+  for (const [encoding, body, whole] of packed) {
+    target.behave({ kind: 'answer', body, headers: { 'content-encoding': encoding } })
+    const { error, body: sample } = await ask(target, { keepBody: false })
+    t.equal(error, null)
+    t.ok(sample!.length > 3000 && sample!.length <= 4096, `${encoding}: ${sample!.length} bytes`)
+    t.ok(whole.startsWith(String(sample)))
+  }
+  target.behave({ kind: 'answer', body: 'not gzip at all', headers: { 'content-encoding': 'gzip' } })
+  t.match(
+    await ask(target, { keepBody: false }),
+    { error: null, statusCode: 200 },
+    'and whether it is right is nobody’s matter',
+  )
+})
+
+t.test('what came before an answer was cut off is kept', async t => {
+  const port = await startCanned(t, 'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nonly this')
+  for (const keepBody of [true, false]) {
+    const answer = await ask({ url: `http://127.0.0.1:${port}/` }, { keepBody })
+    t.match(answer, { error: { code: 'connection_reset' }, statusCode: 200, body: Buffer.from('only this') })
+  }
 })
 
 t.test('an answer without a body may name a packing', async t => {

@@ -83,12 +83,16 @@ t.test('a body of exactly the limit is whole', async t => {
   t.equal(answer.body?.length, 1000)
 })
 
-t.test('a body that nobody wants is read for its time only', async t => {
+t.test('of a body that nobody wants the beginning is kept, and the rest read for its time only', async t => {
   const target = await startTarget(t)
   target.behave({ kind: 'drip', everyMs: 5, body: 'four' })
   const answer = await ask(target.url, { keepBody: false })
-  t.match(answer, { error: null, body: null })
+  t.match(answer, { error: null, body: Buffer.from('four') })
   t.ok(answer.timings.transferUs > 10_000)
+  target.behave({ kind: 'big', bytes: 100_000, chunked: true })
+  const big = await ask(target.url, { keepBody: false })
+  t.match(big, { error: null, truncated: false })
+  t.equal(big.body?.length, 4096)
 })
 
 type Hang = [when: string, start: (t: Teardown) => Promise<string>, message: RegExp, statusCode: number | null]

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
+import { certificateOf, chainOf } from '../../../../shared/certificate.ts'
 import { createDeadline, createEgress, request } from '../../../../shared/egress/index.ts'
 import { FailureSource } from '../../../../shared/result.ts'
 import { createAuthority, type KeyPair } from '../../../support/certificates.ts'
@@ -45,7 +46,7 @@ t.test('a good certificate is seen, and the handshake is timed', async t => {
     certificate: { subject: 'CN=good.example' },
   })
   t.match(answer.certificate?.issuer, 'CN=Test authority')
-  t.equal(Math.round((answer.certificate!.validTo - Date.now()) / 86_400_000), 30)
+  t.equal(Math.round((Date.parse(answer.certificate!.validTo) - Date.now()) / 86_400_000), 30)
   t.ok(answer.timings.tlsUs > 0)
   t.equal(
     Object.values(answer.timings).reduce((a, b) => a + b, 0),
@@ -86,10 +87,28 @@ for (const [what, make, message] of bad) {
       statusCode: null,
       body: null,
     })
-    t.type(answer.certificate?.validTo, 'number')
+    t.ok(certificateOf(answer.certificate!).validToMs > 0)
     t.same(requests, [], 'no credentials reach a server that is not who it says')
   })
 }
+
+t.test('a long chain holds and is seen whole, each certificate with its dates, names and fingerprint', async t => {
+  const port = await serve(t, authority.issueLong('long.example', 4))
+  const answer = await ask(`https://long.example:${port}/`)
+  t.equal(answer.error, null)
+  const chain = chainOf(answer.certificate!)
+  const between = [4, 3, 2, 1].map(number => `CN=Between ${number}`)
+  t.same(
+    chain.slice(0, 5).map(({ subject }) => subject),
+    ['CN=long.example', ...between],
+  )
+  t.match(chain[0], { issuer: 'CN=Between 4', names: ['long.example'], fingerprint: /^[0-9a-f]{64}$/ })
+  t.equal(Math.round((chain[0]!.validToMs - chain[0]!.validFromMs) / 86_400_000), 9)
+  t.same(chain[1]!.names, [])
+  const distrusted = await ask(`https://long.example:${port}/`, plain)
+  t.match(distrusted.error, { code: 'tls_error' })
+  t.equal(chainOf(distrusted.certificate!).length, 5, 'also when nobody trusts it')
+})
 
 t.test('an authority that nobody trusts fails the check', async t => {
   const port = await serve(t, authority.issue('good.example', -1, 30))

@@ -1,0 +1,151 @@
+import type { Egress } from '../../shared/egress/index.ts'
+import { recipients } from '../alerts/recipients.ts'
+import { rulesOfMonitors } from '../alerts/store.ts'
+import { enqueueDeliveries } from '../deliveries/actions.ts'
+import { type EventRow, subjectOfMonitor } from '../events/catalog.ts'
+import { insertEvents } from '../events/store.ts'
+import { openIncidentsOf } from '../incidents/actions.ts'
+import { get } from '../platform/http.ts'
+import { newId } from '../platform/ids.ts'
+import type { Db, Tx } from '../platform/postgres.ts'
+import type { SeenCertificate } from '../results/certificates.ts'
+import { storeDocument } from './bootstrap-store.ts'
+import { linkWatches } from './domain-store.ts'
+import { expiryEvent } from './expiry-event.ts'
+import { parseBootstrap } from './rdap.ts'
+import { registrableDomain } from './registration.ts'
+import {
+  claimDueWatches,
+  type DueWatch,
+  holdMonitors,
+  setNextLooks,
+  statesOf,
+  upsertSeen,
+  upsertWarnings,
+  type Warned,
+  warningsOf,
+  watchEarliest,
+} from './store.ts'
+import { daysLeft, lookAt } from './windows.ts'
+
+const DAY_MS = 86_400_000
+/** A paused monitor is told nothing; how soon after its resume it is thought of again, at the latest. */
+const PAUSED_LOOK_MS = 600_000
+const DOCUMENT_LIMITS = { timeoutMs: 30_000, maxAnswerBytes: 4 * 1024 * 1024 }
+
+/** Keeps certificates that probes met, all in one transaction. The same ones again change nothing. */
+export async function storeCertificates(db: Db, seen: SeenCertificate[], now: Date): Promise<void> {
+  const ids = [...new Set(seen.map(({ monitorId }) => monitorId))]
+  await db.transaction(async tx => {
+    await holdMonitors(tx, ids)
+    await upsertSeen(tx, seen)
+    await watchEarliest(tx, ids, now)
+  })
+}
+
+/**
+ * Looks at up to `limit` watches that are due: ties new ones to their domain, and sends the warnings whose time has
+ * come, with the mark that they were sent, in one transaction. Answers how many it looked at.
+ */
+export async function lookAtDue(db: Db, publicUrl: string, limit: number, now: Date): Promise<number> {
+  return db.transaction(async tx => {
+    const due = await claimDueWatches(tx, now, limit)
+    const idle = due.filter(watch => watch.isDeleted)
+    const unlinked = due.filter(watch => !watch.isDeleted && watch.identity === null)
+    const known = due.filter(watch => !watch.isDeleted && watch.identity !== null)
+    await setNextLooks(
+      tx,
+      idle.map(({ monitorId, kind }) => ({ monitorId, kind, nextLookAt: null })),
+    )
+    if (unlinked.length > 0) {
+      const links = unlinked.map(({ monitorId, type, url }) => ({ monitorId, domain: registrableDomain(type, url) }))
+      await linkWatches(tx, links, now)
+    }
+    if (known.length > 0) await warn(tx, known, publicUrl, now)
+    return due.length
+  })
+}
+
+async function warn(tx: Tx, watches: DueWatch[], publicUrl: string, now: Date): Promise<void> {
+  const told = await warningsOf(
+    tx,
+    watches.map(({ monitorId }) => monitorId),
+  )
+  const warnings: Warned[] = []
+  const nextLooks: Parameters<typeof setNextLooks>[1] = []
+  const due: DueWatch[] = []
+  for (const watch of watches) {
+    const { monitorId, kind } = watch
+    if (watch.isPaused) {
+      nextLooks.push({ monitorId, kind, nextLookAt: new Date(now.getTime() + PAUSED_LOOK_MS) })
+      continue
+    }
+    const identity = watch.identity!
+    const before = told.find(one => one.monitorId === monitorId && one.kind === kind && one.identity === identity)
+    const look = lookAt(watch.expiresAt!, before?.warnedDays ?? null, now)
+    nextLooks.push({ monitorId, kind, nextLookAt: look.nextLookAt })
+    if (look.warn === null) continue
+    warnings.push({ monitorId, kind, identity, warnedDays: look.warn })
+    due.push(watch)
+  }
+  await setNextLooks(tx, nextLooks)
+  if (due.length === 0) return
+  await upsertWarnings(tx, warnings, now)
+  await tell(tx, due, publicUrl, now)
+}
+
+/** Events and their deliveries, to every channel with a rule on the monitor (decisions 6.5). */
+async function tell(tx: Tx, watches: DueWatch[], publicUrl: string, now: Date): Promise<void> {
+  const ids = [...new Set(watches.map(({ monitorId }) => monitorId))]
+  const states = await statesOf(tx, ids)
+  const incidents = await openIncidentsOf(tx, ids)
+  const events = watches.map(watch => {
+    const state = states.get(watch.monitorId) ?? null
+    const incident = incidents.find(one => one.monitor_id === watch.monitorId) ?? null
+    const days = daysLeft(watch.expiresAt!, now)
+    const monitor = { ...watch, id: watch.monitorId }
+    return expiryEvent(newId(), watch.kind, monitor, days, { state, incident, publicUrl }, now)
+  })
+  await insertEvents(tx, events)
+  const rules = await rulesOfMonitors(tx, ids)
+  await enqueueDeliveries(
+    tx,
+    events.flatMap(event => deliveriesOf(event, rules)),
+    now,
+  )
+}
+
+function deliveriesOf(event: EventRow, rules: Awaited<ReturnType<typeof rulesOfMonitors>>) {
+  const { projectId, subject } = event
+  const mine = rules.filter(({ monitorId }) => subjectOfMonitor(monitorId) === subject)
+  return recipients(event, mine).map(channelId => ({
+    projectId,
+    channelId,
+    eventId: event.id,
+    eventName: event.name,
+    subject,
+  }))
+}
+
+/**
+ * Fetches the list of registries' RDAP services, in the form of IANA's dns.json, for all processes. Answers how many
+ * top-level domains it names. Throws a sentence when it cannot be had or is no such list; then the old one stays.
+ */
+export async function refreshBootstrap(db: Db, egress: Egress, url: string, now: Date): Promise<number> {
+  const answer = await get(url, { Accept: 'application/json' }, DOCUMENT_LIMITS, egress)
+  if (answer.error) throw new Error(`${url} cannot be fetched: ${answer.error.message}`)
+  if (answer.statusCode !== 200) throw new Error(`${url} cannot be fetched: status ${answer.statusCode}`)
+  const text = answer.truncated ? '' : String(answer.body ?? '')
+  const bootstrap = parseBootstrap(parsed(text))
+  if (!bootstrap) throw new Error(`${url} is not a list of RDAP services in the form of IANA's dns.json`)
+  await storeDocument(db, text.replaceAll('\\u0000', ''), new Date(now.getTime() + 7 * DAY_MS), now)
+  return bootstrap.size
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

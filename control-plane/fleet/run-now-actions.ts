@@ -1,0 +1,107 @@
+import { RunDone } from '../../proto/gen/probe/v1/fleet.ts'
+import { RUN_REFUSALS, Trigger } from '../../shared/result.ts'
+import { type RunHint, runDoneSubject, runHintSubject } from '../../shared/subjects.ts'
+import { timeoutMsOf, toCheckSpec } from '../monitors/check-spec.ts'
+import type { StoredMonitor } from '../monitors/types.ts'
+import { monotonicMs, nowMs, sleep } from '../platform/clock.ts'
+import { newId } from '../platform/ids.ts'
+import type { Nats } from '../platform/nats.ts'
+import type { Db } from '../platform/postgres.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import { validationError } from '../web/errors.ts'
+import { type PresentedResult, presentAbsence, presentResult } from './check-result.ts'
+import { sealSpec, sizeProblem } from './sealed-spec.ts'
+import { regionEpochs } from './store.ts'
+
+/** How long a probe may take beside the check itself: to hear of it, to get a place, to answer. */
+const ANSWER_WITHIN_MS = 5_000
+/** A probe that drains or is full refuses; by then another one may have its work. */
+const ASK_AGAIN_AFTER_MS = 500
+
+/**
+ * Checks a monitor at once in each of its regions and waits for the results, at most its timeout and 5 s (decisions
+ * 3.1). One result a region, in the monitor's order; a region that gave none says why.
+ */
+export function runNow(context: { db: Db; nats: Nats }, monitor: StoredMonitor): Promise<PresentedResult[]> {
+  return checkInRegions(context, monitor, () => ({ configVersion: monitor.configVersion }))
+}
+
+/**
+ * The same for a monitor that is not stored: probes that would check it look once, nothing is published or kept, and
+ * the only trace is the answer. Throws 400 when it is too large to be handed on.
+ */
+export function runTest(
+  context: { db: Db; nats: Nats; secrets: Secrets },
+  draft: StoredMonitor,
+): Promise<PresentedResult[]> {
+  const { nats, secrets } = context
+  const spec = toCheckSpec({ ...draft, screenshotOnFailure: false, screenshotCompare: false }, secrets)
+  const tooLarge = sizeProblem(spec, nats.connection.info?.max_payload ?? Number.POSITIVE_INFINITY)
+  if (tooLarge !== null) throw validationError([{ path: 'body', message: tooLarge }])
+  return checkInRegions(context, draft, runId => ({ sealedSpec: sealSpec(spec, runId, secrets) }))
+}
+
+/** What a hint tells beside the run and the monitor. */
+type Extra = (runId: string) => Pick<RunHint, 'sealedSpec' | 'configVersion'>
+
+async function checkInRegions(
+  { db, nats }: { db: Db; nats: Nats },
+  monitor: StoredMonitor,
+  extra: Extra,
+): Promise<PresentedResult[]> {
+  const live = new Map((await regionEpochs(db)).map(row => [row.region, row.probes]))
+  const atMs = nowMs()
+  return Promise.all(
+    monitor.regions.map(async region => {
+      const probes = live.get(region) ?? []
+      const absent = (code: 'no_probe' | 'no_answer', message: string) =>
+        presentAbsence(monitor.id, region, atMs, { code, message })
+      if (probes.length === 0) return absent('no_probe', `no probe of ${region} is connected`)
+      if (!probes.some(({ capabilities }) => capabilities.includes(monitor.type))) {
+        return absent('no_probe', `no probe of ${region} that is connected can run ${monitor.type} checks`)
+      }
+      const done = await askRegion(nats, monitor, region, extra)
+      if (done?.result) return presentResult(done.result, region, done.probeId)
+      return absent('no_answer', `the probe of ${region} did not answer in time`)
+    }),
+  )
+}
+
+/** Asks until a probe has looked or the time is up; the last refusal, if any, is better than no answer. */
+async function askRegion(nats: Nats, monitor: StoredMonitor, region: string, extra: Extra): Promise<RunDone | null> {
+  const endMs = monotonicMs() + timeoutMsOf(monitor) + ANSWER_WITHIN_MS
+  let refusal: RunDone | null = null
+  for (;;) {
+    const answer = await askOnce(nats, monitor.id, region, { extra, withinMs: endMs - monotonicMs() })
+    if (!isRefusal(answer)) return answer ?? refusal
+    if (monotonicMs() + ASK_AGAIN_AFTER_MS >= endMs) return answer
+    refusal = answer
+    await sleep(ASK_AGAIN_AFTER_MS)
+  }
+}
+
+async function askOnce(
+  nats: Nats,
+  monitorId: string,
+  region: string,
+  { extra, withinMs }: { extra: Extra; withinMs: number },
+): Promise<RunDone | null> {
+  const runId = newId()
+  const hint: RunHint = { runId, monitorId, trigger: Trigger.RUN_NOW, scheduledAtMs: nowMs(), ...extra(runId) }
+  const waiting = new AbortController()
+  let answer: RunDone | null = null
+  const subscription = nats.connection.subscribe(runDoneSubject(runId), {
+    max: 1,
+    callback(_error, message) {
+      answer = RunDone.decode(message.data)
+      waiting.abort()
+    },
+  })
+  nats.connection.publish(runHintSubject(region), JSON.stringify(hint))
+  await sleep(withinMs, waiting.signal)
+  subscription.unsubscribe()
+  return answer
+}
+
+const isRefusal = (answer: RunDone | null) =>
+  (RUN_REFUSALS as readonly (string | undefined)[]).includes(answer?.result?.error?.code)

@@ -1,0 +1,37 @@
+import { createRateLimit } from '../web/rate-limit.ts'
+
+/** Most tests of monitors that a project may have running at once. */
+export const TESTS_AT_ONCE = 10
+
+/** Either a turn, to be ended, or why there is none. */
+export type Turn = { end(): void } | { message: string; retryAfterSeconds: number }
+
+/** Whether a project may test a monitor now. */
+export type TestLimit = (projectId: string, nowMs: number) => Turn
+
+/**
+ * Tests make requests on demand, with nothing stored that would show who asked: so many a minute, and so many at once,
+ * a project. Like the general limit it counts in one process.
+ */
+export function createTestLimit(perMinute: number): TestLimit {
+  const rate = createRateLimit(perMinute)
+  const running = new Map<string, number>()
+  const add = (projectId: string, change: 1 | -1) => {
+    const next = (running.get(projectId) ?? 0) + change
+    if (next === 0) running.delete(projectId)
+    else running.set(projectId, next)
+  }
+  return (projectId, nowMs) => {
+    if ((running.get(projectId) ?? 0) >= TESTS_AT_ONCE) {
+      const message = `${TESTS_AT_ONCE} tests of this project are running; wait until one has ended`
+      return { message, retryAfterSeconds: 5 }
+    }
+    const { allowed, resetSeconds } = rate(projectId, nowMs)
+    if (!allowed) {
+      const message = `more than ${perMinute} tests of monitors a minute in this project`
+      return { message, retryAfterSeconds: resetSeconds }
+    }
+    add(projectId, 1)
+    return { end: () => add(projectId, -1) }
+  }
+}

@@ -1,0 +1,44 @@
+import { createRateLimit, type Use } from '../web/rate-limit.ts'
+
+/** Unknown tokens a minute and client; past it, its tokens that are not familiar are not looked up any more. */
+const GUESSES_PER_MINUTE = 60
+const MOST_FAMILIAR = 100_000
+
+export type PingLimits = {
+  /** counts one ping, and says whether it may be taken */
+  use(token: string, client: string, nowMs: number): Use
+  /** what came of it */
+  note(token: string, client: string, isKnown: boolean, nowMs: number): void
+}
+
+/**
+ * Two limits: a token's own, so that a job in a loop floods nothing, and a client's for guesses. A token that this
+ * process has taken a ping for is no guess, whoever shares its client's address.
+ */
+export function createPingLimits(pingsPerMinute: number): PingLimits {
+  const ofToken = createRateLimit(pingsPerMinute)
+  const familiar = new Set<string>()
+  let minute = 0
+  let guesses = new Map<string, number>()
+  const guessesOf = (client: string, nowMs: number) => {
+    const current = Math.floor(nowMs / 60_000)
+    if (current !== minute) guesses = new Map()
+    minute = current
+    return guesses.get(client) ?? 0
+  }
+  return {
+    use(token, client, nowMs) {
+      const use = ofToken(token, nowMs)
+      const isGuessing = guessesOf(client, nowMs) >= GUESSES_PER_MINUTE && !familiar.has(token)
+      return isGuessing ? { ...use, allowed: false } : use
+    },
+    note(token, client, isKnown, nowMs) {
+      if (!isKnown) {
+        guesses.set(client, guessesOf(client, nowMs) + 1)
+        return
+      }
+      if (familiar.size >= MOST_FAMILIAR) familiar.clear()
+      familiar.add(token)
+    },
+  }
+}

@@ -1,0 +1,84 @@
+import { isIP } from 'node:net'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { networkOf } from '../accounts/bootstrap/network.ts'
+import { monotonicMs, nowMs, sleep } from '../platform/clock.ts'
+import { toApiError } from '../web/answer.ts'
+import type { App } from '../web/app.ts'
+import { notFound, rateLimited, unavailable } from '../web/errors.ts'
+import { type HeartbeatTools, takePings } from './actions.ts'
+import { createGroupCommit } from './group-commit.ts'
+import { createPingLimits } from './limits.ts'
+import { isToken, readSignal } from './signal.ts'
+import { BODY_KEPT_BYTES, keptBody } from './text.ts'
+import type { Arrival } from './types.ts'
+
+export type PingContext = HeartbeatTools & { pingsPerMinute: number }
+
+type PingRequest = FastifyRequest<{ Params: { token: string; signal?: string } }>
+
+/** One commit at a time is fastest; a second group goes when a lock holds the first one up. */
+const GROUPS = {
+  size: 500,
+  groups: 4,
+  waiting: 20_000,
+  full: () => unavailable('too many pings at once'),
+  patience: () => sleep(200),
+}
+
+/**
+ * Ping URLs (decisions 3.7), outside /api/v1: the token is the only secret, answers are short texts. `OK` is said after
+ * the commit, so what was acknowledged is never lost.
+ */
+export function pingRoutes(app: App, { pingsPerMinute, ...tools }: PingContext): void {
+  const commit = createGroupCommit((arrivals: Arrival[]) => takePings(tools, arrivals), GROUPS)
+  const limits = createPingLimits(pingsPerMinute)
+
+  // any body is a ping's body, whatever it calls itself; what is too long is read and dropped
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', async (_request: unknown, body: AsyncIterable<Buffer>) => beginningOf(body))
+  app.setErrorHandler(answerText)
+
+  for (const url of ['/ping/:token', '/ping/:token/:signal']) {
+    app.route({
+      method: ['GET', 'HEAD', 'POST'],
+      url,
+      handler: async (request: PingRequest, reply) => {
+        const receivedMs = monotonicMs()
+        const { token } = request.params
+        const signal = readSignal(request.params.signal)
+        if (!isToken(token) || signal === null) throw notFound('ping URL')
+        const client = clientOf(request)
+        const use = limits.use(token, client, nowMs())
+        if (!use.allowed) throw rateLimited('too many pings', use.resetSeconds)
+        const body = keptBody((request.body as Buffer | undefined) ?? Buffer.alloc(0))
+        const isKnown = await commit({ token, signal, body, receivedMs })
+        limits.note(token, client, isKnown, nowMs())
+        if (!isKnown) throw notFound('ping URL')
+        return text(reply).send('OK')
+      },
+    })
+  }
+}
+
+/** The network that guesses count against. What a proxy wrote may be anything; then it is the proxy's own. */
+const clientOf = ({ ip, socket }: FastifyRequest) => networkOf(isIP(ip) ? ip : (socket.remoteAddress ?? '0.0.0.0'))
+
+async function beginningOf(body: AsyncIterable<Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of body) {
+    if (length < BODY_KEPT_BYTES) chunks.push(chunk)
+    length += chunk.length
+  }
+  return Buffer.concat(chunks).subarray(0, BODY_KEPT_BYTES)
+}
+
+function answerText(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
+  const { status, message, extra } = toApiError(thrown, request.id)
+  if (status >= 500) request.log.error({ err: thrown, request_id: request.id }, 'a ping failed')
+  if (extra.retryAfterSeconds !== undefined) reply.header('retry-after', extra.retryAfterSeconds)
+  return text(reply).code(status).send(message)
+}
+
+const text = (reply: FastifyReply) =>
+  reply.header('content-type', 'text/plain; charset=utf-8').header('cache-control', 'no-store')

@@ -1,0 +1,12 @@
+/**
+ * What only some checks have: JSON where it is there, empty for the rest. A screenshot's id stands in its store.
+ * `trigger` is result.proto's, 0 the schedule.
+ */
+export const statements = [
+  `ALTER TABLE results
+     ADD COLUMN IF NOT EXISTS evidence String CODEC(ZSTD),
+     ADD COLUMN IF NOT EXISTS certificate String CODEC(ZSTD),
+     ADD COLUMN IF NOT EXISTS details String CODEC(ZSTD),
+     ADD COLUMN IF NOT EXISTS screenshot_id String CODEC(ZSTD),
+     ADD COLUMN IF NOT EXISTS trigger UInt8`,
+]

@@ -1,0 +1,77 @@
+import { ScreenshotKind } from '../../proto/gen/probe/v1/screenshot.ts'
+import { type DifferenceHint, differenceHintSubject } from '../../shared/subjects.ts'
+import { now } from '../platform/clock.ts'
+import type { Nats } from '../platform/nats.ts'
+import type { ObjectStore } from '../platform/objects.ts'
+import type { Db, Tx } from '../platform/postgres.ts'
+import { type Arrived, storeKeyOf } from './arrived.ts'
+import { acceptComparisons, lockBaseline, setBaseline, setDifference } from './baseline-store.ts'
+import { differenceOf, type Page, readPage } from './compare.ts'
+import { insertScreenshot, ownerOfMonitor } from './store.ts'
+
+export type ScreenshotTools = { db: Db; nats: Nats; objects: ObjectStore }
+
+/**
+ * Keeps a screenshot that came from a probe: the bytes, the row, and for a comparison what it differs in from the
+ * baseline, which the first one becomes. False: there is no such monitor. The same one again changes nothing. Throws a
+ * PictureError for a comparison that is no page.
+ */
+export async function keepScreenshot(tools: ScreenshotTools, takenIn: string, arrived: Arrived): Promise<boolean> {
+  const { db, objects } = tools
+  const { id, probeId, order, contentType } = arrived
+  const { monitorId, region, attempt } = order
+  const owner = await ownerOfMonitor(db, monitorId)
+  if (owner === null) return false
+  const image = Buffer.from(arrived.image)
+  const isComparison = order.kind === ScreenshotKind.COMPARISON
+  const page = isComparison ? readPage(image) : null
+  const storeKey = storeKeyOf(owner.projectId, arrived)
+  await objects.put(storeKey, image, contentType)
+  const difference = await db.transaction(async tx => {
+    await insertScreenshot(tx, {
+      ...{ id, monitorId, region, takenIn, probeId, attempt, contentType, storeKey },
+      projectId: owner.projectId,
+      scheduledAt: new Date(order.scheduledAtMs),
+      kind: isComparison ? 'comparison' : 'failure',
+      sizeBytes: image.length,
+      difference: null,
+      createdAt: now(),
+    })
+    return page && compare(tx, objects, { ...order, id, page, url: owner.url })
+  })
+  if (isComparison) tellProbes(tools.nats, region, { monitorId, difference })
+  return true
+}
+
+type Comparison = { id: string; monitorId: string; region: string; url: string; page: Page }
+
+/** Null when the screenshot is the baseline from now on: the first of its region, or the first of another address. */
+async function compare(
+  tx: Tx,
+  objects: ObjectStore,
+  { id, monitorId, region, url, page }: Comparison,
+): Promise<number | null> {
+  const key = { monitorId, region, screenshotId: id, now: now() }
+  const baseline = await lockBaseline(tx, monitorId, region)
+  if (baseline?.screenshotId === id) return null
+  const bytes = baseline?.url === url ? await objects.get(baseline.storeKey) : null
+  if (bytes === null) {
+    await setBaseline(tx, { ...key, url })
+    return null
+  }
+  const difference = differenceOf(readPage(bytes), page)
+  await setDifference(tx, { ...key, difference })
+  return difference
+}
+
+/** From now on the newest comparison is what each region's page is compared with. Returns the regions that have one. */
+export async function acceptBaseline({ db, nats }: Pick<ScreenshotTools, 'db' | 'nats'>, monitorId: string) {
+  const regions = await db.transaction(tx => acceptComparisons(tx, monitorId, now()))
+  for (const region of regions) tellProbes(nats, region, { monitorId, difference: null })
+  return regions
+}
+
+/** A hint: a probe that does not hear it hears the next one, or reads it with its assignments. */
+function tellProbes(nats: Nats, region: string, hint: DifferenceHint): void {
+  nats.connection.publish(differenceHintSubject(region), JSON.stringify(hint))
+}

@@ -1,0 +1,35 @@
+import { type Screenshot, ScreenshotKind, type ScreenshotOrder } from '../../proto/gen/probe/v1/screenshot.ts'
+import { REGIONS } from '../../shared/check.ts'
+
+/** 1 MiB; a probe keeps below it, because one NATS message holds a screenshot. */
+const LARGEST_BYTES = 1024 * 1024
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+/** The first bytes of each kind of picture; what a probe says of it is not taken on trust. */
+const MAGIC: Record<string, string> = { 'image/jpeg': 'ffd8ff', 'image/png': '89504e470d0a1a0a' }
+const SUFFIX: Record<string, string> = { 'image/jpeg': 'jpg', 'image/png': 'png' }
+
+export type Arrived = Screenshot & { order: ScreenshotOrder }
+
+/** Why a screenshot that came from a probe is not kept, or null. */
+export function faultOf(screenshot: Screenshot): string | null {
+  const { id, probeId, order, contentType, image } = screenshot
+  if (!order) return 'it belongs to no check'
+  if (![id, probeId, order.monitorId].every(text => UUID.test(text))) return 'an id is not a UUID'
+  if (!(REGIONS as readonly string[]).includes(order.region)) return 'there is no such region'
+  if (!(order.scheduledAtMs > 0) || order.attempt > 100) return 'there is no such check'
+  if (image.length > LARGEST_BYTES) return 'it is larger than 1 MiB'
+  const magic = MAGIC[contentType]
+  if (
+    !magic ||
+    Buffer.from(image)
+      .subarray(0, magic.length / 2)
+      .toString('hex') !== magic
+  )
+    return 'it is no picture'
+  if (order.kind === ScreenshotKind.COMPARISON && contentType !== 'image/png') return 'a comparison is a PNG'
+  return null
+}
+
+/** Where its bytes are kept. */
+export const storeKeyOf = (projectId: string, { id, order, contentType }: Arrived) =>
+  `${projectId}/${order.monitorId}/${id}.${SUFFIX[contentType]}`

@@ -1,0 +1,41 @@
+import { nowMs } from '../platform/clock.ts'
+import { isId } from '../platform/ids.ts'
+import type { ObjectStore } from '../platform/objects.ts'
+import type { Db } from '../platform/postgres.ts'
+import { equalSecrets } from '../platform/secrets.ts'
+import type { Sign } from '../platform/signer.ts'
+import type { App } from '../web/app.ts'
+import { insufficientScope, notFound } from '../web/errors.ts'
+import { signatureOf } from './link.ts'
+import { findScreenshot } from './store.ts'
+
+/**
+ * `GET {origin}/screenshots/{id}?expires&signature`: the picture itself. A link that was not made for it is a 404, one
+ * that was and is over a 403. It is a picture and nothing else, whatever a page has painted into it.
+ */
+export function imageRoutes(app: App, { db, objects, sign }: { db: Db; objects: ObjectStore; sign: Sign }): void {
+  app.get<{ Params: { id: string } }>('/screenshots/:id', async (request, reply) => {
+    const { id } = request.params
+    const { expires, signature } = request.query as Record<string, unknown>
+    const screenshot = isId(id) ? await findScreenshot(db, id) : null
+    const isSigned =
+      screenshot !== null &&
+      typeof signature === 'string' &&
+      /^\d{1,12}$/.test(String(expires)) &&
+      equalSecrets(signature, signatureOf(screenshot, Number(expires), sign))
+    if (!isSigned) throw notFound('screenshot')
+    const leftSeconds = Math.floor(Number(expires) - nowMs() / 1_000)
+    if (leftSeconds < 0) throw insufficientScope('this link is over; read the check again for a new one')
+    const bytes = await objects.get(screenshot.storeKey)
+    if (bytes === null) throw notFound('screenshot')
+    return reply
+      .headers({
+        'content-type': screenshot.contentType,
+        'content-disposition': 'inline',
+        'content-security-policy': "default-src 'none'; sandbox",
+        'cache-control': `private, max-age=${leftSeconds}, immutable`,
+        'referrer-policy': 'no-referrer',
+      })
+      .send(bytes)
+  })
+}

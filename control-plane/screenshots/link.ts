@@ -1,0 +1,23 @@
+import type { Sign } from '../platform/signer.ts'
+
+/** The tenant is part of what is signed: a link made for one opens nothing of another's. */
+export type Linked = { id: string; projectId: string }
+
+const VALID_SECONDS = 3_600
+/** Links made within so long are the same, so that browsers may keep what they point to. */
+const STEP_SECONDS = 300
+
+/** When a link that is made now stops working, in seconds since 1970: after an hour, up to five minutes more. */
+export function expiryOf(now: Date): number {
+  return Math.ceil((now.getTime() / 1_000 + VALID_SECONDS) / STEP_SECONDS) * STEP_SECONDS
+}
+
+/** `{origin}/screenshots/{id}?expires&signature`: opens without a key, for as long as it is valid. */
+export function screenshotUrl(origin: string, linked: Linked, now: Date, sign: Sign): string {
+  const expires = expiryOf(now)
+  return `${origin}/screenshots/${linked.id}?expires=${expires}&signature=${signatureOf(linked, expires, sign)}`
+}
+
+export function signatureOf({ id, projectId }: Linked, expires: number, sign: Sign): string {
+  return sign(`${projectId} ${id} ${expires}`)
+}

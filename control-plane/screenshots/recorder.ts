@@ -1,0 +1,68 @@
+import { Screenshot } from '../../proto/gen/probe/v1/screenshot.ts'
+import { SHOTS_STREAM } from '../../shared/subjects.ts'
+import { durableConsumer, fetchMessages, type JsMsg } from '../platform/durable-consumer.ts'
+import { type Loop, type LoopTools, startLoop } from '../platform/loop.ts'
+import { isRefusedRow } from '../platform/postgres.ts'
+import { keepScreenshot, type ScreenshotTools } from './actions.ts'
+import { type Arrived, faultOf } from './arrived.ts'
+import { PictureError } from './compare.ts'
+
+const MESSAGES_AT_ONCE = 10
+const FETCH_WAIT_MS = 1_000
+/** The store or the database is away: the same message comes again so much later. */
+const RETRY_AFTER_MS = 2_000
+
+/**
+ * Moves screenshots from the stream into the object store, with acks, one after another. What cannot be kept is counted
+ * and set aside; an engine that is away stops it. Any number of processes may run it.
+ */
+export function startScreenshotRecorder(context: LoopTools & ScreenshotTools): Loop {
+  const kept = context.metrics.counter('picket_screenshots_total', 'Screenshots that came from probes', ['outcome'])
+  let consumer: Awaited<ReturnType<typeof durableConsumer>> | null = null
+  return startLoop('screenshots', 0, context, async signal => {
+    try {
+      consumer ??= await durableConsumer(context.nats, SHOTS_STREAM, 'screenshots')
+      while (!signal.aborted) {
+        for (const message of await fetchMessages(consumer, MESSAGES_AT_ONCE, FETCH_WAIT_MS)) {
+          kept.inc({ outcome: await keep(context, message) })
+        }
+      }
+    } catch (error) {
+      // the stream may have been made anew meanwhile
+      consumer = null
+      throw error
+    }
+  })
+}
+
+async function keep(context: LoopTools & ScreenshotTools, message: JsMsg): Promise<'kept' | 'refused' | 'unknown'> {
+  const screenshot = readScreenshot(message)
+  const fault = screenshot && faultOf(screenshot)
+  if (screenshot === null || fault) {
+    context.log.warn({ subject: message.subject, fault }, 'a screenshot was refused')
+    message.ack()
+    return 'refused'
+  }
+  try {
+    const takenIn = message.subject.slice(SHOTS_STREAM.length + 1)
+    const isKept = await keepScreenshot(context, takenIn, screenshot as Arrived)
+    message.ack()
+    return isKept ? 'kept' : 'unknown'
+  } catch (error) {
+    if (isRefusedRow(error) || error instanceof PictureError) {
+      context.log.warn({ err: error, subject: message.subject }, 'a screenshot cannot be kept')
+      message.ack()
+      return 'refused'
+    }
+    message.nak(RETRY_AFTER_MS)
+    throw error
+  }
+}
+
+function readScreenshot(message: JsMsg): Screenshot | null {
+  try {
+    return Screenshot.decode(message.data)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,86 @@
+import { dnsTypesIn } from '../../shared/assertions/dns-record.ts'
+import type { Check, CheckSpec } from '../../shared/check.ts'
+import type { DnsType } from '../../shared/dns-types.ts'
+import type { DnsTarget } from '../../shared/dns-uri.ts'
+import { askDns, type DnsReply, type DnsSeen } from '../../shared/egress/index.ts'
+import { type CheckError, type DnsAnswer, type DnsRecord, FailureSource } from '../../shared/result.ts'
+import { parseDnsTarget } from '../../shared/target.ts'
+
+type Plan = Pick<DnsTarget, 'name' | 'server'> & {
+  types: readonly DnsType[]
+  /** the customer named types: each has to be answered well, not only one of them */
+  isExplicit: boolean
+  /** `dns_record` assertions replace the demand for a record */
+  hasRecordAssertion: boolean
+}
+
+const plans = new WeakMap<CheckSpec, Plan>()
+
+/** Asks for the name's records and is content with an answer that has some, or that its assertions hold for. */
+export const checkDns: Check = async (spec, signal, egress) => {
+  const plan = planOf(spec)
+  const seen = await askDns(plan, signal, egress)
+  const { timings, totalUs, resolvedIp } = seen
+  const dns = answerOf(seen)
+  const error = seen.error ?? errorIn(plan, seen.replies, dns)
+  return { error, timings, totalUs, resolvedIp, statusCode: null, headers: null, body: null, certificate: null, dns }
+}
+
+function planOf(spec: CheckSpec): Plan {
+  const known = plans.get(spec)
+  if (known) return known
+  const target = parseDnsTarget(spec.url)
+  if ('error' in target) throw new Error(target.error)
+  const named = new Set([...(target.type ? [target.type] : []), ...dnsTypesIn(spec.assertions)])
+  const plan: Plan = {
+    name: target.name,
+    server: target.server,
+    types: named.size > 0 ? [...named] : ['A', 'AAAA'],
+    isExplicit: named.size > 0,
+    hasRecordAssertion: spec.assertions.some(({ type }) => type === 'dns_record'),
+  }
+  plans.set(spec, plan)
+  return plan
+}
+
+/** All answers as one: the first rcode that is not NOERROR, and every record once. */
+function answerOf({ replies, server }: DnsSeen): DnsAnswer | null {
+  if (replies.length === 0) return null
+  const rcode = replies.find(reply => reply.rcode !== 'NOERROR')?.rcode ?? 'NOERROR'
+  const records = new Map<string, DnsRecord>()
+  for (const record of replies.flatMap(reply => reply.records)) {
+    records.set(`${record.type} ${record.name} ${record.value}`, record)
+  }
+  return { rcode, server, records: [...records.values()] }
+}
+
+function errorIn(plan: Plan, replies: DnsReply[], answer: DnsAnswer | null): CheckError | null {
+  const bad = replies.find(({ rcode }) => rcode !== 'NOERROR')
+  const isFound = answer?.records.some(({ type }) => plan.types.some(asked => asked === type)) ?? false
+  // Some servers are at odds with one of the two types of address; a name that has the other is there.
+  if (bad && (plan.isExplicit || !isFound)) return rcodeError(plan, bad)
+  if (isFound || plan.hasRecordAssertion) return null
+  return {
+    source: FailureSource.TARGET,
+    code: 'dns_no_records',
+    message: `${plan.name} has no ${plan.types.join(' or ')} record`,
+  }
+}
+
+const MEANING: Record<string, string> = {
+  NXDOMAIN: 'the name does not exist',
+  SERVFAIL: 'the server could not find the answer',
+  REFUSED: 'the server refuses the question',
+  FORMERR: 'the server does not understand the question',
+  NOTIMP: 'the server does not know this kind of question',
+}
+
+/** That a name does not exist is the target's fault; what else the probe's own resolver says is the resolver's. */
+function rcodeError({ server }: Plan, { rcode, type }: DnsReply): CheckError {
+  const isTargets = server !== null || rcode === 'NXDOMAIN'
+  return {
+    source: isTargets ? FailureSource.TARGET : FailureSource.RESOLVER,
+    code: `dns_${rcode.toLowerCase()}`,
+    message: `asked for ${type}: ${MEANING[rcode] ?? 'the server answered with an error'} (${rcode})`,
+  }
+}

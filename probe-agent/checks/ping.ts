@@ -1,0 +1,26 @@
+import type { Check, CheckSpec } from '../../shared/check.ts'
+import { pingHost } from '../../shared/egress/index.ts'
+import { parseTarget } from '../../shared/target.ts'
+
+const ECHOES = 3
+const GAP_MS = 200
+
+const hosts = new WeakMap<CheckSpec, string>()
+
+/** Sends three ICMP echoes; one answer is enough. How many were lost stands in the result. */
+export const checkPing: Check = async (spec, signal, egress) => ({
+  ...(await pingHost({ host: hostOf(spec), count: ECHOES, gapMs: GAP_MS }, signal, egress)),
+  statusCode: null,
+  headers: null,
+  body: null,
+  certificate: null,
+})
+
+function hostOf(spec: CheckSpec): string {
+  const known = hosts.get(spec)
+  if (known) return known
+  const target = parseTarget('ping', spec.url)
+  if ('error' in target) throw new Error(target.error)
+  hosts.set(spec, target.host)
+  return target.host
+}

@@ -1,0 +1,95 @@
+import { chmodSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Browser, chromium } from 'playwright-core'
+import { type BrowserFound, SETPRIV } from './find-browser.ts'
+import type { PictureOrder } from './order.ts'
+
+const LARGEST_FILE_BYTES = 64 * 1024 * 1024
+
+/**
+ * What the browser may not do. It resolves no name and opens no connection but to our proxy, loopback included; nothing
+ * of WebRTC or QUIC goes around it; it asks nobody for updates, and opens no second window.
+ */
+const FLAGS = [
+  '--headless',
+  '--remote-debugging-pipe',
+  '--proxy-bypass-list=<-loopback>',
+  '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',
+  '--disable-quic',
+  '--webrtc-ip-handling-policy=disable_non_proxied_udp',
+  '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
+  '--dns-prefetch-disable',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-component-extensions-with-background-pages',
+  '--disable-default-apps',
+  '--disable-domain-reliability',
+  '--disable-extensions',
+  '--disable-sync',
+  '--disable-breakpad',
+  '--disable-crash-reporter',
+  '--disable-client-side-phishing-detection',
+  '--disable-features=Translate,OptimizationHints,MediaRouter,DialMediaRouteProvider,CertificateTransparencyComponentUpdater,PaintHolding',
+  '--block-new-web-contents',
+  '--deny-permission-prompts',
+  '--no-first-run',
+  '--no-default-browser-check',
+  '--no-pings',
+  '--no-service-autorun',
+  '--metrics-recording-only',
+  '--mute-audio',
+  '--disable-gpu',
+  '--disable-dev-shm-usage',
+  '--password-store=basic',
+  '--use-mock-keychain',
+  '--force-color-profile=srgb',
+  '--hide-scrollbars',
+  '--renderer-process-limit=2',
+  '--js-flags=--max-old-space-size=256',
+]
+
+/**
+ * Starts the browser without rights: another user when we are root, no new privileges, low priority, small files only,
+ * dead when we are. Its own sandbox is on wherever the kernel lets it; without it those limits and the guard remain.
+ */
+export async function openBrowser(order: PictureOrder, proxyUrl: string, timeoutMs: number): Promise<Browser> {
+  const { home } = order
+  const executable = await executableOf(order.browser)
+  const launch = (flags: string[]) =>
+    chromium.launch({
+      executablePath: SETPRIV,
+      ignoreDefaultArgs: true,
+      args: [
+        ...limitsFor(order.userId),
+        executable,
+        ...FLAGS,
+        ...flags,
+        `--user-data-dir=${join(home, 'profile')}`,
+        `--proxy-server=${proxyUrl}`,
+        'about:blank',
+      ],
+      env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: home, TMPDIR: home, LANG: 'C.UTF-8' },
+      handleSIGHUP: false,
+      handleSIGINT: false,
+      handleSIGTERM: false,
+      timeout: timeoutMs,
+    })
+  return launch([]).catch(error => {
+    if (!/sandbox/i.test(String(error))) throw error
+    return launch(['--no-sandbox'])
+  })
+}
+
+function limitsFor(userId: number | null): string[] {
+  const user = userId === null ? [] : [`--reuid=${userId}`, `--regid=${userId}`, '--clear-groups', '--inh-caps=-all']
+  const files = ['prlimit', `--fsize=${LARGEST_FILE_BYTES}`, '--core=0', '--']
+  return [...user, '--no-new-privs', '--pdeathsig=KILL', '--', ...files, 'nice', '-n', '19']
+}
+
+async function executableOf(found: BrowserFound): Promise<string> {
+  if ('path' in found) return found.path
+  const { default: unpacked } = await import('@sparticuz/chromium')
+  const path = await unpacked.executablePath()
+  chmodSync(path, 0o755)
+  return path
+}

@@ -1,0 +1,91 @@
+import type { Browser, CDPSession, Page } from 'playwright-core'
+import { machine } from '../clock.ts'
+import { PICTURE_LIMIT_BYTES, type PictureOrder } from './order.ts'
+
+export type Picture = { statusCode: number; contentType: string; bytes: Buffer }
+
+const VIEWPORT = { width: 1280, height: 800 }
+/** A page that is still loading then is photographed as it is. */
+const LOADED_WITHIN_MS = 6_000
+/** Time for the picture itself, kept free of the page's loading. */
+const SHUTTER_MS = 2_500
+const SETTLE_MS = 250
+const JPEG_QUALITIES = [70, 30]
+
+/**
+ * Opens the page and photographs it. Throws when no answer came, when the page is stuck, or when the picture is larger
+ * than what can be sent.
+ */
+export async function takePicture(browser: Browser, order: PictureOrder, leftMs: () => number): Promise<Picture> {
+  const context = await browser.newContext({
+    viewport: VIEWPORT,
+    acceptDownloads: false,
+    serviceWorkers: 'block',
+    permissions: [],
+    locale: 'en-US',
+    timezoneId: 'UTC',
+    reducedMotion: 'reduce',
+  })
+  const page = await context.newPage()
+  const cdp = await context.newCDPSession(page)
+  await guardRequests(cdp, order)
+  const statusCode = await open(page, order.url, leftMs)
+  return { statusCode, ...(await shoot(cdp, order.format, leftMs())) }
+}
+
+async function open(page: Page, url: string, leftMs: () => number): Promise<number> {
+  const answer = await page.goto(url, { waitUntil: 'commit', timeout: Math.max(1, leftMs() - SHUTTER_MS) })
+  if (answer === null) throw new Error('the page gave no answer')
+  const loadWithinMs = Math.max(1, Math.min(LOADED_WITHIN_MS, leftMs() - SHUTTER_MS))
+  await page.waitForLoadState('load', { timeout: loadWithinMs }).catch(() => {})
+  await machine.pause(SETTLE_MS)
+  return answer.status()
+}
+
+/**
+ * Every request of the page passes here, each hop of a redirect too: only http(s), and what a page carries in itself,
+ * goes on, and the check's own headers go to the check's own origin only (decisions 20 of the project).
+ */
+async function guardRequests(cdp: CDPSession, { url, headers }: PictureOrder): Promise<void> {
+  const { origin } = new URL(url)
+  cdp.on('Fetch.requestPaused', ({ requestId, request }) => {
+    const isAllowed = /^(https?|data|blob|about):/i.test(request.url)
+    const isOwn = isAllowed && URL.canParse(request.url) && new URL(request.url).origin === origin
+    const answer = isAllowed
+      ? cdp.send('Fetch.continueRequest', { requestId, ...(isOwn && { headers: merged(request.headers, headers) }) })
+      : cdp.send('Fetch.failRequest', { requestId, errorReason: 'AccessDenied' })
+    answer.catch(() => {})
+  })
+  await cdp.send('Fetch.enable', { patterns: [{ urlPattern: '*', requestStage: 'Request' }] })
+}
+
+function merged(own: Record<string, string>, added: Record<string, string>): { name: string; value: string }[] {
+  const names = new Set(Object.keys(added).map(name => name.toLowerCase()))
+  const kept = Object.entries(own).filter(([name]) => !names.has(name.toLowerCase()))
+  return [...kept, ...Object.entries(added)].map(([name, value]) => ({ name, value }))
+}
+
+async function shoot(
+  cdp: CDPSession,
+  format: PictureOrder['format'],
+  leftMs: number,
+): Promise<Pick<Picture, 'contentType' | 'bytes'>> {
+  // half size: never too large as PNG, and what a pixel's edge does counts for nothing in a comparison
+  const clip = { x: 0, y: 0, ...VIEWPORT, scale: format === 'png' ? 0.5 : 1 }
+  for (const quality of JPEG_QUALITIES) {
+    const options = format === 'png' ? { format, clip } : { format, clip, quality }
+    const { data } = await within(leftMs, cdp.send('Page.captureScreenshot', options))
+    const bytes = Buffer.from(data, 'base64')
+    if (bytes.length <= PICTURE_LIMIT_BYTES) return { contentType: `image/${format}`, bytes }
+  }
+  throw new Error('the picture is too large')
+}
+
+/** A page in an endless loop never gives its picture. */
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let stop = () => {}
+  const late = new Promise<never>((_resolve, reject) => {
+    stop = machine.after(Math.max(1, ms), () => reject(new Error('the page is stuck')))
+  })
+  return Promise.race([work, late]).finally(stop)
+}

@@ -1,0 +1,148 @@
+import { isIPv6 } from 'node:net'
+import { type CheckError, FailureSource, type PingStats, type Timings } from '../result.ts'
+import { firstPhaseOf } from './connect.ts'
+import { checkErrorOf, type EgressFailure, failureOf, targetFailure } from './failure.ts'
+import type { IpFamily } from './icmp-packet.ts'
+import type { EchoSocket } from './icmp-socket.ts'
+import type { Egress } from './index.ts'
+import { lostAfterMs, runPing, unavailable } from './ping-program.ts'
+import { enter, finish, startTrip, type Trip, throwIfAborted, waitFor } from './trip.ts'
+
+export type PingOptions = {
+  host: string
+  /** echoes that are sent */
+  count: number
+  /** between two of them; 200 ms is the least that the system's ping grants everybody */
+  gapMs: number
+}
+
+export type Pinged = {
+  /** null when at least one echo was answered */
+  error: CheckError | null
+  /** the average round trip where there is one, else the time until the end; `firstByteUs` is all of it */
+  timings: Timings
+  totalUs: number
+  resolvedIp: string | null
+  ping: PingStats | null
+}
+
+type Outcome = { stats: PingStats | null; failure: EgressFailure | null }
+
+/** What the probe itself lacks for one family of addresses, and may have for the other. */
+const NO_WAY_THERE = new Set(['network_unreachable', 'local_resources', 'icmp_unavailable'])
+
+/**
+ * Sends ICMP echoes to the first of the host's addresses that can be reached from here. Never throws; `signal` is the
+ * one deadline over name and echoes. While no echo is answered it waits until then.
+ */
+export async function pingHost(options: PingOptions, signal: AbortSignal, egress: Egress): Promise<Pinged> {
+  const trip = startTrip(signal, firstPhaseOf(options.host) === 'dnsUs' ? 'dnsUs' : 'firstByteUs')
+  let error: CheckError | null = null
+  let resolvedIp: string | null = null
+  let ping: PingStats | null = null
+  try {
+    throwIfAborted(trip)
+    const found = egress.resolve(options.host)
+    const addresses = Array.isArray(found) ? found : await waitFor(trip, found)
+    if (trip.phase === 'dnsUs') enter(trip, 'firstByteUs')
+    let failure: EgressFailure | null = null
+    for (const address of addresses) {
+      resolvedIp = address
+      ;({ stats: ping, failure } = await pingAddress(trip, address, options, egress))
+      if (failure === null || !NO_WAY_THERE.has(failure.code)) break
+    }
+    if (failure) error = checkErrorOf(failure)
+  } catch (cause) {
+    error = checkErrorOf(failureOf(cause))
+  }
+  const elapsedUs = finish(trip)
+  if (error !== null || ping === null) return { error, timings: trip.timings, totalUs: elapsedUs, resolvedIp, ping }
+  const totalUs = ping.rttAvgUs
+  const timings = { dnsUs: 0, connectUs: 0, tlsUs: 0, firstByteUs: totalUs, transferUs: 0 }
+  return { error, timings, totalUs, resolvedIp, ping }
+}
+
+async function pingAddress(trip: Trip, address: string, options: PingOptions, egress: Egress): Promise<Outcome> {
+  const family: IpFamily = isIPv6(address) ? 6 : 4
+  const way = egress.icmp(family)
+  if (way.kind === 'socket') return sendEchoes(trip, way.socket, address, options)
+  if (way.kind === 'none') {
+    return { stats: null, failure: unavailable('neither an ICMP socket nor the system’s ping may be used') }
+  }
+  const run = runPing(way.program, address, family, options)
+  let abort: EgressFailure | null = null
+  trip.cancel = failure => {
+    abort = failure
+    run.stop()
+  }
+  const { stats, failure } = await run.done
+  trip.cancel = null
+  if (isCalledOff(abort)) throw abort!
+  return { stats, failure: stats && failure?.code === 'timeout' ? silence(stats.sent) : failure }
+}
+
+function sendEchoes(trip: Trip, socket: EchoSocket, address: string, options: PingOptions): Promise<Outcome> {
+  const { count, gapMs } = options
+  return new Promise((resolve, reject) => {
+    const serials: number[] = []
+    const rtts: number[] = []
+    let failed = 0
+    let failure: EgressFailure | null = null
+    let nextTimer: NodeJS.Timeout | undefined
+    let lostTimer: NodeJS.Timeout | undefined
+    let isOver = false
+
+    function end(): void {
+      isOver = true
+      clearTimeout(nextTimer)
+      clearTimeout(lostTimer)
+      trip.cancel = null
+      for (const serial of serials) socket.forget(serial)
+    }
+    function settle(): void {
+      if (isOver) return
+      end()
+      const stats = statsOf(serials.length, rtts)
+      resolve({ stats, failure: rtts.length > 0 ? null : (failure ?? silence(serials.length)) })
+    }
+    function next(): void {
+      serials.push(
+        socket.send(address, answer => {
+          if ('failure' in answer) {
+            failure ??= answer.failure
+            failed++
+          } else rtts.push(answer.rttUs)
+          proceed()
+        }),
+      )
+      if (serials.length < count) nextTimer = setTimeout(next, gapMs)
+      else proceed()
+    }
+    function proceed(): void {
+      if (serials.length < count) return
+      if (rtts.length + failed >= count) settle()
+      else if (rtts.length > 0) lostTimer ??= setTimeout(lose, lostAfterMs(Math.max(...rtts) / 1000))
+    }
+    // Timers run before sockets are read: an answer may wait there when our own loop was held up.
+    const lose = () => setImmediate(settle)
+
+    trip.cancel = abort => {
+      if (!isCalledOff(abort)) return settle()
+      end()
+      reject(abort)
+    }
+    next()
+  })
+}
+
+/** The deadline ends the waiting; anything else ends the check. */
+const isCalledOff = (abort: EgressFailure | null) => abort?.source === FailureSource.INTERNAL
+
+const silence = (sent: number) => targetFailure('timeout', `none of ${sent} echoes was answered`)
+
+function statsOf(sent: number, rtts: number[]): PingStats {
+  if (rtts.length === 0) return { sent, received: 0, rttMinUs: 0, rttAvgUs: 0, rttMaxUs: 0 }
+  const sum = rtts.reduce((total, rtt) => total + rtt, 0)
+  const rttAvgUs = Math.round(sum / rtts.length)
+  return { sent, received: rtts.length, rttMinUs: Math.min(...rtts), rttAvgUs, rttMaxUs: Math.max(...rtts) }
+}

@@ -1,0 +1,54 @@
+import t from 'tap'
+import { execute } from '../../control-plane/platform/postgres.ts'
+import { startApi } from '../support/api-server.ts'
+import { DAY_MS, datesOf, meet } from '../support/expiry.ts'
+
+const api = await startApi(t)
+const start = new Date('2027-01-01T12:00:00.000Z')
+const [sslEnds, domainEnds] = [new Date(start.getTime() + 50 * DAY_MS), new Date(start.getTime() + 90 * DAY_MS)]
+
+/** A monitor whose certificate and domain are known. */
+async function createKnown(): Promise<string> {
+  const body = { name: 'Shop', type: 'http', url: 'https://shop.example.com/', ssl_check: true, domain_check: true }
+  const { id } = (await api.call('POST', '/monitors', { body })).body.data
+  await meet(api.db, id, start, { ends: sslEnds })
+  await execute(api.db, 'UPDATE monitors SET domain_expires_at = ? WHERE id = ?', [domainEnds, id])
+  return id
+}
+
+const both = { ssl_expires_at: sslEnds.toISOString(), domain_expires_at: domainEnds.toISOString() }
+const none = { ssl_expires_at: null, domain_expires_at: null }
+
+t.test('GET /monitors/{id} 200 shows when certificate and domain end', async t => {
+  const id = await createKnown()
+  t.match((await api.call('GET', `/monitors/${id}`)).body.data, both)
+  const { body } = await api.call('GET', '/monitors')
+  t.match(body.data[0], both)
+})
+
+t.test('PUT /monitors/{id} 200 keeps the dates of what stays and clears the others', async t => {
+  const rows: [change: object, dates: object][] = [
+    [{ name: 'Other' }, both],
+    [{ url: 'https://shop.example.com/health' }, both],
+    [{ timeout_ms: 5_000 }, both],
+    [{ ssl_check: false }, { ...both, ssl_expires_at: null }],
+    [{ domain_check: false }, { ...both, domain_expires_at: null }],
+    [{ url: 'https://www.example.org/' }, none],
+    [{ url: null }, none],
+  ]
+  for (const [body, dates] of rows) {
+    const id = await createKnown()
+    const answer = await api.call('PUT', `/monitors/${id}`, { body })
+    t.match(answer.body.data, dates, JSON.stringify(body))
+    t.match((await api.call('GET', `/monitors/${id}`)).body.data, dates)
+  }
+})
+
+t.test('PUT /monitors/{id} 200 a check that ran before the change says nothing about the new host', async t => {
+  const id = await createKnown()
+  await api.call('PUT', `/monitors/${id}`, { body: { url: 'https://www.example.org/' } })
+  await meet(api.db, id, new Date(start.getTime() + 1_000), { ends: sslEnds, configVersion: 1 })
+  t.equal((await datesOf(api.db, id)).ssl, null)
+  await meet(api.db, id, new Date(start.getTime() + 2_000), { ends: domainEnds, configVersion: 2 })
+  t.same((await datesOf(api.db, id)).ssl, domainEnds)
+})

@@ -1,0 +1,138 @@
+import t from 'tap'
+import { createClickhouse, select } from '../../control-plane/platform/clickhouse.ts'
+import { createPostgres, query } from '../../control-plane/platform/postgres.ts'
+import { startPicket } from '../support/picket.ts'
+import { startTarget } from '../support/target.ts'
+import { startTargetByProbe } from '../support/target-by-probe.ts'
+import { waitFor } from '../support/wait.ts'
+
+t.setTimeout(120_000)
+
+const trace = { LOG_LEVEL: 'trace' }
+const picket = await startPicket(t, { probesPerRegion: 2, env: trace, probeEnv: trace })
+const target = await startTargetByProbe(t, () => picket.probes.map(({ pid }) => pid))
+const { api } = picket
+const db = createPostgres(picket.databaseUrl, 2)
+const clickhouse = createClickhouse(picket.clickhouseUrl)
+t.teardown(async () => {
+  await clickhouse.close()
+  await db.destroy()
+})
+
+// biome-ignore lint/suspicious/noExplicitAny: results as the API shows them
+type Shown = any
+
+async function watched(page: string) {
+  const body = { name: page, type: 'http', url: target.url(page), interval_seconds: 3_600, retry_count: 0 }
+  const { id } = (await api.post('/monitors', body)).body.data
+  await waitFor(async () => (await checksOf(id)).length === 1, { label: `the first check of ${page}` })
+  return id as string
+}
+
+const checksOf = async (id: string): Promise<Shown[]> =>
+  (await api.get(`/monitors/${id}/checks?per_page=100`)).body.data
+const check = (id: string, key = '') =>
+  api.post(`/monitors/${id}/check`, undefined, key ? { 'idempotency-key': key } : {})
+
+t.test('a check now stands in the history as what it was', async t => {
+  const id = await watched('history')
+  const { status, body } = await check(id)
+  t.equal(status, 200)
+  const [answered] = body.data.results
+  t.match(answered, { region: 'us-east', status: 'up', trigger: 'run_now' })
+  const kept = await waitFor(async () => (await checksOf(id)).find(({ trigger }) => trigger === 'run_now'))
+  t.same(kept, answered, 'the very same')
+})
+
+t.test('many who ask at once are all answered, and the target is not asked by more than asked', async t => {
+  const id = await watched('many')
+  const before = target.seen.length
+  const answers = await Promise.all(Array.from({ length: 30 }, () => check(id)))
+  t.ok(answers.every(({ status, body }) => status === 200 && body.data.results[0].status === 'up'))
+  t.ok(target.seen.length - before <= 30, `${target.seen.length - before} requests`)
+})
+
+t.test('a repeated request with its Idempotency-Key gets the first answer and makes no check', async t => {
+  const id = await watched('idempotent')
+  const first = await check(id, 'once')
+  const before = target.seen.length
+  const again = await check(id, 'once')
+  t.equal(again.headers.get('idempotent-replayed'), 'true')
+  t.same(again.body, first.body)
+  t.equal(target.seen.length, before)
+})
+
+t.test('a changed monitor is checked as it is now', async t => {
+  const id = await watched('before')
+  for (let i = 0; i < 5; i++) {
+    const sent = target.seen.length
+    await api.put(`/monitors/${id}`, { url: target.url(`after-${i}`) })
+    const { body } = await check(id)
+    t.equal(body.data.results[0].status, 'up')
+    t.ok(target.seen.slice(sent).some(({ path }) => path === `/after-${i}`))
+    t.notOk(target.seen.slice(sent).some(({ path }) => path === `/after-${i - 1}`))
+  }
+})
+
+t.test('POST /monitors/test 200: a monitor is tried as it would be checked, and leaves no trace', async t => {
+  const shop = await startTarget(t)
+  shop.behave({ kind: 'answer', status: 503, body: 'closed' })
+  const before = (await query<{ count: number }>(db, 'SELECT count(*)::int AS count FROM monitors'))[0]
+  const { status, body } = await api.post('/monitors/test', {
+    ...{ name: 'Shop', type: 'http', url: shop.url, regions: ['us-east', 'eu-west'], retry_count: 5 },
+    ...{
+      auth_type: 'bearer',
+      auth_config: { token: 'bearer-of-the-shop' },
+      headers: { 'X-Api-Key': 'key-of-the-shop' },
+    },
+    assertions: [{ type: 'status_code', operator: 'equals', value: '200' }],
+  })
+  t.equal(status, 200)
+  t.match(body.data.results, [
+    {
+      monitor_id: null,
+      region: 'us-east',
+      status: 'down',
+      status_code: 503,
+      trigger: 'run_now',
+      error: { source: 'target', code: 'assertion_failed', message: /status_code equals 200/ },
+    },
+    { monitor_id: null, region: 'eu-west', status: 'unknown', error: { code: 'no_probe' } },
+  ])
+  t.equal(shop.requests.length, 1, 'one attempt, no re-checks')
+  t.match(shop.requests[0]?.headers, { authorization: 'Bearer bearer-of-the-shop', 'x-api-key': 'key-of-the-shop' })
+  t.same((await query(db, 'SELECT count(*)::int AS count FROM monitors'))[0], before)
+
+  const id = await watched('after-the-test')
+  t.equal((await checksOf(id)).length, 1, 'what came later is recorded')
+  const known = (await query<{ id: string }>(db, 'SELECT id FROM monitors')).map(row => row.id)
+  const recorded = await select<{ id: string }>(
+    clickhouse,
+    'SELECT DISTINCT toString(monitor_id) AS id FROM results',
+    {},
+  )
+  t.same(
+    recorded.filter(row => !known.includes(row.id)),
+    [],
+    'no result of the test',
+  )
+  const states = await query<{ id: string }>(db, 'SELECT monitor_id AS id FROM verdict_states')
+  t.ok(states.every(row => known.includes(row.id)))
+  const said = JSON.stringify([picket.controlPlane.lines, ...picket.probes.map(({ lines }) => lines)])
+  t.notMatch(said, /of-the-shop/, 'no log knows the credentials')
+})
+
+t.test('while a probe drains, its monitors are checked by the other one', async t => {
+  const id = await watched('draining')
+  const owner = picket.probes.find(({ pid }) => pid === target.seen.find(({ path }) => path === '/draining')?.pid)!
+  target.delay('draining', 2_000)
+  const running = check(id)
+  await waitFor(() => target.seen.filter(({ path }) => path === '/draining').length === 2, { label: 'a running check' })
+  const stopped = owner.stop()
+  await owner.untilEvent('draining')
+  const { body } = await check(id)
+  t.match(body.data.results, [{ status: 'up' }])
+  t.not(body.data.results[0].probe_id, (await running).body.data.results[0].probe_id)
+  t.match((await running).body.data.results, [{ status: 'up' }], 'what ran is answered')
+  t.equal(await stopped, 0)
+})

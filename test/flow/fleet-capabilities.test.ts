@@ -1,0 +1,87 @@
+import t from 'tap'
+import { execute } from '../../control-plane/platform/postgres.ts'
+import { connectProbe, createTestFleet, FAST } from '../support/fleet.ts'
+import { insertMonitors } from '../support/verdict.ts'
+import { waitFor } from '../support/wait.ts'
+
+const OLD = { name: 'old', capabilities: ['http', 'keyword'] }
+const NEW = { name: 'new', capabilities: ['http', 'keyword', 'tcp'] }
+
+t.test('an upgrade goes on probe by probe: each gets what it can check, and nothing else', async t => {
+  const fleet = await createTestFleet(t)
+  const { port, metrics } = await fleet.start(FAST)
+  const token = await fleet.token()
+  const web = await insertMonitors(fleet.db, fleet.projectId, 40, { regions: ['eu-west'] })
+  const tcp = await insertMonitors(fleet.db, fleet.projectId, 40, { regions: ['eu-west'] })
+  await execute(
+    fleet.db,
+    `UPDATE monitors SET type = 'tcp', url = 'shop.example:443', config_version = 2 WHERE id = ANY (?::uuid[])`,
+    [tcp],
+  )
+  const unassigned = async () => {
+    const { text } = await metrics.render()
+    return Number(/^picket_fleet_unassigned_monitors\{region="eu-west"\} (\d+)/m.exec(text)?.[1])
+  }
+
+  const old = connectProbe(t, port, token, { ...OLD, beatMs: 50 })
+  await waitFor(() => old.assigned.size === 40, { label: 'its 40 monitors' })
+  t.ok(
+    web.every(id => old.assigned.has(id)),
+    'what it cannot check is not its',
+  )
+  await waitFor(async () => (await unassigned()) === 40, { label: '40 monitors without a probe' })
+
+  const newer = connectProbe(t, port, token, { ...NEW, beatMs: 50 })
+  await waitFor(() => newer.assigned.size > 40 && newer.assigned.size + old.assigned.size === 80, {
+    label: 'a share each',
+  })
+  t.ok(tcp.every(id => newer.assigned.has(id)))
+  t.ok([...old.assigned.keys()].every(id => web.includes(id)))
+  await waitFor(async () => (await unassigned()) === 0)
+
+  const before = (await fleet.epoch()).epoch
+  const upgraded = connectProbe(t, port, token, {
+    ...OLD,
+    capabilities: NEW.capabilities,
+    instanceId: 'upgraded',
+    beatMs: 50,
+  })
+  await upgraded.ready()
+  t.equal((await fleet.epoch()).epoch, before + 1, 'it was away too shortly to be missed, but the plan is another')
+  await waitFor(() => upgraded.assigned.size + newer.assigned.size === 80, { label: 'a share each, anew' })
+  t.ok(tcp.some(id => upgraded.assigned.has(id)))
+  t.notOk(
+    [...upgraded.assigned.keys()].some(id => newer.assigned.has(id)),
+    'nobody checks what another one does',
+  )
+
+  const downgraded = connectProbe(t, port, token, {
+    ...NEW,
+    capabilities: OLD.capabilities,
+    instanceId: 'down',
+    beatMs: 50,
+  })
+  await downgraded.ready()
+  await waitFor(() => upgraded.assigned.size + downgraded.assigned.size === 80)
+  t.ok(
+    tcp.every(id => upgraded.assigned.has(id)),
+    'a downgrade loses what it cannot check any more',
+  )
+})
+
+t.test('a monitor that becomes one of another type leaves the probe that cannot check it', async t => {
+  const fleet = await createTestFleet(t)
+  const { port } = await fleet.start(FAST)
+  const token = await fleet.token()
+  const old = connectProbe(t, port, token, OLD)
+  await old.ready()
+  const newer = connectProbe(t, port, token, NEW)
+  await newer.ready()
+  await insertMonitors(fleet.db, fleet.projectId, 20, { regions: ['eu-west'] })
+  await waitFor(() => old.assigned.size + newer.assigned.size === 20)
+  const [id] = old.assigned.keys()
+  const change = `UPDATE monitors SET type = 'tcp', url = 'shop.example:443', config_version = 2 WHERE id = ?`
+  await execute(fleet.db, change, [id!])
+  await waitFor(() => !old.assigned.has(id!) && newer.assigned.get(id!)?.spec?.type === 'tcp', { label: 'the move' })
+  t.pass('it moved')
+})

@@ -1,0 +1,210 @@
+import { randomBytes } from 'node:crypto'
+import t from 'tap'
+import { fleetRoutes } from '../../control-plane/fleet/routes.ts'
+import { sealSpec } from '../../control-plane/fleet/sealed-spec.ts'
+import type { Nats } from '../../control-plane/platform/nats.ts'
+import { query } from '../../control-plane/platform/postgres.ts'
+import { createSecrets } from '../../control-plane/platform/secrets.ts'
+import type { RunNow } from '../../proto/gen/probe/v1/fleet.ts'
+import { FailureSource, NO_DETAILS, Outcome, type Result, Trigger } from '../../shared/result.ts'
+import { runHintSubject } from '../../shared/subjects.ts'
+import { all, connectProbe, createTestFleet, FAST, type TestProbe } from '../support/fleet.ts'
+import { createResourceApi } from '../support/resource-api.ts'
+import { waitFor } from '../support/wait.ts'
+
+const context: { nats?: Nats } = {}
+const api = await createResourceApi(t, (app, { db, secrets, checkLiteral }) =>
+  fleetRoutes(app, {
+    ...{ db, secrets, checkLiteral, testsPerMinute: 20 },
+    get nats() {
+      return context.nats!
+    },
+  }),
+)
+const fleet = await createTestFleet(t, api)
+context.nats = fleet.nats
+const { port } = await fleet.start(FAST)
+const token = await fleet.token()
+const probe = connectProbe(t, port, token, { name: 'a', capabilities: ['http', 'keyword'] })
+await probe.ready()
+
+const SHOP = { name: 'Shop', type: 'http', url: 'https://shop.example.com', regions: ['eu-west'], timeout_ms: 1_000 }
+
+const upOf = ({ monitorId, scheduledAtMs, trigger, runId }: RunNow): Result => ({
+  ...{ monitorId, scheduledAtMs, trigger, runId, configVersion: 0, epoch: 1, startedAtMs: scheduledAtMs, attempt: 1 },
+  ...{ outcome: Outcome.UP, totalUs: 1_234, timings: undefined, statusCode: 200, error: undefined },
+  ...{ failedAssertions: [], resolvedIp: '192.0.2.1', ...NO_DETAILS },
+})
+
+const busyOf = (run: RunNow): Result => ({
+  ...upOf(run),
+  outcome: Outcome.UNKNOWN,
+  error: { source: FailureSource.INTERNAL, code: 'probe_busy', message: 'the probe is stopping' },
+})
+
+const runsOf = (of: TestProbe) => all(of, 'runNow')
+
+/** Answers the next run that a probe is asked for as a probe would. */
+async function answer(of: TestProbe, result = upOf): Promise<RunNow> {
+  const before = runsOf(of).length
+  const run = await waitFor(() => runsOf(of)[before], { label: 'a run' })
+  of.send({ $case: 'runDone', value: { runId: run.runId, probeId: 'whoever', result: result(run) } })
+  return run
+}
+
+t.test('POST /monitors/test 200: what every region saw, and nothing is stored or sent in plain text', async t => {
+  const account = await api.account()
+  await fleet.nats.manager.streams.add({ name: 'RESULTS', subjects: ['RESULTS.*.*'] })
+  const overheard: string[] = []
+  const ear = fleet.nats.connection.subscribe('HINT.run.>', {
+    callback: (_error, message) => void overheard.push(message.string()),
+  })
+  const body = {
+    ...SHOP,
+    regions: ['eu-west', 'us-east'],
+    headers: { 'X-Shop-Key': 'key-of-the-shop' },
+    ...{ auth_type: 'basic', auth_config: { username: 'shop', password: 'pa55-of-the-shop' } },
+  }
+  const [{ status, body: answered }, run] = await Promise.all([
+    account.call('POST /monitors/test', body),
+    answer(probe),
+  ])
+  t.equal(status, 200)
+  const probeId = await probe.probeId()
+  t.match(answered.data.results, [
+    { monitor_id: null, region: 'eu-west', probe_id: probeId, status: 'up', status_code: 200, response_time_ms: 1.234 },
+    {
+      monitor_id: null,
+      region: 'us-east',
+      probe_id: null,
+      status: 'unknown',
+      error: { source: 'internal', code: 'no_probe', message: 'no probe of us-east is connected' },
+    },
+  ])
+  t.match(run, { trigger: Trigger.RUN_NOW, spec: { url: SHOP.url, screenshotOnFailure: false } })
+  t.match(run.spec?.auth, { kind: { value: { username: 'shop', password: 'pa55-of-the-shop' } } })
+  t.equal(run.spec?.headers['X-Shop-Key'], 'key-of-the-shop')
+  t.same((await query(api.db, 'SELECT count(*)::int AS count FROM monitors'))[0], { count: 0 })
+  const { state } = await fleet.nats.manager.streams.info('RESULTS')
+  t.equal(state.messages, 0, 'no result')
+  await waitFor(() => overheard.length === 1)
+  t.notMatch(overheard.join(), /of-the-shop|shop\.example/)
+  ear.unsubscribe()
+})
+
+t.test('POST /monitors/test 400: a monitor that could not be checked says what it lacks', async t => {
+  const account = await api.account()
+  const cases: [body: object, path: string, message: string][] = [
+    [{ type: 'http', url: undefined }, 'url', 'url is required to check an http monitor'],
+    [{ type: 'tcp', url: 'shop.example.com' }, 'url', 'port is required to check a tcp monitor'],
+    [{ type: 'keyword' }, 'keyword', 'keyword is required to check a keyword monitor'],
+    [
+      { type: 'heartbeat' },
+      'type',
+      'a heartbeat monitor cannot be tested: it waits for your pings, there is nothing to check',
+    ],
+    [{ url: 'http://10.0.0.1' }, 'url', 'blocked_target: 10.0.0.1 is a private address, which must not be checked'],
+    [{ colour: 'red' }, 'colour', 'colour is not a known property'],
+  ]
+  for (const [change, path, message] of cases) {
+    const { status, body } = await account.call('POST /monitors/test', { ...SHOP, ...change })
+    t.same([status, body.error.code], [400, 'validation_error'], message)
+    t.same(body.error.details, [{ path, message }])
+  }
+})
+
+t.test('POST /monitors/test 401 and 403: a test needs a key that may write', async t => {
+  const account = await api.account()
+  const read = await account.callWith('read')
+  t.match(await read('POST /monitors/test', SHOP), { status: 403, body: { error: { code: 'insufficient_scope' } } })
+  const write = await account.callWith('write')
+  const [{ status }] = await Promise.all([write('POST /monitors/test', SHOP), answer(probe)])
+  t.equal(status, 200)
+  const none = await account.call('POST /monitors/test', SHOP, { authorization: 'Bearer svc_none' })
+  t.equal(none.status, 401)
+})
+
+t.test('POST /monitors/test 200: a probe that drains or is full is not the last word', async t => {
+  const account = await api.account()
+  const asked = account.call('POST /monitors/test', SHOP)
+  const refused = await answer(probe, busyOf)
+  const run = await answer(probe)
+  t.not(refused.runId, run.runId)
+  t.match((await asked).body.data.results, [{ status: 'up' }])
+
+  const again = account.call('POST /monitors/test', SHOP)
+  await answer(probe, busyOf)
+  t.match(
+    (await again).body.data.results,
+    [{ status: 'unknown', error: { code: 'probe_busy' } }],
+    'but better than none',
+  )
+})
+
+t.test('a test goes to any probe of the region that can run it, and to no other', async t => {
+  const account = await api.account()
+  const tcp = { ...SHOP, type: 'tcp', url: 'shop.example.com:443' }
+  const { body } = await account.call('POST /monitors/test', tcp)
+  const message = 'no probe of eu-west that is connected can run tcp checks'
+  t.match(body.data.results, [{ status: 'unknown', error: { source: 'internal', code: 'no_probe', message } }])
+
+  const newer = connectProbe(t, port, token, { name: 'b', capabilities: ['http', 'tcp'] })
+  await newer.ready()
+  const before = runsOf(probe).length
+  for (let i = 0; i < 5; i++) await Promise.all([account.call('POST /monitors/test', tcp), answer(newer)])
+  t.equal(runsOf(probe).length, before)
+  const seen = { a: runsOf(probe).length, b: runsOf(newer).length }
+  const either = () => runsOf(probe).length + runsOf(newer).length
+  for (let i = 0; i < 12; i++) {
+    const [sum, asked] = [either(), account.call('POST /monitors/test', SHOP)]
+    await waitFor(() => either() === sum + 1)
+    for (const of of [probe, newer]) {
+      const run = runsOf(of).at(-1)!
+      of.send({ $case: 'runDone', value: { runId: run.runId, probeId: '', result: upOf(run) } })
+    }
+    t.equal((await asked).status, 200)
+  }
+  t.ok(runsOf(probe).length > seen.a && runsOf(newer).length > seen.b, 'both have their share')
+  newer.cut()
+  await waitFor(async () => (await fleet.epoch()).probeIds.length === 1, { label: 'the end of b' })
+})
+
+t.test(
+  'nobody on NATS can have probes check what they like: a check opens only with the key and for its run',
+  async t => {
+    const before = runsOf(probe).length
+    const spec = { ...(runsOf(probe)[0]!.spec as NonNullable<RunNow['spec']>), url: 'https://stolen.example.com' }
+    const hint = { monitorId: fleet.projectId, trigger: Trigger.RUN_NOW, scheduledAtMs: 1 }
+    const send = (runId: string, sealedSpec: string) =>
+      fleet.nats.connection.publish(runHintSubject('eu-west'), JSON.stringify({ ...hint, runId, sealedSpec }))
+    const other = createSecrets(randomBytes(32))
+    send('run-1', sealSpec(spec, 'run-1', other))
+    send('run-2', sealSpec(spec, 'run-1', api.secrets))
+    send('run-3', 'nonsense')
+    const account = await api.account()
+    await Promise.all([account.call('POST /monitors/test', SHOP), answer(probe)])
+    t.equal(runsOf(probe).length, before + 1, 'only the true one came through')
+  },
+)
+
+t.test('POST /monitors/test 429: ten at once and so many a minute in a project, with the time to wait', async t => {
+  const account = await api.account()
+  const silent = { ...SHOP, timeout_ms: 1_000 }
+  const before = runsOf(probe).length
+  const running = Array.from({ length: 10 }, () => account.call('POST /monitors/test', silent))
+  await waitFor(() => runsOf(probe).length === before + 10)
+  const tooMany = await account.call('POST /monitors/test', silent)
+  t.equal(tooMany.status, 429)
+  t.match(tooMany.body.error, {
+    code: 'rate_limited',
+    message: '10 tests of this project are running; wait until one has ended',
+  })
+  t.equal(tooMany.headers['retry-after'], '5')
+  const elsewhere = await api.account()
+  const [other] = await Promise.all([elsewhere.call('POST /monitors/test', SHOP), answer(probe)])
+  t.equal(other.status, 200, 'another project has its own')
+  t.same(
+    (await Promise.all(running)).map(({ status, body }) => [status, body.data.results[0].error.code]),
+    Array(10).fill([200, 'no_answer']),
+  )
+})

@@ -1,0 +1,110 @@
+import t from 'tap'
+import { createPostgres, query } from '../../control-plane/platform/postgres.ts'
+import { type Picket, startPicket } from '../support/picket.ts'
+import { startTargetByProbe } from '../support/target-by-probe.ts'
+import { waitFor } from '../support/wait.ts'
+
+t.setTimeout(240_000)
+
+const REGIONS = ['us-east', 'eu-west']
+const picket: Picket = await startPicket(t, { regions: REGIONS, probesPerRegion: 2 })
+const pidsOf = (region: string) => picket.probes.filter(probe => probe.region === region).map(({ pid }) => pid)
+const target = await startTargetByProbe(t, () => picket.probes.map(({ pid }) => pid))
+const { api } = picket
+const db = createPostgres(picket.databaseUrl, 2)
+t.teardown(() => db.destroy())
+
+/** A monitor of a page of its own that is up in both regions, and who checks it in each. */
+async function watched(page: string, more: object = {}) {
+  const body = { name: page, type: 'http', url: target.url(page), regions: REGIONS, interval_seconds: 30, ...more }
+  const { id } = (await api.post('/monitors', { timeout_ms: 5_000, retry_count: 2, ...body })).body.data
+  await waitFor(async () => (await api.get(`/monitors/${id}`)).body.data.status === 'up', { label: `${page} up` })
+  const [us, eu] = REGIONS.map(
+    region => target.seen.find(({ path, pid }) => path === `/${page}` && pidsOf(region).includes(pid ?? 0))?.pid,
+  )
+  return { id: id as string, us: us!, eu: eu! }
+}
+
+const check = (id: string, headers = {}) => api.post(`/monitors/${id}/check`, undefined, headers)
+const transitionsOf = async (id: string) => (await api.get(`/monitors/${id}/transitions`)).body.data
+const seenBy = (page: string, pid: number, sinceMs: number) =>
+  target.seen.filter(one => one.path === `/${page}` && one.pid === pid && one.atMs >= sinceMs)
+
+async function disagreements(): Promise<number> {
+  const text = await (await fetch(`${picket.origin}/metrics`)).text()
+  return Number(/^picket_verdict_disagreements_total (\d+)/m.exec(text)?.[1] ?? 0)
+}
+
+async function stateOf(id: string, region: string): Promise<string> {
+  const [row] = await query<{ state: { cells: { region: string; state: string }[] } }>(
+    db,
+    'SELECT state FROM verdict_states WHERE monitor_id = ?',
+    [id],
+  )
+  return row?.state.cells.find(cell => cell.region === region)?.state ?? 'unknown'
+}
+
+t.test('what one probe of a region sees and another one does not makes no failing region', async t => {
+  const { id, us } = await watched('one-sided')
+  const before = await disagreements()
+  const sinceMs = Date.now()
+  target.fail('one-sided', [us])
+  const { body } = await check(id)
+  t.match(body.data.results, [
+    { region: 'us-east', status: 'down', trigger: 'run_now' },
+    { region: 'eu-west', status: 'up' },
+  ])
+  await waitFor(async () => (await disagreements()) > before, { label: 'the disagreement', timeoutMs: 20_000 })
+  const [other] = pidsOf('us-east').filter(pid => pid !== us)
+  t.equal(seenBy('one-sided', other!, sinceMs).length, 1, 'the other probe looked once')
+  t.equal(seenBy('one-sided', us, sinceMs).length, 3, 'the first one had its re-checks')
+  t.equal(await stateOf(id, 'us-east'), 'ok')
+  t.same(
+    (await transitionsOf(id)).map(({ to }: { to: string }) => to),
+    ['up'],
+  )
+  const triggersIn = async () => {
+    const { data } = (await api.get(`/monitors/${id}/checks?region=us-east`)).body
+    return data.map(({ trigger, status }: { trigger: string; status: string }) => `${trigger} ${status}`)
+  }
+  const isTold = (triggers: string[]) => triggers.filter(one => one === 'run_now down').length === 3
+  const triggers = await waitFor(async () => isTold(await triggersIn()) && (await triggersIn()), {
+    label: 'the attempts in the history',
+  })
+  t.equal(triggers.filter((one: string) => one === 'second_opinion up').length, 1, 'in the history too')
+
+  target.fail('one-sided', 'all')
+  await waitFor(async () => (await transitionsOf(id))[0].to === 'down', { label: 'down', timeoutMs: 150_000 })
+  t.pass('it does go down when the other probe fails too')
+})
+
+t.test('a target that is really down is decided as fast as with one probe a region', async t => {
+  const { id } = await watched('dead')
+  target.fail('dead', 'all')
+  const startedMs = Date.now()
+  await check(id)
+  const down = await waitFor(async () => (await transitionsOf(id)).find(({ to }: { to: string }) => to === 'down'), {
+    label: 'down',
+    timeoutMs: 20_000,
+  })
+  const tookMs = Date.parse(down.at) - startedMs
+  t.ok(tookMs > 3_900 && tookMs < 6_500, `re-checks take 4 s, all of it took ${tookMs} ms`)
+  t.same(down.from, 'up', 'without a degraded in between')
+})
+
+t.test('with NATS away, hints are lost and nothing stalls: results wait, and decide when it is back', async t => {
+  const { id, us, eu } = await watched('cut-off')
+  const sinceMs = Date.now()
+  await picket.nats.stop()
+  target.fail('cut-off', 'all')
+  await waitFor(() => [us, eu].some(pid => seenBy('cut-off', pid, sinceMs).length >= 3), {
+    label: 'the re-checks of a region',
+    timeoutMs: 45_000,
+  })
+  await picket.nats.restart()
+  await waitFor(async () => (await transitionsOf(id))[0].to === 'down', { label: 'down', timeoutMs: 90_000 })
+  t.same(
+    (await transitionsOf(id)).map(({ to }: { to: string }) => to),
+    ['down', 'up'],
+  )
+})

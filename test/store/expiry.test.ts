@@ -1,0 +1,131 @@
+import t from 'tap'
+import { lookAtDue, storeCertificates } from '../../control-plane/expiry/actions.ts'
+import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
+import { deleteMonitor, pauseMonitor } from '../../control-plane/verdict/actions.ts'
+import { createDatabase } from '../support/database.ts'
+import { DAY_MS, datesOf, insertWatched, meet, warningsAbout } from '../support/expiry.ts'
+import { insertTenant } from '../support/tenant.ts'
+
+const { url } = await createDatabase(t)
+const db = createPostgres(url)
+const other = createPostgres(url)
+t.teardown(() => Promise.all([db.destroy(), other.destroy()]))
+const { projectId } = await insertTenant(db)
+
+const start = new Date('2027-01-01T12:00:00.000Z')
+const day = (days: number) => new Date(start.getTime() + days * DAY_MS)
+const look = (at: Date, on = db) => lookAtDue(on, 'https://picket.example', 100, at)
+const told = (days: number) => ({ name: 'monitor.ssl_expiry', days, deliveries: 1 })
+
+t.test('A certificate is warned of at 30, 14, 7, 3 and 1 days, once each, and its date is shown', async t => {
+  const { id } = await insertWatched(db, projectId)
+  await meet(db, id, start, { ends: day(40) })
+  t.same((await datesOf(db, id)).ssl, day(40))
+  for (let hours = 0; hours < 50 * 24; hours += 7) await look(new Date(start.getTime() + hours * 3_600_000))
+  t.same(await warningsAbout(db, id), [30, 14, 7, 3, 1].map(told))
+})
+
+t.test('A monitor that is added late is told the nearest threshold only, and a renewal starts anew', async t => {
+  const { id } = await insertWatched(db, projectId)
+  await meet(db, id, start, { ends: day(5) })
+  await look(start)
+  t.same(await warningsAbout(db, id), [told(5)])
+  await meet(db, id, day(1), { fingerprint: 'bb', ends: day(91) })
+  t.same((await datesOf(db, id)).ssl, day(91))
+  await look(day(1))
+  await look(day(60))
+  await look(day(61))
+  t.same(await warningsAbout(db, id), [told(5), told(30)])
+})
+
+t.test('A certificate that has ended already is told once', async t => {
+  const { id } = await insertWatched(db, projectId)
+  await meet(db, id, start, { ends: day(-2) })
+  await look(start)
+  await look(day(1))
+  t.same(await warningsAbout(db, id), [told(-2)])
+})
+
+t.test('Of regions that see different certificates the one that ends first counts', async t => {
+  const { id } = await insertWatched(db, projectId, { regions: ['us-east', 'eu-west'] })
+  await meet(db, id, start, { ends: day(80) })
+  await meet(db, id, start, { region: 'eu-west', fingerprint: 'bb', ends: day(20) })
+  t.same((await datesOf(db, id)).ssl, day(20))
+  await meet(db, id, day(1), { fingerprint: 'cc', ends: day(90) })
+  t.same((await datesOf(db, id)).ssl, day(20), 'one region has the renewed one')
+  await meet(db, id, day(2), { region: 'eu-west', fingerprint: 'cc', ends: day(90) })
+  t.same((await datesOf(db, id)).ssl, day(90), 'both have')
+  await execute(db, `UPDATE monitors SET regions = '{us-east}' WHERE id = ?`, [id])
+  await meet(db, id, day(3), { region: 'eu-west', fingerprint: 'bb', ends: day(20) })
+  t.same((await datesOf(db, id)).ssl, day(90), 'a region that is not asked any more does not count')
+})
+
+t.test('Reading results again, and certificates that take turns, warn nobody twice', async t => {
+  const { id } = await insertWatched(db, projectId)
+  const ends = day(13)
+  for (let i = 0; i < 4; i++) {
+    await meet(db, id, day(i / 10), { ends })
+    await look(day(i / 10))
+    await meet(db, id, day(i / 10), { fingerprint: 'bb', ends: day(200) })
+    await look(day(i / 10))
+  }
+  await meet(db, id, day(-1), { fingerprint: 'old', ends: day(2) })
+  t.same((await datesOf(db, id)).ssl, day(200), 'an older result changes nothing')
+  t.same(await warningsAbout(db, id), [told(13)])
+})
+
+t.test('Two processes at the same time send each warning once', async t => {
+  const watched = await Promise.all(Array.from({ length: 30 }, () => insertWatched(db, projectId)))
+  for (const { id } of watched) await meet(db, id, start, { ends: day(10) })
+  for (const at of [start, day(3), day(7), day(9)]) {
+    await Promise.all([look(at), look(at, other), look(at), look(at, other)])
+    await look(at)
+  }
+  for (const { id } of watched) t.same(await warningsAbout(db, id), [10, 7, 3, 1].map(told))
+})
+
+t.test('A paused monitor is told nothing until it goes on; a deleted one never', async t => {
+  const [paused, deleted] = [await insertWatched(db, projectId), await insertWatched(db, projectId)]
+  for (const { id } of [paused, deleted]) await meet(db, id, start, { ends: day(10) })
+  await pauseMonitor(db, projectId, paused.id, start)
+  await deleteMonitor(db, projectId, deleted.id, start)
+  await look(start)
+  await meet(db, paused.id, day(1), { fingerprint: 'bb', ends: day(2) })
+  await look(day(5))
+  t.same([...(await warningsAbout(db, paused.id)), ...(await warningsAbout(db, deleted.id))], [])
+  t.same((await datesOf(db, paused.id)).ssl, day(10), 'what runs behind the pause is history')
+  await execute(db, 'UPDATE monitors SET is_paused = false WHERE id = ?', [paused.id])
+  await look(day(6))
+  t.same(await warningsAbout(db, paused.id), [told(4)])
+})
+
+t.test('Certificates of an older configuration, of monitors without ssl_check and of nobody are left', async t => {
+  const { id } = await insertWatched(db, projectId)
+  const off = await insertWatched(db, projectId)
+  await execute(db, 'UPDATE monitors SET config_version = 3 WHERE id = ?', [id])
+  await execute(db, 'UPDATE monitors SET ssl_check = false WHERE id = ?', [off.id])
+  const seen = { region: 'us-east', fingerprint: 'aa', expiresAtMs: day(5).getTime(), seenAtMs: start.getTime() }
+  await storeCertificates(
+    db,
+    [
+      { ...seen, monitorId: id, configVersion: 2 },
+      { ...seen, monitorId: off.id, configVersion: 1 },
+      { ...seen, monitorId: '01975a2c-0000-7000-8000-000000000000', configVersion: 1 },
+    ],
+    start,
+  )
+  for (const monitorId of [id, off.id]) t.same((await datesOf(db, monitorId)).ssl, null)
+  await meet(db, id, start, { configVersion: 3, ends: day(5) })
+  t.same((await datesOf(db, id)).ssl, day(5))
+})
+
+t.test('What is no longer known of a monitor is forgotten with its date', async t => {
+  const { id } = await insertWatched(db, projectId)
+  await meet(db, id, start, { ends: day(10) })
+  await execute(db, 'UPDATE monitors SET ssl_expires_at = NULL WHERE id = ?', [id])
+  const rows = `SELECT monitor_id FROM certificates_seen WHERE monitor_id = :id
+    UNION ALL SELECT monitor_id FROM expiry_watches WHERE monitor_id = :id AND kind = 'tls'`
+  t.same(await query(db, rows, { id }), [])
+  await look(day(9))
+  t.same(await warningsAbout(db, id), [])
+})

@@ -1,0 +1,150 @@
+import { randomBytes } from 'node:crypto'
+import t from 'tap'
+import {
+  givePingTokens,
+  judgeOverdue,
+  KEPT_PINGS,
+  sayListening,
+  takePings,
+} from '../../control-plane/heartbeats/actions.ts'
+import type { Arrival } from '../../control-plane/heartbeats/types.ts'
+import { openPingToken } from '../../control-plane/monitors/sealed.ts'
+import { findMonitor } from '../../control-plane/monitors/store.ts'
+import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
+import { createSecrets } from '../../control-plane/platform/secrets.ts'
+import { createLog } from '../../shared/log.ts'
+import { createDatabase } from '../support/database.ts'
+import { countsOf, heartbeatOf, runOut } from '../support/heartbeats.ts'
+import { insertTenant } from '../support/tenant.ts'
+import { insertChannel, insertMonitors, statusesOf } from '../support/verdict.ts'
+
+const { url } = await createDatabase(t)
+/** as many processes, each with connections of its own */
+const [db, other] = [createPostgres(url, 8), createPostgres(url, 8)]
+t.teardown(() => Promise.all([db.destroy(), other.destroy()]))
+const { projectId } = await insertTenant(db)
+const secrets = createSecrets(randomBytes(32))
+const log = createLog('test', 'silent')
+const tools = (on = db) => ({ db: on, publicUrl: 'https://picket.example', log })
+
+/** Heartbeat monitors of an hour and a minute, from before there were ping URLs. */
+async function createHeartbeats(count: number): Promise<{ id: string; token: string }[]> {
+  const ids = await insertMonitors(db, projectId, count)
+  await execute(
+    db,
+    `UPDATE monitors SET type = 'heartbeat', heartbeat_interval = 3600, heartbeat_grace = 60 WHERE id = ANY(?::uuid[])`,
+    [ids],
+  )
+  await insertChannel(db, projectId, ids)
+  while ((await givePingTokens(db, secrets)) > 0);
+  return Promise.all(
+    ids.map(async id => ({ id, token: openPingToken((await findMonitor(db, projectId, id))!, secrets)! })),
+  )
+}
+const create = async () => (await createHeartbeats(1))[0]!
+
+const arrival = (token: string, kind: 'success' | 'fail' | 'log' = 'success'): Arrival => ({
+  token,
+  signal: { kind, exitCode: null },
+  body: null,
+  receivedMs: performance.now(),
+})
+const beat = (token: string, on = db) => takePings(tools(on), [arrival(token)])
+
+t.test('heartbeat monitors from before there were ping URLs get theirs, one each and once', async t => {
+  const [a, b] = await createHeartbeats(2)
+  t.match(a!.token, /^[0-9A-Za-z]{24}$/)
+  t.not(a!.token, b!.token)
+  t.equal(await givePingTokens(db, secrets), 0)
+  t.same(await beat(a!.token), [true])
+})
+
+t.test('however many processes see a heartbeat overdue at once: one transition, incident and delivery', async t => {
+  const beats = await createHeartbeats(20)
+  await takePings(
+    tools(),
+    beats.map(({ token }) => arrival(token)),
+  )
+  await sayListening(db)
+  for (const { id } of beats) await runOut(db, id)
+  await Promise.all([db, other, db, other, db, other].map(on => judgeOverdue(tools(on), 7)))
+  while ((await judgeOverdue(tools(), 7)) > 0);
+  for (const { id } of beats) t.same(await countsOf(db, id), { downs: 1, ups: 1, incidents: 1, deliveries: 1 })
+})
+
+t.test('however many processes take a fail at once: one transition, incident and delivery', async t => {
+  const { id, token } = await create()
+  await beat(token)
+  const fail = arrival(token, 'fail')
+  await Promise.all(Array.from({ length: 12 }, (_, i) => takePings(tools(i % 2 ? db : other), [fail, fail])))
+  t.same(await countsOf(db, id), { downs: 1, ups: 1, incidents: 1, deliveries: 1 })
+  t.equal((await heartbeatOf(db, id))?.pings, 25, 'and every ping is kept')
+})
+
+t.test('a success and the overdue worker at the same moment: one after the other, whichever is first', async t => {
+  const beats = await createHeartbeats(12)
+  for (const { token } of beats) await beat(token)
+  for (let round = 0; round < 6; round++) {
+    await sayListening(db)
+    for (const { id } of beats) await runOut(db, id)
+    await Promise.all([
+      judgeOverdue(tools(other), 100),
+      ...beats.map(({ token }) => beat(token)),
+      judgeOverdue(tools(other), 100),
+    ])
+  }
+  for (const { id } of beats) {
+    t.match(await statusesOf(db, id), /^up( down up)*$/)
+    const counts = (await countsOf(db, id)) as { downs: number; incidents: number; deliveries: number }
+    t.equal(counts.incidents, counts.downs)
+    t.equal(counts.deliveries, counts.downs * 2)
+    t.ok((await heartbeatOf(db, id))?.due_at, 'the next success is waited for')
+  }
+})
+
+t.test('a monitor whose rows cannot be read stops neither its neighbours’ pings nor their being overdue', async t => {
+  const [broken, sound, late] = await createHeartbeats(3)
+  for (const { token } of [broken!, sound!, late!]) await beat(token)
+  await execute(db, `UPDATE verdict_states SET state = '{}' WHERE monitor_id = ?`, [broken!.id])
+  const [refused, taken] = await takePings(tools(), [arrival(broken!.token), arrival(sound!.token)])
+  t.ok(refused instanceof Error)
+  t.equal(taken, true)
+  await sayListening(db)
+  await runOut(db, broken!.id)
+  await runOut(db, late!.id)
+  await judgeOverdue(tools(), 100)
+  t.equal(await statusesOf(db, late!.id), 'up down')
+  t.ok((await heartbeatOf(db, broken!.id))!.due_at! > new Date(), 'it is tried again later')
+})
+
+t.test('while nobody takes pings nobody is overdue, and what could not arrive then is excused', async t => {
+  const [due, daily, before] = await createHeartbeats(3)
+  await execute(db, `UPDATE monitors SET heartbeat_interval = 86400 WHERE id = ?`, [daily!.id])
+  for (const { token } of [due!, daily!, before!]) await beat(token)
+  await runOut(db, due!.id)
+  await execute(db, `UPDATE heartbeats SET due_at = now() - interval '1 hour' WHERE monitor_id = ?`, [before!.id])
+  await execute(db, `UPDATE heartbeat_intake SET listening_at = now() - interval '10 minutes'`)
+  t.equal(await judgeOverdue(tools(), 100), 0)
+  const heard = await sayListening(db)
+  t.ok(heard)
+  await judgeOverdue(tools(), 100)
+  t.equal(await statusesOf(db, due!.id), 'up', 'its ping may have been sent')
+  t.equal(await statusesOf(db, before!.id), 'up down', 'it was overdue before')
+  const minutesOf = async (id: string) => ((await heartbeatOf(db, id))!.due_at!.getTime() - Date.now()) / 60_000
+  t.equal(Math.round(await minutesOf(due!.id)), 61, 'an interval and its grace from now')
+  t.equal(Math.round((await minutesOf(daily!.id)) / 60), 24, 'it has its time')
+  t.equal(await sayListening(db), null, 'said once')
+})
+
+t.test('of each heartbeat the newest thousand pings are kept', async t => {
+  const { id, token } = await create()
+  const many = Array.from({ length: 250 }, () => arrival(token, 'log'))
+  for (let i = 0; i < 5; i++) await takePings(tools(), many)
+  const [row] = await query<object>(
+    db,
+    'SELECT count(*) AS n, min(number) AS first, max(number) AS last FROM pings WHERE monitor_id = ?',
+    [id],
+  )
+  t.match(row, { last: 1_250 })
+  t.ok((row as { n: number }).n >= KEPT_PINGS && (row as { n: number }).n <= KEPT_PINGS + 350, JSON.stringify(row))
+})

@@ -1,0 +1,177 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { PNG } from 'pngjs'
+import t from 'tap'
+import { createMetrics } from '../../control-plane/platform/metrics.ts'
+import { connectNats, ensureStreams } from '../../control-plane/platform/nats.ts'
+import { createNatsObjects, type ObjectStore } from '../../control-plane/platform/objects.ts'
+import { createPostgres, type Db, execute, query } from '../../control-plane/platform/postgres.ts'
+import { createS3Objects } from '../../control-plane/platform/s3.ts'
+import { signS3 } from '../../control-plane/platform/s3-signature.ts'
+import { startScreenshotRecorder } from '../../control-plane/screenshots/recorder.ts'
+import { listScreenshots } from '../../control-plane/screenshots/store.ts'
+import { startScreenshotWorker } from '../../control-plane/screenshots/worker.ts'
+import { Screenshot, ScreenshotKind } from '../../proto/gen/probe/v1/screenshot.ts'
+import { createLog } from '../../shared/log.ts'
+import { shotSubject } from '../../shared/subjects.ts'
+import { createDatabase } from '../support/database.ts'
+import { startNats } from '../support/nats.ts'
+import type { Teardown } from '../support/teardown.ts'
+import { insertTenant } from '../support/tenant.ts'
+import { insertMonitor } from '../support/verdict.ts'
+import { waitFor } from '../support/wait.ts'
+
+t.setTimeout(60_000)
+
+const CREDENTIALS = { region: 'eu-1', accessKeyId: 'key', secretAccessKey: 'secret' }
+
+/** A store that speaks as much of S3 as we use, and takes nothing that is not signed with its key. */
+async function startS3(t: Teardown) {
+  const objects = new Map<string, { bytes: Buffer; contentType: string | undefined }>()
+  const server = createServer(async (request, response) => {
+    const { method = '', url: path = '', headers } = request
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const body = Buffer.concat(chunks)
+    const stamp = String(headers['x-amz-date']).replace(/^(\d{4})(..)(..T..)(..)(..Z)$/, '$1-$2-$3:$4:$5')
+    const signed = signS3({ method, host: headers.host ?? '', path, body }, CREDENTIALS, new Date(stamp))
+    const end = (status: number, answer: Uint8Array = Buffer.alloc(0)) => response.writeHead(status).end(answer)
+    if (signed.authorization !== headers.authorization) return end(403)
+    if (headers['x-amz-content-sha256'] !== createHash('sha256').update(body).digest('hex')) return end(400)
+    if (method === 'PUT') objects.set(path, { bytes: body, contentType: headers['content-type'] })
+    if (method === 'DELETE') objects.delete(path)
+    if (method !== 'GET') return end(method === 'PUT' ? 200 : 204)
+    const found = objects.get(path)
+    return found ? end(200, found.bytes) : end(404)
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  return { endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, objects }
+}
+
+async function connect(t: Teardown) {
+  const nats = await connectNats((await startNats(t)).url, 'test')
+  t.teardown(() => nats.close())
+  await ensureStreams(nats.manager)
+  return nats
+}
+
+async function startStore(t: Teardown) {
+  const [{ url }, nats] = await Promise.all([createDatabase(t), connect(t)])
+  const db = createPostgres(url, 4)
+  t.teardown(() => db.destroy())
+  const { projectId } = await insertTenant(db)
+  const monitorId = await insertMonitor(db, projectId)
+  const objects = createNatsObjects(nats, 'SCREENSHOTS')
+  return { db, nats, projectId, monitorId, objects, log: createLog('test', 'silent'), metrics: createMetrics() }
+}
+
+for (const kind of ['the object store of NATS', 'an S3-compatible store']) {
+  t.test(
+    `${kind} gives back what it was given, once more after it was replaced, and nothing after it was removed`,
+    async t => {
+      let objects: ObjectStore
+      if (kind.includes('NATS')) objects = createNatsObjects(await connect(t), 'SCREENSHOTS')
+      else objects = createS3Objects({ ...CREDENTIALS, bucket: 'shots', endpoint: (await startS3(t)).endpoint })
+      const bytes = Buffer.alloc(1024 * 1024, 'é')
+      t.equal(await objects.get('a/b/c.png'), null)
+      await objects.put('a/b/c.png', bytes, 'image/png')
+      t.ok((await objects.get('a/b/c.png'))?.equals(bytes))
+      await objects.put('a/b/c.png', Buffer.from('new'), 'image/png')
+      t.equal(String(await objects.get('a/b/c.png')), 'new')
+      await objects.remove('a/b/c.png')
+      t.equal(await objects.get('a/b/c.png'), null)
+      await objects.remove('a/b/c.png')
+    },
+  )
+}
+
+t.test('an S3 store that refuses us, or is away, is an error and not an empty answer', async t => {
+  const { endpoint } = await startS3(t)
+  const wrong = createS3Objects({ ...CREDENTIALS, secretAccessKey: 'other', bucket: 'shots', endpoint })
+  await t.rejects(wrong.put('a', Buffer.from('x'), 'image/png'), { message: /403/ })
+  await t.rejects(wrong.get('a'), { message: /403/ })
+  const away = createS3Objects({ ...CREDENTIALS, bucket: 'shots', endpoint: 'http://127.0.0.1:1' })
+  await t.rejects(away.get('a'))
+})
+
+function png(grey: number): Buffer {
+  const image = new PNG({ width: 8, height: 8 })
+  image.data.fill(grey)
+  for (let i = 3; i < image.data.length; i += 4) image.data[i] = 255
+  return PNG.sync.write(image)
+}
+
+const shotOf = (monitorId: string, grey: number, scheduledAtMs: number): Screenshot => ({
+  id: randomUUID(),
+  probeId: randomUUID(),
+  order: { monitorId, region: 'us-east', scheduledAtMs, attempt: 1, kind: ScreenshotKind.COMPARISON, statusCode: 200 },
+  contentType: 'image/png',
+  image: png(grey),
+  takenAtMs: scheduledAtMs,
+})
+
+t.test('the first comparison becomes the baseline; one that comes twice, or is none, changes nothing', async t => {
+  const context = await startStore(t)
+  const { db, nats, projectId, monitorId } = context
+  const recorder = startScreenshotRecorder(context)
+  t.teardown(() => recorder.stop())
+  const send = (data: Uint8Array) => nats.js.publish(shotSubject('eu-west'), data)
+  const list = async () => (await listScreenshots(db, projectId, monitorId, { limit: 10, offset: 0 })).rows
+  const [first, second] = [shotOf(monitorId, 255, 1_000), shotOf(monitorId, 0, 2_000)]
+  await send(Screenshot.encode(first).finish())
+  await send(Buffer.from('no screenshot'))
+  await send(Screenshot.encode({ ...first, id: randomUUID(), image: first.image.subarray(0, 40) }).finish())
+  await send(Screenshot.encode(shotOf(randomUUID(), 0, 1_000)).finish())
+  await send(Screenshot.encode(second).finish())
+  await send(Screenshot.encode(second).finish())
+  const rows = await waitFor(async () => ((await list()).length === 2 ? list() : null), { label: 'two screenshots' })
+  t.match(rows, [
+    { id: second.id, kind: 'comparison', isBaseline: false, difference: 1, takenIn: 'eu-west', region: 'us-east' },
+    { id: first.id, isBaseline: true, difference: null },
+  ])
+  t.ok((await context.objects.get(rows[0]!.storeKey))?.equals(png(0)))
+
+  // another address is another page
+  await execute(db, "UPDATE monitors SET url = 'https://new.example' WHERE id = ?", [monitorId])
+  const third = shotOf(monitorId, 0, 3_000)
+  await send(Screenshot.encode(third).finish())
+  await waitFor(async () => (await list()).find(({ id }) => id === third.id)?.isBaseline, { label: 'a new baseline' })
+})
+
+t.test('screenshots are forgotten after 30 days, a baseline when nothing is compared with it any more', async t => {
+  const context = await startStore(t)
+  const { db, monitorId, projectId, objects } = context
+  const recorder = startScreenshotRecorder(context)
+  const shots = [shotOf(monitorId, 255, 1_000), shotOf(monitorId, 0, 2_000), shotOf(monitorId, 9, 3_000)]
+  for (const shot of shots) await context.nats.js.publish(shotSubject('us-east'), Screenshot.encode(shot).finish())
+  const ids = async () =>
+    (await query<{ id: string }>(db, 'SELECT id FROM screenshots ORDER BY scheduled_at')).map(row => row.id)
+  await waitFor(async () => (await ids()).length === 3)
+  await recorder.stop()
+  const age = (days: number, id: string) =>
+    execute(db, `UPDATE screenshots SET created_at = now() - CAST(? AS integer) * interval '1 day' WHERE id = ?`, [
+      days,
+      id,
+    ])
+  await age(31, shots[0]!.id)
+  await age(31, shots[1]!.id)
+  await age(29, shots[2]!.id)
+
+  await prune(t, context, db, async () => (await ids()).length === 2)
+  t.same(await ids(), [shots[0]!.id, shots[2]!.id], 'the baseline and the young one')
+  t.equal(await objects.get(`${projectId}/${monitorId}/${shots[1]!.id}.png`), null)
+  t.not(await objects.get(`${projectId}/${monitorId}/${shots[0]!.id}.png`), null)
+  await execute(db, 'UPDATE monitors SET deleted_at = now() WHERE id = ?', [monitorId])
+  await prune(t, context, db, async () => (await ids()).length === 1)
+})
+
+type Context = Parameters<typeof startScreenshotWorker>[0]
+
+async function prune(t: Teardown, context: Context, db: Db, isDone: () => Promise<boolean>): Promise<void> {
+  const worker = startScreenshotWorker({ ...context, db })
+  t.teardown(() => worker.stop())
+  await waitFor(isDone, { label: 'what is old to be forgotten' })
+  await worker.stop()
+}

@@ -1,0 +1,49 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePort } from '../../deploy/local/engines/free-port.ts'
+import type { Teardown } from './teardown.ts'
+import { waitFor } from './wait.ts'
+
+/** A module of its configuration: prober, timeout, and what the prober takes. */
+export type BlackboxModule = { prober: 'http' | 'tcp' | 'dns' | 'icmp'; timeout: string } & Record<string, unknown>
+
+/** Asks for a target by one of the modules: whether it succeeded, and what the exporter wrote about it. */
+export type Blackbox = (module: string, target: string) => Promise<{ isUp: boolean; log: string }>
+
+/** prometheus-blackbox-exporter with these modules. Rejects with what to do when the machine does not have it. */
+export async function startBlackbox(t: Teardown, modules: Record<string, BlackboxModule>): Promise<Blackbox> {
+  const dir = mkdtempSync(join(tmpdir(), 'picket-blackbox-'))
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
+  const config = join(dir, 'blackbox.yml')
+  // JSON is YAML
+  writeFileSync(config, JSON.stringify({ modules }))
+  const port = await freePort()
+  const args = [`--config.file=${config}`, `--web.listen-address=127.0.0.1:${port}`]
+  const exporter = spawn('prometheus-blackbox-exporter', args, { stdio: ['ignore', 'ignore', 'pipe'] })
+  let said = ''
+  exporter.stderr.on('data', chunk => {
+    said = `${said}${chunk}`.slice(-4_000)
+  })
+  await new Promise<void>((resolve, reject) => {
+    exporter.once('spawn', resolve)
+    exporter.once('error', () => {
+      const todo = 'run "sudo apt-get install prometheus-blackbox-exporter", or npm test as root'
+      reject(new Error(`prometheus-blackbox-exporter is missing: ${todo}`))
+    })
+  })
+  t.teardown(() => exporter.kill())
+  const origin = `http://127.0.0.1:${port}`
+  const isReady = () =>
+    fetch(`${origin}/-/healthy`).then(
+      answer => answer.ok,
+      () => false,
+    )
+  await waitFor(isReady, { label: () => `blackbox_exporter; it said: ${said}`, timeoutMs: 20_000 })
+  return async (module, target) => {
+    const query = new URLSearchParams({ module, target, debug: 'true' })
+    const log = await (await fetch(`${origin}/probe?${query}`)).text()
+    return { isUp: /^probe_success 1$/m.test(log), log }
+  }
+}

@@ -1,0 +1,105 @@
+import { createSocket, type RemoteInfo } from 'node:dgram'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { type Answer, AUTHORITATIVE_ANSWER, decode, encode, TRUNCATED_RESPONSE } from 'dns-packet'
+import type { Teardown } from './teardown.ts'
+
+/** What the server does with each question. */
+export type DnsBehaviour =
+  | 'answer'
+  /** says over UDP that the answer is too long, and gives it over TCP */
+  | 'truncate'
+  | 'truncate-and-refuse-tcp'
+  | 'silent'
+  | 'silent-about-aaaa'
+  | 'lose-the-first'
+  | 'garbage'
+  | 'wrong-id'
+  | 'other-question'
+  /** the right answer, from another port */
+  | 'spoofed-source'
+  /** garbage and a wrong id first, then the answer */
+  | 'noise-first'
+  | 'nxdomain'
+  | 'servfail'
+  | 'servfail-about-aaaa'
+  | 'refused'
+
+const RCODES: Partial<Record<DnsBehaviour, number>> = { servfail: 2, nxdomain: 3, refused: 5 }
+
+export type DnsServer = {
+  port: number
+  behave: (behaviour: DnsBehaviour) => void
+  /** every question that came, as `udp MX example.com` */
+  questions: string[]
+}
+
+/** A DNS server on 127.0.0.1, UDP and TCP, that knows `zone` and misbehaves on demand. */
+export async function startDnsServer(t: Teardown, zone: Answer[]): Promise<DnsServer> {
+  let behaviour: DnsBehaviour = 'answer'
+  const questions: string[] = []
+  const udp = createSocket('udp4').bind(0, '127.0.0.1')
+  const stranger = createSocket('udp4').bind(0, '127.0.0.1')
+  await Promise.all([once(udp, 'listening'), once(stranger, 'listening')])
+  const { port } = udp.address()
+
+  function reply(message: Buffer, over: 'udp' | 'tcp'): Buffer | null {
+    const { id = 0, questions: [question] = [] } = decode(message)
+    if (!question) return null
+    questions.push(`${over} ${question.type} ${question.name}`)
+    const isAaaa = question.type === 'AAAA'
+    if (behaviour === 'silent' || (behaviour === 'silent-about-aaaa' && isAaaa)) return null
+    if (behaviour === 'lose-the-first' && questions.length === 1) return null
+    const rcode = behaviour === 'servfail-about-aaaa' && isAaaa ? 2 : (RCODES[behaviour] ?? 0)
+    const isCut = behaviour.startsWith('truncate') && over === 'udp'
+    const found = zone.filter(({ name, type }) => name === question.name && [question.type, 'CNAME'].includes(type))
+    return encode({
+      type: 'response',
+      id: behaviour === 'wrong-id' ? id ^ 1 : id,
+      flags: AUTHORITATIVE_ANSWER | rcode | (isCut ? TRUNCATED_RESPONSE : 0),
+      questions: [behaviour === 'other-question' ? { type: 'A', name: 'elsewhere.test' } : question],
+      answers: rcode === 0 && !isCut ? found : [],
+    })
+  }
+
+  udp.on('message', (message, { port: to, address }: RemoteInfo) => {
+    const answer = reply(message, 'udp')
+    if (!answer) return
+    const garbage = Buffer.from('not a message at all')
+    const wrongId = Buffer.from(answer)
+    wrongId.writeUInt16BE(answer.readUInt16BE(0) ^ 1, 0)
+    if (behaviour === 'garbage' || behaviour === 'noise-first') udp.send(garbage, to, address)
+    if (behaviour === 'noise-first') udp.send(wrongId, to, address)
+    if (behaviour === 'spoofed-source') stranger.send(answer, to, address)
+    else if (behaviour !== 'garbage') udp.send(answer, to, address)
+  })
+
+  const tcp = createServer(socket => {
+    socket.on('error', () => {})
+    if (behaviour === 'truncate-and-refuse-tcp') return socket.destroy()
+    let received = Buffer.alloc(0)
+    return socket.on('data', chunk => {
+      received = Buffer.concat([received, chunk as Buffer])
+      const answer = received.length > 2 ? reply(received.subarray(2), 'tcp') : null
+      if (!answer) return
+      const length = Buffer.alloc(2)
+      length.writeUInt16BE(answer.length)
+      // In pieces, as a network may deliver it.
+      for (const piece of [length, answer.subarray(0, 5), answer.subarray(5)]) socket.write(piece)
+    })
+  }).listen(port, '127.0.0.1')
+  await once(tcp, 'listening')
+  t.teardown(() => {
+    udp.close()
+    stranger.close()
+    tcp.close()
+  })
+  return {
+    port,
+    questions,
+    behave(next) {
+      behaviour = next
+      questions.length = 0
+    },
+  }
+}

@@ -1,0 +1,49 @@
+import { storeCertificates } from '../../control-plane/expiry/actions.ts'
+import { type Db, execute, query } from '../../control-plane/platform/postgres.ts'
+import type { SeenCertificate } from '../../control-plane/results/certificates.ts'
+import { insertChannel, insertMonitor, type MonitorSpec } from './verdict.ts'
+
+export const DAY_MS = 86_400_000
+
+/** A monitor that is looked at for what ends, with a webhook channel. */
+export async function insertWatched(db: Db, projectId: string, spec: MonitorSpec & { url?: string } = {}) {
+  const id = await insertMonitor(db, projectId, spec)
+  const channelId = await insertChannel(db, projectId, [id])
+  const url = spec.url ?? 'https://shop.example.com/'
+  await execute(db, 'UPDATE monitors SET ssl_check = true, domain_check = true, url = :url WHERE id = :id', { id, url })
+  return { id, channelId }
+}
+
+/** As a probe's region would meet it; `at` is when. */
+export function meet(
+  db: Db,
+  monitorId: string,
+  at: Date,
+  seen: Partial<SeenCertificate> & { ends: Date },
+): Promise<void> {
+  const { ends, ...rest } = seen
+  const row = { monitorId, region: 'us-east', configVersion: 1, fingerprint: 'aa', seenAtMs: at.getTime(), ...rest }
+  return storeCertificates(db, [{ ...row, expiresAtMs: ends.getTime() }], at)
+}
+
+export type ToldEvent = { name: string; days: number | null; deliveries: number }
+
+/** The warnings about a monitor in order, with the days that they say. */
+export function warningsAbout(db: Db, monitorId: string): Promise<ToldEvent[]> {
+  return query(
+    db,
+    `SELECT name, coalesce(data->>'ssl_expiry_days', data->>'domain_expiry_days')::integer AS days,
+       (SELECT count(*) FROM deliveries d WHERE d.event_id = e.id) AS deliveries
+     FROM events e WHERE subject = ? AND name LIKE '%expiry' ORDER BY occurred_at, id`,
+    [`monitor:${monitorId}`],
+  )
+}
+
+export async function datesOf(db: Db, monitorId: string): Promise<{ ssl: Date | null; domain: Date | null }> {
+  const [row] = await query<{ ssl: Date | null; domain: Date | null }>(
+    db,
+    'SELECT ssl_expires_at AS ssl, domain_expires_at AS domain FROM monitors WHERE id = ?',
+    [monitorId],
+  )
+  return row!
+}

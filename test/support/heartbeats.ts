@@ -1,0 +1,35 @@
+import { type Db, execute, query } from '../../control-plane/platform/postgres.ts'
+
+export const HEARTBEAT = { name: 'Backup', type: 'heartbeat', heartbeat_interval: 3_600, heartbeat_grace: 60 }
+
+/** Sends a ping; `signal` stands behind the token, such as `/start` or `/3`. Answers status and text. */
+export async function ping(url: string, signal = '', init: RequestInit = {}) {
+  const answer = await fetch(`${url}${signal}`, init)
+  return { status: answer.status, text: await answer.text(), headers: answer.headers }
+}
+
+/** Lets a heartbeat's time run out now instead of after its interval and grace. */
+export const runOut = (db: Db, monitorId: string) =>
+  execute(db, `UPDATE heartbeats SET due_at = now() - interval '1 ms' WHERE monitor_id = ?`, [monitorId])
+
+export async function heartbeatOf(db: Db, monitorId: string) {
+  const [row] = await query<{ pings: number; run_started_at: Date | null; due_at: Date | null; last_ping_at: Date }>(
+    db,
+    'SELECT pings, run_started_at, due_at, last_ping_at FROM heartbeats WHERE monitor_id = ?',
+    [monitorId],
+  )
+  return row ?? null
+}
+
+/** What an outage left behind: how many of each there are. */
+export async function countsOf(db: Db, monitorId: string) {
+  const [row] = await query<object>(
+    db,
+    `SELECT (SELECT count(*) FROM transitions WHERE monitor_id = :monitorId AND to_status = 'down') AS downs,
+       (SELECT count(*) FROM transitions WHERE monitor_id = :monitorId AND to_status = 'up') AS ups,
+       (SELECT count(*) FROM incidents WHERE cause_monitor_id = :monitorId) AS incidents,
+       (SELECT count(*) FROM deliveries WHERE subject = 'monitor:' || CAST(:monitorId AS text)) AS deliveries`,
+    { monitorId },
+  )
+  return row
+}

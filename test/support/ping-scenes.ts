@@ -1,0 +1,59 @@
+/** Ping checks in a network of their own, which has nothing but a loopback; see own-network.ts. */
+import { writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { type Ran, runCheck } from '../../probe-agent/run.ts'
+import { createEgress, createIcmp } from '../../shared/egress/index.ts'
+import { specOf } from './spec.ts'
+
+export type PingScene = {
+  /** what the kernel allows */
+  sockets: 'allowed' | 'refused'
+  /** the name of the system's ping */
+  program?: string
+  hosts: string[]
+  /** addresses of the name `shop.test` */
+  addresses?: string[]
+  timeoutMs?: number
+  /** echoes are not answered for so long */
+  silentMs?: number
+  allow?: string[]
+}
+
+export type PingSeen = { ways: [ipv4: string, ipv6: string]; ran: Ran[]; elapsedMs: number }
+
+const SETTINGS = '/proc/sys/net'
+const ECHO_SWITCHES = ['ipv4/icmp_echo_ignore_all', 'ipv6/icmp/echo_ignore_all']
+const set = (name: string, value: string) => writeFileSync(`${SETTINGS}/${name}`, value)
+const ignoreEchoes = (isIgnored: boolean) => {
+  for (const name of ECHO_SWITCHES) set(name, isIgnored ? '1' : '0')
+}
+
+/** SIOCSIFFLAGS with IFF_UP on `lo`: not every machine has a program for it. */
+function bringUpLoopback(): void {
+  const koffi = createRequire(import.meta.url)('koffi')
+  const libc = koffi.load(null)
+  const request = Buffer.alloc(40)
+  request.write('lo')
+  request.writeUInt16LE(1, 16)
+  const socket = libc.func('int socket(int, int, int)')(2, 2, 0)
+  if (libc.func('int ioctl(int, unsigned long, void *)')(socket, 0x8914, request) !== 0) throw new Error('no loopback')
+}
+
+async function play(scene: PingScene): Promise<PingSeen> {
+  const { hosts, addresses = [], timeoutMs = 5000, silentMs = 0, allow = ['127.0.0.0/8', '::1'] } = scene
+  set('ipv4/ping_group_range', scene.sockets === 'allowed' ? '0 0' : '1 0')
+  const icmp = createIcmp(scene.program ? { program: scene.program } : {})
+  const egress = createEgress({ allow, icmp, resolver: async () => addresses })
+  const ways: PingSeen['ways'] = [icmp(4).kind, icmp(6).kind]
+  ignoreEchoes(silentMs > 0)
+  if (silentMs > 0) setTimeout(ignoreEchoes, silentMs, false)
+  const startedMs = performance.now()
+  const checks = hosts.map(url => runCheck(specOf({ type: 'ping', url, timeoutMs }), egress))
+  return { ways, ran: await Promise.all(checks), elapsedMs: performance.now() - startedMs }
+}
+
+bringUpLoopback()
+const seen: PingSeen[] = []
+for (const scene of JSON.parse(process.argv[2]!) as PingScene[]) seen.push(await play(scene))
+console.log(JSON.stringify(seen))
+process.exit(0)

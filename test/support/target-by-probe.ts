@@ -1,0 +1,46 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { clientProcess } from './client-process.ts'
+import type { Teardown } from './teardown.ts'
+
+export type SeenBy = { path: string; pid: number | null; atMs: number }
+
+export type TargetByProbe = {
+  /** the address of one of its pages */
+  url(page: string): string
+  /** from now on a page answers these processes with a 500; `all`: everybody */
+  fail(page: string, pids: readonly number[] | 'all'): void
+  /** how long a page takes to answer */
+  delay(page: string, delayMs: number): void
+  seen: SeenBy[]
+}
+
+/** An HTTP server that knows which probe asks, so that two probes of a region can see different things at one address. */
+export async function startTargetByProbe(t: Teardown, pids: () => readonly number[]): Promise<TargetByProbe> {
+  const failing = new Map<string, readonly number[] | 'all'>()
+  const delays = new Map<string, number>()
+  const seen: SeenBy[] = []
+  const server = createServer((request, response) => {
+    const path = request.url ?? '/'
+    const pid = clientProcess(request.socket.remotePort ?? 0, pids())
+    seen.push({ path, pid, atMs: Date.now() })
+    const fails = failing.get(path)
+    const status = fails === 'all' || (pid !== null && fails?.includes(pid)) ? 500 : 200
+    setTimeout(() => response.writeHead(status).end(), delays.get(path) ?? 0)
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(
+    () =>
+      new Promise<void>(resolve => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  )
+  const { port } = server.address() as AddressInfo
+  return {
+    url: page => `http://127.0.0.1:${port}/${page}`,
+    fail: (page, whom) => void failing.set(`/${page}`, whom),
+    delay: (page, delayMs) => void delays.set(`/${page}`, delayMs),
+    seen,
+  }
+}

@@ -1,0 +1,202 @@
+import type { Answer } from 'dns-packet'
+import t from 'tap'
+import { checkDns } from '../../../probe-agent/checks/dns.ts'
+import { runCheck } from '../../../probe-agent/run.ts'
+import type { Assertion } from '../../../shared/check.ts'
+import { createDeadline, createEgress } from '../../../shared/egress/index.ts'
+import { FailureSource, Outcome } from '../../../shared/result.ts'
+import { type DnsBehaviour, startDnsServer } from '../../support/dns-server.ts'
+import { specOf } from '../../support/spec.ts'
+
+const name = 'shop.test'
+const zone: Answer[] = [
+  { type: 'A', name, ttl: 60, data: '192.0.2.7' },
+  { type: 'A', name, ttl: 60, data: '192.0.2.8' },
+  { type: 'AAAA', name, ttl: 61, data: '2001:db8::7' },
+  { type: 'MX', name, ttl: 62, data: { preference: 10, exchange: 'Mail.shop.test' } },
+  { type: 'MX', name, ttl: 62, data: { preference: 20, exchange: 'backup.shop.test' } },
+  { type: 'TXT', name, ttl: 63, data: ['v=spf1 ', '-all'] },
+  { type: 'TXT', name, ttl: 63, data: 'a\tb' },
+  { type: 'NS', name, ttl: 64, data: 'ns1.shop.test' },
+  {
+    type: 'SOA',
+    name,
+    ttl: 65,
+    data: { mname: 'ns1.shop.test', rname: 'ops.shop.test', serial: 7, refresh: 1, retry: 2, expire: 3, minimum: 4 },
+  },
+  { type: 'SRV', name, ttl: 66, data: { priority: 1, weight: 2, port: 5060, target: 'sip.shop.test' } },
+  { type: 'CAA', name, ttl: 67, data: { flags: 0, tag: 'issue', value: 'letsencrypt.org' } },
+  { type: 'CNAME', name: 'www.shop.test', ttl: 68, data: name },
+  { type: 'A', name: 'v4.test', ttl: 60, data: '192.0.2.9' },
+]
+
+const given = await startDnsServer(t, zone)
+const system = await startDnsServer(t, zone)
+const deaf = await startDnsServer(t, zone)
+deaf.behave('silent')
+const egress = createEgress({ allow: ['127.0.0.1'], nameservers: [`127.0.0.1:${system.port}`] })
+const server = `dns://127.0.0.1:${given.port}`
+
+async function look(url: string, { assertions = [] as Assertion[], timeoutMs = 5000, through = egress } = {}) {
+  const deadline = createDeadline(timeoutMs)
+  const seen = await checkDns(specOf({ type: 'dns', url, assertions, timeoutMs }), deadline.signal, through)
+  deadline.clear()
+  return seen
+}
+
+t.test('a dns check sees every type of record, written as in a zone file', async t => {
+  given.behave('answer')
+  const rows: [type: string, values: string[], ttlS: number][] = [
+    ['A', ['192.0.2.7', '192.0.2.8'], 60],
+    ['AAAA', ['2001:db8::7'], 61],
+    ['MX', ['10 mail.shop.test', '20 backup.shop.test'], 62],
+    ['TXT', ['v=spf1 -all', 'a\\009b'], 63],
+    ['NS', ['ns1.shop.test'], 64],
+    ['SOA', ['ns1.shop.test ops.shop.test 7 1 2 3 4'], 65],
+    ['SRV', ['1 2 5060 sip.shop.test'], 66],
+    ['CAA', ['0 issue "letsencrypt.org"'], 67],
+  ]
+  for (const [type, values, ttlS] of rows) {
+    const { error, dns, resolvedIp, timings, totalUs } = await look(`${server}/${name}?type=${type}`)
+    t.equal(error, null, type)
+    const records = values.map(value => ({ type, name, ttlS, value }))
+    t.same(dns, { rcode: 'NOERROR', server: `127.0.0.1:${given.port}`, records })
+    t.equal(resolvedIp, '127.0.0.1', 'the address is the server’s')
+    t.ok(totalUs > 0)
+    t.equal(timings.dnsUs, totalUs, 'all of it is the dns phase')
+  }
+  const { dns } = await look(`${server}/www.shop.test?type=CNAME`)
+  t.same(dns?.records, [{ type: 'CNAME', name: 'www.shop.test', ttlS: 68, value: name }])
+})
+
+t.test(
+  'without a type it asks for both types of address, of the probe’s own resolvers when no server is named',
+  async t => {
+    given.behave('answer')
+    system.behave('answer')
+    for (const url of ['dns://shop.test', 'Shop.Test', 'shop.test:53', 'https://shop.test/page', 'dns:shop.test']) {
+      const { error, dns } = await look(url)
+      t.equal(error, null, url)
+      t.equal(dns?.records.length, 3)
+      t.equal(dns?.server, `127.0.0.1:${system.port}`)
+    }
+    t.same(system.questions.slice(0, 2), ['udp A shop.test', 'udp AAAA shop.test'])
+    t.same(given.questions, [])
+    await look(`${server}/shop.test`)
+    t.same(given.questions, ['udp A shop.test', 'udp AAAA shop.test'])
+  },
+)
+
+t.test('a failure says what the server did, and whose fault it is', async t => {
+  const { TARGET, RESOLVER } = FailureSource
+  const rows: [behaviour: DnsBehaviour, code: string, ofResolver: FailureSource][] = [
+    ['nxdomain', 'dns_nxdomain', TARGET],
+    ['servfail', 'dns_servfail', RESOLVER],
+    ['refused', 'dns_refused', RESOLVER],
+    ['silent', 'dns_timeout', RESOLVER],
+    ['silent-about-aaaa', 'dns_timeout', RESOLVER],
+    ['garbage', 'dns_invalid_response', RESOLVER],
+    ['wrong-id', 'dns_invalid_response', RESOLVER],
+    ['other-question', 'dns_invalid_response', RESOLVER],
+    ['spoofed-source', 'dns_timeout', RESOLVER],
+    ['truncate-and-refuse-tcp', 'connection_reset', RESOLVER],
+  ]
+  for (const [behaviour, code, ofResolver] of rows) {
+    given.behave(behaviour)
+    system.behave(behaviour)
+    const options = { timeoutMs: code === 'dns_timeout' || code === 'dns_invalid_response' ? 250 : 5000 }
+    const [asked, own] = await Promise.all([look(`${server}/${name}`, options), look(name, options)])
+    t.match(asked.error, { code, source: TARGET }, `${behaviour} of a server that the monitor names`)
+    t.match(own.error, { code, source: ofResolver }, `${behaviour} of the probe’s resolver`)
+  }
+})
+
+t.test('an rcode stands in the result', async t => {
+  given.behave('nxdomain')
+  const { dns, error } = await look(`${server}/gone.test?type=A`)
+  t.match(dns, { rcode: 'NXDOMAIN', records: [] })
+  t.equal(error?.message, 'asked for A: the name does not exist (NXDOMAIN)')
+})
+
+t.test('an answer that is too long for UDP is asked for over TCP', async t => {
+  given.behave('truncate')
+  const { error, dns, timings, totalUs } = await look(`${server}/${name}?type=MX`)
+  t.equal(error, null)
+  t.equal(dns?.records.length, 2)
+  t.same(given.questions, ['udp MX shop.test', 'tcp MX shop.test'])
+  t.equal(timings.dnsUs + timings.connectUs, totalUs)
+  system.behave('truncate')
+  const guarded = createEgress({ allow: [], nameservers: [`127.0.0.1:${system.port}`] })
+  t.equal((await look(name, { through: guarded })).error, null, 'the probe’s own resolver may be private')
+})
+
+t.test('a lost datagram is sent again, and noise before the answer is passed over', async t => {
+  given.behave('lose-the-first')
+  t.equal((await look(`${server}/${name}?type=A`)).error, null)
+  t.equal(given.questions.length, 2)
+  given.behave('noise-first')
+  t.equal((await look(`${server}/${name}`)).error, null)
+})
+
+t.test('when the first resolver is silent or refuses, the next one is asked', async t => {
+  system.behave('answer')
+  for (const first of [deaf.port, 1]) {
+    const through = createEgress({ allow: [], nameservers: [`127.0.0.1:${first}`, `127.0.0.1:${system.port}`] })
+    t.match(await look(name, { through }), { error: null, dns: { server: `127.0.0.1:${system.port}` } })
+  }
+  const { error } = await look('dns://127.0.0.1:1/shop.test')
+  t.match(error, { code: 'connection_refused', source: FailureSource.TARGET })
+})
+
+t.test('a server that a monitor names goes through the egress guard', async t => {
+  given.behave('answer')
+  const through = createEgress({ allow: [] })
+  t.match(await look(`${server}/${name}`, { through }), { error: { code: 'blocked_target' }, dns: null })
+  t.match(await look(`dns://localhost:${given.port}/${name}`, { through }), { error: { code: 'blocked_target' } })
+  t.same(given.questions, [])
+})
+
+t.test('a name without a record of the type fails, unless assertions judge the records', async t => {
+  given.behave('answer')
+  t.match((await look(`${server}/v4.test?type=MX`)).error, {
+    code: 'dns_no_records',
+    message: 'v4.test has no MX record',
+  })
+  t.equal((await look(`${server}/v4.test`)).error, null, 'one of the two types of address is enough')
+  given.behave('servfail-about-aaaa')
+  t.equal((await look(`${server}/v4.test`)).error, null)
+  t.match((await look(`${server}/v4.test?type=AAAA`)).error, { code: 'dns_servfail' })
+})
+
+t.test('dns_record assertions choose what is asked, and judge it', async t => {
+  given.behave('answer')
+  const rows: [operator: string, value: string, isUp: boolean][] = [
+    ['equals', 'MX: 10 mail.shop.test', true],
+    ['equals', 'mx: 10 Mail.Shop.test.', true],
+    ['equals', 'MX: 10 mail', false],
+    ['not_equals', 'MX: 30 evil.test', true],
+    ['not_equals', 'MX: 20 backup.shop.test', false],
+    ['contains', 'TXT: v=spf1', true],
+    ['not_contains', 'TXT: +all', true],
+    ['not_contains', 'TXT: -all', false],
+    ['matches', 'NS: ^ns\\d\\.', true],
+    ['not_matches', 'A: ^10\\.', true],
+    ['exists', 'CAA', true],
+    ['exists', 'CNAME', false],
+    ['not_exists', 'CNAME', true],
+    ['exists', '', true],
+    ['equals', '192.0.2.8', true],
+    ['equals', '2001:db8::7', true],
+    ['equals', '192.0.2.1', false],
+  ]
+  for (const [operator, value, isUp] of rows) {
+    const assertions = [{ type: 'dns_record', operator, value }]
+    const spec = specOf({ type: 'dns', url: `${server}/${name}`, assertions })
+    const { outcome, failedAssertions } = await runCheck(spec, egress)
+    t.equal(outcome, isUp ? Outcome.UP : Outcome.DOWN, `${operator} ${value}`)
+    t.equal(failedAssertions.length, isUp ? 0 : 1)
+  }
+  given.behave('answer')
+  await look(`${server}/${name}`, { assertions: [{ type: 'dns_record', operator: 'exists', value: 'SOA' }] })
+  t.same(given.questions, ['udp SOA shop.test'])
+})

@@ -1,0 +1,71 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import t from 'tap'
+import { judge } from '../../../probe-agent/judging.ts'
+import type { Observation } from '../../../shared/result.ts'
+
+const MIB = 1024 * 1024
+
+const seen = (body: Buffer): Observation => ({
+  error: null,
+  timings: { dnsUs: 1, connectUs: 2, tlsUs: 3, firstByteUs: 4, transferUs: 5 },
+  totalUs: 15,
+  statusCode: 200,
+  headers: { 'content-type': 'text/plain; charset=utf-8' },
+  body,
+  resolvedIp: '127.0.0.1',
+  certificate: null,
+})
+
+/** A text of a and b, the same each time, that keeps a regular expression busy. */
+function busyText(): Buffer {
+  const bytes = Buffer.alloc(MIB)
+  let state = 12_345
+  for (let i = 0; i < MIB; i++) {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff
+    bytes[i] = (state >> 16) & 1 ? 0x61 : 0x62
+  }
+  return bytes
+}
+
+const matches = (value: string) => [{ type: 'body', operator: 'matches', value }]
+const TOO_DEAR = '(?:[ab]*a[ab]{60}){12}$'
+
+t.test('small pages are judged on the spot, large ones in a thread, and both the same', async t => {
+  const assertions = [
+    { type: 'status_code', operator: 'equals', value: '200' },
+    { type: 'body', operator: 'contains', value: 'größe' },
+    { type: 'body', operator: 'matches', value: 'größe$' },
+    { type: 'json_path', operator: 'exists', value: '$.a' },
+  ]
+  const verdicts = [100, MIB - 100].map(length => judge(assertions, seen(Buffer.from(`${'x'.repeat(length)}größe`)), 0))
+  t.notOk(verdicts[0] instanceof Promise)
+  t.ok(verdicts[1] instanceof Promise)
+  const failed = [{ ...assertions[3], actual: '(the body is not JSON)' }]
+  t.same(await Promise.all(verdicts), [
+    { verdict: 'failed', failed },
+    { verdict: 'failed', failed },
+  ])
+})
+
+t.test('an expression on a whole MiB does not hold the event loop', async t => {
+  const page = Buffer.alloc(MIB, 'a')
+  await judge(matches('(a+)+$'), seen(page), 0)
+  const delay = monitorEventLoopDelay({ resolution: 1 })
+  delay.enable()
+  const judgements = await Promise.all(Array.from({ length: 20 }, () => judge(matches('(a+)+$'), seen(page), 0)))
+  delay.disable()
+  t.ok(judgements.every(({ verdict }) => verdict === 'passed'))
+  t.ok(delay.max < 100e6, `held for ${delay.max / 1e6} ms`)
+})
+
+t.test('an expression that is too dear is given up; its neighbours are judged', async t => {
+  const text = busyText()
+  const dear = t.rejects(Promise.resolve(judge(matches(TOO_DEAR), seen(text), 0)), /takes too long/)
+  const next = judge(matches('b'), seen(text), 0)
+  await dear
+  t.match(await next, { verdict: 'passed' })
+})
+
+t.test('an assertion that is none is our own fault, said at once', async t => {
+  t.throws(() => judge([{ type: 'nonsense', operator: 'equals', value: '' }], seen(Buffer.alloc(MIB)), 0), /not a type/)
+})

@@ -1,0 +1,94 @@
+import t from 'tap'
+import { FailureSource, Outcome } from '../../../shared/result.ts'
+import { hasOwnNetwork, runInOwnNetwork } from '../../support/own-network.ts'
+import type { PingScene, PingSeen } from '../../support/ping-scenes.ts'
+
+const SCENES = new URL('../../support/ping-scenes.ts', import.meta.url).pathname
+const play = (...scenes: PingScene[]) => runInOwnNetwork<PingSeen[]>(SCENES, scenes)
+
+const { TARGET, INTERNAL } = FailureSource
+const allowed = { sockets: 'allowed' } as const
+const refused = { sockets: 'refused' } as const
+const WAYS = [
+  ['socket', allowed],
+  ['ping program', refused],
+] as const
+
+// A machine that gives no test a network of its own has neither kernel settings nor silence to test with.
+if (hasOwnNetwork()) {
+  for (const [way, scene] of WAYS) {
+    t.test(`ping by ${way}: a target that answers is up, over IPv4 and IPv6`, async t => {
+      const hosts = ['127.0.0.1', '::1', 'ping://localhost', 'http://127.0.0.1:81/', '[0:0:0:0:0:0:0:1]']
+      const addresses = ['127.0.0.1', '::1']
+      const [seen] = await play({ ...scene, hosts, addresses })
+      t.same(seen?.ways, [way, way])
+      for (const { outcome, observation } of seen!.ran) {
+        const { error, ping, totalUs, timings, dns } = observation
+        t.same([outcome, error, dns], [Outcome.UP, null, undefined])
+        t.match(ping, { sent: 3, received: 3 })
+        t.ok(ping!.rttMinUs > 0 && ping!.rttMinUs <= ping!.rttAvgUs && ping!.rttAvgUs <= ping!.rttMaxUs)
+        t.equal(totalUs, ping!.rttAvgUs, 'the response time is the average round trip')
+        t.same(timings, { dnsUs: 0, connectUs: 0, tlsUs: 0, firstByteUs: totalUs, transferUs: 0 })
+      }
+      t.same(
+        seen!.ran.map(({ observation }) => observation.resolvedIp),
+        ['127.0.0.1', '::1', '127.0.0.1', '127.0.0.1', '::1'],
+      )
+    })
+
+    t.test(`ping by ${way}: a target that never answers is down at the timeout`, async t => {
+      const [seen] = await play({ ...scene, hosts: ['127.0.0.1', '::1'], silentMs: 60_000, timeoutMs: 1000 })
+      for (const { outcome, observation } of seen!.ran) {
+        t.equal(outcome, Outcome.DOWN)
+        const message = 'none of 3 echoes was answered'
+        t.same(observation.error, { source: TARGET, code: 'timeout', message })
+        t.same(observation.ping, { sent: 3, received: 0, rttMinUs: 0, rttAvgUs: 0, rttMaxUs: 0 })
+        t.ok(observation.totalUs >= 1_000_000 && observation.totalUs < 1_900_000)
+      }
+    })
+
+    t.test(`ping by ${way}: a target that loses some is up, and the loss is in the result`, async t => {
+      const [seen] = await play({ ...scene, hosts: ['127.0.0.1', '::1'], silentMs: 300 })
+      for (const { outcome, observation } of seen!.ran) {
+        t.equal(outcome, Outcome.UP)
+        t.match(observation.ping, { sent: 3, received: 1 })
+      }
+      t.ok(seen!.elapsedMs < 3000, 'lost echoes are not waited for until the timeout')
+    })
+
+    t.test(`ping by ${way}: an address without a route is our own fault, unless there is another`, async t => {
+      const hosts = ['192.0.2.1', '2001:db8::1', 'shop.test']
+      const allow = ['0.0.0.0/0', '::/0']
+      const [seen] = await play({ ...scene, hosts, allow, addresses: ['192.0.2.1', '127.0.0.1'] })
+      const [v4, v6, both] = seen!.ran
+      for (const one of [v4, v6]) {
+        t.match(one, { outcome: Outcome.UNKNOWN, observation: { error: { source: INTERNAL } } })
+        t.match(one?.observation.error?.code, /^(network_unreachable|local_resources)$/)
+      }
+      t.match(both, { outcome: Outcome.UP, observation: { resolvedIp: '127.0.0.1' } })
+    })
+
+    t.test(`ping by ${way}: every address passes the egress guard`, async t => {
+      const addresses = ['127.0.0.1', '10.0.0.1']
+      const [seen] = await play({ ...scene, hosts: ['127.0.0.1', 'shop.test'], addresses, allow: ['10.0.0.0/8'] })
+      for (const { observation } of seen!.ran) {
+        t.match(observation, { error: { code: 'blocked_target' }, ping: null, resolvedIp: null })
+      }
+    })
+  }
+
+  t.test('many pings at once go over one socket, and each gets its own answers', async t => {
+    const hosts = Array.from({ length: 400 }, (_, i) => (i % 4 === 0 ? '::1' : `127.0.${i >> 6}.${(i & 63) + 1}`))
+    const [seen] = await play({ ...allowed, hosts })
+    for (const { observation } of seen!.ran) t.match(observation, { error: null, ping: { sent: 3, received: 3 } })
+    t.ok(seen!.elapsedMs < 3000)
+  })
+
+  t.test('a probe that can ping in no way says so, and blames itself', async t => {
+    const [seen] = await play({ ...refused, program: 'no-such-program', hosts: ['127.0.0.1'] })
+    t.same(seen?.ways, ['none', 'none'])
+    t.match(seen?.ran, [{ outcome: Outcome.UNKNOWN, observation: { error: { code: 'icmp_unavailable' } } }])
+  })
+} else {
+  t.comment('this machine gives no test a network of its own: ping is tested by its parsers only')
+}

@@ -1,0 +1,88 @@
+import type { Socket } from 'node:net'
+import t from 'tap'
+import { type Ran, runCheck } from '../../../probe-agent/run.ts'
+import type { CheckSpec } from '../../../shared/check.ts'
+import { createEgress } from '../../../shared/egress/index.ts'
+import { Outcome } from '../../../shared/result.ts'
+import { startRawServer } from '../../support/raw-server.ts'
+import { specOf } from '../../support/spec.ts'
+import type { Teardown } from '../../support/teardown.ts'
+
+const egress = createEgress({ allow: ['127.0.0.1'] })
+
+async function check(t: Teardown, handle: (socket: Socket) => void, parts: Partial<CheckSpec>): Promise<Ran> {
+  const port = await startRawServer(t, handle)
+  return runCheck(specOf({ type: 'tcp', url: `127.0.0.1:${port}`, timeoutMs: 2_000, ...parts }), egress)
+}
+
+const greets = (socket: Socket) => void socket.write('220 mail.example ESMTP ready\r\n')
+const stalls = () => {}
+const echoes = (socket: Socket) => void socket.on('data', data => socket.write(`you said ${data}`))
+const closes = (socket: Socket) => void socket.end()
+const drips = (socket: Socket) => {
+  const timer = setInterval(() => socket.write('drip '), 1)
+  socket.on('close', () => clearInterval(timer))
+}
+const inPieces = (socket: Socket) => {
+  socket.write('220 mail.exa')
+  setTimeout(() => socket.write('mple ESMTP rea'), 60)
+  setTimeout(() => socket.write('dy\r\n'), 120)
+}
+
+type Row = [what: string, handle: (socket: Socket) => void, parts: Partial<CheckSpec>, code: string | undefined]
+const rows: Row[] = [
+  ['says the keyword', greets, { keyword: 'ESMTP' }, undefined],
+  ['says it in pieces', inPieces, { keyword: 'ESMTP ready' }, undefined],
+  ['matches an expression', greets, { keyword: '^220 .*ready', keywordType: 'regex' }, undefined],
+  ['answers what was sent', echoes, { body: 'PING\r\n', keyword: 'you said PING' }, undefined],
+  ['says something else', greets, { keyword: 'IMAP', timeoutMs: 200 }, 'keyword_missing'],
+  ['closes without a word', closes, { keyword: 'ESMTP' }, 'keyword_missing'],
+  ['accepts and stalls', stalls, { keyword: 'ESMTP', timeoutMs: 200 }, 'timeout'],
+  ['stalls on what was sent', stalls, { body: 'PING', keyword: 'PONG', timeoutMs: 200 }, 'timeout'],
+  ['says what must not come', greets, { keyword: 'ESMTP', keywordType: 'not_contains' }, 'keyword_found'],
+  ['does not say what must not come', greets, { keyword: 'closed', keywordType: 'not_contains' }, undefined],
+  ['drips for ever without the keyword', drips, { keyword: 'flood', timeoutMs: 400 }, 'keyword_missing'],
+  ['is only sent something', stalls, { body: 'hello' }, undefined],
+]
+
+for (const [what, handle, parts, code] of rows) {
+  t.test(`a tcp target that ${what}: ${code ?? 'up'}`, async t => {
+    const { observation, outcome } = await check(t, handle, parts)
+    t.equal(observation.error?.code, code)
+    t.equal(outcome, code === undefined ? Outcome.UP : Outcome.DOWN)
+    t.ok(observation.totalUs < (parts.timeoutMs ?? 2_000) * 1_000 + 300_000, 'within its timeout')
+  })
+}
+
+t.test('what was sent arrives as it was written', async t => {
+  let heard = ''
+  const parts = { body: 'EHLO grüße\\r\\n\x01', keyword: 'ok' }
+  const { outcome } = await check(
+    t,
+    socket =>
+      socket.on('data', data => {
+        heard += data
+        socket.write('ok')
+      }),
+    parts,
+  )
+  t.equal(outcome, Outcome.UP)
+  t.equal(heard, parts.body)
+})
+
+t.test('a keyword is looked for in the first 64 kB, and a flood ends there', async t => {
+  const flood = (socket: Socket) => {
+    const more = () => void (socket.write('x'.repeat(16_384)) ? setImmediate(more) : socket.once('drain', more))
+    more()
+  }
+  const { observation } = await check(t, flood, { keyword: 'flood' })
+  t.equal(observation.error?.code, 'keyword_missing')
+  t.equal(observation.body?.length, 65_536)
+})
+
+t.test('assertions see what a tcp target said', async t => {
+  const assertions = [{ type: 'body', operator: 'contains', value: 'ESMTP' }]
+  t.equal((await check(t, greets, { assertions })).outcome, Outcome.UP)
+  const wrong = [{ type: 'body', operator: 'contains', value: 'IMAP' }]
+  t.match(await check(t, greets, { assertions: wrong }), { outcome: Outcome.DOWN })
+})

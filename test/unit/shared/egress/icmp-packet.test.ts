@@ -1,0 +1,45 @@
+import t from 'tap'
+import { decodeReply, encodeEcho, type IpFamily } from '../../../../shared/egress/icmp-packet.ts'
+
+const token = Buffer.from('0123456789abcdef', 'hex')
+
+/** What a host sends back: the same bytes under another type. */
+function replyTo(family: IpFamily, serial: number): Buffer {
+  const packet = encodeEcho(family, token, serial)
+  packet[0] = family === 4 ? 0 : 129
+  packet.writeUInt16BE(0xbeef, 4)
+  return packet
+}
+
+t.test('an echo is 64 bytes, of the type of its family', async t => {
+  t.equal(encodeEcho(4, token, 1).toString('hex'), `0800000000000001${'0123456789abcdef'}00000001${'00'.repeat(44)}`)
+  t.equal(encodeEcho(6, token, 1)[0], 128)
+})
+
+t.test('a reply tells which request it answers, beyond 65,536 of them', async t => {
+  for (const family of [4, 6] as const) {
+    for (const serial of [0, 1, 65_535, 65_536, 4_294_967_295]) {
+      t.equal(decodeReply(family, token, replyTo(family, serial)), serial)
+    }
+  }
+})
+
+t.test('whatever is no reply to a request of ours is passed over', async t => {
+  const changed = (at: number, byte: number) => {
+    const packet = replyTo(4, 70_000)
+    packet[at] = byte
+    return packet
+  }
+  const rows: [what: string, packet: Buffer][] = [
+    ['nothing', Buffer.alloc(0)],
+    ['a header alone', replyTo(4, 1).subarray(0, 8)],
+    ['one byte more', Buffer.concat([replyTo(4, 1), Buffer.alloc(1)])],
+    ['a request', encodeEcho(4, token, 1)],
+    ['a reply of the other family', replyTo(6, 1)],
+    ['another code', changed(1, 1)],
+    ['another sequence number', changed(7, 0)],
+    ['another token', changed(8, 0xff)],
+    ['another serial', changed(19, 0xff)],
+  ]
+  for (const [what, packet] of rows) t.equal(decodeReply(4, token, packet), null, what)
+})
