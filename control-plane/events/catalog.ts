@@ -86,3 +86,6 @@ export type EventRow<Name extends EventName = EventName> = {
 
 export const subjectOfMonitor = (monitorId: string): string => `monitor:${monitorId}`
 export const subjectOfIncident = (incidentId: string): string => `incident:${incidentId}`
+
+/** The monitor's id, null when an event is about something else. */
+export const monitorOfSubject = (subject: string): string | null => /^monitor:(.+)$/.exec(subject)?.[1] ?? null

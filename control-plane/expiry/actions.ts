@@ -1,9 +1,5 @@
 import type { Egress } from '../../shared/egress/index.ts'
-import { recipients } from '../alerts/recipients.ts'
-import { rulesOfMonitors } from '../alerts/store.ts'
-import { enqueueDeliveries } from '../deliveries/actions.ts'
-import { type EventRow, subjectOfMonitor } from '../events/catalog.ts'
-import { insertEvents } from '../events/store.ts'
+import { announce } from '../alerts/announce-actions.ts'
 import { openIncidentsOf } from '../incidents/actions.ts'
 import { get } from '../platform/http.ts'
 import { newId } from '../platform/ids.ts'
@@ -106,25 +102,7 @@ async function tell(tx: Tx, watches: DueWatch[], publicUrl: string, now: Date): 
     const monitor = { ...watch, id: watch.monitorId }
     return expiryEvent(newId(), watch.kind, monitor, days, { state, incident, publicUrl }, now)
   })
-  await insertEvents(tx, events)
-  const rules = await rulesOfMonitors(tx, ids)
-  await enqueueDeliveries(
-    tx,
-    events.flatMap(event => deliveriesOf(event, rules)),
-    now,
-  )
-}
-
-function deliveriesOf(event: EventRow, rules: Awaited<ReturnType<typeof rulesOfMonitors>>) {
-  const { projectId, subject } = event
-  const mine = rules.filter(({ monitorId }) => subjectOfMonitor(monitorId) === subject)
-  return recipients(event, mine).map(channelId => ({
-    projectId,
-    channelId,
-    eventId: event.id,
-    eventName: event.name,
-    subject,
-  }))
+  await announce(tx, events, now)
 }
 
 /**

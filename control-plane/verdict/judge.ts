@@ -1,8 +1,4 @@
-import { recipients } from '../alerts/recipients.ts'
-import { rulesOfMonitors } from '../alerts/store.ts'
-import { enqueueDeliveries } from '../deliveries/actions.ts'
-import { type EventRow, subjectOfMonitor } from '../events/catalog.ts'
-import { insertEvents } from '../events/store.ts'
+import { announce } from '../alerts/announce-actions.ts'
 import {
   type IncidentOfMonitor,
   openAutomaticIncidents,
@@ -92,8 +88,7 @@ async function storeSteps(tx: Tx, steps: Step[], publicUrl: string, now: Date): 
     const incident = incidents.get(monitor.id) ?? null
     return monitorEvent(newId(), monitor, transition, incident, publicUrl) ?? []
   })
-  await insertEvents(tx, events)
-  await alert(tx, steps, events, now)
+  await announce(tx, events, now)
 }
 
 function toTransitionRow({ monitor, transition, at }: Step) {
@@ -131,28 +126,4 @@ async function moveIncidents(tx: Tx, steps: Step[], now: Date): Promise<Map<stri
     ...(await openIncidentsOf(tx, others)),
   ]
   return new Map(incidents.map(incident => [incident.monitor_id, incident]))
-}
-
-/** Queues the deliveries of monitor events to the channels that their rules name (specification, "Subscription"). */
-async function alert(tx: Tx, steps: Step[], events: EventRow[], now: Date): Promise<void> {
-  if (events.length === 0) return
-  const rules = await rulesOfMonitors(
-    tx,
-    steps.map(({ monitor }) => monitor.id),
-  )
-  const rulesBySubject = new Map<string, typeof rules>()
-  for (const rule of rules) {
-    const subject = subjectOfMonitor(rule.monitorId)
-    rulesBySubject.set(subject, [...(rulesBySubject.get(subject) ?? []), rule])
-  }
-  const deliveries = events.flatMap(event =>
-    recipients(event, rulesBySubject.get(event.subject) ?? []).map(channelId => ({
-      projectId: event.projectId,
-      channelId,
-      eventId: event.id,
-      eventName: event.name,
-      subject: event.subject,
-    })),
-  )
-  await enqueueDeliveries(tx, deliveries, now)
 }
