@@ -77,7 +77,7 @@ export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)
 }
 
 function startDeliveries(handles: Handles): Part {
-  const worker = startDeliveryWorker(handles)
+  const worker = startDeliveryWorker({ ...handles, publicUrl: handles.config.publicUrl })
   return { stop: worker.stop, onNotify: { deliveries: worker.wake } }
 }
 

@@ -1,7 +1,7 @@
 import type { ChannelKind } from './types.ts'
 import { webhook } from './webhook.ts'
 
-export type { ChannelKind, CheckLiteral, Message } from './types.ts'
+export type { ChannelKind, CheckLiteral, Digest, MailContent, Message, RenderContext } from './types.ts'
 
 /** The registry: a new kind of channel is one file and one line here. */
 export const CHANNEL_KINDS = { webhook } satisfies Record<string, ChannelKind>

@@ -2,8 +2,52 @@ import type { Static, TSchema } from 'typebox'
 import type { Envelope } from '../events/envelope.ts'
 import type { Detail } from '../web/errors.ts'
 
-/** The request that a channel makes of an event, before it is signed. Header names in lower case. */
-export type Message = { method: 'POST'; url: string; headers: Record<string, string>; body: Buffer }
+/** A request, before it is signed. Header names in lower case. */
+export type HttpMessage = {
+  via: 'http'
+  method: 'POST'
+  url: string
+  headers: Record<string, string>
+  body: Buffer
+}
+
+/** A mail. `url` is its `mailto:` for the log; `body` is a MailContent as JSON, which becomes MIME when it is sent. */
+export type MailMessage = { via: 'mail'; to: string[]; url: string; headers: Record<string, never>; body: Buffer }
+
+/** What a channel makes of an event or a digest. Its body is stored before it is sent, and stays in every retry. */
+export type Message = HttpMessage | MailMessage
+
+/** The bytes of a mail, with all of it that must not change from one attempt to the next. Ids are in angle brackets. */
+export type MailContent = {
+  subject: string
+  message_id: string
+  /** what the conversation hangs on: the same for every mail about one incident, monitor or vendor */
+  references: string[]
+  /** ISO 8601 UTC */
+  date: string
+  text: string
+  html: string
+}
+
+/** What a message says beside its event. */
+export type RenderContext = {
+  /** the origin that links lead to, without a slash at the end */
+  publicUrl: string
+  /** null: this is news. Else the monitor is still down: reminder `number` (from 1), down for "2 hours 5 minutes". */
+  reminder: { number: number; downFor: string } | null
+}
+
+/** Many changes of a project in one message, to a chat or by mail. */
+export type Digest = {
+  deliveryId: string
+  projectName: string
+  /** ISO 8601 UTC: the first and the last of the changes */
+  from: string
+  to: string
+  /** in the order in which they are shown; `status` as monitors have it (up, down, degraded) */
+  changes: { name: string; status: string; at: string; url: string }[]
+  dashboardUrl: string
+}
 
 /** Why a host may not be reached, or null (shared/egress: `checkLiteral`). */
 export type CheckLiteral = (host: string) => string | null
@@ -22,7 +66,9 @@ export type ChannelKind<Config extends object = Record<string, unknown>> = {
   mask(config: Config): Config
   /** a config that was sent back, with the stored secrets in place of masks */
   unmask(sent: Config, stored: Config | null): { config: Config; problems: Detail[] }
-  render(envelope: Envelope, config: Config): Message
+  render(envelope: Envelope, config: Config, context: RenderContext): Message
+  /** null for kinds that are told every change by itself */
+  renderDigest: ((digest: Digest, config: Config, context: RenderContext) => Message) | null
 }
 
 /** Ties a kind's functions to the type of its schema. */

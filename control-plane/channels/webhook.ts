@@ -39,6 +39,7 @@ export const webhook = defineKind({
   render(envelope, config) {
     const configured = Object.entries(config.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value])
     return {
+      via: 'http',
       method: 'POST',
       url: config.url,
       headers: {
@@ -49,4 +50,6 @@ export const webhook = defineKind({
       body: Buffer.from(JSON.stringify(envelope)),
     }
   },
+  // a program reads every change by itself
+  renderDigest: null,
 })

@@ -1,11 +1,10 @@
 import { newDeliveryId } from '../platform/ids.ts'
 import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
-import type { Secrets } from '../platform/secrets.ts'
 import { conflict, notFound } from '../web/errors.ts'
 import { attempt } from './attempt.ts'
 import type { Lane } from './lanes.ts'
 import { countFailures } from './pause.ts'
-import { type Prepared, prepareDelivery } from './prepare.ts'
+import { type Prepared, type PrepareTools, prepareDelivery } from './prepare.ts'
 import {
   claimLanes,
   headsOf,
@@ -134,7 +133,7 @@ export async function claimDeliveries(
   tx: Tx,
   owner: string,
   limit: number,
-  secrets: Secrets,
+  tools: PrepareTools,
   now: Date,
 ): Promise<Prepared[]> {
   const lanes = await claimLanes(tx, owner, limit, now)
@@ -144,7 +143,7 @@ export async function claimDeliveries(
   const unfit: Recorded[] = []
   for (const head of heads) {
     try {
-      prepared.push(prepareDelivery(head, secrets, now))
+      prepared.push(prepareDelivery(head, tools, now))
     } catch (error) {
       unfit.push({ id: head.id, attempt: unfitAttempt(error, now), status: 'failed', retryAt: null })
     }

@@ -5,22 +5,14 @@ const RETRY_AFTER_MS = [1_000, 5_000]
 
 export type Next = 'delivered' | 'failed' | { retryAt: Date }
 
-/**
- * What becomes of a delivery after its attempt number `made` (from 1). Only 5xx, 429, a timeout or a network error are
- * tried again; every other answer is final (specification, "Delivery and retries" 2 and 3).
- */
+/** What becomes of a delivery after its attempt number `made` (from 1) (specification, "Delivery and retries" 2 and 3). */
 export function attempt(made: number, outcome: Outcome, now: Date): Next {
   if (isSuccess(outcome)) return 'delivered'
   const waitMs = RETRY_AFTER_MS[made - 1]
-  if (waitMs === undefined || !isWorthRetrying(outcome)) return 'failed'
+  if (waitMs === undefined || outcome.isPermanent) return 'failed'
   return { retryAt: new Date(now.getTime() + waitMs) }
 }
 
 function isSuccess({ responseCode }: Outcome): boolean {
   return responseCode !== null && responseCode >= 200 && responseCode < 300
-}
-
-function isWorthRetrying({ responseCode, isPermanent }: Outcome): boolean {
-  if (responseCode === null) return !isPermanent
-  return responseCode >= 500 || responseCode === 429
 }

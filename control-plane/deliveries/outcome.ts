@@ -9,22 +9,31 @@ export const SNIPPET_BYTES = 1_024
 /** Faults that come back however often one tries. */
 const PERMANENT_CODES = ['blocked_target']
 
+type Answer = Pick<HttpAnswer, 'statusCode' | 'error' | 'body' | 'totalUs'>
+
 /** What is shorter is no secret to speak of, and may be part of any text. */
 const SHORTEST_PART = 4
 
-/** An HTTP answer, or the lack of one, in the terms of the log. `hidden`: texts that must not stand in it. */
-export function toOutcome(answer: HttpAnswer, startedAt: Date, hidden: string[]): Outcome {
+/**
+ * An HTTP answer, or the lack of one, in the terms of the log. Only 5xx, 429, a timeout or a network error may pass
+ * (specification, "Delivery and retries" 3). `hidden`: texts that must not stand in the log.
+ */
+export function toOutcome(answer: Answer, startedAt: Date, hidden: string[]): Outcome {
   const { statusCode, error, body, totalUs } = answer
+  // a receiver that answers and then breaks off has answered, but not whole: like a network error
+  const responseCode = error ? null : statusCode
   return {
     startedAt,
     durationMs: Math.round(totalUs / 1_000),
-    // a receiver that answers and then breaks off has answered, but not whole: like a network error
-    responseCode: error ? null : statusCode,
+    responseCode,
     error: error ? error.message : null,
-    isPermanent: error !== null && PERMANENT_CODES.includes(error.code),
+    isPermanent: error ? PERMANENT_CODES.includes(error.code) : isRefusal(statusCode),
     responseSnippet: body ? snippetOf(body, hidden) : null,
   }
 }
+
+const isRefusal = (statusCode: number | null) =>
+  statusCode !== null && statusCode >= 300 && statusCode < 500 && statusCode !== 429
 
 function snippetOf(body: Buffer, hidden: string[]): string {
   // PostgreSQL's text and JSON have no NUL
@@ -41,10 +50,12 @@ function withoutBeginning(text: string, secret: string): string {
   return text
 }
 
-/** The values of headers that the log masks: receivers like to repeat what they were sent. */
-export function hiddenValues({ headers, maskedHeaders }: Pick<Prepared, 'headers' | 'maskedHeaders'>): string[] {
-  const masked = Object.entries(headers).filter(([name]) => maskedHeaders[name] === MASK)
+/** The values of headers and the address that the log masks: receivers like to repeat what they were sent. */
+export function hiddenValues({ message, shown }: Pick<Prepared, 'message' | 'shown'>): string[] {
+  const masked = Object.entries(message.headers).filter(([name]) => shown.headers[name] === MASK)
   // "Bearer x" is repeated as x, too
-  const texts = masked.flatMap(([, value]) => [value, value.replace(/^\S+ +/, '')])
-  return texts.filter(text => text.length >= SHORTEST_PART)
+  const values = masked.flatMap(([, value]) => [value, value.replace(/^\S+ +/, '')])
+  const { pathname, search } = new URL(message.url)
+  const address = message.url === shown.url ? [] : [pathname + search, pathname]
+  return [...values, ...address].filter(text => text.length >= SHORTEST_PART)
 }

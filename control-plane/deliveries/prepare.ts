@@ -1,4 +1,4 @@
-import { type ChannelType, kindOf } from '../channels/index.ts'
+import { type ChannelType, kindOf, type Message } from '../channels/index.ts'
 import { openConfig, openSigningSecret } from '../channels/sealed.ts'
 import { toEnvelope } from '../events/envelope.ts'
 import type { Secrets } from '../platform/secrets.ts'
@@ -11,21 +11,25 @@ export type Prepared = Lane & {
   id: string
   attemptsMade: number
   createdAt: Date
-  url: string
-  headers: Record<string, string>
-  /** as the log shows them */
-  maskedHeaders: Record<string, string>
-  body: Buffer
+  /** signed, with the stored bytes */
+  message: Message
+  /** what the log shows of it: a chat's address is a secret, and so are some headers */
+  shown: { url: string; headers: Record<string, string> }
 }
 
+/** `publicUrl`: what links begin with, without a slash at the end. */
+export type PrepareTools = { secrets: Secrets; publicUrl: string }
+
 /** Renders (unless its bytes are stored already) and signs one delivery for the channel as it is configured now. */
-export function prepareDelivery(head: Head, secrets: Secrets, now: Date): Prepared {
+export function prepareDelivery(head: Head, { secrets, publicUrl }: PrepareTools, now: Date): Prepared {
   const { channelId, subject, id, attemptsMade, createdAt, isReplay, eventName } = head
   const channel = { id: channelId, projectId: head.projectId, config: head.config, signingSecret: head.signingSecret }
   const kind = kindOf(head.channelType as ChannelType)
   const config = openConfig(channel, secrets)
+  const context = { publicUrl, reminder: null }
   const envelope = toEnvelope({ name: eventName, data: head.eventData }, id, now)
-  const message = kind.render(envelope, config)
+  const message = kind.render(envelope, config, context)
+  const shown = kind.render(envelope, kind.mask(config), context)
   const body = head.body ?? message.body
   const secret = openSigningSecret(channel, secrets)
   const signatures = secret === null ? {} : signatureHeaders({ id, eventName, body, secret, isReplay, now })
@@ -35,9 +39,7 @@ export function prepareDelivery(head: Head, secrets: Secrets, now: Date): Prepar
     id,
     attemptsMade,
     createdAt,
-    url: message.url,
-    headers: { ...message.headers, ...signatures },
-    maskedHeaders: { ...kind.render(envelope, kind.mask(config)).headers, ...signatures },
-    body,
+    message: { ...message, headers: { ...message.headers, ...signatures }, body } as Message,
+    shown: { url: shown.url, headers: { ...shown.headers, ...signatures } },
   }
 }

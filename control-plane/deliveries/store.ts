@@ -90,7 +90,11 @@ export function headsOf(tx: Tx, lanes: Lane[]): Promise<Head[]> {
 }
 
 /** What was made of a delivery in the claim, before it is sent: the bytes stay, the address may change. */
-export type Rendered = { id: string; url: string; maskedHeaders: Record<string, string>; body: Buffer }
+export type Rendered = {
+  id: string
+  message: { body: Buffer }
+  shown: { url: string; headers: Record<string, string> }
+}
 
 export async function storeRendered(tx: Tx, rendered: Rendered[], now: Date): Promise<void> {
   if (rendered.length === 0) return
@@ -101,9 +105,9 @@ export async function storeRendered(tx: Tx, rendered: Rendered[], now: Date): Pr
      WHERE d.id = r.id`,
     {
       ids: rendered.map(row => row.id),
-      urls: rendered.map(row => row.url),
-      headers: rendered.map(row => JSON.stringify(row.maskedHeaders)),
-      bodies: rendered.map(row => row.body),
+      urls: rendered.map(row => row.shown.url),
+      headers: rendered.map(row => JSON.stringify(row.shown.headers)),
+      bodies: rendered.map(row => row.message.body),
       now,
     },
   )

@@ -4,13 +4,13 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 /** A delivery to be made: one event to one channel. `subject` names its lane, `monitor:<id>` for instance. */
 export type NewDelivery = { projectId: string; channelId: string; eventId: string; eventName: string; subject: string }
 
-/** What came of one request. `responseCode` null: there was no answer, and `error` says why. */
+/** What came of one attempt. `responseCode` (HTTP's or SMTP's) null: there was no answer, and `error` says why. */
 export type Outcome = {
   startedAt: Date
   durationMs: number
   responseCode: number | null
   error: string | null
-  /** the fault cannot pass by itself: an address that the egress guard refuses, for instance */
+  /** trying again is of no use: a 4xx of HTTP, a 5xx of SMTP, an address that the egress guard refuses, for instance */
   isPermanent: boolean
   /** first kilobyte of the answer */
   responseSnippet: string | null

@@ -1,25 +1,19 @@
-import type { Egress } from '../../shared/egress/index.ts'
 import type { Log } from '../../shared/log.ts'
 import { now, nowMs, sleep } from '../platform/clock.ts'
-import { post } from '../platform/http.ts'
 import { newId } from '../platform/ids.ts'
 import { type Loop, startLoop } from '../platform/loop.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import type { Db } from '../platform/postgres.ts'
-import type { Secrets } from '../platform/secrets.ts'
 import { claimDeliveries, type Finished, finishDeliveries } from './actions.ts'
 import { PROCESS_CONCURRENCY } from './lanes.ts'
 import { deliveryMeters } from './meters.ts'
-import { hiddenValues, SNIPPET_BYTES, toOutcome } from './outcome.ts'
-import type { Prepared } from './prepare.ts'
+import type { Prepared, PrepareTools } from './prepare.ts'
+import { type Carriers, sendMessage } from './send-actions.ts'
 
-export type DeliveryContext = { db: Db; secrets: Secrets; egress: Egress; log: Log; metrics: Metrics }
+export type DeliveryContext = PrepareTools & Carriers & { db: Db; log: Log; metrics: Metrics }
 
 /** An idle queue costs one query every ten seconds; NOTIFY, an answer or a retry that falls due wakes it before. */
 const IDLE_MS = 10_000
-
-/** A receiver's time for the whole of its answer (specification, "Delivery and retries" 1). */
-const TIMEOUT_MS = 10_000
 
 export type DeliveryWorker = Loop
 
@@ -36,8 +30,7 @@ export function startDeliveryWorker(context: DeliveryContext): DeliveryWorker {
 
   const send = async (prepared: Prepared) => {
     const startedAt = now()
-    const answer = await post(prepared, TIMEOUT_MS, SNIPPET_BYTES, context.egress)
-    const outcome = toOutcome(answer, startedAt, hiddenValues(prepared))
+    const outcome = await sendMessage(prepared, startedAt, context)
     if (prepared.attemptsMade === 0)
       meters.firstAttempt.observe((startedAt.getTime() - prepared.createdAt.getTime()) / 1000)
     finished.push({ prepared, outcome })
@@ -51,7 +44,7 @@ export function startDeliveryWorker(context: DeliveryContext): DeliveryWorker {
     try {
       const result = await context.db.transaction(async tx => {
         const ended = await finishDeliveries(tx, owner, writing, now())
-        const claimed = room > 0 ? await claimDeliveries(tx, owner, room, context.secrets, now()) : []
+        const claimed = room > 0 ? await claimDeliveries(tx, owner, room, context, now()) : []
         return { ...ended, claimed }
       })
       for (const status of result.statuses) meters.deliveries.inc({ status })

@@ -25,7 +25,14 @@ const tenant = await insertTenant(db)
 
 function startWorker(t: Test) {
   const egress = createEgress({ allow: ['127.0.0.0/8'] })
-  const worker = startDeliveryWorker({ db, secrets, egress, log, metrics: createMetrics() })
+  const worker = startDeliveryWorker({
+    db,
+    secrets,
+    egress,
+    log,
+    metrics: createMetrics(),
+    publicUrl: 'http://picket.test',
+  })
   const listener = listen(url, ['deliveries'], worker.wake, log)
   t.teardown(async () => {
     await listener.stop()

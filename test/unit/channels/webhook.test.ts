@@ -4,11 +4,12 @@ import { toEnvelope } from '../../../control-plane/events/envelope.ts'
 
 const incident = { title: 'Mail is slow', severity: 'minor', status: 'open', source_url: 'https://status.example.com' }
 const data = { vendor: { name: 'Mail', category: 'mail' }, incident }
+const context = { publicUrl: 'https://picket.test', reminder: null }
 const envelope = toEnvelope({ name: 'vendor.down', data }, 'whd_1', new Date('2026-08-01T12:00:00.123Z'))
 
 t.test('a webhook posts the envelope of the specification as JSON', async t => {
-  const { method, url, headers, body } = webhook.render(envelope, { url: 'https://hooks.example.com/x?y=z' })
-  t.equal(method, 'POST')
+  const { via, url, headers, body } = webhook.render(envelope, { url: 'https://hooks.example.com/x?y=z' }, context)
+  t.equal(via, 'http')
   t.equal(url, 'https://hooks.example.com/x?y=z')
   t.same(headers, { 'content-type': 'application/json', 'user-agent': 'Picket-Webhook/1' })
   t.same(JSON.parse(body.toString('utf8')), {
@@ -22,13 +23,13 @@ t.test('a webhook posts the envelope of the specification as JSON', async t => {
 
 t.test('configured headers are sent along, the user agent may be another one', async t => {
   const config = { url: 'https://hooks.example.com', headers: { 'X-Team': 'Küche', 'User-Agent': 'mine' } }
-  const { headers } = webhook.render(envelope, config)
+  const { headers } = webhook.render(envelope, config, context)
   t.same(headers, { 'content-type': 'application/json', 'user-agent': 'mine', 'x-team': 'Küche' })
 })
 
 t.test('the same event and config make the same bytes', async t => {
   const config = { url: 'https://hooks.example.com' }
-  t.same(webhook.render(envelope, config), webhook.render(envelope, config))
+  t.same(webhook.render(envelope, config, context), webhook.render(envelope, config, context))
 })
 
 t.test('sensitive headers are masked, and a mask sent back stands for what is stored', async t => {

@@ -1,11 +1,12 @@
 import t from 'tap'
 import { attempt } from '../../../control-plane/deliveries/attempt.ts'
+import { toOutcome } from '../../../control-plane/deliveries/outcome.ts'
 import { countFailures } from '../../../control-plane/deliveries/pause.ts'
 import type { Outcome } from '../../../control-plane/deliveries/types.ts'
 
 const now = new Date('2026-11-21T10:00:00.000Z')
 const at = (ms: number) => ({ retryAt: new Date(now.getTime() + ms) })
-const answered = (responseCode: number): Outcome => ({ ...nothing, responseCode })
+const answered = (statusCode: number) => toOutcome({ statusCode, error: null, body: null, totalUs: 5_000 }, now, [])
 const nothing: Outcome = {
   startedAt: now,
   durationMs: 5,
