@@ -1,4 +1,4 @@
-import { humanDuration } from '../verdict/duration.ts'
+import { humanDuration } from '../events/duration.ts'
 import type { HeartbeatMonitor, Signal } from './types.ts'
 
 /** How much of a body is kept (decisions 3.7). */

@@ -1,16 +1,18 @@
 import { announce } from '../alerts/announce-actions.ts'
+import type { EventRow } from '../events/catalog.ts'
+import { humanDuration } from '../events/duration.ts'
 import {
-  type IncidentOfMonitor,
+  type Moved,
   openAutomaticIncidents,
   openIncidentsOf,
+  type Resolution,
   resolveAutomaticIncidents,
-} from '../incidents/actions.ts'
-import { recoveryMessage } from '../incidents/lifecycle.ts'
+} from '../incidents/automatic-actions.ts'
+import { type Outage, recoveryMessage } from '../incidents/lifecycle.ts'
 import { lockMonitors } from '../monitors/store.ts'
 import type { StoredMonitor } from '../monitors/types.ts'
 import { newId } from '../platform/ids.ts'
 import type { Tx } from '../platform/postgres.ts'
-import { humanDuration } from './duration.ts'
 import { monitorEvent } from './monitor-event.ts'
 import { sentence } from './sentence.ts'
 import { insertTransitions, storeStates, storeStatuses } from './store.ts'
@@ -83,11 +85,8 @@ async function storeSteps(tx: Tx, steps: Step[], publicUrl: string, now: Date): 
     steps.map(({ monitor, transition, at }) => ({ id: monitor.id, status: transition.to, at })),
   )
   await insertTransitions(tx, steps.map(toTransitionRow), now)
-  const incidents = await moveIncidents(tx, steps, now)
-  const events = steps.flatMap(({ monitor, transition }) => {
-    const incident = incidents.get(monitor.id) ?? null
-    return monitorEvent(newId(), monitor, transition, incident, publicUrl) ?? []
-  })
+  const moved = await moveIncidents(tx, steps, publicUrl, now)
+  const events = [...monitorEvents(steps, moved, publicUrl), ...moved.events]
   await announce(tx, events, now)
 }
 
@@ -105,25 +104,33 @@ function toTransitionRow({ monitor, transition, at }: Step) {
   }
 }
 
-/** Going down opens an incident, the end of the outage resolves it (decisions 5.1). Answers them by monitor. */
-async function moveIncidents(tx: Tx, steps: Step[], now: Date): Promise<Map<string, IncidentOfMonitor>> {
-  const outages: Parameters<typeof openAutomaticIncidents>[1] = []
-  const recoveries: Parameters<typeof resolveAutomaticIncidents>[1] = []
+/** Going down opens an incident, the end of the outage resolves it (decisions 5.1). */
+async function moveIncidents(tx: Tx, steps: Step[], publicUrl: string, now: Date): Promise<Moved> {
+  const outages: Outage[] = []
+  const recoveries: Resolution[] = []
   const others: string[] = []
-  for (const { monitor, transition } of steps) {
-    const { atMs, downSinceMs, downDurationMs } = transition
+  for (const { monitor, transition, at } of steps) {
+    const { downSinceMs, downDurationMs } = transition
     if (transition.to === 'down') {
-      const startedAt = new Date(downSinceMs ?? atMs)
-      outages.push({ projectId: monitor.projectId, monitorId: monitor.id, monitorName: monitor.name, startedAt })
+      outages.push({ projectId: monitor.projectId, monitorId: monitor.id, monitorName: monitor.name, startedAt: at })
     } else if (downDurationMs !== null) {
       const message = recoveryMessage(monitor.name, humanDuration(downDurationMs))
-      recoveries.push({ monitorId: monitor.id, at: new Date(atMs), message })
+      recoveries.push({ monitorId: monitor.id, at, message })
     } else if (downSinceMs !== null) others.push(monitor.id)
   }
-  const incidents = [
-    ...(await openAutomaticIncidents(tx, outages, now)),
-    ...(await resolveAutomaticIncidents(tx, recoveries, now)),
-    ...(await openIncidentsOf(tx, others)),
-  ]
-  return new Map(incidents.map(incident => [incident.monitor_id, incident]))
+  const opened = await openAutomaticIncidents(tx, outages, publicUrl, now)
+  const resolved = await resolveAutomaticIncidents(tx, recoveries, publicUrl, now)
+  const ongoing = await openIncidentsOf(tx, others)
+  return {
+    incidents: [...opened.incidents, ...resolved.incidents, ...ongoing],
+    events: [...opened.events, ...resolved.events],
+  }
+}
+
+function monitorEvents(steps: Step[], { incidents }: Moved, publicUrl: string): EventRow[] {
+  const incidentOf = new Map(incidents.map(incident => [incident.monitor_id, incident]))
+  return steps.flatMap(({ monitor, transition }) => {
+    const incident = incidentOf.get(monitor.id) ?? null
+    return monitorEvent(newId(), monitor, transition, incident, publicUrl) ?? []
+  })
 }

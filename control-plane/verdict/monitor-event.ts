@@ -1,5 +1,5 @@
 import { type EventRow, type MonitorEventData, subjectOfMonitor } from '../events/catalog.ts'
-import { humanDuration } from './duration.ts'
+import { humanDuration } from '../events/duration.ts'
 import type { Transition } from './types.ts'
 
 type MonitorOfEvent = { id: string; projectId: string; name: string; url: string | null; type: string }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { humanDuration } from '../../../control-plane/verdict/duration.ts'
+import { humanDuration } from '../../../control-plane/events/duration.ts'
 
 const TABLE: [seconds: number, text: string][] = [
   [0, '0 seconds'],
