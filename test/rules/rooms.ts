@@ -12,6 +12,8 @@ export const ROOMS = [
   'screenshots',
   'fleet',
   'incidents',
+  'maintenance',
+  'silences',
   'verdict',
   'results',
   'heartbeats',

@@ -6,6 +6,7 @@ import * as alerts from './0004-alerts.ts'
 import * as heartbeats from './0005-heartbeats.ts'
 import * as expiry from './0006-expiry.ts'
 import * as screenshots from './0007-screenshots.ts'
+import * as silences from './0010-silences.ts'
 
 /** In order. A migration that has landed is never edited; the next one mends it. */
 const MIGRATIONS = {
@@ -16,6 +17,7 @@ const MIGRATIONS = {
   '0005-heartbeats': heartbeats,
   '0006-expiry': expiry,
   '0007-screenshots': screenshots,
+  '0010-silences': silences,
 }
 
 /**
