@@ -1,6 +1,6 @@
 import type { Egress } from '../../shared/egress/index.ts'
 import { announce } from '../alerts/announce-actions.ts'
-import { openIncidentsOf } from '../incidents/actions.ts'
+import { openIncidentsOf } from '../incidents/automatic-actions.ts'
 import { get } from '../platform/http.ts'
 import { newId } from '../platform/ids.ts'
 import type { Db, Tx } from '../platform/postgres.ts'

@@ -1,4 +1,4 @@
-import { type Db, query } from '../platform/postgres.ts'
+import { type Db, query, type Tx } from '../platform/postgres.ts'
 import type { IncidentStatus, Severity } from './lifecycle.ts'
 
 /** An incident as it is answered (decisions 5.2). */
@@ -64,6 +64,17 @@ export async function findIncident(db: Db, projectId: string, id: string): Promi
   return rows[0] ? withMonitorIds(rows[0]) : null
 }
 
-function withMonitorIds(row: IncidentRecord): IncidentRecord {
+/** For events: incidents of any project, in the order of their ids, with whose they are. */
+export async function incidentsOfIds(tx: Tx, ids: string[]): Promise<(IncidentRecord & { project_id: string })[]> {
+  if (ids.length === 0) return []
+  const rows = await query<IncidentRecord & { project_id: string }>(
+    tx,
+    `SELECT project_id, ${RECORD} FROM incidents WHERE incidents.id = ANY(CAST(:ids AS uuid[])) ORDER BY incidents.id`,
+    { ids },
+  )
+  return rows.map(withMonitorIds)
+}
+
+function withMonitorIds<Row extends IncidentRecord>(row: Row): Row {
   return { ...row, monitor_ids: row.monitors.map(monitor => monitor.id) }
 }

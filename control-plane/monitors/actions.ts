@@ -26,7 +26,8 @@ export type MonitorTools = {
   secrets: Secrets
   checkLiteral: CheckLiteral
   /** takes a monitor that will not be checked any more out of the verdict; answers it as it is then */
-  leaveUnchecked: (tx: Tx, monitor: StoredMonitor, now: Date) => Promise<StoredMonitor>
+  leaveUnchecked: (tx: Tx, monitor: StoredMonitor, publicUrl: string, now: Date) => Promise<StoredMonitor>
+  publicUrl: string
 }
 
 /** A monitor as a create would store it, not stored. Throws 400. */
@@ -119,7 +120,7 @@ export async function changeAuth(tools: MonitorTools, projectId: string, id: str
 type Rewritten = { after: MonitorFields; problems: Detail[] }
 
 async function rewrite(
-  { db, secrets, leaveUnchecked }: MonitorTools,
+  { db, secrets, leaveUnchecked, publicUrl }: MonitorTools,
   projectId: string,
   id: string,
   now: Date,
@@ -135,7 +136,7 @@ async function rewrite(
     const changed = { ...stored, ...sealFields(after, stored, secrets), ...keptExpiry(stored, after) }
     const monitor = withPingToken({ ...changed, configVersion, updatedAt: now }, secrets)
     await updateMonitor(tx, monitor)
-    return leavesVerdict(stored, monitor) ? await leaveUnchecked(tx, monitor, now) : monitor
+    return leavesVerdict(stored, monitor) ? await leaveUnchecked(tx, monitor, publicUrl, now) : monitor
   })
 }
 

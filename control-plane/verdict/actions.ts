@@ -1,4 +1,5 @@
-import { resolveAutomaticIncidents } from '../incidents/actions.ts'
+import { announce } from '../alerts/announce-actions.ts'
+import { resolveAutomaticIncidents } from '../incidents/automatic-actions.ts'
 import { DELETED_MESSAGE, PAUSED_MESSAGE, UNCHECKED_MESSAGE } from '../incidents/lifecycle.ts'
 import { lockMonitor } from '../monitors/store.ts'
 import type { StoredMonitor } from '../monitors/types.ts'
@@ -7,15 +8,22 @@ import type { Db, Tx } from '../platform/postgres.ts'
 import { notFound } from '../web/errors.ts'
 import { forgetState, insertTransitions, markDeleted, markPaused, markResumed, storeStatuses } from './store.ts'
 
+export type VerdictTools = { db: Db; publicUrl: string }
+
 /**
  * Pauses a monitor (decisions 4.8): its automatic incident is resolved with a note and without `monitor.up`, what the
  * verdict knows is forgotten, and a transition to null keeps the time apart from uptime. Pausing twice changes
  * nothing. Throws 404.
  */
-export async function pauseMonitor(db: Db, projectId: string, id: string, now: Date): Promise<StoredMonitor> {
+export async function pauseMonitor(
+  { db, publicUrl }: VerdictTools,
+  projectId: string,
+  id: string,
+  now: Date,
+): Promise<StoredMonitor> {
   return inLock(db, projectId, id, async (tx, monitor) => {
     if (monitor.isPaused) return monitor
-    const at = await leaveVerdict(tx, monitor, 'paused', PAUSED_MESSAGE, now)
+    const at = await leaveVerdict(tx, monitor, PAUSED, publicUrl, now)
     return markPaused(tx, projectId, id, at)
   })
 }
@@ -24,16 +32,26 @@ export async function pauseMonitor(db: Db, projectId: string, id: string, now: D
  * Resumes a monitor at status null (decisions 4.8). It takes a new config version, so that checks which ran before
  * the pause are history and the probes check it at once. Throws 404.
  */
-export async function resumeMonitor(db: Db, projectId: string, id: string, now: Date): Promise<StoredMonitor> {
+export async function resumeMonitor(
+  { db }: Pick<VerdictTools, 'db'>,
+  projectId: string,
+  id: string,
+  now: Date,
+): Promise<StoredMonitor> {
   return inLock(db, projectId, id, async (tx, monitor) =>
     monitor.isPaused ? markResumed(tx, projectId, id, now) : monitor,
   )
 }
 
 /** Deletes a monitor; its row and its past stay for incidents and the delivery log. Throws 404. */
-export async function deleteMonitor(db: Db, projectId: string, id: string, now: Date): Promise<void> {
+export async function deleteMonitor(
+  { db, publicUrl }: VerdictTools,
+  projectId: string,
+  id: string,
+  now: Date,
+): Promise<void> {
   await inLock(db, projectId, id, async (tx, monitor) => {
-    await leaveVerdict(tx, monitor, 'deleted', DELETED_MESSAGE, now)
+    await leaveVerdict(tx, monitor, DELETED, publicUrl, now)
     await markDeleted(tx, projectId, id, now)
   })
 }
@@ -42,12 +60,21 @@ export async function deleteMonitor(db: Db, projectId: string, id: string, now: 
  * A monitor whose new configuration cannot be checked has no status (decisions 3.2), and nobody would see its outage
  * end: that goes as in a pause. In the transaction that changes it, on its locked row. Answers the monitor as it is then.
  */
-export async function leaveUnchecked(tx: Tx, monitor: StoredMonitor, now: Date): Promise<StoredMonitor> {
-  const at = await leaveVerdict(tx, monitor, 'not checked any more', UNCHECKED_MESSAGE, now)
-  if (monitor.status === null) return monitor
-  await storeStatuses(tx, [{ id: monitor.id, status: null, at }])
-  return { ...monitor, status: null, statusChangedAt: at }
+export async function leaveUnchecked(
+  tx: Tx,
+  monitor: StoredMonitor,
+  publicUrl: string,
+  now: Date,
+): Promise<StoredMonitor> {
+  const at = await leaveVerdict(tx, monitor, UNCHECKED, publicUrl, now)
+  return monitor.status === null ? monitor : { ...monitor, status: null, statusChangedAt: at }
 }
+
+/** Why a monitor leaves the verdict: what its transition says, and its incident's last update. */
+type Leaving = { summary: string; note: string }
+const PAUSED: Leaving = { summary: 'paused', note: PAUSED_MESSAGE }
+const DELETED: Leaving = { summary: 'deleted', note: DELETED_MESSAGE }
+const UNCHECKED: Leaving = { summary: 'not checked any more', note: UNCHECKED_MESSAGE }
 
 async function inLock<T>(
   db: Db,
@@ -63,23 +90,36 @@ async function inLock<T>(
   })
 }
 
-/** Answers when it happened: never before the monitor's last change, which may have been committed since `now`. */
-async function leaveVerdict(tx: Tx, monitor: StoredMonitor, summary: string, note: string, now: Date): Promise<Date> {
+/**
+ * Takes a monitor out of the verdict, with the end of its automatic incident. Answers when it happened: never before
+ * the monitor's last change, which may have been committed since `now`.
+ */
+async function leaveVerdict(
+  tx: Tx,
+  monitor: StoredMonitor,
+  { summary, note }: Leaving,
+  publicUrl: string,
+  now: Date,
+): Promise<Date> {
   const at = new Date(Math.max(now.getTime(), monitor.statusChangedAt?.getTime() ?? 0))
   await forgetState(tx, monitor.id)
-  await resolveAutomaticIncidents(tx, [{ monitorId: monitor.id, at, message: note }], now)
-  if (monitor.status === null) return at
-  const row = {
-    id: newId(),
-    project_id: monitor.projectId,
-    monitor_id: monitor.id,
-    from_status: monitor.status,
-    to_status: null,
-    at,
-    quorum: 'full' as const,
-    summary,
-    explanation: {},
+  if (monitor.status !== null) {
+    await storeStatuses(tx, [{ id: monitor.id, status: null, at }])
+    await insertTransitions(tx, [leavingTransition(monitor, summary, at)], now)
   }
-  await insertTransitions(tx, [row], now)
+  const { events } = await resolveAutomaticIncidents(tx, [{ monitorId: monitor.id, at, message: note }], publicUrl, now)
+  await announce(tx, events, now)
   return at
 }
+
+const leavingTransition = (monitor: StoredMonitor, summary: string, at: Date) => ({
+  id: newId(),
+  project_id: monitor.projectId,
+  monitor_id: monitor.id,
+  from_status: monitor.status,
+  to_status: null,
+  at,
+  quorum: 'full' as const,
+  summary,
+  explanation: {},
+})

@@ -62,7 +62,7 @@ export function verdictRoutes(app: App, context: VerdictRoutesContext): void {
       { schema: { summary, tags, params: IdParams, response: answers(200, dataOf(MonitorRecord), 404) } },
       async request => {
         const { projectId } = callerOf(request)
-        return answer(projectId, await change(db, projectId, request.params.id, now()))
+        return answer(projectId, await change(context, projectId, request.params.id, now()))
       },
     )
   }
@@ -74,7 +74,7 @@ export function verdictRoutes(app: App, context: VerdictRoutesContext): void {
     },
     async request => {
       const { id } = request.params
-      await deleteMonitor(db, callerOf(request).projectId, id, now())
+      await deleteMonitor(context, callerOf(request).projectId, id, now())
       return { data: { id, deleted: true as const } }
     },
   )

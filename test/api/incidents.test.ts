@@ -1,5 +1,5 @@
 import t from 'tap'
-import { openAutomaticIncidents, resolveAutomaticIncidents } from '../../control-plane/incidents/actions.ts'
+import { openAutomaticIncidents, resolveAutomaticIncidents } from '../../control-plane/incidents/automatic-actions.ts'
 import { incidentRoutes } from '../../control-plane/incidents/routes.ts'
 import { type Account, createResourceApi } from '../support/resource-api.ts'
 import { insertMonitor } from '../support/verdict.ts'
@@ -11,13 +11,14 @@ const endedAt = new Date('2026-08-01T12:04:12.000Z')
 /** An outage of a new monitor, over when `isOver`. */
 async function insertOutage({ projectId }: Account, name: string, isOver = false) {
   const monitorId = await insertMonitor(api.db, projectId, { name })
-  const [incident] = await api.db.transaction(async tx => {
-    const opened = await openAutomaticIncidents(tx, [{ projectId, monitorId, monitorName: name, startedAt }], startedAt)
-    const resolution = { monitorId, at: endedAt, message: 'It is over.' }
-    if (isOver) await resolveAutomaticIncidents(tx, [resolution], endedAt)
+  const outage = { projectId, monitorId, monitorName: name, startedAt }
+  const resolution = { monitorId, at: endedAt, message: 'It is over.' }
+  const { incidents } = await api.db.transaction(async tx => {
+    const opened = await openAutomaticIncidents(tx, [outage], api.publicUrl, startedAt)
+    if (isOver) await resolveAutomaticIncidents(tx, [resolution], api.publicUrl, endedAt)
     return opened
   })
-  return { id: incident!.id, monitorId }
+  return { id: incidents[0]!.id, monitorId }
 }
 
 t.test('GET /incidents 200: newest first, in pages, with everything that an incident says', async t => {
@@ -95,8 +96,13 @@ t.test('A monitor that is down has one open incident, however often it is opened
   const { projectId } = account
   const { id, monitorId } = await insertOutage(account, 'Shop')
   const again = await api.db.transaction(tx =>
-    openAutomaticIncidents(tx, [{ projectId, monitorId, monitorName: 'Shop', startedAt: endedAt }], endedAt),
+    openAutomaticIncidents(
+      tx,
+      [{ projectId, monitorId, monitorName: 'Shop', startedAt: endedAt }],
+      api.publicUrl,
+      endedAt,
+    ),
   )
-  t.match(again, [{ id, started_at: startedAt }])
+  t.match(again, { incidents: [{ id, started_at: startedAt }], events: [] })
   t.equal((await account.call('GET /incidents')).body.meta.total, 1)
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { openAutomaticIncidents } from '../../control-plane/incidents/actions.ts'
+import { openAutomaticIncidents } from '../../control-plane/incidents/automatic-actions.ts'
 import { incidentRoutes } from '../../control-plane/incidents/routes.ts'
 import { monitorRoutes } from '../../control-plane/monitors/routes.ts'
 import { execute, query } from '../../control-plane/platform/postgres.ts'
@@ -26,7 +26,12 @@ async function insertDown({ projectId }: Account): Promise<string> {
     [id],
   )
   await api.db.transaction(tx =>
-    openAutomaticIncidents(tx, [{ projectId, monitorId: id, monitorName: 'Shop', startedAt }], startedAt),
+    openAutomaticIncidents(
+      tx,
+      [{ projectId, monitorId: id, monitorName: 'Shop', startedAt }],
+      api.publicUrl,
+      startedAt,
+    ),
   )
   return id
 }

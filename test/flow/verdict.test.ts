@@ -30,6 +30,7 @@ t.teardown(async () => {
   await db.destroy()
 })
 const { projectId } = await insertTenant(db)
+const tools = { db, publicUrl: 'https://picket.example' }
 const verdict = await startVerdictProcess(t, url, server.url)
 await waitFor(async () => (await verdict.metric('picket_verdict_partitions_owned')) === 16, { label: '16 partitions' })
 
@@ -151,10 +152,10 @@ t.test(
     await insertChannel(db, projectId, [id])
     await run(nats, id, '-')
     await reaches(id, 'down')
-    const paused = await pauseMonitor(db, projectId, id, new Date())
+    const paused = await pauseMonitor(tools, projectId, id, new Date())
     t.match(paused, { isPaused: true, status: null })
     await run(nats, id, '--')
-    const resumed = await resumeMonitor(db, projectId, id, new Date())
+    const resumed = await resumeMonitor(tools, projectId, id, new Date())
     t.match(resumed, { isPaused: false, status: null, configVersion: 2 })
     t.match(await incidentsOf(id), [{ status: 'resolved' }])
     t.match(
@@ -176,14 +177,14 @@ t.test('A monitor deleted while down has its incident resolved, and what its pro
   const id = await insertMonitor(db, projectId)
   await run(nats, id, '-')
   await reaches(id, 'down')
-  await deleteMonitor(db, projectId, id, new Date())
+  await deleteMonitor(tools, projectId, id, new Date())
   const other = await insertMonitor(db, projectId)
   await run(nats, id, '+-+')
   await run(nats, other, '+')
   await reaches(other, 'up')
   t.equal(await statusesOf(db, id), 'down null')
   t.match(await incidentsOf(id), [{ status: 'resolved' }])
-  await t.rejects(deleteMonitor(db, projectId, id, new Date()), { message: 'monitor not found' })
+  await t.rejects(deleteMonitor(tools, projectId, id, new Date()), { message: 'monitor not found' })
 })
 
 t.test('A changed configuration counts from its first result on', async t => {
@@ -260,10 +261,10 @@ t.test('Pausing, changing and deleting in the middle of a storm leaves everythin
   }
   const meddle = async () => {
     for (const [i, id] of ids.entries()) {
-      if (i % 3 === 0) await pauseMonitor(db, projectId, id, new Date())
-      if (i % 6 === 0) await resumeMonitor(db, projectId, id, new Date())
+      if (i % 3 === 0) await pauseMonitor(tools, projectId, id, new Date())
+      if (i % 6 === 0) await resumeMonitor(tools, projectId, id, new Date())
       if (i % 3 === 1) await query(db, 'UPDATE monitors SET config_version = 2 WHERE id = ?', [id])
-      if (i % 10 === 5) await deleteMonitor(db, projectId, id, new Date())
+      if (i % 10 === 5) await deleteMonitor(tools, projectId, id, new Date())
     }
   }
   await Promise.all([storm(), meddle()])

@@ -87,8 +87,8 @@ t.test('Two processes at the same time send each warning once', async t => {
 t.test('A paused monitor is told nothing until it goes on; a deleted one never', async t => {
   const [paused, deleted] = [await insertWatched(db, projectId), await insertWatched(db, projectId)]
   for (const { id } of [paused, deleted]) await meet(db, id, start, { ends: day(10) })
-  await pauseMonitor(db, projectId, paused.id, start)
-  await deleteMonitor(db, projectId, deleted.id, start)
+  await pauseMonitor({ db, publicUrl: 'https://picket.example' }, projectId, paused.id, start)
+  await deleteMonitor({ db, publicUrl: 'https://picket.example' }, projectId, deleted.id, start)
   await look(start)
   await meet(db, paused.id, day(1), { fingerprint: 'bb', ends: day(2) })
   await look(day(5))

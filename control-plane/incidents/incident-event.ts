@@ -1,0 +1,61 @@
+import { type EventName, type EventRow, type IncidentEventData, subjectOfIncident } from '../events/catalog.ts'
+
+export type IncidentEventName = Extract<EventName, `incident.${string}`>
+
+/** What happened to an incident: how it is now, and the update that tells it, if there is one. */
+export type IncidentFact = {
+  name: IncidentEventName
+  incident: IncidentOfEvent
+  update: UpdateOfEvent | null
+}
+
+type IncidentOfEvent = {
+  id: string
+  project_id: string
+  title: string
+  status: string
+  severity: string
+  started_at: Date
+  resolved_at: Date | null
+  acknowledged_at: Date | null
+  acknowledged_by: string | null
+  monitors: { id: string; name: string; status: string | null }[]
+}
+
+type UpdateOfEvent = {
+  id: string
+  status: string
+  message: string
+  is_internal: boolean
+  author_id: string | null
+  created_at: Date
+}
+
+/** The event that something about an incident is told by (specification, "Data of incident events"). */
+export function incidentEvent(id: string, { name, incident, update }: IncidentFact, publicUrl: string, now: Date) {
+  const data: IncidentEventData = {
+    incident: {
+      id: incident.id,
+      title: incident.title,
+      status: incident.status,
+      severity: incident.severity,
+      started_at: incident.started_at.toISOString(),
+      resolved_at: incident.resolved_at?.toISOString() ?? null,
+      acknowledged_at: incident.acknowledged_at?.toISOString() ?? null,
+      acknowledged_by: incident.acknowledged_by,
+    },
+    update: update && {
+      id: update.id,
+      status: update.status,
+      message: update.message,
+      is_internal: update.is_internal,
+      author_id: update.author_id,
+      created_at: update.created_at.toISOString(),
+    },
+    monitors: incident.monitors.map(({ id, name, status }) => ({ id, name, status })),
+    dashboard_url: `${publicUrl}/incidents/${incident.id}`,
+    status_page_url: null,
+  }
+  const subject = subjectOfIncident(incident.id)
+  return { id, projectId: incident.project_id, name, subject, data, occurredAt: now } satisfies EventRow
+}
