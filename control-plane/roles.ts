@@ -5,6 +5,7 @@ import { projectRoutes } from './accounts/project/routes.ts'
 import { startAccountsWorker } from './accounts/worker.ts'
 import { channelRoutes } from './alerts/channel-routes.ts'
 import { ruleRoutes } from './alerts/rule-routes.ts'
+import { subscriptionRoutes } from './alerts/subscription-routes.ts'
 import { createLastChecked } from './analytics/reader.ts'
 import { startRecorder } from './analytics/recorder.ts'
 import { analyticsRoutes } from './analytics/routes.ts'
@@ -51,6 +52,7 @@ export function apiRoutes(app: App, handles: Handles): void {
   deliveryRoutes(app, { db })
   channelRoutes(app, { db, secrets, checkLiteral, publicUrl })
   ruleRoutes(app, { db })
+  subscriptionRoutes(app, { db })
   monitorRoutes(app, { db, secrets, checkLiteral, publicUrl, lastCheckedAt, leaveUnchecked })
   screenshotRoutes(app, { db, nats, publicUrl, sign })
   fleetRoutes(app, { db, nats, secrets, checkLiteral, testsPerMinute })

@@ -3,8 +3,10 @@ import type { NewDelivery } from '../deliveries/types.ts'
 import { type EventRow, monitorOfSubject } from '../events/catalog.ts'
 import { insertEvents } from '../events/store.ts'
 import type { Tx } from '../platform/postgres.ts'
-import { recipients } from './recipients.ts'
-import { rulesOfMonitors, type StoredRule } from './store.ts'
+import { type Audience, recipients } from './recipients.ts'
+import { rulesOfMonitors } from './store.ts'
+import { alertTypeOf } from './subscription.ts'
+import { subscriptionsOfProjects } from './subscription-store.ts'
 
 /**
  * Writes events down and queues their deliveries to whoever hears of them (specification, "Subscription"), beside what
@@ -13,15 +15,33 @@ import { rulesOfMonitors, type StoredRule } from './store.ts'
 export async function announce(tx: Tx, events: EventRow[], now: Date): Promise<void> {
   if (events.length === 0) return
   await insertEvents(tx, events)
-  const monitorIds = new Set(events.flatMap(event => monitorOfSubject(event.subject) ?? []))
-  const rules = await rulesOfMonitors(tx, [...monitorIds])
-  const rulesByMonitor = new Map<string, StoredRule[]>()
-  for (const rule of rules) rulesByMonitor.set(rule.monitorId, [...(rulesByMonitor.get(rule.monitorId) ?? []), rule])
-  const deliveries = events.flatMap(event => {
-    const heardBy = recipients(event, rulesByMonitor.get(monitorOfSubject(event.subject) ?? '') ?? [])
-    return heardBy.map(channelId => toDelivery(event, channelId))
-  })
+  const audienceOf = await readAudiences(tx, events)
+  const deliveries = events.flatMap(event =>
+    recipients(event, audienceOf(event)).map(channelId => toDelivery(event, channelId)),
+  )
   await enqueueDeliveries(tx, deliveries, now)
+}
+
+/** Rules for the events of monitors and subscriptions for all others, each read once for all events. */
+async function readAudiences(tx: Tx, events: EventRow[]): Promise<(event: EventRow) => Audience> {
+  const monitorIds = new Set(events.flatMap(event => monitorOfSubject(event.subject) ?? []))
+  const projectIds = new Set(events.flatMap(event => (alertTypeOf(event.name) === null ? [] : event.projectId)))
+  const rules = groupBy(await rulesOfMonitors(tx, [...monitorIds]), rule => rule.monitorId)
+  const subscriptions = groupBy(await subscriptionsOfProjects(tx, [...projectIds]), one => one.projectId)
+  return ({ subject, projectId }) => ({
+    rules: rules.get(monitorOfSubject(subject) ?? '') ?? [],
+    subscriptions: subscriptions.get(projectId) ?? [],
+  })
+}
+
+function groupBy<T>(rows: T[], keyOf: (row: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>()
+  for (const row of rows) {
+    const group = groups.get(keyOf(row))
+    if (group) group.push(row)
+    else groups.set(keyOf(row), [row])
+  }
+  return groups
 }
 
 function toDelivery(event: EventRow, channelId: string): NewDelivery {

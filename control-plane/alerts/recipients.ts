@@ -1,17 +1,25 @@
 import type { EventName } from '../events/catalog.ts'
+import { type AlertType, alertTypeOf } from './subscription.ts'
 
 type Event = { name: EventName; data: object }
 type Rule = { alertChannelId: string; onDown: boolean; onRecovery: boolean; onDegraded: boolean }
+type Subscription = { alertChannelId: string; alertType: AlertType }
+/** Who might hear of an event: the rules of its monitor, the subscriptions of its project. */
+export type Audience = { rules: Rule[]; subscriptions: Subscription[] }
 
 /**
- * The channels that hear of a monitor's event, given the rules of that monitor (specification, "Subscription").
- * A recovery from `degraded` alone, known by its empty `down_duration`, goes only to rules that heard of the
- * degradation too (decisions 4.5); expiry events go to every channel with a rule (decisions 6.5).
+ * The channels that hear of an event, each once (specification, "Subscription"): of a monitor's by rules, of incidents
+ * and vendors by subscriptions. A recovery from `degraded` alone, known by its empty `down_duration`, goes only to rules
+ * that heard of the degradation too (decisions 4.5); expiry events go to every channel with a rule (decisions 6.5).
  */
-export function recipients(event: Event, rules: Rule[]): string[] {
+export function recipients(event: Event, { rules, subscriptions }: Audience): string[] {
+  const alertType = alertTypeOf(event.name)
   const wants = WANTS[event.name]
-  if (!wants) return []
-  return [...new Set(rules.filter(rule => wants(rule, event)).map(rule => rule.alertChannelId))]
+  const heardBy = [
+    ...rules.filter(rule => wants?.(rule, event)),
+    ...subscriptions.filter(subscription => subscription.alertType === alertType),
+  ]
+  return [...new Set(heardBy.map(({ alertChannelId }) => alertChannelId))]
 }
 
 const WANTS: Partial<Record<EventName, (rule: Rule, event: Event) => boolean>> = {

@@ -11,6 +11,7 @@ export type Records = {
   monitor_id: string
   alert_channel_id: string
   rule_id: string
+  subscription_id: string
   incident_id: string
   log_id: string
   api_key_id: string
@@ -74,6 +75,7 @@ export async function createRecords(api: ApiServer, { key, projectId }: Account,
     monitor_id,
     alert_channel_id,
     rule_id: await create('/alerts/rules', { monitor_id, alert_channel_id }),
+    subscription_id: await create('/alerts/project-channels', { alert_channel_id, alert_type: 'dependency_incident' }),
     incident_id,
     log_id: await create(`/alerts/channels/${alert_channel_id}/test`),
     api_key_id: await create('/api-keys', { name: 'spare', scope: 'read' }),
@@ -97,6 +99,7 @@ export function bodyOf({ name }: Operation, records: Records): Record<string, un
     'PUT /alerts/channels/{id}': CHANNEL,
     'POST /alerts/rules': { ...rule, ...switches },
     'PUT /alerts/rules/{id}': { ...rule, ...switches },
+    'POST /alerts/project-channels': { alert_channel_id: records.alert_channel_id, alert_type: 'incident' },
   }
   const body = bodies[name]
   if (!body) throw new Error(`test/support/records.ts has no body for ${name}`)
@@ -110,6 +113,7 @@ export function pathIdOf({ path }: Operation, records: Records): string | null {
     [/^\/monitors\//, 'monitor_id'],
     [/^\/alerts\/channels\//, 'alert_channel_id'],
     [/^\/alerts\/rules\//, 'rule_id'],
+    [/^\/alerts\/project-channels\//, 'subscription_id'],
     [/^\/alerts\/log\//, 'log_id'],
     [/^\/incidents\//, 'incident_id'],
     [/^\/api-keys\//, 'api_key_id'],

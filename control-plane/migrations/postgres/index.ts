@@ -6,6 +6,7 @@ import * as alerts from './0004-alerts.ts'
 import * as heartbeats from './0005-heartbeats.ts'
 import * as expiry from './0006-expiry.ts'
 import * as screenshots from './0007-screenshots.ts'
+import * as incidents from './0008-incidents.ts'
 import * as relay from './0009-relay.ts'
 import * as silences from './0010-silences.ts'
 import * as reminders from './0011-reminders.ts'
@@ -19,6 +20,7 @@ const MIGRATIONS = {
   '0005-heartbeats': heartbeats,
   '0006-expiry': expiry,
   '0007-screenshots': screenshots,
+  '0008-incidents': incidents,
   '0009-relay': relay,
   '0010-silences': silences,
   '0011-reminders': reminders,

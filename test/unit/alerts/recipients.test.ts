@@ -48,14 +48,27 @@ const ROWS: [title: string, event: { name: EventName; data: object }, channels: 
     { name: 'monitor.domain_expiry', data: {} },
     RULES.map(one => one.alertChannelId),
   ],
-  ['incident events are no business of rules', { name: 'incident.created', data: {} }, []],
+  ['incident events go to subscriptions, whatever the rules say', { name: 'incident.created', data: {} }, ['incidents', 'both']],
+  [
+    'an incident that ends is told to whoever heard of it',
+    { name: 'incident.resolved', data: {} },
+    ['incidents', 'both'],
+  ],
+  ['vendor events go to subscriptions to dependencies', { name: 'vendor.down', data: {} }, ['vendors', 'both']],
+]
+
+const SUBSCRIPTIONS = [
+  { alertChannelId: 'incidents', alertType: 'incident' as const },
+  { alertChannelId: 'both', alertType: 'incident' as const },
+  { alertChannelId: 'vendors', alertType: 'dependency_incident' as const },
+  { alertChannelId: 'both', alertType: 'dependency_incident' as const },
 ]
 
 for (const [title, event, channels] of ROWS) {
-  t.test(title, async t => t.same(recipients(event, RULES), channels))
+  t.test(title, async t => t.same(recipients(event, { rules: RULES, subscriptions: SUBSCRIPTIONS }), channels))
 }
 
 t.test('a channel hears of an event once', async t => {
   const twice = [rule('a', true, true, true), rule('a', true, false, false)]
-  t.same(recipients({ name: 'monitor.down', data: {} }, twice), ['a'])
+  t.same(recipients({ name: 'monitor.down', data: {} }, { rules: twice, subscriptions: [] }), ['a'])
 })

@@ -1,0 +1,34 @@
+import { isId, newId } from '../platform/ids.ts'
+import { type Db, isUniqueViolation } from '../platform/postgres.ts'
+import { conflict, notFound } from '../web/errors.ts'
+import { holdChannel } from './store.ts'
+import type { StoredSubscription, SubscriptionCreate } from './subscription.ts'
+import { insertSubscription } from './subscription-store.ts'
+
+/** Throws 404 for a channel that the project does not have, 409 when it hears of this already (decisions 6.3). */
+export async function subscribe(
+  db: Db,
+  projectId: string,
+  { alert_channel_id, alert_type }: SubscriptionCreate,
+  now: Date,
+): Promise<StoredSubscription> {
+  const alertChannelId = alert_channel_id.toLowerCase()
+  return await db.transaction(async tx => {
+    if (!isId(alertChannelId) || !(await holdChannel(tx, projectId, alertChannelId))) throw notFound('channel')
+    const subscription: StoredSubscription = {
+      id: newId(),
+      projectId,
+      alertChannelId,
+      alertType: alert_type,
+      createdAt: now,
+      updatedAt: now,
+    }
+    try {
+      await insertSubscription(tx, subscription)
+    } catch (error) {
+      if (!isUniqueViolation(error)) throw error
+      throw conflict(`this channel is subscribed to ${alert_type} already`)
+    }
+    return subscription
+  })
+}

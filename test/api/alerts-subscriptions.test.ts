@@ -1,0 +1,149 @@
+import t from 'tap'
+import { announce } from '../../control-plane/alerts/announce-actions.ts'
+import { subscriptionRoutes } from '../../control-plane/alerts/subscription-routes.ts'
+import type { EventName, EventRow } from '../../control-plane/events/catalog.ts'
+import { newId } from '../../control-plane/platform/ids.ts'
+import { query } from '../../control-plane/platform/postgres.ts'
+import { type Account, createResourceApi } from '../support/resource-api.ts'
+import { insertChannel } from '../support/verdict.ts'
+
+const api = await createResourceApi(t, subscriptionRoutes)
+const NOBODY = '0190a0a0-0000-7000-8000-000000000000'
+
+const channelOf = ({ projectId }: Account) => insertChannel(api.db, projectId, [])
+
+t.test('POST /alerts/project-channels 201 subscribes a channel, to each kind once', async t => {
+  const account = await api.account()
+  const channel = await channelOf(account)
+  const body = { alert_channel_id: channel.toUpperCase(), alert_type: 'incident' }
+  const created = await account.call('POST /alerts/project-channels', body)
+  t.equal(created.status, 201)
+  t.match(created.body.data, {
+    id: /^[0-9a-f-]{36}$/,
+    alert_channel_id: channel,
+    alert_type: 'incident',
+    created_at: /Z$/,
+    updated_at: /Z$/,
+  })
+  t.match(await account.call('POST /alerts/project-channels', { ...body, alert_type: 'dependency_incident' }), {
+    status: 201,
+  })
+})
+
+t.test('POST /alerts/project-channels 409: the pair is there already, also when both come at once', async t => {
+  const account = await api.account()
+  const body = { alert_channel_id: await channelOf(account), alert_type: 'incident' }
+  const both = await Promise.all([1, 2].map(() => account.call('POST /alerts/project-channels', body)))
+  t.same(both.map(({ status }) => status).sort(), [201, 409])
+  t.match(await account.call('POST /alerts/project-channels', body), { body: { error: { code: 'conflict' } } })
+  t.equal((await account.call('GET /alerts/project-channels')).body.meta.total, 1)
+})
+
+t.test('POST /alerts/project-channels 404: no such channel, or another project has it', async t => {
+  const account = await api.account()
+  const theirs = await channelOf(await api.account())
+  for (const alert_channel_id of [theirs, NOBODY, 'not-an-id']) {
+    const body = { alert_channel_id, alert_type: 'incident' }
+    t.match(await account.call('POST /alerts/project-channels', body), {
+      status: 404,
+      body: { error: { code: 'not_found', message: 'channel not found' } },
+    })
+  }
+})
+
+t.test('POST /alerts/project-channels 400: what it is subscribed to has a name, and nothing else is taken', async t => {
+  const account = await api.account()
+  const alert_channel_id = await channelOf(account)
+  const bodies = [
+    { alert_channel_id },
+    { alert_type: 'incident' },
+    { alert_channel_id: '', alert_type: 'incident' },
+    { alert_channel_id, alert_type: 'monitor' },
+    { alert_channel_id, alert_type: 'incident', severity: 'major' },
+    { alert_channel_id: NOBODY, alert_type: 'everything' },
+  ]
+  for (const body of bodies) {
+    const { status } = await account.call('POST /alerts/project-channels', body)
+    t.equal(status, 400, JSON.stringify(body))
+  }
+})
+
+t.test('POST and DELETE /alerts/project-channels 403 for a key that only reads; GET 200', async t => {
+  const account = await api.account()
+  const read = await account.callWith('read')
+  const body = { alert_channel_id: await channelOf(account), alert_type: 'incident' }
+  const { id } = (await account.call('POST /alerts/project-channels', body)).body.data
+  t.equal((await read('POST /alerts/project-channels', { nothing: true })).status, 403, 'before the body is read')
+  t.equal((await read(`DELETE /alerts/project-channels/${id}`)).status, 403)
+  t.equal((await read('GET /alerts/project-channels')).body.data[0].id, id)
+})
+
+t.test('GET /alerts/project-channels 200: newest first, in pages, one project only', async t => {
+  const account = await api.account()
+  const other = await api.account()
+  for (const owner of [account, other]) {
+    const alert_channel_id = await channelOf(owner)
+    for (const alert_type of ['incident', 'dependency_incident']) {
+      await owner.call('POST /alerts/project-channels', { alert_channel_id, alert_type })
+    }
+  }
+  const { body } = await account.call('GET /alerts/project-channels')
+  t.same(
+    body.data.map((one: { alert_type: string }) => one.alert_type),
+    ['dependency_incident', 'incident'],
+  )
+  t.same(body.meta, { page: 1, per_page: 25, total: 2, total_pages: 1 })
+  const second = await account.call('GET /alerts/project-channels?page=2&per_page=1')
+  t.match(second.body, { data: [{ alert_type: 'incident' }], meta: { page: 2, per_page: 1, total: 2, total_pages: 2 } })
+  t.equal((await account.call('GET /alerts/project-channels?alert_type=incident')).status, 400)
+})
+
+t.test('DELETE /alerts/project-channels/{id} 200 and 404', async t => {
+  const account = await api.account()
+  const other = await api.account()
+  const body = { alert_channel_id: await channelOf(account), alert_type: 'incident' }
+  const { id } = (await account.call('POST /alerts/project-channels', body)).body.data
+  t.equal((await other.call(`DELETE /alerts/project-channels/${id}`)).status, 404, 'of another project')
+  t.match(await account.call(`DELETE /alerts/project-channels/${id}`), {
+    status: 200,
+    body: { data: { id, deleted: true } },
+  })
+  t.equal((await account.call(`DELETE /alerts/project-channels/${id}`)).status, 404)
+  t.equal((await account.call('DELETE /alerts/project-channels/not-an-id')).status, 404)
+  t.equal((await account.call('POST /alerts/project-channels', body)).status, 201, 'and it may be subscribed anew')
+})
+
+t.test('An event goes to the subscriptions of its own project and kind', async t => {
+  const [account, other] = [await api.account(), await api.account()]
+  const incidents = await channelOf(account)
+  const vendors = await channelOf(account)
+  const theirs = await channelOf(other)
+  const subscribe = (owner: Account, alert_channel_id: string, alert_type: string) =>
+    owner.call('POST /alerts/project-channels', { alert_channel_id, alert_type })
+  await subscribe(account, incidents, 'incident')
+  await subscribe(account, vendors, 'dependency_incident')
+  await subscribe(other, theirs, 'incident')
+  const [incident, vendor] = [newId(), newId()]
+  const event = (name: EventName, subject: string) => {
+    const { projectId } = account
+    return { id: newId(), projectId, name, subject, data: {}, occurredAt: new Date() } as unknown as EventRow
+  }
+  await api.db.transaction(tx =>
+    announce(
+      tx,
+      [event('incident.created', `incident:${incident}`), event('vendor.resolved', `vendor:${vendor}`)],
+      new Date(),
+    ),
+  )
+  t.same(
+    await query(
+      api.db,
+      'SELECT channel_id, event_name, subject FROM deliveries WHERE channel_id = ANY(?) ORDER BY event_name',
+      [[incidents, vendors, theirs]],
+    ),
+    [
+      { channel_id: incidents, event_name: 'incident.created', subject: `incident:${incident}` },
+      { channel_id: vendors, event_name: 'vendor.resolved', subject: `vendor:${vendor}` },
+    ],
+  )
+})
