@@ -48,7 +48,11 @@ const ROWS: [title: string, event: { name: EventName; data: object }, channels: 
     { name: 'monitor.domain_expiry', data: {} },
     RULES.map(one => one.alertChannelId),
   ],
-  ['incident events go to subscriptions, whatever the rules say', { name: 'incident.created', data: {} }, ['incidents', 'both']],
+  [
+    'incident events go to subscriptions, whatever the rules say',
+    { name: 'incident.created', data: {} },
+    ['incidents', 'both'],
+  ],
   [
     'an incident that ends is told to whoever heard of it',
     { name: 'incident.resolved', data: {} },
