@@ -1,8 +1,8 @@
 import { type ChannelType, kindOf, type Message } from '../channels/index.ts'
 import { openConfig, openSigningSecret } from '../channels/sealed.ts'
-import { toEnvelope } from '../events/envelope.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { Lane } from './lanes.ts'
+import { rendererOf } from './render.ts'
 import { signatureHeaders } from './signature.ts'
 import type { Head } from './store.ts'
 
@@ -22,17 +22,16 @@ export type PrepareTools = { secrets: Secrets; publicUrl: string }
 
 /** Renders (unless its bytes are stored already) and signs one delivery for the channel as it is configured now. */
 export function prepareDelivery(head: Head, { secrets, publicUrl }: PrepareTools, now: Date): Prepared {
-  const { channelId, subject, id, attemptsMade, createdAt, isReplay, eventName } = head
+  const { channelId, subject, id, attemptsMade, createdAt, isReplay, reminder, eventName } = head
   const channel = { id: channelId, projectId: head.projectId, config: head.config, signingSecret: head.signingSecret }
   const kind = kindOf(head.channelType as ChannelType)
   const config = openConfig(channel, secrets)
-  const context = { publicUrl, reminder: null }
-  const envelope = toEnvelope({ name: eventName, data: head.eventData }, id, now)
-  const message = kind.render(envelope, config, context)
-  const shown = kind.render(envelope, kind.mask(config), context)
+  const render = rendererOf(head, kind, publicUrl, now)
+  const message = render(config)
+  const shown = render(kind.mask(config))
   const body = head.body ?? message.body
   const secret = openSigningSecret(channel, secrets)
-  const signatures = secret === null ? {} : signatureHeaders({ id, eventName, body, secret, isReplay, now })
+  const signatures = secret === null ? {} : signatureHeaders({ id, eventName, body, secret, isReplay, reminder, now })
   return {
     channelId,
     subject,

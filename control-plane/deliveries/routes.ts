@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { EVENT_NAMES } from '../events/catalog.ts'
+import { DIGEST } from '../events/digest.ts'
 import { now } from '../platform/clock.ts'
 import { isDeliveryId, isId } from '../platform/ids.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -17,7 +18,7 @@ import { DELIVERY_STATUSES } from './types.ts'
 const LogQuery = strictObject({
   ...pageProperties,
   channel_id: Type.Optional(Type.String()),
-  event: Type.Optional(Type.String({ description: 'one event name, or several separated by commas' })),
+  event: Type.Optional(Type.String({ description: `one event name or ${DIGEST}, or several separated by commas` })),
   status: Type.Optional(Type.String({ description: 'one status, or several separated by commas' })),
 })
 
@@ -38,7 +39,7 @@ export function deliveryRoutes(app: App, { db }: { db: Db }): void {
       const { channel_id: channelId = null, event, status } = request.query
       const filter = {
         channelId,
-        events: severalOf('event', event, EVENT_NAMES),
+        events: severalOf('event', event, [...EVENT_NAMES, DIGEST]),
         statuses: severalOf('status', status, DELIVERY_STATUSES),
       }
       if (channelId !== null && !(isId(channelId) && (await hasChannel(db, projectId, channelId)))) {

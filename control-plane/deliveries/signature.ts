@@ -12,16 +12,33 @@ export function signStandard(id: string, timestampSeconds: number, body: Buffer,
   return `v1,${signed.digest('base64')}`
 }
 
-export type Signed = { id: string; eventName: string; body: Buffer; secret: string; isReplay: boolean; now: Date }
+export type Signed = {
+  id: string
+  eventName: string
+  body: Buffer
+  secret: string
+  isReplay: boolean
+  reminder: number | null
+  now: Date
+}
 
 /** The headers that make a request a delivery (specification, "Request headers on each delivery"; decisions 6.5). */
-export function signatureHeaders({ id, eventName, body, secret, isReplay, now }: Signed): Record<string, string> {
+export function signatureHeaders({
+  id,
+  eventName,
+  body,
+  secret,
+  isReplay,
+  reminder,
+  now,
+}: Signed): Record<string, string> {
   const timestampSeconds = Math.floor(now.getTime() / 1000)
   return {
     'X-Service-Event': eventName,
     'X-Service-Delivery': id,
     'X-Service-Signature': signBody(body, secret),
     ...(isReplay && { 'X-Service-Delivery-Retry': 'true' }),
+    ...(reminder !== null && { 'X-Service-Reminder': String(reminder) }),
     'webhook-id': id,
     'webhook-timestamp': String(timestampSeconds),
     'webhook-signature': signStandard(id, timestampSeconds, body, secret),

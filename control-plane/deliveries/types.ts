@@ -2,7 +2,15 @@ export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'skipped', '
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 
 /** A delivery to be made: one event to one channel. `subject` names its lane, `monitor:<id>` for instance. */
-export type NewDelivery = { projectId: string; channelId: string; eventId: string; eventName: string; subject: string }
+export type NewDelivery = {
+  projectId: string
+  channelId: string
+  eventId: string
+  eventName: string
+  subject: string
+  /** which reminder of an outage it is; left out: it is news */
+  reminder?: number
+}
 
 /** What came of one attempt. `responseCode` (HTTP's or SMTP's) null: there was no answer, and `error` says why. */
 export type Outcome = {

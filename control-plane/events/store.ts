@@ -1,8 +1,9 @@
 import { execute, type Tx } from '../platform/postgres.ts'
 import type { EventRow } from './catalog.ts'
+import type { DigestRow } from './digest.ts'
 
 /** Writes events beside what caused them, in the same transaction, all in one statement. */
-export async function insertEvents(tx: Tx, events: EventRow[]): Promise<void> {
+export async function insertEvents(tx: Tx, events: (EventRow | DigestRow)[]): Promise<void> {
   if (events.length === 0) return
   const rows = events.map(event => ({
     id: event.id,

@@ -5,7 +5,7 @@ import { signatureHeaders } from '../../../control-plane/deliveries/signature.ts
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 const body = Buffer.from('{"event":"monitor.down","name":"Zürich ✓"}')
-const base = { id: 'whd_1', eventName: 'monitor.down', body, secret, isReplay: false, now: new Date() }
+const base = { id: 'whd_1', eventName: 'monitor.down', body, secret, isReplay: false, reminder: null, now: new Date() }
 
 t.test('the signature verifies by the rule of the specification, over the raw bytes', async t => {
   const [algorithm, hex] = signatureHeaders(base)['X-Service-Signature']!.split('=') as [string, string]
@@ -24,4 +24,9 @@ t.test('an independent Standard Webhooks library accepts the delivery, and refus
 t.test('only a replay carries X-Service-Delivery-Retry', async t => {
   t.notOk('X-Service-Delivery-Retry' in signatureHeaders(base))
   t.equal(signatureHeaders({ ...base, isReplay: true })['X-Service-Delivery-Retry'], 'true')
+})
+
+t.test('only a reminder carries X-Service-Reminder, which says the how manieth it is', async t => {
+  t.notOk('X-Service-Reminder' in signatureHeaders(base))
+  t.equal(signatureHeaders({ ...base, reminder: 3 })['X-Service-Reminder'], '3')
 })

@@ -1,0 +1,151 @@
+import { CHANNEL_TYPES, kindOf } from '../channels/index.ts'
+import type { NewDelivery } from '../deliveries/types.ts'
+import { CHANGES } from '../events/digest.ts'
+import { execute, query, type Tx } from '../platform/postgres.ts'
+import { type Change, DEFAULT_SETTINGS, type Groupable, type Share, WINDOW_MS } from './grouping.ts'
+
+const GROUPABLE_TYPES = CHANNEL_TYPES.filter(type => kindOf(type).renderDigest !== null)
+
+/** Those of some channels that may get digests, kept from being deleted. Without digests the threshold is infinite. */
+export async function groupableChannels(tx: Tx, channelIds: string[]): Promise<Groupable[]> {
+  if (channelIds.length === 0 || GROUPABLE_TYPES.length === 0) return []
+  const rows = await query<Omit<Groupable, 'threshold'> & { isDigestEnabled: boolean; threshold: number }>(
+    tx,
+    `SELECT c.id AS "channelId", c.project_id AS "projectId",
+       coalesce(s.is_digest_enabled, :isDigestEnabled) AS "isDigestEnabled",
+       coalesce(s.digest_threshold, :digestThreshold) AS threshold
+     FROM alert_channels c LEFT JOIN alert_settings s ON s.project_id = c.project_id
+     WHERE c.id = ANY (:channelIds::uuid[]) AND c.type = ANY (:types::text[]) ORDER BY c.id FOR KEY SHARE OF c`,
+    { channelIds, types: GROUPABLE_TYPES, ...DEFAULT_SETTINGS },
+  )
+  return rows.map(({ isDigestEnabled, ...row }) => ({ ...row, threshold: isDigestEnabled ? row.threshold : Infinity }))
+}
+
+/**
+ * Lets one transaction at a time group a project's changes or close its digests, so that none counts past another and
+ * none adds to a digest that is being closed. Held to the end; it stands between channels and lanes in the lock order.
+ */
+export async function lockGrouping(tx: Tx, projectIds: string[]): Promise<void> {
+  await query(
+    tx,
+    `SELECT pg_advisory_xact_lock(7026003, key)
+     FROM (SELECT DISTINCT hashtext(id::text) AS key FROM unnest(?::uuid[]) AS id ORDER BY key) AS keys`,
+    [projectIds],
+  )
+}
+
+/** How many monitors, beside those of its share, each channel was told of in the last minute. */
+export async function countTold(tx: Tx, shares: Share[], now: Date): Promise<Map<string, number>> {
+  if (shares.length === 0) return new Map()
+  const rows = await query<{ channelId: string; told: number }>(tx, TOLD, {
+    ...pairsOf(shares),
+    all: shares.map(share => share.channelId),
+    // who is told singly is told of no more monitors than the threshold; some may change several times
+    limits: shares.map(share => (Number.isFinite(share.threshold) ? 200 + 4 * share.threshold : 0)),
+    changes: CHANGES,
+    since: new Date(now.getTime() - WINDOW_MS),
+  })
+  return new Map(rows.map(row => [row.channelId, row.told]))
+}
+
+const TOLD = `
+  SELECT c.channel_id AS "channelId", count(DISTINCT told.subject) AS told
+  FROM unnest(:all::uuid[], :limits::integer[]) AS c (channel_id, most), LATERAL (
+    SELECT subject FROM (
+      SELECT subject, event_name, created_at FROM deliveries WHERE channel_id = c.channel_id ORDER BY seq DESC LIMIT c.most
+    ) AS single WHERE created_at > :since AND event_name = ANY (:changes::text[]) AND subject LIKE 'monitor:%'
+    UNION ALL
+    SELECT entry.subject FROM (
+      SELECT id FROM digests WHERE channel_id = c.channel_id ORDER BY closed_at DESC LIMIT 3
+    ) AS digest, LATERAL (
+      SELECT subject, told_at FROM digest_entries WHERE digest_id = digest.id ORDER BY seq DESC LIMIT c.most
+    ) AS entry WHERE entry.told_at > :since
+  ) AS told
+  WHERE NOT EXISTS (
+    SELECT FROM unnest(:channels::uuid[], :subjects::text[]) AS mine (channel_id, subject)
+    WHERE mine.channel_id = c.channel_id AND mine.subject = told.subject)
+  GROUP BY c.channel_id`
+
+/** Which of the shares' monitors have a change that is still to be sent by itself: by channel. */
+export async function waitingSingly(tx: Tx, shares: Share[]): Promise<Map<string, Set<string>>> {
+  if (shares.length === 0) return new Map()
+  const sql = `
+    SELECT channel_id AS "channelId", subject
+    FROM unnest(:channels::uuid[], :subjects::text[]) AS mine (channel_id, subject)
+    WHERE EXISTS (
+      SELECT FROM deliveries d WHERE d.channel_id = mine.channel_id AND d.subject = mine.subject
+        AND d.status = 'pending' AND NOT d.is_replay)`
+  return byChannel(await query<Change>(tx, sql, pairsOf(shares)))
+}
+
+/** The same in a digest. */
+export async function waitingInDigests(tx: Tx, shares: Share[]): Promise<Map<string, Set<string>>> {
+  if (shares.length === 0) return new Map()
+  const sql = `
+    SELECT mine.channel_id AS "channelId", mine.subject
+    FROM unnest(:channels::uuid[], :subjects::text[]) AS mine (channel_id, subject)
+    WHERE EXISTS (
+      SELECT FROM digests LEFT JOIN deliveries d ON d.id = digests.delivery_id
+      WHERE digests.channel_id = mine.channel_id
+        AND (digests.closed_at IS NULL OR d.status = 'pending' AND NOT d.is_replay)
+        AND EXISTS (
+          SELECT FROM digest_entries entry WHERE entry.digest_id = digests.id AND entry.subject = mine.subject))`
+  return byChannel(await query<Change>(tx, sql, pairsOf(shares)))
+}
+
+function pairsOf(shares: Share[]) {
+  const pairs = shares.flatMap(({ channelId, subjects }) => subjects.map(subject => ({ channelId, subject })))
+  return { channels: pairs.map(pair => pair.channelId), subjects: pairs.map(pair => pair.subject) }
+}
+
+function byChannel(rows: Change[]): Map<string, Set<string>> {
+  const found = new Map<string, Set<string>>()
+  for (const { channelId, subject } of rows) {
+    const subjects = found.get(channelId) ?? new Set()
+    found.set(channelId, subjects.add(subject))
+  }
+  return found
+}
+
+/** The open digest of each channel, if it has one, and when its last one was closed. The caller holds the lock. */
+export function digestsOf(tx: Tx, channelIds: string[]) {
+  return query<{ channelId: string; openId: string | null; lastClosedAt: Date | null }>(
+    tx,
+    `SELECT c.id AS "channelId",
+       (SELECT id FROM digests WHERE channel_id = c.id AND closed_at IS NULL) AS "openId",
+       (SELECT max(closed_at) FROM digests WHERE channel_id = c.id) AS "lastClosedAt"
+     FROM unnest(?::uuid[]) AS c (id)`,
+    [channelIds],
+  )
+}
+
+export type NewDigest = { id: string; projectId: string; channelId: string; dueAt: Date }
+
+export async function insertDigests(tx: Tx, digests: NewDigest[]): Promise<void> {
+  if (digests.length === 0) return
+  await execute(
+    tx,
+    `WITH opened AS (
+       INSERT INTO digests (id, project_id, channel_id, due_at)
+       SELECT id, "projectId", "channelId", "dueAt"
+       FROM jsonb_to_recordset(?::jsonb) AS row (id uuid, "projectId" uuid, "channelId" uuid, "dueAt" timestamptz)
+     )
+     SELECT pg_notify('digests', '')`,
+    [JSON.stringify(digests)],
+  )
+}
+
+export type NewEntry = Pick<NewDelivery, 'eventId' | 'subject' | 'reminder'> & { digestId: string }
+
+/** In the order in which they are told. */
+export async function insertEntries(tx: Tx, entries: NewEntry[], now: Date): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO digest_entries (digest_id, event_id, subject, reminder, told_at)
+     SELECT "digestId", "eventId", subject, reminder, :now
+     FROM jsonb_to_recordset(:entries::jsonb)
+       AS row (place integer, "digestId" uuid, "eventId" uuid, subject text, reminder integer)
+     ORDER BY place`,
+    { entries: JSON.stringify(entries.map((entry, place) => ({ ...entry, place }))), now },
+  )
+}

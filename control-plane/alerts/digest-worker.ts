@@ -1,0 +1,12 @@
+import { now } from '../platform/clock.ts'
+import { startDueLoop } from '../platform/due-loop.ts'
+import type { Loop, LoopTools } from '../platform/loop.ts'
+import type { Db } from '../platform/postgres.ts'
+import { closeDueDigests } from './digest-actions.ts'
+
+const IDLE_MS = 10_000
+
+/** Sends digests when they are due; any number of processes may. `wake` it on NOTIFY "digests": one was opened. */
+export function startDigestWorker({ db, ...tools }: LoopTools & { db: Db }): Loop {
+  return startDueLoop('digests', IDLE_MS, tools, () => closeDueDigests(db, now()))
+}

@@ -1,0 +1,49 @@
+/** Changes count together for so long. */
+export const WINDOW_MS = 60_000
+
+/** A digest waits so long for company. */
+const GATHER_MS = 10_000
+
+/** Between one digest of a channel and the next. */
+const DIGEST_EVERY_MS = 60_000
+
+export const DEFAULT_SETTINGS = { isDigestEnabled: true, digestThreshold: 10 }
+
+export type Change = { channelId: string; subject: string }
+
+/** A channel that may get digests. `threshold`: of how many changing monitors in a minute it is told one by one. */
+export type Groupable = { channelId: string; projectId: string; threshold: number }
+
+/** The channel's share of what is to be told. `subjects`: the monitors that it is about. */
+export type Share<C extends Change = Change> = Groupable & { changes: C[]; subjects: string[] }
+
+/** What is to be told to each of these channels; of the others nothing is said. */
+export function sharesOf<C extends Change>(changes: C[], channels: Groupable[]): Share<C>[] {
+  const byChannel = new Map<string, C[]>(channels.map(channel => [channel.channelId, []]))
+  for (const change of changes) byChannel.get(change.channelId)?.push(change)
+  return channels.map(channel => {
+    const mine = byChannel.get(channel.channelId)!
+    return { ...channel, changes: mine, subjects: [...new Set(mine.map(change => change.subject))] }
+  })
+}
+
+/** True when so many monitors change that a digest tells of them. `others`: those told of in the last minute. */
+export const isStorm = (share: Share, others: number): boolean => share.subjects.length + others > share.threshold
+
+/**
+ * The changes that go into the channel's digest. A monitor stays where an earlier change of it still waits, so that none
+ * overtakes another. `waitElsewhere`: in a storm the monitors that wait to be told of singly, else those in a digest.
+ */
+export function changesForDigest<C extends Change>(
+  share: Share<C>,
+  isStormy: boolean,
+  waitElsewhere: ReadonlySet<string>,
+): C[] {
+  return share.changes.filter(change => isStormy !== waitElsewhere.has(change.subject))
+}
+
+/** When a digest that is opened now is to be sent. `lastClosedAt`: when the channel's last one was, null: never. */
+export function digestDueAt(now: Date, lastClosedAt: Date | null): Date {
+  const next = lastClosedAt === null ? 0 : lastClosedAt.getTime() + DIGEST_EVERY_MS
+  return new Date(Math.max(now.getTime() + GATHER_MS, next))
+}
