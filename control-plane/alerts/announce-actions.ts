@@ -13,8 +13,13 @@ import { subscriptionsOfProjects } from './subscription-store.ts'
  * caused them, in the caller's transaction, set-based. Whoever makes an event tells it with this.
  */
 export async function announce(tx: Tx, events: EventRow[], now: Date): Promise<void> {
-  if (events.length === 0) return
   await insertEvents(tx, events)
+  await tellEvents(tx, events, now)
+}
+
+/** The second half, for events that were written down before and are to be told only now. */
+export async function tellEvents(tx: Tx, events: EventRow[], now: Date): Promise<void> {
+  if (events.length === 0) return
   const audienceOf = await readAudiences(tx, events)
   const deliveries = events.flatMap(event =>
     recipients(event, audienceOf(event)).map(channelId => toDelivery(event, channelId)),

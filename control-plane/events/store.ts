@@ -1,4 +1,4 @@
-import { execute, type Tx } from '../platform/postgres.ts'
+import { execute, query, type Tx } from '../platform/postgres.ts'
 import type { EventRow } from './catalog.ts'
 import type { DigestRow } from './digest.ts'
 
@@ -20,5 +20,15 @@ export async function insertEvents(tx: Tx, events: (EventRow | DigestRow)[]): Pr
      FROM json_to_recordset(?::json)
        AS row (id uuid, project_id uuid, name text, subject text, data json, occurred_at timestamptz)`,
     [JSON.stringify(rows)],
+  )
+}
+
+/** Events that are written down, in the order in which they were made. */
+export function eventsOfIds(tx: Tx, ids: string[]): Promise<EventRow[]> {
+  return query(
+    tx,
+    `SELECT id, project_id AS "projectId", name, subject, data, occurred_at AS "occurredAt" FROM events
+     WHERE id = ANY (?::uuid[]) ORDER BY id`,
+    [ids],
   )
 }

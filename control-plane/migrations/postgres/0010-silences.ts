@@ -59,9 +59,12 @@ export async function up(db: Knex): Promise<void> {
       is_parent_down boolean NOT NULL,
       grace_until timestamptz,
       doubt_until timestamptz,
-      due_at timestamptz NOT NULL,
-      since timestamptz NOT NULL
+      -- whether its parents have been asked for a check, and are well
+      is_asked boolean NOT NULL,
+      is_answered boolean NOT NULL,
+      due_at timestamptz NOT NULL
     );
+    CREATE INDEX silences_to_ask ON silences (monitor_id) WHERE reason = 'doubt' AND NOT is_asked;
     CREATE INDEX silences_due ON silences (due_at);
 
     ALTER TABLE transitions ADD COLUMN caused_by_monitor_id uuid;
