@@ -1,4 +1,4 @@
-import { CHANNEL_TYPES, type ChannelType, kindOf } from '../channels/index.ts'
+import { kindOf } from '../channels/index.ts'
 import { openConfig, sealConfig, sealSigningSecret } from '../channels/sealed.ts'
 import { enqueueDeliveries } from '../deliveries/actions.ts'
 import { insertEvents } from '../events/store.ts'
@@ -17,10 +17,10 @@ export type ChannelTools = ConfigTools & { db: Db; secrets: Secrets }
 /** `signingSecret`: in plain text, to be shown this once; null when there is none or it did not change. */
 export type Shown = { channel: StoredChannel; signingSecret: string | null }
 
-/** Throws 400 for a config that its kind refuses, and for a type that is still to come. */
+/** Throws 400 for a config that its kind refuses. */
 export async function createChannel(tools: ChannelTools, projectId: string, body: ChannelCreate, now: Date) {
   const { db, secrets } = tools
-  const type = availableType(body.type)
+  const { type } = body
   const { config, problems } = acceptConfig(type, body.config, null, tools)
   if (problems.length > 0) throw validationError(problems)
   const owner = { id: newId(), projectId }
@@ -41,12 +41,6 @@ export async function createChannel(tools: ChannelTools, projectId: string, body
   }
   await insertChannel(db, channel)
   return { channel, signingSecret } satisfies Shown
-}
-
-function availableType(type: string): ChannelType {
-  const known = CHANNEL_TYPES.find(one => one === type)
-  if (known) return known
-  throw validationError([{ path: 'type', message: `channel type ${type} is not available in this version yet` }])
 }
 
 /**
@@ -70,7 +64,7 @@ export function changeChannel(tools: ChannelTools, caller: Caller, id: string, b
   })
 }
 
-/** Gives the channel a new signing secret; what is signed from now on is signed with it. Throws 404. */
+/** Gives the channel a new signing secret; what is signed from now on is signed with it. Throws 404, 409 if none is. */
 export async function rotateSecret(
   { db, secrets }: Pick<ChannelTools, 'db' | 'secrets'>,
   projectId: string,
@@ -78,10 +72,10 @@ export async function rotateSecret(
   now: Date,
 ): Promise<Shown> {
   const signingSecret = newSigningSecret()
-  const channel = await rewrite(db, projectId, id, now, before => ({
-    ...before,
-    signingSecret: sealSigningSecret(signingSecret, before, secrets),
-  }))
+  const channel = await rewrite(db, projectId, id, now, before => {
+    if (before.signingSecret === null) throw conflict(`a channel of type ${before.type} has no signing secret`)
+    return { ...before, signingSecret: sealSigningSecret(signingSecret, before, secrets) }
+  })
   return { channel, signingSecret }
 }
 

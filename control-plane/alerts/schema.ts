@@ -1,11 +1,12 @@
 import { type Static, Type } from 'typebox'
-import { CHANNEL_TYPES, PLANNED_CHANNEL_TYPES } from '../channels/index.ts'
+import { CHANNEL_TYPES } from '../channels/index.ts'
 import { enumOf, Id, Name, nullable, pageProperties, strictObject, Timestamp } from '../web/schemas.ts'
 
-const ChannelType = enumOf([...CHANNEL_TYPES, ...PLANNED_CHANNEL_TYPES])
+const ChannelType = enumOf(CHANNEL_TYPES)
 const ChannelConfig = Type.Record(Type.String(), Type.Unknown(), {
   maxProperties: 50,
-  description: 'webhook: url, optional headers, optional relay_source_id',
+  description:
+    'webhook: url, optional headers, optional relay_source_id; email: to (1 to 20 addresses); chat_a, chat_b, chat_c: webhook_url',
 })
 const RecordId = Type.String({ minLength: 1 })
 

@@ -1,14 +1,29 @@
+import { chatA } from './chat-a.ts'
+import { chatB } from './chat-b.ts'
+import { chatC } from './chat-c.ts'
+import { email } from './email.ts'
 import type { ChannelKind } from './types.ts'
 import { webhook } from './webhook.ts'
 
-export type { ChannelKind, CheckLiteral, Digest, MailContent, Message, RenderContext } from './types.ts'
+export type {
+  ChannelKind,
+  CheckLiteral,
+  Digest,
+  MailContent,
+  MailMessage,
+  Message,
+  RenderContext,
+} from './types.ts'
 
 /** The registry: a new kind of channel is one file and one line here. */
-export const CHANNEL_KINDS = { webhook } satisfies Record<string, ChannelKind>
+export const CHANNEL_KINDS = {
+  webhook,
+  email,
+  chat_a: chatA,
+  chat_b: chatB,
+  chat_c: chatC,
+} satisfies Record<string, ChannelKind>
 export type ChannelType = keyof typeof CHANNEL_KINDS
-
-/** Types that the specification lists and no version has had so far. */
-export const PLANNED_CHANNEL_TYPES = ['chat_a', 'chat_b', 'chat_c', 'email'] as const
 
 export const CHANNEL_TYPES = Object.keys(CHANNEL_KINDS) as ChannelType[]
 

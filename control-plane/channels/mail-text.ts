@@ -1,0 +1,23 @@
+import type { ChangeLine } from './digest-notice.ts'
+import type { Notice } from './notice.ts'
+import { moment } from './wording.ts'
+
+/** A notice as the plain half of a mail. */
+export function mailText(notice: Notice, changes: ChangeLine[], more: number): string {
+  const { title, text, facts, acknowledge, open, at } = notice
+  const width = Math.max(0, ...facts.map(({ label }) => label.length + 2))
+  const blocks = [
+    title,
+    text,
+    facts.map(({ label, value }) => `${`${label}:`.padEnd(width)}${value}`).join('\n'),
+    [...changes.map(lineOf), ...(more > 0 ? [`and ${more} more`] : [])].join('\n'),
+    [...(acknowledge ? [`Acknowledge: ${acknowledge.url}`] : []), ...(open ? [`${open.label}: ${open.url}`] : [])].join(
+      '\n',
+    ),
+    // "-- " and what follows is a signature, which mail programs set apart
+    `-- \n${moment(at)}\nPicket`,
+  ]
+  return `${blocks.filter(Boolean).join('\n\n')}\n`
+}
+
+const lineOf = ({ name, status, time }: ChangeLine) => `${status.padEnd(10)}${name}  (${time})`

@@ -1,0 +1,76 @@
+/** "us-east, eu-west" and, past twelve, "… and 5 more". */
+export function listed(names: string[]): string {
+  const MOST = 12
+  const more = names.length - MOST
+  return more > 0 ? `${names.slice(0, MOST).join(', ')} and ${more} more` : names.join(', ')
+}
+
+/** "Region" or "Regions". */
+export const titled = (count: number, noun: string): string => (count === 1 ? noun : `${noun}s`)
+
+/** `under_maintenance` as people write it: "Under maintenance". */
+export function inWords(state: string): string {
+  const text = state.replaceAll('_', ' ')
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+/** False for an incident that has ended. */
+export const isOpen = (status: string): boolean => status !== 'resolved'
+
+/** The page on which somebody signed in acknowledges an incident. */
+export const acknowledgeUrl = (publicUrl: string, incidentId: string): string =>
+  `${publicUrl}/incidents/${incidentId}#acknowledge`
+
+/** A link that a person may follow: http(s) only, and no longer than any channel takes. Null for anything else. */
+export function webLink(label: string, url: string): { label: string; url: string } | null {
+  if (!/^https?:\/\/[^/\\]/i.test(url) || !URL.canParse(url)) return null
+  const { href } = new URL(url)
+  return href.length <= 2_000 ? { label, url: href } : null
+}
+
+/** "21 Nov 2026, 10:04 UTC". */
+export function moment(at: string): string {
+  const [day = '', time = ''] = new Date(at).toISOString().split('T')
+  const [year, month, date] = day.split('-')
+  return `${Number(date)} ${MONTHS[Number(month) - 1]} ${year}, ${time.slice(0, 5)} UTC`
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+/**
+ * Text without what nobody can see: control characters other than line breaks, and marks that turn the direction of
+ * what follows, with which a name could make a message read differently.
+ */
+export function visible(text: string): string {
+  return (
+    text
+      .replace(/\r\n?/g, '\n')
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
+      .replace(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]/g, ' ')
+      .replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '')
+  )
+}
+
+/** The same in one line, for titles, names and subjects. */
+export const oneLine = (text: string): string => visible(text).replace(/\s+/g, ' ').trim()
+
+/** Words with which chats call everybody lose that power; they look the same. */
+export const withoutCalls = (text: string): string =>
+  text.replace(/@(?=(everyone|here|channel|group|all)\b)/gi, '@\u200b')
+
+/** At most `limit` UTF-16 units, with an ellipsis where something is missing; never half a character. */
+export function cut(text: string, limit: number): string {
+  if (text.length <= limit) return text
+  const end = /[\ud800-\udbff]/.test(text.charAt(limit - 2)) ? limit - 2 : limit - 1
+  return `${text.slice(0, Math.max(0, end)).trimEnd()}…`
+}
+
+/** As much of a text as fits into `limit` once it is escaped: an escape is never cut in half. */
+export function fit(text: string, limit: number, escaping: (text: string) => string): string {
+  let length = Math.min(text.length, limit)
+  for (;;) {
+    const escaped = escaping(cut(text, length))
+    if (escaped.length <= limit || length <= 1) return escaped
+    length = Math.max(1, Math.min(length - 1, Math.floor((length * limit) / escaped.length)))
+  }
+}
