@@ -13,6 +13,7 @@ export function attempt(made: number, outcome: Outcome, now: Date): Next {
   return { retryAt: new Date(now.getTime() + waitMs) }
 }
 
-function isSuccess({ responseCode }: Outcome): boolean {
+/** Any 2xx; mail has its codes translated. */
+export function isSuccess({ responseCode }: Pick<Outcome, 'responseCode'>): boolean {
   return responseCode !== null && responseCode >= 200 && responseCode < 300
 }

@@ -1,10 +1,22 @@
 /** How many deliveries of one channel are sent at once (decisions 6.4). */
 export const CHANNEL_CONCURRENCY = 8
 
-/** Longer than any attempt can take; past it the worker that held the lane is dead (decisions 6.4). */
+/**
+ * How many of a channel one process may hold, those that wait for their turn included, while its receiver answers quickly:
+ * then the database's time for a round is not the receiver's.
+ */
+export const CHANNEL_LOOK_AHEAD = 40
+
+/** An answer that took no longer is a quick one. */
+export const QUICK_MS = 500
+
+/** Longer than a wait for a turn and an attempt can take; past it the worker that held the lane is dead (decisions 6.4). */
 export const LEASE_MS = 30_000
 
-/** What one process sends at once. A receiver that hangs holds a channel's share of it, never all. */
-export const PROCESS_CONCURRENCY = 512
+/** What one process holds at once. A receiver that hangs has a channel's share of it, never all. */
+export const PROCESS_CONCURRENCY = 2_048
+
+/** What one round claims at most, so that rounds stay short. */
+export const CLAIM_LIMIT = 256
 
 export type Lane = { channelId: string; subject: string }

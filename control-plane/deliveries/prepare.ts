@@ -4,7 +4,7 @@ import type { Secrets } from '../platform/secrets.ts'
 import type { Lane } from './lanes.ts'
 import { rendererOf } from './render.ts'
 import { signatureHeaders } from './signature.ts'
-import type { Head } from './store.ts'
+import type { Head } from './lane-store.ts'
 
 /** A delivery that is ready to be sent: its bytes are in the database before the first of them leaves. */
 export type Prepared = Lane & {

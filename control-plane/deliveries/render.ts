@@ -2,7 +2,7 @@ import type { ChannelKind, Digest, Message, RenderContext } from '../channels/ty
 import { DIGEST, type DigestData } from '../events/digest.ts'
 import { humanDuration } from '../events/duration.ts'
 import { toEnvelope } from '../events/envelope.ts'
-import type { Head } from './store.ts'
+import type { Head } from './lane-store.ts'
 
 /** What a delivery becomes for a config of its channel: the event in its envelope, or the digest. */
 export function rendererOf(

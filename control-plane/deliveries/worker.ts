@@ -1,56 +1,77 @@
+import { createConnections } from '../../shared/egress/index.ts'
 import type { Log } from '../../shared/log.ts'
 import { now, nowMs, sleep } from '../platform/clock.ts'
 import { newId } from '../platform/ids.ts'
 import { type Loop, startLoop } from '../platform/loop.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import type { Db } from '../platform/postgres.ts'
-import { claimDeliveries, type Finished, finishDeliveries } from './actions.ts'
-import { PROCESS_CONCURRENCY } from './lanes.ts'
+import { rememberOpened } from '../platform/secrets.ts'
+import { claimDeliveries, type Finished, finishDeliveries } from './lane-actions.ts'
+import { anyLaneDue } from './lane-store.ts'
+import { CHANNEL_CONCURRENCY, CLAIM_LIMIT, PROCESS_CONCURRENCY } from './lanes.ts'
 import { deliveryMeters } from './meters.ts'
 import type { Prepared, PrepareTools } from './prepare.ts'
 import { type Carriers, sendMessage } from './send-actions.ts'
+import { createTurns } from './turns.ts'
 
-export type DeliveryContext = PrepareTools & Carriers & { db: Db; log: Log; metrics: Metrics }
+export type DeliveryContext = PrepareTools & Omit<Carriers, 'connections'> & { db: Db; log: Log; metrics: Metrics }
 
 /** An idle queue costs one query every ten seconds; NOTIFY, an answer or a retry that falls due wakes it before. */
 const IDLE_MS = 10_000
 
+/** What is finished is written at once; this is for when PostgreSQL was away. */
+const WRITE_AGAIN_MS = 1_000
+
 export type DeliveryWorker = Loop
 
 /**
- * Sends what is queued. A round is one transaction: it writes down what the requests since the last round came to and
- * claims what may be sent now. Requests run between the rounds. `wake` it on NOTIFY "deliveries".
+ * Sends what is queued. Two loops share the work, so that neither waits for the other: one claims what may be sent now,
+ * one writes down what requests came to. Requests run between them. `wake` it on NOTIFY "deliveries".
  */
-export function startDeliveryWorker(context: DeliveryContext): DeliveryWorker {
+export function startDeliveryWorker(given: DeliveryContext): DeliveryWorker {
   const owner = newId()
+  const connections = createConnections(CHANNEL_CONCURRENCY)
+  const context = { ...given, connections, secrets: rememberOpened(given.secrets) }
   const meters = deliveryMeters(context.metrics)
+  const turns = createTurns<Prepared>()
   const inFlight = new Set<Promise<void>>()
   const stopping = new AbortController()
   let finished: Finished[] = []
+  let isWoken = true
 
   const send = async (prepared: Prepared) => {
     const startedAt = now()
     const outcome = await sendMessage(prepared, startedAt, context)
     if (prepared.attemptsMade === 0)
       meters.firstAttempt.observe((startedAt.getTime() - prepared.createdAt.getTime()) / 1000)
-    finished.push({ prepared, outcome })
-    loop.wake()
+    const { next, back } = turns.leave(prepared.channelId, outcome)
+    for (const one of next) track(send(one))
+    finished.push({ prepared, outcome }, ...back.map(unsent))
+    writes.wake()
   }
 
-  const round = async (signal: AbortSignal) => {
+  const claim = async (signal: AbortSignal) => {
+    const limit = Math.min(CLAIM_LIMIT, PROCESS_CONCURRENCY - turns.size())
+    if (signal.aborted || limit <= 0) return
+    const isSure = isWoken
+    isWoken = false
+    if (!isSure && !(await anyLaneDue(context.db, now()))) return
+    const { prepared: claimed, isMore } = await context.db.transaction(tx =>
+      claimDeliveries(tx, { owner, limit, quickChannels: turns.quickChannels() }, context, now()),
+    )
+    for (const prepared of claimed) if (turns.enter(prepared)) track(send(prepared))
+    if (isMore) wake()
+  }
+
+  const write = async () => {
     const writing = finished
     finished = []
-    const room = signal.aborted ? 0 : PROCESS_CONCURRENCY - inFlight.size
+    if (writing.length === 0) return
     try {
-      const result = await context.db.transaction(async tx => {
-        const ended = await finishDeliveries(tx, owner, writing, now())
-        const claimed = room > 0 ? await claimDeliveries(tx, owner, room, context, now()) : []
-        return { ...ended, claimed }
-      })
-      for (const status of result.statuses) meters.deliveries.inc({ status })
-      for (const prepared of result.claimed) track(send(prepared))
-      for (const retryAt of result.retries) wakeAt(retryAt)
-      if (result.claimed.length > 0) loop.wake()
+      const { statuses, retries } = await context.db.transaction(tx => finishDeliveries(tx, owner, writing, now()))
+      for (const status of statuses) meters.deliveries.inc({ status })
+      for (const retryAt of retries) wakeAt(retryAt)
+      wake()
     } catch (error) {
       finished = [...writing, ...finished]
       throw error
@@ -66,18 +87,30 @@ export function startDeliveryWorker(context: DeliveryContext): DeliveryWorker {
     })
   }
 
-  const wakeAt = (at: Date) => {
-    sleep(Math.max(0, at.getTime() - nowMs()), stopping.signal).then(loop.wake)
+  const wake = () => {
+    isWoken = true
+    claims.wake()
   }
 
-  const loop = startLoop('deliver', IDLE_MS, context, round)
+  const wakeAt = (at: Date) => {
+    sleep(Math.max(0, at.getTime() - nowMs()), stopping.signal).then(wake)
+  }
+
+  const claims = startLoop('deliver', IDLE_MS, context, claim)
+  const writes = startLoop('deliver-write', WRITE_AGAIN_MS, context, write)
   return {
-    wake: loop.wake,
+    wake,
     async stop() {
       stopping.abort()
-      await loop.stop()
+      await claims.stop()
+      finished.push(...turns.withdraw().map(unsent))
       await Promise.allSettled(inFlight)
-      if (finished.length > 0) await context.db.transaction(tx => finishDeliveries(tx, owner, finished, now()))
+      await writes.stop()
+      await write()
+      connections.close()
     },
   }
 }
+
+/** Claimed and given back: its lane is free again. */
+const unsent = (prepared: Prepared): Finished => ({ prepared, outcome: null })

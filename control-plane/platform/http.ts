@@ -1,21 +1,31 @@
-import { type Asked, ask, createDeadline, type Egress, type HttpAnswer, request } from '../../shared/egress/index.ts'
+import {
+  type Asked,
+  ask,
+  type Connections,
+  createDeadline,
+  type Egress,
+  type HttpAnswer,
+  request,
+} from '../../shared/egress/index.ts'
 
 export type Posted = { url: string; headers: Record<string, string>; body: Buffer }
 
 /**
  * Posts once through the egress guard, under one deadline that covers the body of the answer; redirects are not
- * followed and no more than `maxAnswerBytes` are read. Never rejects for what the receiver does.
+ * followed and no more than `maxAnswerBytes` are read. `connections` are used again: one that the receiver closed meanwhile
+ * costs a second request at once. Never rejects for what the receiver does.
  */
 export async function post(
   posted: Posted,
   timeoutMs: number,
   maxAnswerBytes: number,
   egress: Egress,
+  connections: Connections,
 ): Promise<HttpAnswer> {
   const deadline = createDeadline(timeoutMs)
   try {
-    const options = { signal: deadline.signal, maxBodyBytes: maxAnswerBytes, followRedirects: false }
-    return await request({ method: 'POST', ...posted, ...options }, egress)
+    const options = { signal: deadline.signal, maxBodyBytes: maxAnswerBytes, followRedirects: false, connections }
+    return await request({ method: 'POST', keepAlive: true, ...posted, ...options }, egress)
   } finally {
     deadline.clear()
   }

@@ -13,6 +13,8 @@ export type ExchangeOptions = {
   received: Received
   /** told as soon as the headers are there; answers whether the body is wanted */
   onHeaders: (response: IncomingMessage) => boolean
+  /** told after the whole answer, when both sides leave the connection open */
+  onFree: () => void
 }
 
 /** Sends one request on an open connection and reads its answer. Null when the body was not wanted. */
@@ -32,6 +34,7 @@ export function exchange(trip: Trip, socket: Socket, hop: Prepared, options: Exc
       }
     }
     trip.cancel = reject
+    socket.once('free', options.onFree)
     const request = httpRequest({
       // A socket of ours and no agent: node would make a new agent for each request otherwise.
       createConnection: () => socket,

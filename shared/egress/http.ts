@@ -1,14 +1,15 @@
 import type { IncomingMessage } from 'node:http'
-import type { Socket } from 'node:net'
 import type { Observation } from '../result.ts'
 import { joined, type Received } from './body.ts'
 import { dial, firstPhaseOf, secure } from './connect.ts'
+import type { Connection, Connections } from './connections.ts'
 import { exchange } from './exchange.ts'
 import { checkErrorOf, failureOf, targetFailure } from './failure.ts'
 import type { Egress } from './index.ts'
+import { nowUs } from './monotonic.ts'
 import { type Prepared, prepareRequest, type RequestParts } from './prepare.ts'
 import { follow, isRedirect } from './redirect.ts'
-import { enter, finish, startTrip, type Trip } from './trip.ts'
+import { enter, finish, startTrip, type Trip, throwIfAborted } from './trip.ts'
 
 /** Redirects that are followed at most (decisions 3.4). */
 const REDIRECT_LIMIT = 10
@@ -21,6 +22,8 @@ export type SendOptions = {
   followRedirects: boolean
   /** default true; false reads the body for its time only, and `body` is its first SAMPLE_BYTES */
   keepBody?: boolean
+  /** open ones are used again and kept; only with `keepAlive`, and for requests that may arrive twice */
+  connections?: Connections
 }
 
 export type HttpRequest = RequestParts & SendOptions
@@ -77,12 +80,54 @@ async function travel(
   answer: HttpAnswer,
   received: Received,
 ): Promise<Prepared | null> {
+  const kept = options.connections?.take(hop) ?? null
+  if (kept) {
+    try {
+      return await converse(trip, hop, kept, options, egress, answer, received)
+    } catch (error) {
+      throwIfAborted(trip)
+      // Closed by the other side while nobody spoke, as servers do: no answer of this request, so it goes out anew.
+      if (answer.statusCode !== null || failureOf(error).code !== 'connection_reset') throw error
+      enter(trip, firstPhaseOf(hop.host))
+    }
+  }
+  const connection = await connect(trip, hop, egress, answer)
+  return await converse(trip, hop, connection, options, egress, answer, received)
+}
+
+async function connect(trip: Trip, hop: Prepared, egress: Egress, answer: HttpAnswer): Promise<Connection> {
   const plain = await dial(trip, hop.host, hop.port, egress)
+  const opened = { plain, openedAtUs: nowUs() }
+  answer.resolvedIp = plain.remoteAddress ?? null
+  if (!hop.isTls) return { ...opened, socket: plain, certificate: null }
   try {
-    answer.resolvedIp = plain.remoteAddress ?? null
-    const socket = hop.isTls ? await secured(trip, plain, hop, egress, answer) : plain
+    const { socket, certificate, failure } = await secure(trip, plain, hop.host, egress.secureContext())
+    answer.certificate = certificate
+    if (failure) throw failure
+    return { ...opened, socket, certificate }
+  } catch (error) {
+    plain.destroy()
+    throw error
+  }
+}
+
+async function converse(
+  trip: Trip,
+  hop: Prepared,
+  connection: Connection,
+  options: SendOptions,
+  egress: Egress,
+  answer: HttpAnswer,
+  received: Received,
+): Promise<Prepared | null> {
+  let isFree = false
+  try {
+    // of a kept one, too: the peer itself is looked at before each request (decisions 11.3)
+    answer.resolvedIp = connection.plain.remoteAddress ?? null
+    if (answer.resolvedIp !== null) egress.assertAllowed(answer.resolvedIp)
+    answer.certificate = connection.certificate
     let location: string | undefined
-    const body = await exchange(trip, socket, hop, {
+    const body = await exchange(trip, connection.socket, hop, {
       body: { limit: options.maxBodyBytes, keepAll: options.keepBody ?? true },
       received,
       onHeaders(response) {
@@ -91,21 +136,18 @@ async function travel(
         location = options.followRedirects ? response.headers.location : undefined
         return !isRedirect(answer.statusCode, location)
       },
+      onFree: () => {
+        isFree = true
+      },
     })
     if (body === null) return redirected(trip, hop, answer, location!)
     answer.body = body.bytes
     answer.truncated = body.truncated
     return null
   } finally {
-    plain.destroy()
+    if (isFree && options.connections) options.connections.keep(hop, connection)
+    else connection.plain.destroy()
   }
-}
-
-async function secured(trip: Trip, plain: Socket, hop: Prepared, egress: Egress, answer: HttpAnswer): Promise<Socket> {
-  const { socket, certificate, failure } = await secure(trip, plain, hop.host, egress.secureContext())
-  answer.certificate = certificate
-  if (failure) throw failure
-  return socket
 }
 
 function redirected(trip: Trip, hop: Prepared, answer: HttpAnswer, location: string): Prepared {

@@ -22,6 +22,8 @@ export type RequestParts = {
   body: string | Buffer | null
   /** headers that a redirect to another origin must not see, beside Authorization and Cookie */
   credentialHeaders?: string[]
+  /** ask the other side to leave the connection open; see SendOptions */
+  keepAlive?: boolean
 }
 
 /** Headers that belong to the connection, or that would contradict the body that is sent. */
@@ -59,7 +61,7 @@ export function prepareRequest(parts: RequestParts): Prepared {
   }
 }
 
-function headerList(host: string, { headers, method }: RequestParts, body: Buffer | undefined): string[] {
+function headerList(host: string, { headers, method, keepAlive }: RequestParts, body: Buffer | undefined): string[] {
   const list: string[] = []
   const names = new Set<string>()
   for (const [name, value] of Object.entries(headers)) {
@@ -74,7 +76,7 @@ function headerList(host: string, { headers, method }: RequestParts, body: Buffe
   if (body !== undefined || ['POST', 'PUT', 'PATCH'].includes(method)) {
     list.push('Content-Length', String(body?.length ?? 0))
   }
-  list.push('Connection', 'close')
+  list.push('Connection', keepAlive ? 'keep-alive' : 'close')
   return list
 }
 

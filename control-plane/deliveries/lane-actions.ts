@@ -1,0 +1,102 @@
+import type { Tx } from '../platform/postgres.ts'
+import { attempt } from './attempt.ts'
+import {
+  type Claiming,
+  claimLanes,
+  headsOf,
+  lockHeldLanes,
+  type Recorded,
+  recordAttempts,
+  releaseLanes,
+  skipPausedLanes,
+  storeRendered,
+} from './lane-store.ts'
+import type { Lane } from './lanes.ts'
+import { countEnded } from './pause-actions.ts'
+import { type Prepared, type PrepareTools, prepareDelivery } from './prepare.ts'
+import type { LoggedAttempt, Outcome } from './types.ts'
+
+/** `isMore`: the queue may hold more that can be claimed at once. */
+export type Claimed = { prepared: Prepared[]; isMore: boolean }
+
+/**
+ * Claims deliveries for `owner`, renders and signs them, and stores the bytes before anybody sends them.
+ * One that cannot be rendered is our own fault: it is logged as failed and its lane goes on.
+ */
+export async function claimDeliveries(tx: Tx, claiming: Claiming, tools: PrepareTools, now: Date): Promise<Claimed> {
+  const lanes = await claimLanes(tx, claiming, now)
+  if (lanes.length === 0) return { prepared: [], isMore: false }
+  const heads = await headsOf(tx, lanes)
+  const prepared: Prepared[] = []
+  const unfit: Recorded[] = []
+  for (const head of heads) {
+    try {
+      prepared.push(prepareDelivery(head, tools, now))
+    } catch (error) {
+      unfit.push({ id: head.id, attempt: unfitAttempt(error, now), status: 'failed', retryAt: null })
+    }
+  }
+  await storeRendered(tx, prepared, now)
+  if (unfit.length > 0) await recordAttempts(tx, unfit, now)
+  if (prepared.length < lanes.length) await giveBack(tx, lanes, prepared, now)
+  return { prepared, isMore: true }
+}
+
+/** Lanes that turned out to hold nothing to send: emptied, of a channel that was paused, or with an unfit head. */
+async function giveBack(tx: Tx, lanes: Lane[], prepared: Prepared[], now: Date): Promise<void> {
+  const sending = new Set(prepared.map(one => `${one.channelId} ${one.subject}`))
+  const idle = lanes.filter(lane => !sending.has(`${lane.channelId} ${lane.subject}`))
+  await skipPausedLanes(tx, idle, now)
+  await releaseLanes(tx, idle, now)
+}
+
+function unfitAttempt(error: unknown, now: Date): LoggedAttempt {
+  const message = `internal error: the event could not be rendered (${(error as Error).message})`
+  return { at: now.toISOString(), response_code: null, duration_ms: 0, error: message, response_snippet: null }
+}
+
+/** `outcome` null: it was not sent, and its lane is given back as it was. */
+export type Finished = { prepared: Prepared; outcome: Outcome | null }
+
+/**
+ * Writes down what requests came to, counts them against their channels and gives the lanes back. An outcome whose
+ * lease was lost meanwhile is somebody else's now and is dropped. Answers when retries fall due.
+ */
+export async function finishDeliveries(
+  tx: Tx,
+  owner: string,
+  finished: Finished[],
+  now: Date,
+): Promise<{ statuses: string[]; retries: Date[] }> {
+  if (finished.length === 0) return { statuses: [], retries: [] }
+  const held = await lockHeldLanes(
+    tx,
+    owner,
+    finished.map(one => one.prepared),
+  )
+  const mine = new Set(held.map(lane => `${lane.channelId} ${lane.subject}`))
+  const kept = finished.filter(({ prepared }) => mine.has(`${prepared.channelId} ${prepared.subject}`))
+  const sent = kept.flatMap(({ prepared, outcome }) => (outcome === null ? [] : [{ prepared, outcome }]))
+  const recorded = sent.map(one => toRecorded(one, now))
+  await recordAttempts(tx, recorded, now)
+  const ended = sent.flatMap(({ prepared }, i) => {
+    const status = recorded[i]?.status
+    return status === 'pending' ? [] : [{ channelId: prepared.channelId, succeeded: status === 'delivered' }]
+  })
+  await countEnded(tx, ended, now)
+  await releaseLanes(tx, held, now)
+  return { statuses: recorded.map(one => one.status), retries: recorded.flatMap(one => one.retryAt ?? []) }
+}
+
+function toRecorded({ prepared, outcome }: { prepared: Prepared; outcome: Outcome }, now: Date): Recorded {
+  const next = attempt(prepared.attemptsMade + 1, outcome, now)
+  const logged: LoggedAttempt = {
+    at: outcome.startedAt.toISOString(),
+    response_code: outcome.responseCode,
+    duration_ms: outcome.durationMs,
+    error: outcome.error,
+    response_snippet: outcome.responseSnippet,
+  }
+  if (typeof next === 'string') return { id: prepared.id, attempt: logged, status: next, retryAt: null }
+  return { id: prepared.id, attempt: logged, status: 'pending', retryAt: next.retryAt }
+}

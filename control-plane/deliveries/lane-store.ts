@@ -1,0 +1,219 @@
+import type { EventDataOf, EventName } from '../events/catalog.ts'
+import type { DIGEST, DigestData } from '../events/digest.ts'
+import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
+import { CHANNEL_CONCURRENCY, CHANNEL_LOOK_AHEAD, type Lane, LEASE_MS } from './lanes.ts'
+import type { LoggedAttempt } from './types.ts'
+
+type Told =
+  | { eventName: EventName; eventData: EventDataOf<EventName> }
+  | { eventName: typeof DIGEST; eventData: DigestData }
+
+/** The delivery at the head of a lane, with all that is needed to render, sign and send it. */
+export type Head = Told &
+  Lane & {
+    id: string
+    projectId: string
+    isReplay: boolean
+    /** which reminder of an outage it is, null for news */
+    reminder: number | null
+    attemptsMade: number
+    createdAt: Date
+    body: Buffer | null
+    channelType: string
+    config: Buffer
+    signingSecret: Buffer | null
+  }
+
+export type Claiming = {
+  owner: string
+  limit: number
+  /** may be claimed ahead of their turn, where nobody else sends to them */
+  quickChannels: string[]
+}
+
+/** True when a lane may be sent. One statement, for a queue that is idle most of the time. */
+export async function anyLaneDue(db: Db, now: Date): Promise<boolean> {
+  return (await query(db, `${DUE_CHANNELS} LIMIT 1`, { now })).length > 0
+}
+
+/**
+ * Leases due lanes to `owner`, at most `limit`, and eight a channel over all processes but for those that wait for their
+ * turn in the one process that has any of the channel. A channel is given out by one
+ * process at a time (advisory lock), so that the eight hold; a channel that another process is handing out is left
+ * to it. Among the channels each gets its first lane before any gets its second.
+ */
+export async function claimLanes(tx: Tx, { owner, limit, quickChannels }: Claiming, now: Date): Promise<Lane[]> {
+  const channels = await query<{ channel_id: string }>(tx, `${DUE_CHANNELS} ${UNCLAIMED}`, { now })
+  if (channels.length === 0) return []
+  return query<Lane>(tx, CLAIM, {
+    channels: channels.map(row => row.channel_id),
+    now,
+    leaseEnd: new Date(now.getTime() + LEASE_MS),
+    owner,
+    limit,
+    quickChannels,
+    concurrency: CHANNEL_CONCURRENCY,
+    lookAhead: CHANNEL_LOOK_AHEAD,
+  })
+}
+
+// One step of the index a channel instead of a scan of all that is due.
+const DUE_CHANNELS = `
+  WITH RECURSIVE channels AS (
+    (SELECT channel_id FROM delivery_lanes WHERE next_attempt_at <= :now ORDER BY channel_id LIMIT 1)
+    UNION ALL
+    SELECT (SELECT l.channel_id FROM delivery_lanes l
+            WHERE l.channel_id > c.channel_id AND l.next_attempt_at <= :now
+            ORDER BY l.channel_id LIMIT 1)
+    FROM channels c WHERE c.channel_id IS NOT NULL
+  ), due AS MATERIALIZED (SELECT channel_id FROM channels WHERE channel_id IS NOT NULL)
+  SELECT channel_id FROM due`
+
+const UNCLAIMED = 'WHERE pg_try_advisory_xact_lock(7026002, hashtext(channel_id::text))'
+
+const CLAIM = `
+  WITH room AS MATERIALIZED (
+    SELECT channel_id, CASE
+      WHEN held.by_others OR NOT channel_id = ANY (:quickChannels::uuid[]) THEN :concurrency::integer
+      ELSE :lookAhead::integer END - held.count AS free
+    FROM unnest(:channels::uuid[]) AS due (channel_id), LATERAL (
+      SELECT count(*) AS count, coalesce(bool_or(lease_owner <> :owner), false) AS by_others FROM delivery_lanes
+      WHERE channel_id = due.channel_id AND lease_owner IS NOT NULL AND next_attempt_at > :now
+    ) held
+  ), ranked AS MATERIALIZED (
+    SELECT lane.*, row_number() OVER (PARTITION BY lane.channel_id ORDER BY lane.next_attempt_at) AS rank
+    FROM room, LATERAL (
+      SELECT channel_id, subject, next_attempt_at FROM delivery_lanes
+      WHERE channel_id = room.channel_id AND next_attempt_at <= :now
+      ORDER BY next_attempt_at LIMIT greatest(room.free, 0) FOR UPDATE SKIP LOCKED
+    ) AS lane
+  ), picked AS (
+    SELECT channel_id, subject FROM ranked ORDER BY rank, next_attempt_at LIMIT :limit
+  )
+  UPDATE delivery_lanes l SET lease_owner = :owner, next_attempt_at = :leaseEnd
+  FROM picked WHERE l.channel_id = picked.channel_id AND l.subject = picked.subject
+  RETURNING l.channel_id AS "channelId", l.subject`
+
+/** The first pending delivery of each lane. A lane without one, or of a paused channel, is not answered. */
+export function headsOf(tx: Tx, lanes: Lane[]): Promise<Head[]> {
+  return query<Head>(
+    tx,
+    `SELECT l.channel_id AS "channelId", l.subject, d.id, d.project_id AS "projectId", d.event_name AS "eventName",
+       e.data AS "eventData", d.is_replay AS "isReplay", d.reminder,
+       jsonb_array_length(d.attempts) - d.attempts_before_replay AS "attemptsMade", d.created_at AS "createdAt",
+       d.request_body AS body, c.type AS "channelType", c.config, c.signing_secret AS "signingSecret"
+     FROM unnest(:channels::uuid[], :subjects::text[]) AS l (channel_id, subject)
+     JOIN alert_channels c ON c.id = l.channel_id AND NOT c.is_paused
+     JOIN LATERAL (
+       SELECT * FROM deliveries
+       WHERE channel_id = l.channel_id AND subject = l.subject AND status = 'pending' AND relay_origin IS NULL ORDER BY seq LIMIT 1
+     ) d ON true
+     JOIN events e ON e.id = d.event_id`,
+    columnsOf(lanes),
+  )
+}
+
+/** What was made of a delivery in the claim, before it is sent: the bytes stay, the address may change. */
+export type Rendered = {
+  id: string
+  message: { body: Buffer }
+  shown: { url: string; headers: Record<string, string> }
+}
+
+export async function storeRendered(tx: Tx, rendered: Rendered[], now: Date): Promise<void> {
+  if (rendered.length === 0) return
+  await execute(
+    tx,
+    `UPDATE deliveries d SET request_url = r.url, request_headers = r.headers::jsonb, request_body = r.body, updated_at = :now
+     FROM unnest(:ids::text[], :urls::text[], :headers::text[], :bodies::bytea[]) AS r (id, url, headers, body)
+     WHERE d.id = r.id`,
+    {
+      ids: rendered.map(row => row.id),
+      urls: rendered.map(row => row.shown.url),
+      headers: rendered.map(row => JSON.stringify(row.shown.headers)),
+      bodies: rendered.map(row => row.message.body),
+      now,
+    },
+  )
+}
+
+/** Keeps channels from being deleted until the transaction ends; counting their failures goes on. */
+export async function lockChannels(tx: Tx, rows: { channelId: string }[]): Promise<void> {
+  await query(tx, 'SELECT FROM alert_channels WHERE id = ANY (?::uuid[]) ORDER BY id FOR KEY SHARE', [
+    [...new Set(rows.map(row => row.channelId))],
+  ])
+}
+
+/** Locks those of the lanes that `owner` still holds, in the order in which everybody locks channels and lanes. */
+export async function lockHeldLanes(tx: Tx, owner: string, lanes: Lane[]): Promise<Lane[]> {
+  await lockChannels(tx, lanes)
+  return query<Lane>(
+    tx,
+    `SELECT channel_id AS "channelId", subject FROM delivery_lanes
+     WHERE lease_owner = :owner
+       AND (channel_id, subject) IN (SELECT * FROM unnest(:channels::uuid[], :subjects::text[]))
+     ORDER BY channel_id, subject FOR UPDATE`,
+    { ...columnsOf(lanes), owner },
+  )
+}
+
+export type Recorded = { id: string; attempt: LoggedAttempt; status: string; retryAt: Date | null }
+
+/** Adds an attempt to each delivery's log. One that is no longer pending was ended by somebody else and stays as it is. */
+export async function recordAttempts(tx: Tx, recorded: Recorded[], now: Date): Promise<void> {
+  await execute(
+    tx,
+    `UPDATE deliveries d SET attempts = d.attempts || r.attempt, status = r.status, next_attempt_at = r.retry_at,
+       updated_at = :now
+     FROM jsonb_to_recordset(:rows::jsonb) AS r (id text, attempt jsonb, status text, retry_at timestamptz)
+     WHERE d.id = r.id AND d.status = 'pending'`,
+    {
+      rows: JSON.stringify(
+        recorded.map(({ id, attempt, status, retryAt }) => ({ id, attempt, status, retry_at: retryAt })),
+      ),
+      now,
+    },
+  )
+}
+
+/**
+ * Gives lanes back: due when their next delivery is, or gone when nothing pends. The lanes are locked, so a delivery
+ * that is being added is either visible here or makes its lane anew.
+ */
+export async function releaseLanes(tx: Tx, lanes: Lane[], now: Date): Promise<void> {
+  if (lanes.length === 0) return
+  await execute(
+    tx,
+    `WITH lane AS MATERIALIZED (
+       SELECT x.channel_id, x.subject, head.id, head.next_attempt_at
+       FROM unnest(:channels::uuid[], :subjects::text[]) AS x (channel_id, subject) LEFT JOIN LATERAL (
+         SELECT id, next_attempt_at FROM deliveries
+         WHERE channel_id = x.channel_id AND subject = x.subject AND status = 'pending' AND relay_origin IS NULL
+         ORDER BY seq LIMIT 1
+       ) head ON true
+     ), emptied AS (
+       DELETE FROM delivery_lanes l USING lane
+       WHERE l.channel_id = lane.channel_id AND l.subject = lane.subject AND lane.id IS NULL
+     )
+     UPDATE delivery_lanes l SET lease_owner = NULL, next_attempt_at = coalesce(lane.next_attempt_at, :now)
+     FROM lane WHERE l.channel_id = lane.channel_id AND l.subject = lane.subject AND lane.id IS NOT NULL`,
+    { ...columnsOf(lanes), now },
+  )
+}
+
+/** What pends in lanes of channels that were paused meanwhile, found by the claim (decisions 6.4). */
+export async function skipPausedLanes(tx: Tx, lanes: Lane[], now: Date): Promise<void> {
+  if (lanes.length === 0) return
+  await execute(
+    tx,
+    `UPDATE deliveries d SET status = 'skipped', next_attempt_at = NULL, updated_at = :now
+     FROM unnest(:channels::uuid[], :subjects::text[]) AS l (channel_id, subject)
+     JOIN alert_channels c ON c.id = l.channel_id AND c.is_paused
+     WHERE d.channel_id = l.channel_id AND d.subject = l.subject AND d.status = 'pending'`,
+    { ...columnsOf(lanes), now },
+  )
+}
+
+function columnsOf(lanes: Lane[]) {
+  return { channels: lanes.map(lane => lane.channelId), subjects: lanes.map(lane => lane.subject) }
+}
