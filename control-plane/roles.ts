@@ -20,6 +20,7 @@ import { startFleet } from './fleet/worker.ts'
 import { pingRoutes } from './heartbeats/routes.ts'
 import { startListening, startOverdueWorker, startPingTokenWorker } from './heartbeats/worker.ts'
 import { incidentRoutes } from './incidents/routes.ts'
+import { incidentUpdateRoutes } from './incidents/update-routes.ts'
 import { monitorRoutes } from './monitors/routes.ts'
 import { now } from './platform/clock.ts'
 import { startVerdict } from './results/worker.ts'
@@ -56,7 +57,8 @@ export function apiRoutes(app: App, handles: Handles): void {
   monitorRoutes(app, { db, secrets, checkLiteral, publicUrl, lastCheckedAt, leaveUnchecked })
   screenshotRoutes(app, { db, nats, publicUrl, sign })
   fleetRoutes(app, { db, nats, secrets, checkLiteral, testsPerMinute })
-  incidentRoutes(app, { db })
+  incidentRoutes(app, { db, publicUrl })
+  incidentUpdateRoutes(app, { db, publicUrl })
   verdictRoutes(app, { db, secrets, publicUrl, lastCheckedAt })
   analyticsRoutes(app, { db, clickhouse, publicUrl, sign })
 }

@@ -39,3 +39,31 @@ export const recoveryMessage = (monitorName: string, duration: string): string =
 export const PAUSED_MESSAGE = 'Resolved because the monitor was paused.'
 export const DELETED_MESSAGE = 'Resolved because the monitor was deleted.'
 export const UNCHECKED_MESSAGE = 'Resolved because the monitor is not checked any more.'
+
+/** The status that a posted update leaves (decisions 5.2): what it names, else `investigating`, but resolved stays so. */
+export const statusAfterUpdate = (before: IncidentStatus, named: IncidentStatus | undefined): IncidentStatus =>
+  named ?? (before === 'resolved' ? 'resolved' : 'investigating')
+
+/** Becoming resolved is told as that alone; whatever else an update says, a reopening too, is an update (decisions 5.2). */
+export const eventOfUpdate = (before: IncidentStatus, after: IncidentStatus) =>
+  after === 'resolved' && before !== 'resolved' ? 'incident.resolved' : 'incident.updated'
+
+/** When an incident is over, given how it was and its status now: what was resolved before stays as it was. */
+export function resolvedAtOf(
+  before: { status: IncidentStatus; startedAt: Date; resolvedAt: Date | null },
+  status: IncidentStatus,
+  now: Date,
+): Date | null {
+  if (status !== 'resolved') return null
+  return before.resolvedAt ?? new Date(Math.max(now.getTime(), before.startedAt.getTime()))
+}
+
+type Rating = { status: IncidentStatus; severity: Severity }
+
+/** What the update says that a change of status or severity writes by itself; null when neither changed (decisions 5.2). */
+export function changeMessage(before: Rating, after: Rating): string | null {
+  const changed = (['status', 'severity'] as const).filter(field => before[field] !== after[field])
+  if (changed.length === 0) return null
+  const text = changed.map(field => `${field} changed from ${before[field]} to ${after[field]}`).join(', ')
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

@@ -1,18 +1,25 @@
+import { now } from '../platform/clock.ts'
 import { isId } from '../platform/ids.ts'
-import type { Db } from '../platform/postgres.ts'
 import type { App } from '../web/app.ts'
 import { callerOf } from '../web/auth.ts'
 import { notFound } from '../web/errors.ts'
 import { severalOf } from '../web/filters.ts'
 import { metaOf, pageOf } from '../web/pages.ts'
-import { answers, dataOf, IdParams, pageOf as pageOfSchema } from '../web/schemas.ts'
+import { answers, DeletedResponse, dataOf, IdParams, pageOf as pageOfSchema } from '../web/schemas.ts'
+import { acknowledgeIncident, changeIncident, type IncidentTools, openIncident } from './actions.ts'
 import { INCIDENT_STATUSES, SEVERITIES } from './lifecycle.ts'
-import { Incident, IncidentQuery } from './schemas.ts'
-import { findIncident, listIncidents } from './store.ts'
+import { Incident, IncidentChange, IncidentCreate, IncidentQuery } from './schemas.ts'
+import { deleteIncident, findIncident, listIncidents } from './store.ts'
 
 const tags = ['Incidents']
 
-export function incidentRoutes(app: App, { db }: { db: Db }): void {
+/** Incidents as people open, read and handle them (specification, "Incidents"; decisions 5). */
+export function incidentRoutes(app: App, tools: IncidentTools): void {
+  readRoutes(app, tools)
+  writeRoutes(app, tools)
+}
+
+function readRoutes(app: App, { db }: IncidentTools): void {
   app.get(
     '/incidents',
     {
@@ -20,7 +27,7 @@ export function incidentRoutes(app: App, { db }: { db: Db }): void {
         tags,
         summary: 'List incidents, newest first',
         querystring: IncidentQuery,
-        response: answers(200, pageOfSchema(Incident)),
+        response: answers(200, pageOfSchema(Incident), 400),
       },
     },
     async request => {
@@ -35,19 +42,74 @@ export function incidentRoutes(app: App, { db }: { db: Db }): void {
 
   app.get(
     '/incidents/:id',
-    {
-      schema: {
-        tags,
-        summary: 'Read one incident',
-        params: IdParams,
-        response: answers(200, dataOf(Incident), 404),
-      },
-    },
+    { schema: { tags, summary: 'Read one incident', params: IdParams, response: answers(200, dataOf(Incident), 404) } },
     async request => {
       const { id } = request.params
       const incident = isId(id) ? await findIncident(db, callerOf(request).projectId, id) : null
       if (!incident) throw notFound('incident')
       return { data: incident }
+    },
+  )
+}
+
+function writeRoutes(app: App, tools: IncidentTools): void {
+  app.post(
+    '/incidents',
+    {
+      schema: {
+        tags,
+        summary: 'Open an incident',
+        body: IncidentCreate,
+        response: answers(201, dataOf(Incident), 400, 404),
+      },
+    },
+    async (request, reply) =>
+      reply.code(201).send({ data: await openIncident(tools, callerOf(request), request.body, now()) }),
+  )
+
+  app.put(
+    '/incidents/:id',
+    {
+      schema: {
+        tags,
+        summary: 'Change an incident; a new status or severity writes an update by itself',
+        params: IdParams,
+        body: IncidentChange,
+        response: answers(200, dataOf(Incident), 400, 404),
+      },
+    },
+    async request => ({
+      data: await changeIncident(tools, callerOf(request), request.params.id, request.body, now()),
+    }),
+  )
+
+  app.post(
+    '/incidents/:id/acknowledge',
+    {
+      schema: {
+        tags,
+        summary: 'Acknowledge an incident, once',
+        params: IdParams,
+        response: answers(200, dataOf(Incident), 404, 409),
+      },
+    },
+    async request => ({ data: await acknowledgeIncident(tools, callerOf(request), request.params.id, now()) }),
+  )
+
+  app.delete(
+    '/incidents/:id',
+    {
+      schema: {
+        tags,
+        summary: 'Delete an incident with its updates; nobody is told',
+        params: IdParams,
+        response: answers(200, DeletedResponse, 404),
+      },
+    },
+    async request => {
+      const { id } = request.params
+      if (!isId(id) || !(await deleteIncident(tools.db, callerOf(request).projectId, id))) throw notFound('incident')
+      return { data: { id, deleted: true as const } }
     },
   )
 }

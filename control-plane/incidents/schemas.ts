@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
-import { enumOf, Id, nullable, pageProperties, strictObject, Timestamp } from '../web/schemas.ts'
+import { type Static, Type } from 'typebox'
+import { enumOf, Id, lineText, nullable, pageProperties, strictObject, Timestamp } from '../web/schemas.ts'
 import { INCIDENT_STATUSES, SEVERITIES } from './lifecycle.ts'
 
 const oneOrSeveral = (values: readonly string[]) =>
@@ -9,6 +9,46 @@ export const IncidentQuery = strictObject({
   ...pageProperties,
   status: oneOrSeveral(INCIDENT_STATUSES),
   severity: oneOrSeveral(SEVERITIES),
+})
+
+const Title = lineText(1, 200)
+const MOST_CHARACTERS = 10_000
+const severity = Type.Optional(enumOf(SEVERITIES))
+const status = Type.Optional(enumOf(INCIDENT_STATUSES))
+
+export const IncidentCreate = strictObject({
+  title: Title,
+  severity: Type.Optional(enumOf(SEVERITIES, { default: 'minor' })),
+  status: Type.Optional(enumOf(INCIDENT_STATUSES, { default: 'investigating' })),
+  message: Type.Optional(Type.String({ maxLength: MOST_CHARACTERS, description: 'becomes the first update' })),
+  monitor_ids: Type.Optional(Type.Array(Type.String(), { maxItems: 1_000, uniqueItems: true })),
+})
+export type IncidentCreate = Static<typeof IncidentCreate>
+
+/** The specification's incident update body: what is not named stays. */
+export const IncidentChange = strictObject({ title: Type.Optional(Title), severity, status })
+export type IncidentChange = Static<typeof IncidentChange>
+
+export const UpdateCreate = strictObject(
+  {
+    message: Type.String({ minLength: 1, maxLength: MOST_CHARACTERS }),
+    status,
+    is_internal: Type.Optional(Type.Boolean({ default: false })),
+  },
+  { description: 'without a status: investigating, but a resolved incident stays resolved' },
+)
+export type UpdateCreate = Static<typeof UpdateCreate>
+
+/** One of an incident's updates. `author_id` is null for those that the system wrote. */
+export const IncidentUpdate = Type.Object({
+  id: Id,
+  incident_id: Id,
+  status: enumOf(INCIDENT_STATUSES),
+  message: Type.String(),
+  is_internal: Type.Boolean(),
+  author_id: nullable(Id),
+  created_at: Timestamp,
+  updated_at: Timestamp,
 })
 
 /** The record of decisions 5.2. */

@@ -1,4 +1,4 @@
-import { type Db, query, type Tx } from '../platform/postgres.ts'
+import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
 import type { IncidentStatus, Severity } from './lifecycle.ts'
 
 /** An incident as it is answered (decisions 5.2). */
@@ -65,9 +65,9 @@ export async function findIncident(db: Db, projectId: string, id: string): Promi
 }
 
 /** For events: incidents of any project, in the order of their ids, with whose they are. */
-export async function incidentsOfIds(tx: Tx, ids: string[]): Promise<(IncidentRecord & { project_id: string })[]> {
+export async function incidentsOfIds(tx: Tx, ids: string[]): Promise<OwnedIncident[]> {
   if (ids.length === 0) return []
-  const rows = await query<IncidentRecord & { project_id: string }>(
+  const rows = await query<OwnedIncident>(
     tx,
     `SELECT project_id, ${RECORD} FROM incidents WHERE incidents.id = ANY(CAST(:ids AS uuid[])) ORDER BY incidents.id`,
     { ids },
@@ -75,6 +75,13 @@ export async function incidentsOfIds(tx: Tx, ids: string[]): Promise<(IncidentRe
   return rows.map(withMonitorIds)
 }
 
+export type OwnedIncident = IncidentRecord & { project_id: string }
+
 function withMonitorIds<Row extends IncidentRecord>(row: Row): Row {
   return { ...row, monitor_ids: row.monitors.map(monitor => monitor.id) }
+}
+
+/** False when there is none. */
+export async function deleteIncident(db: Db, projectId: string, id: string): Promise<boolean> {
+  return (await execute(db, 'DELETE FROM incidents WHERE project_id = ? AND id = ?', [projectId, id])) === 1
 }

@@ -1,10 +1,14 @@
 import t from 'tap'
 import { openAutomaticIncidents, resolveAutomaticIncidents } from '../../control-plane/incidents/automatic-actions.ts'
 import { incidentRoutes } from '../../control-plane/incidents/routes.ts'
+import { incidentUpdateRoutes } from '../../control-plane/incidents/update-routes.ts'
 import { type Account, createResourceApi } from '../support/resource-api.ts'
 import { insertMonitor } from '../support/verdict.ts'
 
-const api = await createResourceApi(t, incidentRoutes)
+const api = await createResourceApi(t, (app, handles) => {
+  incidentRoutes(app, handles)
+  incidentUpdateRoutes(app, handles)
+})
 const startedAt = new Date('2026-08-01T12:00:00.000Z')
 const endedAt = new Date('2026-08-01T12:04:12.000Z')
 

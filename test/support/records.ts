@@ -63,20 +63,13 @@ export async function createRecords(api: ApiServer, { key, projectId }: Account,
   }
   const monitor_id = await create('/monitors', MONITOR)
   const alert_channel_id = await create('/alerts/channels', { ...CHANNEL, config: { ...CHANNEL.config, url: hook } })
-  const incident_id = uuidv7()
-  await execute(
-    api.db,
-    `INSERT INTO incidents (id, project_id, title, severity, status, source, started_at, created_at, updated_at)
-     VALUES (?, ?, 'Shop is down', 'major', 'investigating', 'manual', now(), now(), now())`,
-    [incident_id, projectId],
-  )
   await insertScreenshot(api, projectId, monitor_id)
   return {
     monitor_id,
     alert_channel_id,
     rule_id: await create('/alerts/rules', { monitor_id, alert_channel_id }),
     subscription_id: await create('/alerts/project-channels', { alert_channel_id, alert_type: 'dependency_incident' }),
-    incident_id,
+    incident_id: await create('/incidents', { title: 'Shop is down', monitor_ids: [monitor_id] }),
     log_id: await create(`/alerts/channels/${alert_channel_id}/test`),
     api_key_id: await create('/api-keys', { name: 'spare', scope: 'read' }),
   }
@@ -87,6 +80,7 @@ export function bodyOf({ name }: Operation, records: Records): Record<string, un
   const { auth_type, auth_config, heartbeat_interval, heartbeat_grace, screenshot_threshold, ...update } = MONITOR
   const rule = { monitor_id: records.monitor_id, alert_channel_id: records.alert_channel_id }
   const switches = { on_down: true, on_recovery: true, on_degraded: false }
+  const incident = { title: 'Shop is slow', severity: 'major', status: 'investigating' }
   const bodies: Record<string, Record<string, unknown>> = {
     'POST /agent/bootstrap': { email: `${uuidv7()}@example.com`, name: 'Ann' },
     'POST /api-keys': { name: 'CI', scope: 'read' },
@@ -99,6 +93,9 @@ export function bodyOf({ name }: Operation, records: Records): Record<string, un
     'PUT /alerts/channels/{id}': CHANNEL,
     'POST /alerts/rules': { ...rule, ...switches },
     'PUT /alerts/rules/{id}': { ...rule, ...switches },
+    'POST /incidents': { ...incident, message: 'We are looking.', monitor_ids: [records.monitor_id] },
+    'PUT /incidents/{id}': incident,
+    'POST /incidents/{id}/updates': { message: 'Found it.', status: 'identified', is_internal: false },
     'POST /alerts/project-channels': { alert_channel_id: records.alert_channel_id, alert_type: 'incident' },
   }
   const body = bodies[name]
