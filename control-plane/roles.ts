@@ -4,7 +4,10 @@ import { bootstrapRoutes } from './accounts/bootstrap/routes.ts'
 import { projectRoutes } from './accounts/project/routes.ts'
 import { startAccountsWorker } from './accounts/worker.ts'
 import { channelRoutes } from './alerts/channel-routes.ts'
+import { startDigestWorker } from './alerts/digest-worker.ts'
+import { startReminderWorker } from './alerts/reminder-worker.ts'
 import { ruleRoutes } from './alerts/rule-routes.ts'
+import { settingsRoutes } from './alerts/settings-routes.ts'
 import { subscriptionRoutes } from './alerts/subscription-routes.ts'
 import { createLastChecked } from './analytics/reader.ts'
 import { startRecorder } from './analytics/recorder.ts'
@@ -53,6 +56,7 @@ export function apiRoutes(app: App, handles: Handles): void {
   deliveryRoutes(app, { db })
   channelRoutes(app, { db, secrets, checkLiteral, publicUrl })
   ruleRoutes(app, { db })
+  settingsRoutes(app, { db })
   subscriptionRoutes(app, { db })
   monitorRoutes(app, { db, secrets, checkLiteral, publicUrl, lastCheckedAt, leaveUnchecked })
   screenshotRoutes(app, { db, nats, publicUrl, sign })
@@ -76,8 +80,15 @@ export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)
   fleet: [startFleetServer],
   verdict: [startVerdicts],
   record: [startRecorder, startHourlyWorker, startScreenshotRecorder],
-  deliver: [startDeliveries],
-  schedule: [startAccountsWorker, startScreenshotWorker, startExpiry, startOverdue, startPingTokenWorker],
+  deliver: [startDigests, startDeliveries],
+  schedule: [
+    startAccountsWorker,
+    startScreenshotWorker,
+    startExpiry,
+    startOverdue,
+    startPingTokenWorker,
+    startReminderWorker,
+  ],
 }
 
 function startDeliveries(handles: Handles): Part {
@@ -90,6 +101,11 @@ async function startFleetServer(handles: Handles): Promise<Part> {
   const processName = `${hostname()}-${process.pid}`
   const fleet = await startFleet({ ...handles, databaseUrl, processName, host, port: grpcPort, natsUrl: probeNatsUrl })
   return { stop: fleet.stop, grpcPort: fleet.port }
+}
+
+function startDigests(handles: Handles): Part {
+  const worker = startDigestWorker(handles)
+  return { stop: worker.stop, onNotify: { digests: worker.wake } }
 }
 
 function startExpiry(handles: Handles): Part {

@@ -3,8 +3,11 @@ import type { NewDelivery } from '../deliveries/types.ts'
 import { type EventRow, monitorOfSubject } from '../events/catalog.ts'
 import { insertEvents } from '../events/store.ts'
 import type { Tx } from '../platform/postgres.ts'
+import { gatherDigests } from './digest-actions.ts'
 import { type Audience, recipients } from './recipients.ts'
-import { rulesOfMonitors } from './store.ts'
+import { upsertReminders } from './reminder-store.ts'
+import { remindersOf } from './reminders.ts'
+import { rulesOfMonitors, type StoredRule } from './store.ts'
 import { alertTypeOf } from './subscription.ts'
 import { subscriptionsOfProjects } from './subscription-store.ts'
 
@@ -24,11 +27,16 @@ export async function tellEvents(tx: Tx, events: EventRow[], now: Date): Promise
   const deliveries = events.flatMap(event =>
     recipients(event, audienceOf(event)).map(channelId => toDelivery(event, channelId)),
   )
-  await enqueueDeliveries(tx, deliveries, now)
+  await enqueueDeliveries(tx, await gatherDigests(tx, deliveries, now), now)
+  const reminders = events.flatMap(event => remindersOf(event, audienceOf(event).rules, now))
+  await upsertReminders(tx, reminders)
 }
 
 /** Rules for the events of monitors and subscriptions for all others, each read once for all events. */
-async function readAudiences(tx: Tx, events: EventRow[]): Promise<(event: EventRow) => Audience> {
+async function readAudiences(
+  tx: Tx,
+  events: EventRow[],
+): Promise<(event: EventRow) => Audience & { rules: StoredRule[] }> {
   const monitorIds = new Set(events.flatMap(event => monitorOfSubject(event.subject) ?? []))
   const projectIds = new Set(events.flatMap(event => (alertTypeOf(event.name) === null ? [] : event.projectId)))
   const rules = groupBy(await rulesOfMonitors(tx, [...monitorIds]), rule => rule.monitorId)

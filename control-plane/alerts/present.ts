@@ -31,6 +31,7 @@ export function presentRule(rule: StoredRule) {
     on_down: rule.onDown,
     on_recovery: rule.onRecovery,
     on_degraded: rule.onDegraded,
+    remind_every_minutes: rule.remindEveryMinutes,
     created_at: rule.createdAt.toISOString(),
     updated_at: rule.updatedAt.toISOString(),
   }

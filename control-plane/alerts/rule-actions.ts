@@ -1,6 +1,7 @@
 import { isId, newId } from '../platform/ids.ts'
 import { type Db, isUniqueViolation, type Tx } from '../platform/postgres.ts'
 import { conflict, notFound } from '../web/errors.ts'
+import { moveReminder } from './reminder-actions.ts'
 import type { RuleCreate, RuleUpdate } from './schema.ts'
 import { findRule, holdChannel, holdMonitor, insertRule, lockRule, type StoredRule, updateRule } from './store.ts'
 
@@ -14,6 +15,7 @@ export async function createRule(db: Db, projectId: string, body: RuleCreate, no
     onDown: body.on_down ?? true,
     onRecovery: body.on_recovery ?? true,
     onDegraded: body.on_degraded ?? false,
+    remindEveryMinutes: null,
     createdAt: now,
     updatedAt: now,
   }
@@ -41,9 +43,12 @@ export async function changeRule(db: Db, projectId: string, id: string, body: Ru
       onDown: body.on_down ?? locked.onDown,
       onRecovery: body.on_recovery ?? locked.onRecovery,
       onDegraded: body.on_degraded ?? locked.onDegraded,
+      remindEveryMinutes:
+        body.remind_every_minutes === undefined ? locked.remindEveryMinutes : body.remind_every_minutes,
       updatedAt: now,
     }
     await refusePairsTwice(() => updateRule(tx, rule))
+    await moveReminder(tx, locked, rule, now)
     return rule
   })
 }

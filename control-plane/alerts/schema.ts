@@ -55,6 +55,15 @@ export const RuleUpdate = strictObject({
   monitor_id: Type.Optional(RecordId),
   alert_channel_id: Type.Optional(RecordId),
   ...switches,
+  remind_every_minutes: Type.Optional(
+    nullable(
+      Type.Integer({
+        minimum: 5,
+        maximum: 1_440,
+        description: 'tells an outage again while the monitor is down and nobody has acknowledged it; null: never',
+      }),
+    ),
+  ),
 })
 export type RuleUpdate = Static<typeof RuleUpdate>
 
@@ -67,6 +76,24 @@ export const RuleRecord = Type.Object({
   on_down: Type.Boolean(),
   on_recovery: Type.Boolean(),
   on_degraded: Type.Boolean(),
+  remind_every_minutes: nullable(Type.Integer()),
   created_at: Timestamp,
   updated_at: Timestamp,
 })
+
+const settings = {
+  is_digest_enabled: Type.Boolean({ description: 'chats and mail are told of many changes at once' }),
+  digest_threshold: Type.Integer({
+    minimum: 1,
+    maximum: 1_000,
+    description: 'of how many changing monitors in a minute a channel is told one by one; default 10',
+  }),
+}
+
+export const SettingsUpdate = strictObject({
+  is_digest_enabled: Type.Optional(settings.is_digest_enabled),
+  digest_threshold: Type.Optional(settings.digest_threshold),
+})
+export type SettingsUpdate = Static<typeof SettingsUpdate>
+
+export const SettingsRecord = Type.Object({ id: Id, ...settings, created_at: Timestamp, updated_at: Timestamp })

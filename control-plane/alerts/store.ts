@@ -11,6 +11,8 @@ export type StoredRule = {
   onDown: boolean
   onRecovery: boolean
   onDegraded: boolean
+  /** how often an outage is told again while it lasts; null: never */
+  remindEveryMinutes: number | null
   createdAt: Date
   updatedAt: Date
 }
@@ -18,7 +20,7 @@ export type StoredRule = {
 export const RULE_COLUMNS = `
   id, project_id AS "projectId", monitor_id AS "monitorId", alert_channel_id AS "alertChannelId",
   on_down AS "onDown", on_recovery AS "onRecovery", on_degraded AS "onDegraded",
-  created_at AS "createdAt", updated_at AS "updatedAt"`
+  remind_every_minutes AS "remindEveryMinutes", created_at AS "createdAt", updated_at AS "updatedAt"`
 
 /** For the judge: all rules of some monitors, whichever project they belong to. */
 export function rulesOfMonitors(db: Db, monitorIds: string[]): Promise<StoredRule[]> {
@@ -74,7 +76,7 @@ export async function lockRule(tx: Tx, projectId: string, id: string): Promise<S
   return row ?? null
 }
 
-/** Violates a unique constraint when the pair has a rule; so does updateRule. */
+/** Violates a unique constraint when the pair has a rule; so does updateRule. A new rule reminds of nothing. */
 export async function insertRule(tx: Tx, rule: StoredRule): Promise<void> {
   await execute(
     tx,
@@ -89,7 +91,8 @@ export async function updateRule(tx: Tx, rule: StoredRule): Promise<void> {
   await execute(
     tx,
     `UPDATE alert_rules SET monitor_id = :monitorId, alert_channel_id = :alertChannelId, on_down = :onDown,
-       on_recovery = :onRecovery, on_degraded = :onDegraded, updated_at = :updatedAt
+       on_recovery = :onRecovery, on_degraded = :onDegraded, remind_every_minutes = :remindEveryMinutes,
+       updated_at = :updatedAt
      WHERE id = :id AND project_id = :projectId`,
     rule,
   )

@@ -1,0 +1,58 @@
+import { enqueueDeliveries } from '../deliveries/actions.ts'
+import { insertEvents } from '../events/store.ts'
+import { newId } from '../platform/ids.ts'
+import type { Db, Tx } from '../platform/postgres.ts'
+import { gatherDigests } from './digest-actions.ts'
+import { claimDueReminders, deleteReminders, moveReminders, remindOfPresent } from './reminder-store.ts'
+import { type DueReminder, firstReminderAt, isStanding, nextReminderAt, reminderEvent } from './reminders.ts'
+import type { StoredRule } from './store.ts'
+
+/** With a rule changes what it still has to say of a present outage. The caller holds the rule and its monitor. */
+export async function moveReminder(tx: Tx, before: StoredRule, after: StoredRule, now: Date): Promise<void> {
+  const isSamePair = before.monitorId === after.monitorId && before.alertChannelId === after.alertChannelId
+  const everyMinutes = after.onDown ? after.remindEveryMinutes : null
+  if (everyMinutes === null || !isSamePair) await deleteReminders(tx, [after.id])
+  const isSame = isSamePair && before.remindEveryMinutes === everyMinutes && before.onDown
+  if (everyMinutes === null || isSame) return
+  await remindOfPresent(tx, after, firstReminderAt(everyMinutes, now))
+}
+
+/**
+ * Tells the outages again that are due, to the channels of their rules; what is over is forgotten, what is silenced is
+ * put off. A monitor that is being judged is left for later, and none recovers before its reminder is queued, so that no
+ * reminder comes after the recovery. Answers how many it looked at, at most `limit`.
+ */
+export async function remindOfOutages(db: Db, limit: number, now: Date): Promise<number> {
+  return db.transaction(async tx => {
+    const due = await claimDueReminders(tx, limit, now)
+    const standing = due.filter(isStanding)
+    const isOver = (reminder: DueReminder) => !isStanding(reminder)
+    await deleteReminders(
+      tx,
+      due.filter(isOver).map(reminder => reminder.ruleId),
+    )
+    await tell(
+      tx,
+      standing.filter(reminder => !reminder.isSilenced),
+      now,
+    )
+    const moved = standing.map(({ ruleId, dueAt, everyMinutes, isSilenced }) => ({
+      ruleId,
+      dueAt: nextReminderAt(dueAt, everyMinutes, now),
+      wasTold: !isSilenced,
+    }))
+    await moveReminders(tx, moved)
+    return due.length
+  })
+}
+
+/** Each monitor's event once, to each of the rules that wait for it. */
+async function tell(tx: Tx, reminders: DueReminder[], now: Date): Promise<void> {
+  const events = new Map(reminders.map(reminder => [reminder.monitor.id, reminderEvent(newId(), reminder, now)]))
+  await insertEvents(tx, [...events.values()])
+  const deliveries = reminders.map(({ projectId, channelId, monitor, told }) => {
+    const { id, name, subject } = events.get(monitor.id)!
+    return { projectId, channelId, eventId: id, eventName: name, subject, reminder: told + 1 }
+  })
+  await enqueueDeliveries(tx, await gatherDigests(tx, deliveries, now), now)
+}
