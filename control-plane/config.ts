@@ -3,6 +3,7 @@ import { ConfigError, type Env, integer, list, oneOf, optionalText, text } from 
 import { PLANS, type Plan } from './accounts/plans.ts'
 import { type WhoisServer, whoisServerOf } from './expiry/whois.ts'
 import { type ObjectAddress, parseObjectAddress } from './platform/object-address.ts'
+import { parseSmtpUrl } from './platform/smtp-server.ts'
 
 /** Parts of the control plane that run together or apart (decisions 11.5). */
 export const ROLES = ['api', 'fleet', 'verdict', 'record', 'deliver', 'schedule'] as const
@@ -38,6 +39,10 @@ export type Config = {
   /** for an S3 store; empty: none */
   s3AccessKeyId: string
   s3SecretAccessKey: string
+  /** the mail server; null: channels of type email send nothing */
+  smtpUrl: string | null
+  /** `Name <address>` or an address alone */
+  mailFrom: string
   logLevel: string
   /** asked about every domain; null: the bootstrap says whom to ask */
   rdapBaseUrl: string | null
@@ -69,6 +74,8 @@ export function readConfig(env: Env): Config {
     screenshotStore: screenshotStore(env),
     s3AccessKeyId: optionalText(env, 'S3_ACCESS_KEY_ID') ?? '',
     s3SecretAccessKey: optionalText(env, 'S3_SECRET_ACCESS_KEY') ?? '',
+    smtpUrl: smtpUrl(env),
+    mailFrom: mailFrom(env),
     logLevel: oneOf(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
     rdapBaseUrl: optionalText(env, 'RDAP_BASE_URL') && url(env, 'RDAP_BASE_URL', ['http:', 'https:']),
     rdapBootstrapUrl: rdapBootstrapUrl(env),
@@ -121,6 +128,18 @@ function screenshotStore(env: Env): ObjectAddress {
     text(env, 'S3_SECRET_ACCESS_KEY')
   }
   return address
+}
+
+function smtpUrl(env: Env): string | null {
+  const value = optionalText(env, 'SMTP_URL')
+  if (value === null || parseSmtpUrl(value)) return value
+  throw new ConfigError('SMTP_URL has to be like smtp://user:password@host:587 or smtps://host')
+}
+
+function mailFrom(env: Env): string {
+  const value = text(env, 'MAIL_FROM', `Picket <picket@${new URL(publicUrl(env)).hostname}>`)
+  if (/^([^<>\r\n]*<[^<>@\s]+@[^<>@\s]+>|[^<>@\s]+@[^<>@\s]+)$/.test(value)) return value
+  throw new ConfigError(`MAIL_FROM is "${value}"; write an address or Picket <picket@example.com>`)
 }
 
 function roles(env: Env): Role[] {

@@ -9,6 +9,7 @@ import { migrate } from './migrations/postgres/index.ts'
 import { type Clickhouse, createClickhouse, isClickhouseAway } from './platform/clickhouse.ts'
 import { sleep } from './platform/clock.ts'
 import { type Loop, startLoop } from './platform/loop.ts'
+import { createMailer, type Mailer } from './platform/mail.ts'
 import { createMetrics, type Metrics } from './platform/metrics.ts'
 import { connectNats, ensureStreams, type Nats } from './platform/nats.ts'
 import { createNatsObjects, type ObjectStore } from './platform/objects.ts'
@@ -27,6 +28,8 @@ export type Handles = {
   metrics: Metrics
   secrets: Secrets
   egress: Egress
+  /** null: no SMTP_URL */
+  mailer: Mailer | null
   db: Db
   nats: Nats
   clickhouse: Clickhouse
@@ -73,6 +76,8 @@ export async function start(config: Config, log: Log): Promise<ControlPlane> {
 async function connectEngines(config: Config, log: Log, releases: (() => Promise<unknown>)[]): Promise<Handles> {
   const egress = createEgress({ allow: config.egressAllow })
   const metrics = createMetrics()
+  const mailer = config.smtpUrl === null ? null : createMailer(config.smtpUrl, config.mailFrom)
+  releases.push(async () => mailer?.close())
   await reach('PostgreSQL', 'DATABASE_URL', config.databaseUrl, () => migrate(config.databaseUrl))
   const db = createPostgres(config.databaseUrl)
   releases.push(() => db.destroy())
@@ -87,7 +92,8 @@ async function connectEngines(config: Config, log: Log, releases: (() => Promise
   releases.push(async () => migrating?.stop())
   const objects = openObjects(config, nats)
   const sign = createSigner(config.secretKey, 'screenshot links')
-  return { config, log, metrics, secrets: createSecrets(config.secretKey), egress, db, nats, clickhouse, objects, sign }
+  const secrets = createSecrets(config.secretKey)
+  return { config, log, metrics, secrets, egress, mailer, db, nats, clickhouse, objects, sign }
 }
 
 function openObjects({ screenshotStore, s3AccessKeyId, s3SecretAccessKey }: Config, nats: Nats): ObjectStore {

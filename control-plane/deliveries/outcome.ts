@@ -1,4 +1,5 @@
 import type { HttpAnswer } from '../../shared/egress/index.ts'
+import type { MailAnswer } from '../platform/mail.ts'
 import { MASK } from '../web/header-map.ts'
 import type { Prepared } from './prepare.ts'
 import type { Outcome } from './types.ts'
@@ -48,6 +49,30 @@ function withoutBeginning(text: string, secret: string): string {
     if (text.endsWith(secret.slice(0, length))) return text.slice(0, -length) + MASK
   }
   return text
+}
+
+/**
+ * A mail server's answer in the terms of the log: 2xx took the mail, 4xx may take it later like a 5xx of HTTP, 5xx never
+ * will.
+ */
+export function toMailOutcome({ code, line, error, durationMs }: MailAnswer, startedAt: Date): Outcome {
+  return {
+    startedAt,
+    durationMs,
+    responseCode: code,
+    error,
+    isPermanent: code !== null && code >= 500,
+    responseSnippet: line && snippetOf(Buffer.from(line), []),
+  }
+}
+
+/** Nobody told us of a mail server, and trying again will not change that. */
+export const NO_MAILER: Omit<Outcome, 'startedAt'> = {
+  durationMs: 0,
+  responseCode: null,
+  error: 'email is not configured: set SMTP_URL',
+  isPermanent: true,
+  responseSnippet: null,
 }
 
 /** The values of headers and the address that the log masks: receivers like to repeat what they were sent. */

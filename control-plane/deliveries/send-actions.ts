@@ -1,11 +1,13 @@
 import type { Connections, Egress } from '../../shared/egress/index.ts'
+import type { MailContent, MailMessage } from '../channels/types.ts'
 import { post } from '../platform/http.ts'
-import { hiddenValues, SNIPPET_BYTES, toOutcome } from './outcome.ts'
+import type { Mailer } from '../platform/mail.ts'
+import { hiddenValues, NO_MAILER, SNIPPET_BYTES, toMailOutcome, toOutcome } from './outcome.ts'
 import type { Prepared } from './prepare.ts'
 import type { Outcome } from './types.ts'
 
-/** What carries messages. */
-export type Carriers = { egress: Egress; connections: Connections }
+/** What carries messages. `mailer` null: no mail server is configured. */
+export type Carriers = { egress: Egress; mailer: Mailer | null; connections: Connections }
 
 /** A receiver's time for the whole of its answer (specification, "Delivery and retries" 1). */
 const TIMEOUT_MS = 10_000
@@ -13,6 +15,14 @@ const TIMEOUT_MS = 10_000
 /** Makes one attempt, by whatever its message goes. Never rejects for what the receiver does. */
 export async function sendMessage(prepared: Prepared, startedAt: Date, carriers: Carriers): Promise<Outcome> {
   const { message } = prepared
+  if (message.via === 'mail') return sendMail(message, startedAt, carriers.mailer)
   const answer = await post(message, TIMEOUT_MS, SNIPPET_BYTES, carriers.egress, carriers.connections)
   return toOutcome(answer, startedAt, hiddenValues(prepared))
+}
+
+async function sendMail(message: MailMessage, startedAt: Date, mailer: Mailer | null): Promise<Outcome> {
+  if (mailer === null) return { ...NO_MAILER, startedAt }
+  const { message_id: messageId, ...content } = JSON.parse(message.body.toString('utf8')) as MailContent
+  const answer = await mailer.send({ to: message.to, messageId, ...content }, TIMEOUT_MS)
+  return toMailOutcome(answer, startedAt)
 }

@@ -37,6 +37,23 @@ export async function connectTcp(
   return { error, timings: trip.timings, totalUs, resolvedIp }
 }
 
+/**
+ * An open connection for a protocol that a library speaks. Whoever asks for it closes it; `signal` covers name and
+ * connection only. Throws an EgressFailure.
+ */
+export async function openTcp(
+  target: { host: string; port: number },
+  signal: AbortSignal,
+  egress: Egress,
+): Promise<Socket> {
+  const trip = startTrip(signal, firstPhaseOf(target.host))
+  try {
+    return await dial(trip, target.host, target.port, egress)
+  } finally {
+    finish(trip)
+  }
+}
+
 export const firstPhaseOf = (host: string) => (isIP(host) ? 'connectUs' : 'dnsUs')
 
 /**

@@ -9,7 +9,7 @@ import { createResolver, type ResolveHost } from './resolve.ts'
 import { parseServer, type UdpServer } from './udp.ts'
 
 export { type Asked, ask } from './ask.ts'
-export { type Connected, connectTcp } from './connect.ts'
+export { type Connected, connectTcp, openTcp } from './connect.ts'
 export { type Connections, createConnections } from './connections.ts'
 export { createDeadline, type Deadline } from './deadline.ts'
 export { askDns, type DnsReply, type DnsSeen } from './dns.ts'

@@ -32,6 +32,7 @@ function startWorker(t: Test) {
     log,
     metrics: createMetrics(),
     publicUrl: 'http://picket.test',
+    mailer: null,
   })
   const listener = listen(url, ['deliveries'], worker.wake, log)
   t.teardown(async () => {
