@@ -130,12 +130,12 @@ async function tell(
   publicUrl: string,
   now: Date,
 ): Promise<IncidentRecord> {
-  const incident = await recordOf(tx, id)
-  await announce(tx, [incidentEvent(newId(), { name, incident, update }, publicUrl, now)], now)
-  return incident
+  const [owned] = await incidentsOfIds(tx, [id])
+  await announce(tx, [incidentEvent(newId(), { name, ...owned!, update }, publicUrl, now)], now)
+  return owned!.incident
 }
 
-const recordOf = async (tx: Tx, id: string) => (await incidentsOfIds(tx, [id]))[0]!
+const recordOf = async (tx: Tx, id: string) => (await incidentsOfIds(tx, [id]))[0]!.incident
 
 function newUpdate(
   incidentId: string,

@@ -44,8 +44,8 @@ export async function openAutomaticIncidents(tx: Tx, outages: Outage[], publicUr
     tx,
     outages.map(outage => outage.monitorId),
   )
-  const events = created.map(incident =>
-    incidentEvent(newId(), { name: 'incident.created', incident, update: null }, publicUrl, now),
+  const events = created.map(owned =>
+    incidentEvent(newId(), { name: 'incident.created', ...owned, update: null }, publicUrl, now),
   )
   return { incidents, events }
 }
@@ -89,10 +89,10 @@ export async function resolveAutomaticIncidents(
   )
   const rowOfMonitor = new Map(rows.map(row => [row.monitorId, row]))
   const rowOf = new Map(incidents.map(({ id, monitor_id }) => [id, rowOfMonitor.get(monitor_id)!]))
-  const events = resolved.map(incident => {
-    const { updateId, message } = rowOf.get(incident.id)!
+  const events = resolved.map(owned => {
+    const { updateId, message } = rowOf.get(owned.incident.id)!
     const update = { ...BY_THE_SYSTEM, id: updateId, message, created_at: now }
-    return incidentEvent(newId(), { name: 'incident.resolved', incident, update }, publicUrl, now)
+    return incidentEvent(newId(), { name: 'incident.resolved', ...owned, update }, publicUrl, now)
   })
   return { incidents, events }
 }

@@ -5,13 +5,13 @@ export type IncidentEventName = Extract<EventName, `incident.${string}`>
 /** What happened to an incident: how it is now, and the update that tells it, if there is one. */
 export type IncidentFact = {
   name: IncidentEventName
+  projectId: string
   incident: IncidentOfEvent
   update: UpdateOfEvent | null
 }
 
 type IncidentOfEvent = {
   id: string
-  project_id: string
   title: string
   status: string
   severity: string
@@ -32,7 +32,12 @@ type UpdateOfEvent = {
 }
 
 /** The event that something about an incident is told by (specification, "Data of incident events"). */
-export function incidentEvent(id: string, { name, incident, update }: IncidentFact, publicUrl: string, now: Date) {
+export function incidentEvent(
+  id: string,
+  { name, projectId, incident, update }: IncidentFact,
+  publicUrl: string,
+  now: Date,
+): EventRow {
   const data: IncidentEventData = {
     incident: {
       id: incident.id,
@@ -57,5 +62,5 @@ export function incidentEvent(id: string, { name, incident, update }: IncidentFa
     status_page_url: null,
   }
   const subject = subjectOfIncident(incident.id)
-  return { id, projectId: incident.project_id, name, subject, data, occurredAt: now } satisfies EventRow
+  return { id, projectId, name, subject, data, occurredAt: now }
 }

@@ -67,17 +67,18 @@ export async function findIncident(db: Db, projectId: string, id: string): Promi
 /** For events: incidents of any project, in the order of their ids, with whose they are. */
 export async function incidentsOfIds(tx: Tx, ids: string[]): Promise<OwnedIncident[]> {
   if (ids.length === 0) return []
-  const rows = await query<OwnedIncident>(
+  const rows = await query<IncidentRecord & { projectId: string }>(
     tx,
-    `SELECT project_id, ${RECORD} FROM incidents WHERE incidents.id = ANY(CAST(:ids AS uuid[])) ORDER BY incidents.id`,
+    `SELECT project_id AS "projectId", ${RECORD} FROM incidents WHERE incidents.id = ANY(CAST(:ids AS uuid[])) ORDER BY incidents.id`,
     { ids },
   )
-  return rows.map(withMonitorIds)
+  return rows.map(({ projectId, ...row }) => ({ projectId, incident: withMonitorIds(row) }))
 }
 
-export type OwnedIncident = IncidentRecord & { project_id: string }
+/** An incident with the project it belongs to, which answers do not show. */
+export type OwnedIncident = { projectId: string; incident: IncidentRecord }
 
-function withMonitorIds<Row extends IncidentRecord>(row: Row): Row {
+function withMonitorIds(row: IncidentRecord): IncidentRecord {
   return { ...row, monitor_ids: row.monitors.map(monitor => monitor.id) }
 }
 

@@ -1,5 +1,13 @@
 import t from 'tap'
-import { openingOf, recoveryMessage } from '../../../control-plane/incidents/lifecycle.ts'
+import {
+  changeMessage,
+  eventOfUpdate,
+  type IncidentStatus,
+  openingOf,
+  recoveryMessage,
+  resolvedAtOf,
+  statusAfterUpdate,
+} from '../../../control-plane/incidents/lifecycle.ts'
 
 const startedAt = new Date('2026-08-01T12:00:00Z')
 const outage = { projectId: 'p', monitorId: 'm', monitorName: 'Shop', startedAt }
@@ -18,4 +26,44 @@ t.test('A monitor going down opens a major incident named after it', async t => 
 
 t.test('The last update of an automatic incident tells how long the outage was', async t => {
   t.equal(recoveryMessage('Shop', '4 minutes 12 seconds'), 'Shop is up again after 4 minutes 12 seconds.')
+})
+
+const at = (minute: number) => new Date(Date.UTC(2026, 7, 1, 12, minute))
+
+/** An update on an incident: its status before, what the update names, its status after and the event. */
+const UPDATES: [IncidentStatus, IncidentStatus | undefined, IncidentStatus, string][] = [
+  ['investigating', undefined, 'investigating', 'updated'],
+  ['monitoring', undefined, 'investigating', 'updated'],
+  ['identified', 'identified', 'identified', 'updated'],
+  ['identified', 'resolved', 'resolved', 'resolved'],
+  ['resolved', undefined, 'resolved', 'updated'],
+  ['resolved', 'resolved', 'resolved', 'updated'],
+  ['resolved', 'investigating', 'investigating', 'updated'],
+]
+
+t.test('An update sets the status, and becoming resolved is told as that alone', async t => {
+  for (const [before, named, after, event] of UPDATES) {
+    const title = `${before}, an update names ${named}`
+    t.equal(statusAfterUpdate(before, named), after, title)
+    t.equal(eventOfUpdate(before, after), `incident.${event}`, title)
+  }
+})
+
+t.test('An incident is over since it was first resolved, never before it began', async t => {
+  const open = { status: 'identified' as const, startedAt: at(0), resolvedAt: null }
+  const over = { status: 'resolved' as const, startedAt: at(0), resolvedAt: at(5) }
+  t.same(resolvedAtOf(open, 'resolved', at(7)), at(7))
+  t.same(resolvedAtOf({ ...open, startedAt: at(9) }, 'resolved', at(7)), at(9))
+  t.same(resolvedAtOf(over, 'resolved', at(7)), at(5))
+  t.equal(resolvedAtOf(over, 'monitoring', at(7)), null)
+})
+
+t.test('A change of status or severity says so in a sentence', async t => {
+  const before = { status: 'investigating', severity: 'minor' } as const
+  t.equal(changeMessage(before, before), null)
+  t.equal(changeMessage(before, { ...before, severity: 'critical' }), 'Severity changed from minor to critical')
+  t.equal(
+    changeMessage(before, { status: 'monitoring', severity: 'major' }),
+    'Status changed from investigating to monitoring, severity changed from minor to major',
+  )
 })

@@ -1,0 +1,245 @@
+import t from 'tap'
+import { incidentRoutes } from '../../control-plane/incidents/routes.ts'
+import { incidentUpdateRoutes } from '../../control-plane/incidents/update-routes.ts'
+import { query } from '../../control-plane/platform/postgres.ts'
+import { type Account, createResourceApi } from '../support/resource-api.ts'
+import { insertMonitor } from '../support/verdict.ts'
+
+const api = await createResourceApi(t, (app, handles) => {
+  incidentRoutes(app, handles)
+  incidentUpdateRoutes(app, handles)
+})
+const NOBODY = '0190a0a0-0000-7000-8000-000000000000'
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into payloads
+type Told = { name: string; data: any }
+/** What was announced about an incident, in order. */
+const toldOf = (id: string) =>
+  query<Told>(api.db, 'SELECT name, data FROM events WHERE subject = ? ORDER BY id', [`incident:${id}`])
+const namesOf = async (id: string) => (await toldOf(id)).map(({ name }) => name.replace('incident.', '')).join(' ')
+
+async function open(account: Account, body: object = {}): Promise<string> {
+  const answer = await account.call('POST /incidents', { title: 'Payments fail', ...body })
+  return answer.body.data.id
+}
+const updatesOf = async ({ call }: Account, id: string) => (await call(`GET /incidents/${id}/updates`)).body.data
+
+t.test('POST /incidents 201: a title is enough', async t => {
+  const account = await api.account()
+  const { status, body } = await account.call('POST /incidents', { title: 'Payments fail' })
+  t.equal(status, 201)
+  const { id, started_at } = body.data
+  t.same(body.data, {
+    id,
+    title: 'Payments fail',
+    severity: 'minor',
+    status: 'investigating',
+    message: null,
+    source: 'manual',
+    monitor_ids: [],
+    monitors: [],
+    started_at,
+    resolved_at: null,
+    acknowledged_at: null,
+    acknowledged_by: null,
+    created_at: started_at,
+    updated_at: started_at,
+  })
+  t.same((await account.call(`GET /incidents/${id}`)).body, body)
+  t.same(await updatesOf(account, id), [])
+  t.match(await toldOf(id), [{ name: 'incident.created', data: { update: null, monitors: [] } }])
+})
+
+t.test('POST /incidents 201: the message becomes the first update, monitors are named', async t => {
+  const account = await api.account()
+  const shop = await insertMonitor(api.db, account.projectId, { name: 'Shop' })
+  const blog = await insertMonitor(api.db, account.projectId, { name: 'Blog' })
+  const asked = {
+    title: 'Payments fail',
+    severity: 'critical',
+    status: 'identified',
+    message: 'A bad card\nprocessor.',
+  }
+  const { status, body } = await account.call('POST /incidents', {
+    ...asked,
+    monitor_ids: [blog, shop.toUpperCase(), shop],
+  })
+  t.equal(status, 201)
+  t.match(body.data, { ...asked, monitor_ids: [shop, blog], monitors: [{ name: 'Shop' }, { name: 'Blog' }] })
+  const updates = await updatesOf(account, body.data.id)
+  t.same(updates, [
+    {
+      id: updates[0].id,
+      incident_id: body.data.id,
+      status: 'identified',
+      message: 'A bad card\nprocessor.',
+      is_internal: false,
+      author_id: account.userId,
+      created_at: body.data.created_at,
+      updated_at: body.data.created_at,
+    },
+  ])
+  t.match(await toldOf(body.data.id), [{ name: 'incident.created', data: { update: { id: updates[0].id } } }])
+})
+
+t.test('POST /incidents 201: one that is over already is told as created only', async t => {
+  const account = await api.account()
+  const { body } = await account.call('POST /incidents', { title: 'Last night', status: 'resolved' })
+  t.equal(body.data.resolved_at, body.data.started_at)
+  t.equal(await namesOf(body.data.id), 'created')
+})
+
+t.test('POST /incidents 400: what is missing, too long, unknown or no such value', async t => {
+  const account = await api.account()
+  const bodies = [
+    {},
+    { title: '' },
+    { title: 'x'.repeat(201) },
+    { title: 'two\nlines' },
+    { title: 'x', severity: 'huge' },
+    { title: 'x', status: 'open' },
+    { title: 'x', message: 7 },
+    { title: 'x', message: 'x'.repeat(10_001) },
+    { title: 'x', monitor_ids: NOBODY },
+    { title: 'x', monitor_ids: [NOBODY, NOBODY] },
+    { title: 'x', source: 'automatic' },
+    { title: 'x', severity: 'huge', monitor_ids: [NOBODY] },
+  ]
+  for (const body of bodies) {
+    const answer = await account.call('POST /incidents', body)
+    t.equal(answer.status, 400, JSON.stringify(body).slice(0, 80))
+    t.equal(answer.body.error.code, 'validation_error')
+  }
+  t.equal((await account.call('POST /incidents', { title: 'x'.repeat(200) })).status, 201)
+})
+
+t.test(
+  'POST /incidents 404: a monitor that is unknown, deleted or of another project, and nothing is stored',
+  async t => {
+    const account = await api.account()
+    const mine = await insertMonitor(api.db, account.projectId)
+    const gone = await insertMonitor(api.db, account.projectId)
+    await query(api.db, 'UPDATE monitors SET deleted_at = now() WHERE id = ?', [gone])
+    const theirs = await insertMonitor(api.db, (await api.account()).projectId)
+    for (const id of [theirs, gone, NOBODY, 'not-an-id']) {
+      const answer = await account.call('POST /incidents', { title: 'x', monitor_ids: [mine, id] })
+      t.match(answer, { status: 404, body: { error: { code: 'not_found', message: 'monitor not found' } } }, id)
+    }
+    t.equal((await account.call('GET /incidents')).body.meta.total, 0)
+  },
+)
+
+t.test('PUT /incidents/{id} 200: a new status or severity writes an update and is told once', async t => {
+  const account = await api.account()
+  const id = await open(account)
+  const { status, body } = await account.call(`PUT /incidents/${id}`, { severity: 'critical' })
+  t.equal(status, 200)
+  t.match(body.data, { id, severity: 'critical', message: 'Severity changed from minor to critical' })
+  await account.call(`PUT /incidents/${id}`, { status: 'identified', severity: 'major', title: 'Cards fail' })
+  t.match(await updatesOf(account, id), [
+    {
+      status: 'identified',
+      message: 'Status changed from investigating to identified, severity changed from critical to major',
+      author_id: account.userId,
+      is_internal: false,
+    },
+    { status: 'investigating' },
+  ])
+  const told = await toldOf(id)
+  t.match(told, [
+    { name: 'incident.created' },
+    { name: 'incident.updated', data: { incident: { severity: 'critical' }, update: { status: 'investigating' } } },
+    { name: 'incident.updated', data: { incident: { title: 'Cards fail' }, update: { status: 'identified' } } },
+  ])
+  t.equal(told.length, 3)
+})
+
+t.test('PUT /incidents/{id} 200: a title alone, or nothing new, is told to nobody', async t => {
+  const account = await api.account()
+  const id = await open(account)
+  t.equal((await account.call(`PUT /incidents/${id}`, { title: 'Cards fail' })).body.data.title, 'Cards fail')
+  const before = await account.call(`GET /incidents/${id}`)
+  for (const body of [{}, { title: 'Cards fail', status: 'investigating', severity: 'minor' }]) {
+    t.match(await account.call(`PUT /incidents/${id}`, body), { status: 200, body: before.body })
+  }
+  t.same(await updatesOf(account, id), [])
+  t.equal(await namesOf(id), 'created')
+})
+
+t.test('PUT /incidents/{id} 200: resolved is told once, reopening clears it and is an update', async t => {
+  const account = await api.account()
+  const id = await open(account)
+  const resolved = (await account.call(`PUT /incidents/${id}`, { status: 'resolved' })).body.data
+  t.match(resolved, { status: 'resolved', resolved_at: resolved.updated_at })
+  const again = (await account.call(`PUT /incidents/${id}`, { status: 'resolved', severity: 'major' })).body.data
+  t.equal(again.resolved_at, resolved.resolved_at)
+  const reopened = (await account.call(`PUT /incidents/${id}`, { status: 'monitoring' })).body.data
+  t.match(reopened, { status: 'monitoring', resolved_at: null })
+  t.equal(await namesOf(id), 'created resolved updated updated')
+  t.match((await toldOf(id))[1]?.data, {
+    incident: { resolved_at: resolved.resolved_at },
+    update: { status: 'resolved', message: 'Status changed from investigating to resolved' },
+  })
+})
+
+t.test('PUT /incidents/{id} 400, 403 and 404, in their order', async t => {
+  const account = await api.account()
+  const id = await open(account)
+  const read = await account.callWith('read')
+  t.equal((await read(`PUT /incidents/${NOBODY}`, { color: 'red' })).status, 403)
+  for (const body of [{ color: 'red' }, { title: '' }, { status: 'open' }, { message: 'x' }, { monitor_ids: [] }]) {
+    t.equal((await account.call(`PUT /incidents/${NOBODY}`, body)).status, 400, JSON.stringify(body))
+  }
+  const other = await api.account()
+  for (const [caller, wanted] of [
+    [other, id],
+    [account, NOBODY],
+    [account, 'not-an-id'],
+  ] as const) {
+    t.equal((await caller.call(`PUT /incidents/${wanted}`, { status: 'resolved' })).status, 404)
+  }
+  t.equal(await namesOf(id), 'created')
+})
+
+t.test('POST /incidents/{id}/acknowledge 200: the first one does, twice changes nothing', async t => {
+  const account = await api.account()
+  const id = await open(account, { message: 'We look at it.' })
+  const both = await Promise.all([1, 2].map(() => account.call(`POST /incidents/${id}/acknowledge`)))
+  t.same(
+    both.map(({ status }) => status),
+    [200, 200],
+  )
+  t.match(both[0]!.body.data, { acknowledged_by: account.userId, acknowledged_at: /Z$/, status: 'investigating' })
+  t.same(both[0]!.body, both[1]!.body)
+  await account.call(`PUT /incidents/${id}`, { status: 'resolved' })
+  t.equal((await account.call(`POST /incidents/${id}/acknowledge`)).status, 200, 'also when it is over')
+  t.equal(await namesOf(id), 'created acknowledged resolved')
+  t.match((await toldOf(id))[1]?.data, {
+    incident: { acknowledged_by: account.userId },
+    update: { message: 'We look at it.' },
+  })
+})
+
+t.test('POST /incidents/{id}/acknowledge 409: resolved without; 404: not there', async t => {
+  const account = await api.account()
+  const id = await open(account, { status: 'resolved' })
+  const answer = await account.call(`POST /incidents/${id}/acknowledge`)
+  t.match(answer, { status: 409, body: { error: { code: 'conflict', message: /resolved/ } } })
+  const other = await api.account()
+  t.equal((await other.call(`POST /incidents/${id}/acknowledge`)).status, 404)
+  t.equal((await account.call('POST /incidents/not-an-id/acknowledge')).status, 404)
+  t.equal(await namesOf(id), 'created')
+})
+
+t.test('DELETE /incidents/{id} 200 and 404: it goes with its updates, and nobody is told', async t => {
+  const account = await api.account()
+  const other = await api.account()
+  const id = await open(account, { message: 'We look at it.' })
+  t.equal((await other.call(`DELETE /incidents/${id}`)).status, 404)
+  t.match(await account.call(`DELETE /incidents/${id}`), { status: 200, body: { data: { id, deleted: true } } })
+  t.equal((await account.call(`DELETE /incidents/${id}`)).status, 404)
+  t.equal((await account.call('DELETE /incidents/not-an-id')).status, 404)
+  t.equal((await account.call(`GET /incidents/${id}/updates`)).status, 404)
+  t.same(await query(api.db, 'SELECT id FROM incident_updates WHERE incident_id = ?', [id]), [])
+  t.equal(await namesOf(id), 'created')
+})

@@ -1,0 +1,165 @@
+import t from 'tap'
+import { incidentRoutes } from '../../control-plane/incidents/routes.ts'
+import { incidentUpdateRoutes } from '../../control-plane/incidents/update-routes.ts'
+import { query } from '../../control-plane/platform/postgres.ts'
+import { type Account, createResourceApi } from '../support/resource-api.ts'
+
+const api = await createResourceApi(t, (app, handles) => {
+  incidentRoutes(app, handles)
+  incidentUpdateRoutes(app, handles)
+})
+const NOBODY = '0190a0a0-0000-7000-8000-000000000000'
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into payloads
+type Told = { name: string; data: any }
+const toldOf = (id: string) =>
+  query<Told>(api.db, 'SELECT name, data FROM events WHERE subject = ? ORDER BY id', [`incident:${id}`])
+const namesOf = async (id: string) => (await toldOf(id)).map(({ name }) => name.replace('incident.', '')).join(' ')
+
+async function open(account: Account, status = 'investigating'): Promise<string> {
+  return (await account.call('POST /incidents', { title: 'Payments fail', status })).body.data.id
+}
+
+t.test('POST /incidents/{id}/updates 201: it sets the status, and is told', async t => {
+  const account = await api.account()
+  const id = await open(account)
+  const { status, body } = await account.call(`POST /incidents/${id}/updates`, {
+    message: 'Found it.',
+    status: 'identified',
+    is_internal: false,
+  })
+  t.equal(status, 201)
+  const { id: updateId, created_at } = body.data
+  const update = {
+    id: updateId,
+    status: 'identified',
+    message: 'Found it.',
+    is_internal: false,
+    author_id: account.userId,
+    created_at,
+  }
+  t.same(body.data, { ...update, incident_id: id, updated_at: created_at })
+  const incident = (await account.call(`GET /incidents/${id}`)).body.data
+  t.match(incident, { status: 'identified', message: 'Found it.', updated_at: created_at, resolved_at: null })
+  t.equal(await namesOf(id), 'created updated')
+  t.same((await toldOf(id))[1]?.data.update, update)
+})
+
+t.test(
+  'POST /incidents/{id}/updates 201: without a status it is investigating, told although nothing moves',
+  async t => {
+    const account = await api.account()
+    const id = await open(account, 'monitoring')
+    const { body } = await account.call(`POST /incidents/${id}/updates`, { message: 'It is back.' })
+    t.match(body.data, { status: 'investigating', is_internal: false })
+    await account.call(`POST /incidents/${id}/updates`, { message: 'Still looking.' })
+    t.equal((await account.call(`GET /incidents/${id}`)).body.data.status, 'investigating')
+    t.equal(await namesOf(id), 'created updated updated')
+  },
+)
+
+t.test('POST /incidents/{id}/updates 201: a resolved incident stays so unless a status reopens it', async t => {
+  const account = await api.account()
+  const id = await open(account)
+  const post = async (body: object) => (await account.call(`POST /incidents/${id}/updates`, body)).body.data
+  const read = async () => (await account.call(`GET /incidents/${id}`)).body.data
+  t.equal((await post({ message: 'Fixed.', status: 'resolved' })).status, 'resolved')
+  const { resolved_at } = await read()
+  t.ok(resolved_at)
+  t.equal((await post({ message: 'The report follows.' })).status, 'resolved')
+  t.equal((await post({ message: 'The report.', status: 'resolved' })).status, 'resolved')
+  t.match(await read(), { status: 'resolved', resolved_at }, 'since the first time')
+  await post({ message: 'It came back.', status: 'investigating' })
+  t.match(await read(), { status: 'investigating', resolved_at: null })
+  await post({ message: 'Gone for good.', status: 'resolved' })
+  t.equal(await namesOf(id), 'created resolved updated updated updated resolved')
+})
+
+t.test('POST /incidents/{id}/updates 201: internal notes reach the own channels marked as such', async t => {
+  const account = await api.account()
+  const id = await open(account)
+  const { body } = await account.call(`POST /incidents/${id}/updates`, { message: 'It is Bob.', is_internal: true })
+  t.equal(body.data.is_internal, true)
+  t.match((await toldOf(id))[1], {
+    name: 'incident.updated',
+    data: { update: { message: 'It is Bob.', is_internal: true } },
+  })
+})
+
+t.test('POST /incidents/{id}/updates 400, 403 and 404, in their order', async t => {
+  const account = await api.account()
+  const id = await open(account)
+  const read = await account.callWith('read')
+  t.equal((await read(`POST /incidents/${NOBODY}/updates`, {})).status, 403)
+  const bodies = [
+    {},
+    { message: '' },
+    { message: null },
+    { message: 'x'.repeat(10_001) },
+    { message: 'x', status: 'open' },
+    { message: 'x', is_internal: 'yes' },
+    { message: 'x', severity: 'major' },
+  ]
+  for (const body of bodies) {
+    t.equal(
+      (await account.call(`POST /incidents/${NOBODY}/updates`, body)).status,
+      400,
+      JSON.stringify(body).slice(0, 60),
+    )
+  }
+  const other = await api.account()
+  t.equal((await other.call(`POST /incidents/${id}/updates`, { message: 'x' })).status, 404)
+  t.equal((await account.call(`POST /incidents/${NOBODY}/updates`, { message: 'x' })).status, 404)
+  t.equal((await account.call('POST /incidents/not-an-id/updates', { message: 'x' })).status, 404)
+  t.equal(await namesOf(id), 'created')
+})
+
+t.test('GET /incidents/{id}/updates 200: newest first, in pages; 404 for what is not there', async t => {
+  const account = await api.account()
+  const id = await open(account)
+  for (const message of ['one', 'two', 'three']) {
+    await account.call(`POST /incidents/${id}/updates`, { message, is_internal: message === 'two' })
+  }
+  const { body } = await account.call(`GET /incidents/${id}/updates?per_page=2`)
+  t.same(
+    body.data.map(({ message }: { message: string }) => message),
+    ['three', 'two'],
+  )
+  t.same(body.meta, { page: 1, per_page: 2, total: 3, total_pages: 2 })
+  t.equal((await account.call(`GET /incidents/${id}/updates?status=resolved`)).status, 400)
+  const other = await api.account()
+  t.equal((await other.call(`GET /incidents/${id}/updates`)).status, 404)
+  t.equal((await account.call('GET /incidents/not-an-id/updates')).status, 404)
+})
+
+t.test('Updates that come at once are all kept, and the last one is what the incident says', async t => {
+  const account = await api.account()
+  const id = await open(account)
+  const wanted = ['identified', 'monitoring', 'resolved', 'resolved', 'resolved', 'identified']
+  const answers = await Promise.all(
+    wanted.map(status => account.call(`POST /incidents/${id}/updates`, { message: status, status })),
+  )
+  t.ok(answers.every(({ status }) => status === 201))
+  const { data } = (await account.call(`GET /incidents/${id}/updates`)).body
+  t.equal(data.length, wanted.length)
+  t.equal((await account.call(`GET /incidents/${id}`)).body.data.status, data[0].status)
+  const told = (await toldOf(id)).slice(1)
+  t.same(
+    told.map(({ data }) => data.update.status),
+    data.map(({ status }: { status: string }) => status).reverse(),
+    'told in the order in which they were taken',
+  )
+  const statuses = ['investigating', ...told.map(({ data }) => data.update.status)]
+  const becameResolved = statuses.filter((status, i) => status === 'resolved' && statuses[i - 1] !== 'resolved')
+  t.equal(told.filter(({ name }) => name === 'incident.resolved').length, becameResolved.length, 'resolved once each')
+})
+
+t.test('A request repeated under one key posts one update and tells it once', async t => {
+  const account = await api.account()
+  const id = await open(account)
+  const headers = { 'Idempotency-Key': 'post-once' }
+  const post = () => account.call(`POST /incidents/${id}/updates`, { message: 'Found it.' }, headers)
+  const first = await post()
+  t.same((await post()).body, first.body)
+  t.equal(await namesOf(id), 'created updated')
+})
