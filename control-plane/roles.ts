@@ -24,6 +24,9 @@ import { pingRoutes } from './heartbeats/routes.ts'
 import { startListening, startOverdueWorker, startPingTokenWorker } from './heartbeats/worker.ts'
 import { incidentRoutes } from './incidents/routes.ts'
 import { incidentUpdateRoutes } from './incidents/update-routes.ts'
+import { maintenanceRoutes } from './maintenance/routes.ts'
+import { startMaintenanceWorker } from './maintenance/worker.ts'
+import { parentRoutes } from './monitors/parent-routes.ts'
 import { monitorRoutes } from './monitors/routes.ts'
 import { now } from './platform/clock.ts'
 import { startVerdict } from './results/worker.ts'
@@ -31,6 +34,8 @@ import { imageRoutes } from './screenshots/image-routes.ts'
 import { startScreenshotRecorder } from './screenshots/recorder.ts'
 import { screenshotRoutes } from './screenshots/routes.ts'
 import { startScreenshotWorker } from './screenshots/worker.ts'
+import { lookSoon } from './silences/store.ts'
+import { startSilencesWorker } from './silences/worker.ts'
 import type { Handles } from './start.ts'
 import { leaveUnchecked } from './verdict/actions.ts'
 import { verdictRoutes } from './verdict/routes.ts'
@@ -59,10 +64,12 @@ export function apiRoutes(app: App, handles: Handles): void {
   settingsRoutes(app, { db })
   subscriptionRoutes(app, { db })
   monitorRoutes(app, { db, secrets, checkLiteral, publicUrl, lastCheckedAt, leaveUnchecked })
+  parentRoutes(app, { db, review: lookSoon })
   screenshotRoutes(app, { db, nats, publicUrl, sign })
   fleetRoutes(app, { db, nats, secrets, checkLiteral, testsPerMinute })
   incidentRoutes(app, { db, publicUrl })
   incidentUpdateRoutes(app, { db, publicUrl })
+  maintenanceRoutes(app, { db, review: lookSoon })
   verdictRoutes(app, { db, secrets, publicUrl, lastCheckedAt })
   analyticsRoutes(app, { db, clickhouse, publicUrl, sign })
 }
@@ -88,6 +95,8 @@ export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)
     startOverdue,
     startPingTokenWorker,
     startReminderWorker,
+    startMaintenanceWorker,
+    startSilences,
   ],
 }
 
@@ -114,6 +123,11 @@ function startExpiry(handles: Handles): Part {
 
 function startOverdue(handles: Handles): Part {
   return startOverdueWorker({ ...handles, publicUrl: handles.config.publicUrl })
+}
+
+function startSilences(handles: Handles): Part {
+  const worker = startSilencesWorker(handles)
+  return { stop: worker.stop, onNotify: { silences: worker.wake } }
 }
 
 async function startVerdicts(handles: Handles): Promise<Part> {

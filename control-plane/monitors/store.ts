@@ -36,6 +36,15 @@ export function lockMonitors(tx: Tx, ids: string[]): Promise<StoredMonitor[]> {
   return query(tx, `SELECT ${MONITOR_COLUMNS} FROM monitors WHERE id = ANY (?::uuid[]) ORDER BY id FOR UPDATE`, [ids])
 }
 
+/** Monitors of any project that are not deleted. */
+export function monitorsOfIds(db: Db, ids: string[]): Promise<StoredMonitor[]> {
+  return query(
+    db,
+    `SELECT ${MONITOR_COLUMNS} FROM monitors WHERE id = ANY (?::uuid[]) AND deleted_at IS NULL ORDER BY id`,
+    [ids],
+  )
+}
+
 /** One monitor that is not deleted. `id` has to be a valid id. */
 export async function findMonitor(db: Db, projectId: string, id: string): Promise<StoredMonitor | null> {
   const rows = await query<StoredMonitor>(

@@ -1,7 +1,7 @@
 import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
-import type { Ancestor } from './kin.ts'
+import { type Ancestor, causeOf, reasonsOf } from './kin.ts'
 import type { Pace } from './patience.ts'
-import type { Course, Reason } from './review.ts'
+import type { Course, Reason, Reasons } from './review.ts'
 import type { Withheld } from './withheld.ts'
 
 /** A row of `silences`. `turn`: nothing speaks against telling any more, a worker is about to. */
@@ -96,8 +96,20 @@ export function ancestorsOf(db: Db, monitorIds: string[]): Promise<Ancestor[]> {
   )
 }
 
-/** Until when each of those monitors is in maintenance that is in it. */
-export async function maintenanceEnds(db: Db, monitorIds: string[], now: Date): Promise<Map<string, Date>> {
+/** Why a monitor may have to be silent now. */
+export type Ground = { reasons: Reasons; causedBy: string | null }
+
+export async function groundsOf(db: Db, monitorIds: string[], now: Date): Promise<(monitorId: string) => Ground> {
+  const ends = await maintenanceEnds(db, monitorIds, now)
+  const kin = new Map<string, Ancestor[]>()
+  for (const one of await ancestorsOf(db, monitorIds)) kin.set(one.monitorId, [...(kin.get(one.monitorId) ?? []), one])
+  return id => {
+    const ancestors = kin.get(id) ?? []
+    return { reasons: reasonsOf(ancestors, ends.get(id) ?? null), causedBy: causeOf(ancestors) }
+  }
+}
+
+async function maintenanceEnds(db: Db, monitorIds: string[], now: Date): Promise<Map<string, Date>> {
   const rows = await query<{ id: string; until: Date }>(
     db,
     `SELECT monitor_id AS id, max(ends_at) AS until FROM maintenance_periods

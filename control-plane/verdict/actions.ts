@@ -5,6 +5,7 @@ import { lockMonitor } from '../monitors/store.ts'
 import type { StoredMonitor } from '../monitors/types.ts'
 import { isId, newId } from '../platform/ids.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
+import { endSilence } from '../silences/actions.ts'
 import { notFound } from '../web/errors.ts'
 import { forgetState, insertTransitions, markDeleted, markPaused, markResumed, storeStatuses } from './store.ts'
 
@@ -108,7 +109,7 @@ async function leaveVerdict(
     await insertTransitions(tx, [leavingTransition(monitor, summary, at)], now)
   }
   const { events } = await resolveAutomaticIncidents(tx, [{ monitorId: monitor.id, at, message: note }], publicUrl, now)
-  await announce(tx, events, now)
+  await announce(tx, await endSilence(tx, monitor.id, events, now), now)
   return at
 }
 

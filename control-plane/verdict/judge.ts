@@ -1,5 +1,5 @@
 import { announce } from '../alerts/announce-actions.ts'
-import type { EventRow } from '../events/catalog.ts'
+import { subjectOfIncident } from '../events/catalog.ts'
 import { humanDuration } from '../events/duration.ts'
 import {
   type Moved,
@@ -13,7 +13,9 @@ import { lockMonitors } from '../monitors/store.ts'
 import type { StoredMonitor } from '../monitors/types.ts'
 import { newId } from '../platform/ids.ts'
 import type { Tx } from '../platform/postgres.ts'
+import { type News, withholdNews } from '../silences/actions.ts'
 import { monitorEvent } from './monitor-event.ts'
+import { wasInOutage } from './outage.ts'
 import { sentence } from './sentence.ts'
 import { insertTransitions, storeStates, storeStatuses } from './store.ts'
 import type { MonitorState, Transition } from './types.ts'
@@ -31,7 +33,7 @@ export type Change = {
 export type Judgement = { discarded: string[] }
 
 /** `at`: when it happened, but never before the monitor's last change, whichever clock that one was taken from. */
-type Step = { monitor: StoredMonitor; transition: Transition; at: Date }
+type Step = { id: string; monitor: StoredMonitor; transition: Transition; at: Date }
 
 /**
  * Stores decisions with everything that follows from them (decisions 4.8): states, statuses, transitions, incidents,
@@ -62,7 +64,7 @@ export async function judge(tx: Tx, changes: Change[], publicUrl: string, now: D
       if (!transition) return []
       const atMs = Math.max(transition.atMs, lastMs.get(monitorId)!)
       lastMs.set(monitorId, atMs)
-      return [{ monitor: byId.get(monitorId)!, transition, at: new Date(atMs) }]
+      return [{ id: newId(), monitor: byId.get(monitorId)!, transition, at: new Date(atMs) }]
     })
     if (steps.length === 0) break
     await storeSteps(tx, steps, publicUrl, now)
@@ -86,13 +88,12 @@ async function storeSteps(tx: Tx, steps: Step[], publicUrl: string, now: Date): 
   )
   await insertTransitions(tx, steps.map(toTransitionRow), now)
   const moved = await moveIncidents(tx, steps, publicUrl, now)
-  const events = [...monitorEvents(steps, moved, publicUrl), ...moved.events]
-  await announce(tx, events, now)
+  await announce(tx, await withholdNews(tx, newsOf(steps, moved, publicUrl), now), now)
 }
 
-function toTransitionRow({ monitor, transition, at }: Step) {
+function toTransitionRow({ id, monitor, transition, at }: Step) {
   return {
-    id: newId(),
+    id,
     project_id: monitor.projectId,
     monitor_id: monitor.id,
     from_status: transition.from,
@@ -127,10 +128,16 @@ async function moveIncidents(tx: Tx, steps: Step[], publicUrl: string, now: Date
   }
 }
 
-function monitorEvents(steps: Step[], { incidents }: Moved, publicUrl: string): EventRow[] {
+function newsOf(steps: Step[], { incidents, events }: Moved, publicUrl: string): News[] {
   const incidentOf = new Map(incidents.map(incident => [incident.monitor_id, incident]))
-  return steps.flatMap(({ monitor, transition }) => {
+  // in one round an incident is opened or resolved, not both
+  const eventOf = new Map(events.map(event => [event.subject, event]))
+  return steps.map(({ id, monitor, transition }) => {
     const incident = incidentOf.get(monitor.id) ?? null
-    return monitorEvent(newId(), monitor, transition, incident, publicUrl) ?? []
+    const own = monitorEvent(newId(), monitor, transition, incident, publicUrl) ?? []
+    const ofIncident = (incident && eventOf.get(subjectOfIncident(incident.id))) ?? []
+    const { from, to } = transition
+    const step = { from, to, wasInOutage: wasInOutage(transition), transitionId: id }
+    return { monitor, step, events: [own, ofIncident].flat() }
   })
 }
