@@ -1,0 +1,234 @@
+import t from 'tap'
+import { v7 as uuidv7 } from 'uuid'
+import { closeDueDigests } from '../../control-plane/alerts/digest-actions.ts'
+import { remindOfOutages } from '../../control-plane/alerts/reminder-actions.ts'
+import { startReminderWorker } from '../../control-plane/alerts/reminder-worker.ts'
+import { changeRule } from '../../control-plane/alerts/rule-actions.ts'
+import { createMetrics } from '../../control-plane/platform/metrics.ts'
+import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
+import { createLog } from '../../shared/log.ts'
+import { createDatabase } from '../support/database.ts'
+import { insertListener, tellChanges, toldTo } from '../support/telling.ts'
+import { insertTenant } from '../support/tenant.ts'
+import { insertMonitors } from '../support/verdict.ts'
+import { waitFor } from '../support/wait.ts'
+
+const { url } = await createDatabase(t)
+const db = createPostgres(url)
+t.teardown(() => db.destroy())
+
+const at = (minutes: number) => new Date(Date.parse('2026-11-21T12:00:00Z') + minutes * 60_000)
+const AT_ONCE = 200
+const remind = (minutes: number) => remindOfOutages(db, AT_ONCE, at(minutes))
+
+/** Monitors with one channel, whose rules remind every 30 minutes; `fail` and `recover` do what the verdict does. */
+async function scene({ count = 1, every = 30 as number | null, type = 'webhook' as 'webhook' | 'chat_a' } = {}) {
+  const tenant = await insertTenant(db)
+  const ids = await insertMonitors(db, tenant.projectId, count)
+  const channelId = await insertListener(db, tenant, ids, type)
+  await execute(db, 'UPDATE alert_rules SET remind_every_minutes = ? WHERE alert_channel_id = ?', [every, channelId])
+  const setStatus = (status: string) => execute(db, 'UPDATE monitors SET status = ? WHERE id = ANY (?)', [status, ids])
+  return {
+    tenant,
+    ids,
+    channelId,
+    async fail(minutes: number) {
+      await setStatus('down')
+      const changes = ids.map(monitorId => {
+        const incident = { id: uuidv7(), title: 'Shop is down', status: 'investigating', severity: 'major' }
+        return { monitorId, status: 'down' as const, incident: { ...incident, started_at: at(minutes).toISOString() } }
+      })
+      for (const { monitorId, incident } of changes) await insertIncident(tenant.projectId, monitorId, incident)
+      await tellChanges(db, tenant, changes, at(minutes))
+    },
+    async recover(minutes: number) {
+      await setStatus('up')
+      const set = 'UPDATE incidents SET resolved_at = :now WHERE cause_monitor_id = ANY (:ids) AND resolved_at IS NULL'
+      await execute(db, set, { now: at(minutes), ids })
+      const changes = ids.map(monitorId => ({ monitorId, status: 'up' as const }))
+      await tellChanges(db, tenant, changes, at(minutes))
+    },
+    /** "DOWN 1 2 UP": what the channel was told, reminders by their number */
+    async told() {
+      const rows = await query<{ event: string; reminder: number | null }>(
+        db,
+        'SELECT event_name AS event, reminder FROM deliveries WHERE channel_id = ? ORDER BY seq',
+        [channelId],
+      )
+      return rows.map(({ event, reminder }) => reminder ?? event.replace('monitor.', '').toUpperCase()).join(' ')
+    },
+    change: (body: Parameters<typeof changeRule>[3], minutes: number) =>
+      changeOnlyRule(tenant.projectId, body, minutes),
+  }
+}
+
+async function insertIncident(projectId: string, monitorId: string, incident: { id: string; started_at: string }) {
+  await execute(
+    db,
+    `INSERT INTO incidents (id, project_id, title, severity, status, source, cause_monitor_id, started_at, created_at,
+       updated_at)
+     VALUES (:id, :projectId, 'Shop is down', 'major', 'investigating', 'automatic', :monitorId, :started_at, now(), now())`,
+    { ...incident, projectId, monitorId },
+  )
+}
+
+async function changeOnlyRule(projectId: string, body: Parameters<typeof changeRule>[3], minutes: number) {
+  const [rule] = await query<{ id: string }>(db, 'SELECT id FROM alert_rules WHERE project_id = ?', [projectId])
+  return changeRule(db, projectId, rule!.id, body, at(minutes))
+}
+
+t.test('a lasting outage is told again every 30 minutes, with a number, and not after the recovery', async t => {
+  const { fail, recover, told, channelId } = await scene()
+  await fail(0)
+  await remind(29.9)
+  t.equal(await told(), 'DOWN')
+  await remind(30)
+  await remind(30)
+  await remind(60)
+  t.equal(await told(), 'DOWN 1 2')
+  await recover(70)
+  await remind(90)
+  await remind(2_000)
+  t.equal(await told(), 'DOWN 1 2 UP')
+  const ids = (await toldTo(db, channelId)).map(one => one.id)
+  t.equal(new Set(ids).size, 4, 'each with a delivery of its own')
+  t.same(await query(db, 'SELECT FROM reminders'), [], 'nothing is left behind')
+})
+
+t.test('the next outage is counted anew, one that goes on after degraded is counted on', async t => {
+  const { fail, recover, told, ids, tenant } = await scene()
+  await fail(0)
+  await remind(30)
+  await recover(40)
+  await fail(50)
+  await remind(79)
+  await remind(80)
+  t.equal(await told(), 'DOWN 1 UP DOWN 1')
+  const [incident] = await query<{ id: string }>(db, 'SELECT id FROM incidents WHERE resolved_at IS NULL')
+  const again = { id: incident!.id, title: '', status: '', severity: '', started_at: '' }
+  await tellChanges(db, tenant, [{ monitorId: ids[0]!, status: 'down', incident: again }], at(90))
+  await remind(110)
+  await remind(120)
+  t.equal(await told(), 'DOWN 1 UP DOWN 1 DOWN 2')
+  await recover(121)
+})
+
+t.test('after an absence there is one reminder, not a backlog', async t => {
+  const { fail, recover, told } = await scene()
+  await fail(0)
+  await remind(300)
+  await remind(301)
+  t.equal(await told(), 'DOWN 1')
+  await remind(330)
+  t.equal(await told(), 'DOWN 1 2')
+  await recover(331)
+})
+
+const ENDS: [title: string, sql: string][] = [
+  ['an acknowledged incident', `UPDATE incidents SET acknowledged_at = now() WHERE cause_monitor_id = ?`],
+  ['an incident that somebody resolved', `UPDATE incidents SET resolved_at = now() WHERE cause_monitor_id = ?`],
+  ['a paused monitor', `UPDATE monitors SET is_paused = true WHERE id = ?`],
+  ['a deleted monitor', `UPDATE monitors SET deleted_at = now() WHERE id = ?`],
+  ['a monitor that is only degraded', `UPDATE monitors SET status = 'degraded' WHERE id = ?`],
+  ['a deleted rule', `DELETE FROM alert_rules WHERE monitor_id = ?`],
+  ['a rule that wants no outages any more', `UPDATE alert_rules SET on_down = false WHERE monitor_id = ?`],
+]
+for (const [title, sql] of ENDS) {
+  t.test(`${title} reminds of nothing`, async t => {
+    const { fail, told, ids } = await scene()
+    await fail(0)
+    await remind(30)
+    await execute(db, sql, [ids[0]!])
+    await remind(60)
+    t.equal(await told(), 'DOWN 1')
+  })
+}
+
+t.test('while a monitor is silenced its reminders are put off', async t => {
+  const { fail, recover, told, ids, tenant } = await scene()
+  await fail(0)
+  await execute(
+    db,
+    `INSERT INTO maintenance_periods (project_id, monitor_id, window_id, starts_at, ends_at) VALUES (?, ?, ?, ?, ?)`,
+    [tenant.projectId, ids[0]!, uuidv7(), at(20), at(70)],
+  )
+  await remind(30)
+  await remind(60)
+  t.equal(await told(), 'DOWN')
+  await remind(90)
+  t.equal(await told(), 'DOWN 1')
+  await recover(91)
+})
+
+t.test('a rule that is changed during an outage reminds of it from then on, or no more', async t => {
+  const { fail, recover, told, change } = await scene({ every: null })
+  await fail(0)
+  await remind(100)
+  t.equal(await told(), 'DOWN')
+  await change({ remind_every_minutes: 10 }, 100)
+  await change({ on_recovery: true }, 105)
+  await remind(109)
+  await remind(110)
+  t.equal(await told(), 'DOWN 1')
+  await change({ remind_every_minutes: 60 }, 115)
+  await remind(120)
+  await remind(175)
+  t.equal(await told(), 'DOWN 1 2', 'counted on')
+  await change({ remind_every_minutes: null }, 180)
+  await remind(1_000)
+  t.equal(await told(), 'DOWN 1 2')
+  await recover(1_001)
+  await change({ remind_every_minutes: 5 }, 1_002)
+  await remind(2_000)
+  t.equal(await told(), 'DOWN 1 2 UP')
+})
+
+t.test('an outage that was withheld from everybody is not told for the first time as a reminder', async t => {
+  const { ids, tenant, told, change } = await scene({ every: null })
+  await execute(db, `UPDATE monitors SET status = 'down' WHERE id = ?`, ids)
+  await insertIncident(tenant.projectId, ids[0]!, { id: uuidv7(), started_at: at(0).toISOString() })
+  await change({ remind_every_minutes: 5 }, 1)
+  await remind(100)
+  t.equal(await told(), '')
+})
+
+t.test('a monitor that is being judged is left for later, and several processes remind once', async t => {
+  const { fail, recover, told, ids } = await scene()
+  await fail(0)
+  await db.transaction(async tx => {
+    await query(tx, 'SELECT FROM monitors WHERE id = ? FOR UPDATE', ids)
+    t.equal(await remind(30), 0)
+  })
+  await Promise.all([remind(30), remind(30), remind(30)])
+  t.equal(await told(), 'DOWN 1')
+  await recover(31)
+})
+
+t.test('reminders of many monitors come in a digest as well', async t => {
+  const { fail, recover, channelId } = await scene({ count: 12, type: 'chat_a' })
+  await fail(0)
+  await closeDueDigests(db, at(1))
+  await execute(db, `UPDATE deliveries SET status = 'delivered'`)
+  t.equal(await remind(30), 12)
+  await closeDueDigests(db, at(31))
+  const told = await toldTo(db, channelId)
+  t.same(
+    told.map(one => `${one.event} ${one.data.changes?.length}`),
+    ['monitor.digest 12', 'monitor.digest 12'],
+  )
+  await recover(32)
+})
+
+t.test('the worker tells what is due and then waits for the next', async t => {
+  const { fail, told } = await scene()
+  await fail(0)
+  const dueIn = (interval: string) =>
+    execute(db, 'UPDATE reminders SET due_at = now() + CAST(? AS interval)', [interval])
+  await dueIn('-1 hour')
+  const worker = startReminderWorker({ db, log: createLog('test', 'silent'), metrics: createMetrics() })
+  t.teardown(() => worker.stop())
+  await waitFor(async () => (await told()) === 'DOWN 1')
+  await dueIn('300 milliseconds')
+  worker.wake()
+  await waitFor(async () => (await told()) === 'DOWN 1 2')
+})

@@ -1,0 +1,82 @@
+import { v7 as uuidv7 } from 'uuid'
+import { announce } from '../../control-plane/alerts/announce-actions.ts'
+import type { ChannelType } from '../../control-plane/channels/index.ts'
+import { sealConfig } from '../../control-plane/channels/sealed.ts'
+import type { EventRow, MonitorEventData } from '../../control-plane/events/catalog.ts'
+import { type Db, execute, query } from '../../control-plane/platform/postgres.ts'
+import type { Secrets } from '../../control-plane/platform/secrets.ts'
+import type { Tenant } from './tenant.ts'
+
+export type Change = { monitorId: string; status: 'up' | 'down' | 'degraded'; incident?: MonitorEventData['incident'] }
+
+/** The event of a change of a monitor, as the verdict makes it. */
+export function changeEvent(
+  { projectId }: Tenant,
+  { monitorId, status, incident = null }: Change,
+  now: Date,
+): EventRow {
+  return {
+    id: uuidv7(),
+    projectId,
+    name: `monitor.${status}`,
+    subject: `monitor:${monitorId}`,
+    occurredAt: now,
+    data: {
+      monitor: { id: monitorId, name: 'Shop', url: 'https://shop.example', type: 'http', status },
+      check: { region: 'us-east', regions: ['us-east'], status_code: 500, response_time_ms: 12, error: 'status 500' },
+      ssl_expiry_days: null,
+      domain_expiry_days: null,
+      down_duration: status === 'up' ? '4 minutes' : null,
+      incident,
+      dashboard_url: `http://picket.test/monitors/${monitorId}`,
+    },
+  }
+}
+
+/** Tells changes in one transaction that holds their monitors, as the verdict does. */
+export async function tellChanges(db: Db, tenant: Tenant, changes: Change[], now: Date): Promise<void> {
+  await db.transaction(async tx => {
+    const ids = changes.map(change => change.monitorId)
+    await query(tx, 'SELECT FROM monitors WHERE id = ANY (?::uuid[]) ORDER BY id FOR UPDATE', [ids])
+    const events = changes.map(change => changeEvent(tenant, change, now))
+    await announce(tx, events, now)
+  })
+}
+
+/** A channel that hears of every change of these monitors. Without secrets nothing can be sent to it. */
+export async function insertListener(
+  db: Db,
+  { projectId }: Tenant,
+  monitorIds: string[],
+  type: ChannelType,
+  sealed: { config: object; secrets: Secrets } | null = null,
+): Promise<string> {
+  const channel = { id: uuidv7(), projectId }
+  await execute(
+    db,
+    `INSERT INTO alert_channels (id, project_id, name, type, config, is_default, created_at, updated_at)
+     VALUES (:id, :projectId, 'Team', :type, :config, false, now(), now())`,
+    { ...channel, type, config: sealed ? sealConfig(sealed.config, channel, sealed.secrets) : Buffer.alloc(0) },
+  )
+  await execute(
+    db,
+    `INSERT INTO alert_rules (id, project_id, monitor_id, alert_channel_id, on_down, on_recovery, on_degraded,
+       created_at, updated_at)
+     SELECT gen_random_uuid(), :projectId, monitor_id, :id, true, true, true, now(), now()
+     FROM unnest(:monitorIds::uuid[]) AS row (monitor_id)`,
+    { ...channel, monitorIds },
+  )
+  return channel.id
+}
+
+export type Told = { id: string; subject: string; event: string; status: string; data: { changes?: { url: string }[] } }
+
+/** What was queued for a channel, in order. */
+export function toldTo(db: Db, channelId: string): Promise<Told[]> {
+  return query(
+    db,
+    `SELECT d.id, d.subject, d.event_name AS event, d.status, e.data FROM deliveries d JOIN events e ON e.id = d.event_id
+     WHERE d.channel_id = ? ORDER BY d.seq`,
+    [channelId],
+  )
+}
