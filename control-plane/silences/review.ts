@@ -41,15 +41,17 @@ export function review(
   { isOutage, graceMs }: { isOutage: boolean; graceMs: number },
   now: Date,
 ): Finding {
-  const next = { ...course, isParentDown: reasons.isParentDown, graceUntil: graceAfter(course, reasons, graceMs, now) }
+  const { isParentDown } = reasons
+  const { isAnswered } = course
+  const graceUntil = graceAfter(course, reasons, graceMs, now)
   const wait = (reason: Reason, untilMs: number, everyMs = LOOK_EVERY_MS, doubtUntil = course.doubtUntil): Finding => {
     const dueAt = new Date(Math.min(untilMs, now.getTime() + everyMs))
-    return { kind: 'wait', reason, dueAt, ...next, doubtUntil }
+    return { kind: 'wait', reason, dueAt, isParentDown, graceUntil, doubtUntil, isAnswered }
   }
   if (reasons.maintenanceUntil !== null) return wait('maintenance', reasons.maintenanceUntil.getTime())
-  if (reasons.isParentDown) return wait('parent', Number.POSITIVE_INFINITY)
-  if (next.graceUntil !== null && now < next.graceUntil) return wait('grace', next.graceUntil.getTime())
-  const doubtMs = reasons.doubtMs ?? (course.isAnswered ? null : reasons.askMs)
+  if (isParentDown) return wait('parent', Number.POSITIVE_INFINITY)
+  if (graceUntil !== null && now < graceUntil) return wait('grace', graceUntil.getTime())
+  const doubtMs = reasons.doubtMs ?? (isAnswered ? null : reasons.askMs)
   if (isOutage && doubtMs !== null) {
     const doubtUntil = course.doubtUntil ?? new Date(now.getTime() + doubtMs)
     if (now < doubtUntil) return wait('doubt', doubtUntil.getTime(), DOUBT_EVERY_MS, doubtUntil)
