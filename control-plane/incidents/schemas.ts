@@ -59,6 +59,7 @@ export const Incident = Type.Object({
   status: enumOf(INCIDENT_STATUSES),
   message: nullable(Type.String()),
   source: enumOf(['manual', 'automatic']),
+  caused_by_monitor_id: nullable(Type.String({ description: 'the parent whose outage this one came of' })),
   monitor_ids: Type.Array(Id),
   monitors: Type.Array(
     Type.Object({ id: Id, name: Type.String(), status: nullable(enumOf(['up', 'down', 'degraded'])) }),

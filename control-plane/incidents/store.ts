@@ -10,6 +10,8 @@ export type IncidentRecord = {
   /** the newest update's text, null before the first */
   message: string | null
   source: 'manual' | 'automatic'
+  /** whose outage this one came of; null when it came by itself */
+  caused_by_monitor_id: string | null
   monitor_ids: string[]
   monitors: { id: string; name: string; status: 'up' | 'down' | 'degraded' | null }[]
   started_at: Date
@@ -23,8 +25,8 @@ export type IncidentRecord = {
 export type IncidentFilter = { statuses: string[] | null; severities: string[] | null }
 
 const RECORD = `
-  incidents.id, title, severity, incidents.status, source, started_at, resolved_at, acknowledged_at, acknowledged_by,
-  incidents.created_at, incidents.updated_at,
+  incidents.id, title, severity, incidents.status, source, caused_by_monitor_id, started_at, resolved_at,
+  acknowledged_at, acknowledged_by, incidents.created_at, incidents.updated_at,
   (SELECT message FROM incident_updates WHERE incident_id = incidents.id ORDER BY id DESC LIMIT 1) AS message,
   (SELECT coalesce(jsonb_agg(jsonb_build_object('id', monitors.id, 'name', name, 'status', monitors.status)
                              ORDER BY monitors.id), '[]')

@@ -41,6 +41,7 @@ const TransitionRecord = Type.Object({
   quorum: enumOf(['full', 'reduced']),
   summary: Type.String({ description: 'why, in a sentence' }),
   explanation: Type.Object({}, { additionalProperties: true, description: 'votes, attempts, thresholds and timings' }),
+  caused_by_monitor_id: nullable(Type.String({ description: 'the parent whose outage this one came of' })),
   created_at: Timestamp,
   updated_at: Timestamp,
 })

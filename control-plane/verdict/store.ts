@@ -69,6 +69,8 @@ export type TransitionRecord = {
   quorum: 'full' | 'reduced'
   summary: string
   explanation: object
+  /** whose outage this one came of; null when it came by itself */
+  caused_by_monitor_id: string | null
   created_at: Date
   updated_at: Date
 }
@@ -89,8 +91,8 @@ export async function listTransitions(
     ),
     query<TransitionRecord>(
       db,
-      `SELECT id, monitor_id, from_status AS "from", to_status AS "to", at, quorum, summary, explanation, created_at,
-         created_at AS updated_at
+      `SELECT id, monitor_id, from_status AS "from", to_status AS "to", at, quorum, summary, explanation,
+         caused_by_monitor_id, created_at, created_at AS updated_at
        FROM transitions WHERE project_id = :projectId AND monitor_id = :monitorId
        ORDER BY at DESC, id DESC LIMIT :limit OFFSET :offset`,
       { ...ids, ...page },
