@@ -12,8 +12,10 @@ import { subscriptionRoutes } from './alerts/subscription-routes.ts'
 import { createLastChecked } from './analytics/reader.ts'
 import { startRecorder } from './analytics/recorder.ts'
 import { analyticsRoutes } from './analytics/routes.ts'
+import { summaryRoutes } from './analytics/summary-routes.ts'
 import { startHourlyWorker } from './analytics/worker.ts'
 import type { Role } from './config.ts'
+import { relayRoutes } from './deliveries/relay-routes.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
 import { startDeliveryWorker } from './deliveries/worker.ts'
 import { storeCertificates } from './expiry/actions.ts'
@@ -59,6 +61,7 @@ export function apiRoutes(app: App, handles: Handles): void {
   apiKeyRoutes(app, { db })
   projectRoutes(app, { db, publicUrl })
   deliveryRoutes(app, { db })
+  relayRoutes(app, { db })
   channelRoutes(app, { db, secrets, checkLiteral, publicUrl })
   ruleRoutes(app, { db })
   settingsRoutes(app, { db })
@@ -72,6 +75,7 @@ export function apiRoutes(app: App, handles: Handles): void {
   maintenanceRoutes(app, { db, review: lookSoon })
   verdictRoutes(app, { db, secrets, publicUrl, lastCheckedAt })
   analyticsRoutes(app, { db, clickhouse, publicUrl, sign })
+  summaryRoutes(app, { db, clickhouse })
 }
 
 /** What the role `api` serves outside /api/v1. */
@@ -101,7 +105,8 @@ export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)
 }
 
 function startDeliveries(handles: Handles): Part {
-  const worker = startDeliveryWorker({ ...handles, publicUrl: handles.config.publicUrl })
+  const { publicUrl, relayUrl } = handles.config
+  const worker = startDeliveryWorker({ ...handles, publicUrl, relayUrl })
   return { stop: worker.stop, onNotify: { deliveries: worker.wake } }
 }
 

@@ -4,6 +4,7 @@ import { CHECK_STATUSES } from '../../shared/result.ts'
 import { CheckResult, presentResult } from '../fleet/check-result.ts'
 import { HeartbeatDetail, kindsOf, presentPing } from '../heartbeats/present.ts'
 import { listPings } from '../heartbeats/store.ts'
+import { periodsOf } from '../maintenance/store.ts'
 import { findMonitor } from '../monitors/store.ts'
 import { HEARTBEAT_REGION, type StoredMonitor } from '../monitors/types.ts'
 import type { Clickhouse } from '../platform/clickhouse.ts'
@@ -28,6 +29,7 @@ import {
   strictObject,
 } from '../web/schemas.ts'
 import { LatencyHour, presentHour } from './latency.ts'
+import { markMaintenance } from './maintenance.ts'
 import { type ResultRow, toResult } from './result-row.ts'
 import { spanOf } from './span.ts'
 import { listChecks, listLatency, statusHistory } from './store.ts'
@@ -138,7 +140,8 @@ export function analyticsRoutes(app: App, { db, clickhouse, publicUrl, sign }: A
       const { from, to } = spanOf(request.query, now())
       await ownMonitor(db, projectId, monitorId)
       const { before, changes } = await statusHistory(db, projectId, monitorId, from, to)
-      const intervals = intervalsOf(before, changes, from, to)
+      const periods = await periodsOf(db, projectId, monitorId, from, to)
+      const intervals = markMaintenance(intervalsOf(before, changes, from, to), periods)
       return { data: presentUptime(monitorId, { from, to }, summarize(intervals), intervals) }
     },
   )

@@ -10,13 +10,29 @@ export const UptimeRecord = Type.Object({
   from: Timestamp,
   to: Timestamp,
   seconds: Type.Object({ up: Type.Number(), degraded: Type.Number(), down: Type.Number(), unknown: Type.Number() }),
+  maintenance_seconds: Type.Number({ description: 'in maintenance windows, whatever the status; not in seconds' }),
   uptime_percentage: nullable(
-    Type.Number({ description: 'degraded counts as up; unknown time (paused, before the first verdict) not at all' }),
+    Type.Number({
+      description: 'degraded counts as up; maintenance and unknown time (paused, before the first verdict) not at all',
+    }),
   ),
-  intervals: Type.Array(Type.Object({ status: enumOf(STATES), from: Timestamp, to: Timestamp })),
+  intervals: Type.Array(
+    Type.Object({ status: enumOf(STATES), from: Timestamp, to: Timestamp, is_maintenance: Type.Boolean() }),
+  ),
 })
 
 export function presentUptime(monitorId: string, span: Span, uptime: Uptime, intervals: Interval[]) {
-  const { seconds, uptimePercentage: uptime_percentage } = uptime
-  return { monitor_id: monitorId, ...span, seconds, uptime_percentage, intervals }
+  return {
+    monitor_id: monitorId,
+    ...span,
+    seconds: uptime.seconds,
+    maintenance_seconds: uptime.maintenanceSeconds,
+    uptime_percentage: uptime.uptimePercentage,
+    intervals: intervals.map(({ status, from, to, isMaintenance }) => ({
+      status,
+      from,
+      to,
+      is_maintenance: isMaintenance,
+    })),
+  }
 }

@@ -3,7 +3,8 @@
 export type State = 'up' | 'degraded' | 'down' | 'unknown'
 /** A change of status; `status` null: paused, or not known yet. */
 export type Change = { at: Date; status: 'up' | 'degraded' | 'down' | null }
-export type Interval = { status: State; from: Date; to: Date }
+/** `isMaintenance`: in a maintenance window, see maintenance.ts */
+export type Interval = { status: State; from: Date; to: Date; isMaintenance: boolean }
 
 /**
  * The intervals between `from` and `to`, without gaps, oldest first. `before` is the status with which `from` began
@@ -11,27 +12,39 @@ export type Interval = { status: State; from: Date; to: Date }
  */
 export function intervalsOf(before: Change['status'], changes: Change[], from: Date, to: Date): Interval[] {
   const intervals: Interval[] = []
-  let open: Interval = { status: before ?? 'unknown', from, to }
+  let open: Interval = { status: before ?? 'unknown', from, to, isMaintenance: false }
   for (const change of changes) {
     const status = change.status ?? 'unknown'
     if (status === open.status) continue
     if (change.at > open.from) intervals.push({ ...open, to: change.at })
-    open = { status, from: change.at, to }
+    open = { status, from: change.at, to, isMaintenance: false }
   }
   if (open.to > open.from) intervals.push(open)
   return intervals
 }
 
 export type Uptime = {
+  /** outside maintenance */
   seconds: Record<State, number>
+  maintenanceSeconds: number
   /** 0-100 with up to 4 decimals; null when nothing is known. Degraded counts as up, unknown time counts not at all. */
   uptimePercentage: number | null
 }
 
 export function summarize(intervals: Interval[]): Uptime {
   const seconds: Record<State, number> = { up: 0, degraded: 0, down: 0, unknown: 0 }
-  for (const { status, from, to } of intervals) seconds[status] += (to.getTime() - from.getTime()) / 1_000
-  const good = seconds.up + seconds.degraded
-  const known = good + seconds.down
-  return { seconds, uptimePercentage: known === 0 ? null : Math.round((good / known) * 1_000_000) / 10_000 }
+  let maintenanceSeconds = 0
+  for (const { status, from, to, isMaintenance } of intervals) {
+    const length = (to.getTime() - from.getTime()) / 1_000
+    if (isMaintenance) maintenanceSeconds += length
+    else seconds[status] += length
+  }
+  return { seconds, maintenanceSeconds, uptimePercentage: uptimePercentageOf(seconds) }
+}
+
+/** See `Uptime`. */
+export function uptimePercentageOf({ up, degraded, down }: Uptime['seconds']): number | null {
+  const good = up + degraded
+  const known = good + down
+  return known === 0 ? null : Math.round((good / known) * 1_000_000) / 10_000
 }

@@ -34,11 +34,19 @@ const reaches = (id: string, statuses: string) =>
 const countOf = async (table: string, where: string, values: string[]) =>
   (await query<{ n: number }>(db, `SELECT count(*) AS n FROM ${table} WHERE ${where}`, values))[0]!.n
 
+const INCIDENTS = 'SELECT id FROM incidents WHERE cause_monitor_id = ?'
+
 /** Everything that the verdict has written of a monitor, to compare before and after. */
 const writtenOf = async (id: string) => [
   await query(db, 'SELECT * FROM transitions WHERE monitor_id = ? ORDER BY id', [id]),
   await query(db, 'SELECT * FROM incidents WHERE cause_monitor_id = ? ORDER BY id', [id]),
+  await query(db, `SELECT * FROM incident_updates WHERE incident_id IN (${INCIDENTS}) ORDER BY id`, [id]),
   await query(db, 'SELECT * FROM events WHERE subject = ? ORDER BY id', [`monitor:${id}`]),
+  await query(
+    db,
+    `SELECT * FROM events WHERE subject IN (SELECT 'incident:' || id FROM (${INCIDENTS}) i) ORDER BY id`,
+    [id],
+  ),
   await query(db, 'SELECT * FROM deliveries WHERE subject = ? ORDER BY seq', [`monitor:${id}`]),
 ]
 

@@ -1,0 +1,37 @@
+import type { Interval } from './uptime.ts'
+
+type Period = { startsAt: Date; endsAt: Date }
+
+/**
+ * Intervals cut where maintenance begins and ends, those inside marked. `periods` are in the order of their starts and
+ * may overlap.
+ */
+export function markMaintenance(intervals: Interval[], periods: Period[]): Interval[] {
+  const joined = join(periods)
+  return intervals.flatMap(interval => cut(interval, joined))
+}
+
+function join(periods: Period[]): Period[] {
+  const joined: Period[] = []
+  for (const period of periods) {
+    const last = joined.at(-1)
+    if (last === undefined || period.startsAt > last.endsAt) joined.push({ ...period })
+    else if (period.endsAt > last.endsAt) last.endsAt = period.endsAt
+  }
+  return joined
+}
+
+function cut(interval: Interval, periods: Period[]): Interval[] {
+  const parts: Interval[] = []
+  let from = interval.from
+  for (const { startsAt, endsAt } of periods) {
+    if (endsAt <= from) continue
+    if (startsAt >= interval.to) break
+    if (startsAt > from) parts.push({ ...interval, from, to: startsAt })
+    const to = endsAt < interval.to ? endsAt : interval.to
+    parts.push({ ...interval, from: startsAt > from ? startsAt : from, to, isMaintenance: true })
+    from = to
+  }
+  if (from < interval.to) parts.push({ ...interval, from })
+  return parts
+}

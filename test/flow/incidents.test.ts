@@ -1,0 +1,195 @@
+import t from 'tap'
+import { connectNats } from '../../control-plane/platform/nats.ts'
+import { query } from '../../control-plane/platform/postgres.ts'
+import { startApi } from '../support/api-server.ts'
+import { startNats } from '../support/nats.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { run, statusesOf } from '../support/verdict.ts'
+import { waitFor } from '../support/wait.ts'
+
+const server = await startNats(t)
+const PUBLIC_URL = 'https://picket.example'
+const api = await startApi(t, { NATS_URL: server.url, ROLES: 'api,verdict,deliver', PUBLIC_URL })
+const nats = await connectNats(server.url, 'test')
+t.teardown(() => nats.close())
+await waitFor(async () => (await query(api.db, 'SELECT 1 FROM partitions WHERE owner IS NOT NULL')).length === 16, {
+  label: '16 partitions',
+})
+
+/** A project with a monitor, and receivers that hear of its incidents, of its dependencies and of the monitor. */
+async function createScene(name: string) {
+  const { key, projectId, userId } = await api.tenant()
+  const call = async (route: string, body?: object) => {
+    const [method = '', path = ''] = route.split(' ')
+    const answer = await api.call(method, path, { key, ...(body && { body }) })
+    if (answer.status > 201) throw new Error(`${route} answered ${answer.status}: ${JSON.stringify(answer.body)}`)
+    return answer.body.data
+  }
+  const monitor = await call('POST /monitors', { name, type: 'http', url: 'http://127.0.0.1:9', retry_count: 0 })
+  const hear = async () => {
+    const receiver = await startReceiver(t)
+    const channel = await call('POST /alerts/channels', { name: 'x', type: 'webhook', config: { url: receiver.url } })
+    return { receiver, alert_channel_id: channel.id }
+  }
+  const [incidents, vendors, rules] = [await hear(), await hear(), await hear()]
+  await call('POST /alerts/project-channels', { ...idOf(incidents), alert_type: 'incident' })
+  await call('POST /alerts/project-channels', { ...idOf(vendors), alert_type: 'dependency_incident' })
+  await call('POST /alerts/rules', { monitor_id: monitor.id, ...idOf(rules) })
+  const check = async (checks: string, statuses: string) => {
+    await run(nats, monitor.id, checks)
+    await waitFor(async () => (await statusesOf(api.db, monitor.id)) === statuses, { label: statuses })
+  }
+  const incidentsNow = () => call('GET /incidents')
+  const heard = async (count: number) =>
+    (await incidents.receiver.waitFor(count)).map(({ json }) => json.event.replace('incident.', ''))
+  return { call, monitor, projectId, userId, incidents, vendors, rules, check, incidentsNow, heard }
+}
+
+const idOf = ({ alert_channel_id }: { alert_channel_id: string }) => ({ alert_channel_id })
+
+t.test('An outage as people handle it reaches who hears of incidents, in its order, field by field', async t => {
+  const { call, monitor, userId, incidents, vendors, rules, check } = await createScene('Shop')
+  const elsewhere = await createScene('Elsewhere')
+  await check('+-', 'up down')
+  const [incident] = await call('GET /incidents')
+  const acknowledged = await call(`POST /incidents/${incident.id}/acknowledge`)
+  const note = await call(`POST /incidents/${incident.id}/updates`, { message: 'It is Bob.', is_internal: true })
+  await call(`PUT /incidents/${incident.id}`, { severity: 'critical' })
+  await check('+', 'up down up')
+  const got = await incidents.receiver.waitFor(5)
+  const over = await call(`GET /incidents/${incident.id}`)
+  const updates = await call(`GET /incidents/${incident.id}/updates`)
+  const told = (status: string) => ({
+    monitors: [{ id: monitor.id, name: 'Shop', status }],
+    dashboard_url: `${PUBLIC_URL}/incidents/${incident.id}`,
+    status_page_url: null,
+  })
+  const { id, title, started_at } = incident
+  const begun = { id, title, status: 'investigating', severity: 'major', started_at, resolved_at: null }
+  const seen = { acknowledged_at: acknowledged.acknowledged_at, acknowledged_by: userId }
+  const shown = ({ incident_id, updated_at, ...update }: Record<string, unknown>) => update
+  t.same(
+    got.map(({ json }) => ({ event: json.event, ...json.data })),
+    [
+      {
+        event: 'incident.created',
+        incident: { ...begun, acknowledged_at: null, acknowledged_by: null },
+        update: null,
+        ...told('down'),
+      },
+      { event: 'incident.acknowledged', incident: { ...begun, ...seen }, update: null, ...told('down') },
+      { event: 'incident.updated', incident: { ...begun, ...seen }, update: shown(note), ...told('down') },
+      {
+        event: 'incident.updated',
+        incident: { ...begun, ...seen, severity: 'critical' },
+        update: shown(updates[1]),
+        ...told('down'),
+      },
+      {
+        event: 'incident.resolved',
+        incident: { ...begun, ...seen, severity: 'critical', status: 'resolved', resolved_at: over.resolved_at },
+        update: shown(updates[0]),
+        ...told('up'),
+      },
+    ],
+  )
+  t.match(note, { is_internal: true, author_id: userId })
+  t.match(updates[0], { message: /^Shop is up again after/, author_id: null, status: 'resolved', is_internal: false })
+  for (const { headers, json } of got) {
+    t.match(json, { api_version: '1', delivery_id: headers['x-service-delivery'] })
+    t.equal(headers['x-service-event'], json.event)
+    t.match(headers['x-service-signature'], /^sha256=[0-9a-f]{64}$/)
+  }
+  const byRule = await rules.receiver.waitFor(2)
+  t.same(
+    byRule.map(({ json }) => [json.event, json.data.incident.id]),
+    [
+      ['monitor.down', id],
+      ['monitor.up', id],
+    ],
+  )
+  t.equal(vendors.receiver.received.length + elsewhere.incidents.receiver.received.length, 0, 'nobody else')
+})
+
+t.test('An outage that a person called resolved is not resolved again when the monitor is back', async t => {
+  const { call, check, incidentsNow, heard } = await createScene('Shop')
+  await check('-', 'down')
+  const [{ id }] = await incidentsNow()
+  await call(`POST /incidents/${id}/updates`, { message: 'A known test.', status: 'resolved' })
+  const { resolved_at } = await call(`GET /incidents/${id}`)
+  await check('+', 'down up')
+  t.match(await call(`GET /incidents/${id}`), { status: 'resolved', resolved_at, message: 'A known test.' })
+  await check('-', 'down up down')
+  t.equal((await incidentsNow()).length, 2, 'the next outage is another incident')
+  t.same(await heard(3), ['created', 'resolved', 'created'])
+})
+
+t.test('Reopened during the outage, an incident ends with it', async t => {
+  const { call, check, incidentsNow, heard } = await createScene('Shop')
+  await check('-', 'down')
+  const [{ id }] = await incidentsNow()
+  await call(`PUT /incidents/${id}`, { status: 'resolved' })
+  await call(`PUT /incidents/${id}`, { status: 'investigating' })
+  await check('+', 'down up')
+  t.match(await incidentsNow(), [{ id, status: 'resolved', message: /^Shop is up again/ }])
+  t.same(await heard(4), ['created', 'resolved', 'updated', 'resolved'])
+})
+
+t.test('Reopened after the outage, an incident is a person’s: later outages neither join nor resolve it', async t => {
+  const { call, check, incidentsNow, heard } = await createScene('Shop')
+  await check('-+', 'down up')
+  const [{ id }] = await incidentsNow()
+  await call(`PUT /incidents/${id}`, { status: 'monitoring' })
+  await check('-', 'down up down')
+  const [later] = await incidentsNow()
+  t.not(later.id, id)
+  await check('+', 'down up down up')
+  t.match(await call(`GET /incidents/${id}`), { status: 'monitoring', resolved_at: null, source: 'automatic' })
+  t.match(await call(`GET /incidents/${later.id}`), { status: 'resolved' })
+  t.same((await heard(5)).sort(), ['created', 'created', 'resolved', 'resolved', 'updated'])
+})
+
+t.test('A manual incident about a monitor is left alone by its outages', async t => {
+  const { call, check, monitor } = await createScene('Shop')
+  const { id } = await call('POST /incidents', { title: 'Payments fail', monitor_ids: [monitor.id] })
+  await check('-+', 'down up')
+  await call(`POST /monitors/${monitor.id}/pause`)
+  t.match(await call(`GET /incidents/${id}`), { status: 'investigating', resolved_at: null, source: 'manual' })
+})
+
+const ENDS: [what: string, act: (scene: Awaited<ReturnType<typeof createScene>>) => Promise<unknown>, note: string][] =
+  [
+    [
+      'paused',
+      ({ call, monitor }) => call(`POST /monitors/${monitor.id}/pause`),
+      'Resolved because the monitor was paused.',
+    ],
+    [
+      'deleted',
+      ({ call, monitor }) => call(`DELETE /monitors/${monitor.id}`),
+      'Resolved because the monitor was deleted.',
+    ],
+    [
+      'left without an address',
+      ({ call, monitor }) => call(`PUT /monitors/${monitor.id}`, { url: null }),
+      'Resolved because the monitor is not checked any more.',
+    ],
+  ]
+for (const [what, act, message] of ENDS) {
+  t.test(`The incident of a monitor that is ${what} ends with a note, and without monitor.up`, async t => {
+    const scene = await createScene('Shop')
+    await scene.check('-', 'down')
+    await act(scene)
+    const [, resolved] = await scene.incidents.receiver.waitFor(2)
+    t.match(resolved?.json, {
+      event: 'incident.resolved',
+      data: {
+        incident: { status: 'resolved', resolved_at: /Z$/ },
+        update: { status: 'resolved', message, is_internal: false, author_id: null },
+        monitors: [{ id: scene.monitor.id, name: 'Shop', status: null }],
+      },
+    })
+    const names = await query(api.db, 'SELECT name FROM events WHERE subject = ?', [`monitor:${scene.monitor.id}`])
+    t.same(names, [{ name: 'monitor.down' }])
+  })
+}
