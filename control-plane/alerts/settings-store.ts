@@ -34,11 +34,12 @@ export async function writeSettings(
   const [row] = await query<SettingsRow>(
     db,
     `INSERT INTO alert_settings (project_id, is_digest_enabled, digest_threshold, created_at, updated_at)
-     VALUES (:projectId, coalesce(:isDigestEnabled, :defaultEnabled), coalesce(:digestThreshold, :defaultThreshold),
-       :now, :now)
+     VALUES (:projectId, coalesce(:isDigestEnabled::boolean, :defaultEnabled),
+       coalesce(:digestThreshold::integer, :defaultThreshold), :now, :now)
      ON CONFLICT (project_id) DO UPDATE SET
-       is_digest_enabled = coalesce(:isDigestEnabled, alert_settings.is_digest_enabled),
-       digest_threshold = coalesce(:digestThreshold, alert_settings.digest_threshold), updated_at = excluded.updated_at
+       is_digest_enabled = coalesce(:isDigestEnabled::boolean, alert_settings.is_digest_enabled),
+       digest_threshold = coalesce(:digestThreshold::integer, alert_settings.digest_threshold),
+       updated_at = excluded.updated_at
      RETURNING project_id AS id, is_digest_enabled, digest_threshold, created_at, updated_at`,
     {
       projectId,

@@ -27,7 +27,7 @@ t.test('POST /alerts/rules 201 with the defaults of the specification; PUT and D
   const created = await call('POST /alerts/rules', pair)
   t.equal(created.status, 201)
   const { id, created_at, updated_at, ...rest } = created.body.data
-  t.same(rest, { ...pair, on_down: true, on_recovery: true, on_degraded: false })
+  t.same(rest, { ...pair, on_down: true, on_recovery: true, on_degraded: false, remind_every_minutes: null })
   t.equal(created_at, updated_at)
   t.same((await call(`GET /alerts/rules/${id}`)).body, created.body)
 
@@ -39,6 +39,25 @@ t.test('POST /alerts/rules 201 with the defaults of the specification; PUT and D
 
   t.same((await call(`DELETE /alerts/rules/${id}`)).body, { data: { id, deleted: true } })
   t.equal((await call(`DELETE /alerts/rules/${id}`)).status, 404)
+})
+
+t.test('PUT /alerts/rules/{id} 200 sets how often an outage is told again; a create does not take it', async t => {
+  const { call } = await api.account()
+  const pair = { monitor_id: await addMonitor(call), alert_channel_id: await addChannel(call) }
+  const refused = await call('POST /alerts/rules', { ...pair, remind_every_minutes: 30 })
+  t.match(refused, { status: 400, body: { error: { details: [{ path: 'remind_every_minutes' }] } } })
+  const { id } = (await call('POST /alerts/rules', pair)).body.data
+  for (const minutes of [5, 1_440, null, 30]) {
+    const changed = await call(`PUT /alerts/rules/${id}`, { remind_every_minutes: minutes })
+    t.match(changed, { status: 200, body: { data: { remind_every_minutes: minutes, on_down: true } } })
+  }
+  for (const wrong of [4, 0, -5, 1_441, 7.5, '30', true]) {
+    const answer = await call(`PUT /alerts/rules/${id}`, { remind_every_minutes: wrong })
+    t.match(answer, { status: 400, body: { error: { details: [{ path: 'remind_every_minutes' }] } } }, `${wrong}`)
+  }
+  const kept = await call(`PUT /alerts/rules/${id}`, { on_degraded: true })
+  t.match(kept.body.data, { remind_every_minutes: 30, on_degraded: true })
+  t.same((await call('GET /alerts/rules')).body.data, [kept.body.data])
 })
 
 t.test('POST /alerts/rules 409 for a second rule of the same pair, however it comes about', async t => {
