@@ -1,6 +1,6 @@
 import type { Notice, Tone } from './notice.ts'
 import type { Digest } from './types.ts'
-import { oneLine, webLink } from './wording.ts'
+import { cut, oneLine, webLink } from './wording.ts'
 
 /** One change as a line: "Shop", "down", "10:04 UTC". Texts are plain and unescaped. */
 export type ChangeLine = { tone: Tone; name: string; status: string; time: string; url: string | null }
@@ -14,7 +14,7 @@ export function digestNotice(digest: Digest): Notice {
     tone: toneOf(present[0]?.status ?? ''),
     badge: 'Many changes',
     title: oneLine(`${changes.length} monitors of ${digest.projectName} changed`),
-    text: `${present.map(({ status, count }) => `${count} ${status}`).join(', ')} between ${timeOf(digest.from)} and ${timeOf(digest.to)}.`,
+    text: `${present.map(({ status, count }) => `${count} ${status}`).join(', ')} between ${timeOf(digest.from).slice(0, 5)} and ${timeOf(digest.to)}.`,
     facts: [],
     open: webLink('Open in Picket', digest.dashboardUrl),
     acknowledge: null,
@@ -29,13 +29,16 @@ export function changeLines({ changes }: Digest, most: number): { lines: ChangeL
   const sorted = changes.toSorted((a, b) => rank(a.status) - rank(b.status))
   const lines = sorted.slice(0, most).map(({ name, status, at, url }) => ({
     tone: toneOf(status),
-    name: oneLine(name),
+    name: cut(oneLine(name), NAME_LIMIT),
     status: oneLine(status),
     time: timeOf(at),
     url: webLink('', url)?.url ?? null,
   }))
   return { lines, more: changes.length - lines.length }
 }
+
+/** Longer than any monitor's name. */
+const NAME_LIMIT = 120
 
 const ORDER = ['down', 'degraded', 'up']
 

@@ -2,7 +2,7 @@ import type { EventName, MonitorEventData } from '../events/catalog.ts'
 import type { Envelope } from '../events/envelope.ts'
 import type { Fact, Notice, Tone } from './notice.ts'
 import type { RenderContext } from './types.ts'
-import { acknowledgeUrl, isOpen, listed, titled, webLink } from './wording.ts'
+import { acknowledgeUrl, isOpen, listed, sentence, titled, webLink } from './wording.ts'
 
 type MonitorEvent = Extract<EventName, `monitor.${string}`>
 type Head = Pick<Notice, 'tone' | 'badge' | 'title' | 'text'>
@@ -32,13 +32,13 @@ const HEADS: Record<MonitorEvent, (data: MonitorEventData, context: RenderContex
     tone: 'down',
     badge: 'Down',
     title: `${monitor.name} is ${reminder ? 'still ' : ''}down`,
-    text: check.error || null,
+    text: sentence(check.error),
   }),
   'monitor.degraded': ({ monitor, check }) => ({
     tone: 'degraded',
     badge: 'Degraded',
     title: `${monitor.name} is degraded`,
-    text: check.error || null,
+    text: sentence(check.error),
   }),
   'monitor.up': ({ monitor, down_duration: downFor }) => ({
     tone: 'up',

@@ -3,7 +3,7 @@ import { incidentNotice } from './incident-notice.ts'
 import { monitorNotice } from './monitor-notice.ts'
 import type { RenderContext } from './types.ts'
 import { vendorNotice } from './vendor-notice.ts'
-import { oneLine, visible } from './wording.ts'
+import { cut, oneLine, visible } from './wording.ts'
 
 /** How bad it is, which is what a channel shows as a colour. */
 export type Tone = 'down' | 'degraded' | 'up' | 'neutral'
@@ -36,11 +36,16 @@ export function noticeOf(envelope: Envelope, context: RenderContext): Notice {
   const notice = rawNotice(envelope, context)
   return {
     ...notice,
-    title: oneLine(notice.title),
-    text: visible(notice.text ?? '').trim() || null,
-    facts: notice.facts.map(({ label, value }) => ({ label, value: oneLine(value) })).filter(fact => fact.value !== ''),
+    title: cut(oneLine(notice.title), LIMITS.title),
+    text: cut(visible(notice.text ?? '').trim(), LIMITS.text) || null,
+    facts: notice.facts
+      .map(({ label, value }) => ({ label, value: cut(oneLine(value), LIMITS.value) }))
+      .filter(fact => fact.value !== ''),
   }
 }
+
+/** Nobody reads more of it, whatever a channel would take. */
+const LIMITS = { title: 300, text: 10_000, value: 2_100 }
 
 function rawNotice(envelope: Envelope, context: RenderContext): Notice {
   if (isOf(envelope, 'monitor')) return monitorNotice(envelope, context)

@@ -9,6 +9,8 @@ export type HttpMessage = {
   url: string
   headers: Record<string, string>
   body: Buffer
+  /** asks for the relay, under this name */
+  relaySourceId?: string
 }
 
 /** A mail. `url` is its `mailto:` for the log; `body` is a MailContent as JSON, which becomes MIME when it is sent. */

@@ -48,6 +48,7 @@ export const webhook = defineKind({
         ...Object.fromEntries(configured),
       },
       body: Buffer.from(JSON.stringify(envelope)),
+      ...(config.relay_source_id !== undefined && { relaySourceId: config.relay_source_id }),
     }
   },
   // a program reads every change by itself

@@ -14,6 +14,12 @@ export function inWords(state: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
+/** An error's text with a capital where it begins with a plain word; null when there is none. */
+export function sentence(text: string): string | null {
+  if (text === '') return null
+  return /^[a-z]+ /.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text
+}
+
 /** False for an incident that has ended. */
 export const isOpen = (status: string): boolean => status !== 'resolved'
 

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Keep } from './data-dir.ts'
 import type { DataStores } from './data-stores.ts'
+import type { MailSink } from './mail/sink.ts'
 import { startProgram } from './programs.ts'
 import type { Screen } from './screen.ts'
 import { LOCAL_EGRESS_ALLOW, type Settings, StartError } from './settings.ts'
@@ -13,6 +14,7 @@ export function commonEnv(
   settings: Settings,
   stores: DataStores,
   keep: Keep,
+  mail: MailSink | null,
   env: NodeJS.ProcessEnv,
 ): Record<string, string> {
   return {
@@ -21,6 +23,7 @@ export function commonEnv(
     CLICKHOUSE_URL: stores.clickhouseUrl,
     SECRET_KEY: keep.secretKey,
     PUBLIC_URL: settings.publicUrl,
+    ...(mail && { SMTP_URL: mail.smtpUrl }),
     EGRESS_ALLOW: env.EGRESS_ALLOW || LOCAL_EGRESS_ALLOW,
     LOG_LEVEL: env.LOG_LEVEL || 'info',
   }
@@ -87,6 +90,7 @@ export function startProbe(
         NATS_URL: '',
         CLICKHOUSE_URL: '',
         SECRET_KEY: '',
+        SMTP_URL: '',
       },
     })
   return screen.component(

@@ -3,6 +3,7 @@ import { commonEnv, startControlPlane, startProbe } from './components.ts'
 import { openDataDir, readKeep } from './data-dir.ts'
 import { type DataStores, startDataStores } from './data-stores.ts'
 import { freePort } from './engines/free-port.ts'
+import { type MailSink, startMailSink } from './mail/sink.ts'
 import { assertPortFree, portOr } from './reachable.ts'
 import type { Screen } from './screen.ts'
 import { LOCAL_REGIONS, readSettings, type Settings, StartError } from './settings.ts'
@@ -27,15 +28,18 @@ export async function startPicket(env: NodeJS.ProcessEnv, screen: Screen, cancel
   const settings = readSettings(env)
   await assertPortFree(settings.port, settings.host)
   if (settings.grpcPort) await assertPortFree(settings.grpcPort, settings.host, 'GRPC_PORT')
+  if (settings.mailPort) await assertPortFree(settings.mailPort, '127.0.0.1', 'MAIL_PORT')
   const release = openDataDir(settings.dataDir)
   let stores: DataStores | undefined
   let controlPlane: Supervised<Running> | undefined
+  let mail: MailSink | null = null
   const probes: Supervised<Running>[] = []
 
   // probes drain into the control plane's streams, the control plane into the engines
   const stop = async () => {
     await Promise.all(probes.map(probe => probe.stop()))
     await controlPlane?.stop()
+    await mail?.stop()
     await Promise.all(stores?.engines.map(engine => engine.stop()) ?? [])
     release()
   }
@@ -48,7 +52,8 @@ export async function startPicket(env: NodeJS.ProcessEnv, screen: Screen, cancel
     const keep = readKeep(settings.dataDir, env)
     stores = await startDataStores(settings, keep, screen)
     assertNotCancelled(cancel)
-    const common = commonEnv(settings, stores, keep, env)
+    mail = await startMail(settings, screen)
+    const common = commonEnv(settings, stores, keep, mail, env)
     const tokens = await screen.component(
       'schema',
       () => probeTokens(settings, keep, common),
@@ -75,6 +80,16 @@ export async function startPicket(env: NodeJS.ProcessEnv, screen: Screen, cancel
     await stop()
     throw error
   }
+}
+
+/** Without a mail server of the operator's own, mail is shown on this machine. */
+async function startMail(settings: Settings, screen: Screen): Promise<MailSink | null> {
+  if (settings.smtpUrl !== null) return null
+  return screen.component(
+    'mail',
+    async () => startMailSink(settings.mailPort || (await portOr(8_025, freePort)), screen.say),
+    sink => sink.pageUrl,
+  )
 }
 
 function assertNotCancelled(cancel: AbortSignal): void {

@@ -12,6 +12,9 @@ export type Settings = {
   databaseUrl: string | null
   natsUrl: string | null
   clickhouseUrl: string | null
+  smtpUrl: string | null
+  /** of the page that shows mail while there is no SMTP_URL; 0: 8025, or any free one */
+  mailPort: number
 }
 
 /** Ends a start with one sentence for the person at the terminal. */
@@ -33,6 +36,8 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     databaseUrl: env.DATABASE_URL || null,
     natsUrl: env.NATS_URL || null,
     clickhouseUrl: env.CLICKHOUSE_URL || null,
+    smtpUrl: env.SMTP_URL || null,
+    mailPort: portOf(env, 'MAIL_PORT', 0),
   }
 }
 

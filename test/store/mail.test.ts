@@ -1,0 +1,132 @@
+import t from 'tap'
+import { createMailer, type Mail } from '../../control-plane/platform/mail.ts'
+import { createAuthority } from '../support/certificates.ts'
+import { startRawServer } from '../support/raw-server.ts'
+import { startSmtp } from '../support/smtp.ts'
+import type { Teardown } from '../support/teardown.ts'
+
+const FROM = 'Picket <picket@example.com>'
+const mail: Mail = {
+  to: ['ops@example.com', 'on-call@example.com'],
+  subject: 'Zürich 東京 is down '.repeat(6).trim(),
+  messageId: '<whd_1@picket.example.com>',
+  references: ['<incident.1@picket.example.com>'],
+  date: '2026-08-01T12:00:00.000Z',
+  text: 'Shop is down\n\n.\nFrom here – to there: ü\n',
+  html: '<p>Shop is <b>down</b>: ü = 100 %</p>',
+}
+
+function mailerOf(t: Teardown, url: string) {
+  const mailer = createMailer(url, FROM)
+  t.teardown(mailer.close)
+  return mailer
+}
+
+t.test('a mail arrives whole: both halves, its sender, its receivers and its place in the conversation', async t => {
+  const server = await startSmtp(t)
+  const mailer = mailerOf(t, server.url)
+  const answer = await mailer.send(mail, 5_000)
+  t.match(answer, { code: 250, line: /^250 /, error: null })
+  const [taken] = server.mails
+  t.match(taken, { from: 'picket@example.com', to: mail.to, text: mail.text, isTls: false })
+  t.equal(taken?.html?.trim(), mail.html)
+  t.match(taken?.headers, {
+    from: FROM,
+    to: mail.to.join(', '),
+    subject: mail.subject,
+    'message-id': mail.messageId,
+    'in-reply-to': mail.references[0],
+    references: mail.references[0],
+    date: 'Sat, 01 Aug 2026 12:00:00 +0000',
+    'auto-submitted': 'auto-generated',
+  })
+  await mailer.send(mail, 5_000)
+  t.equal(server.mails[1]?.raw, taken?.raw, 'the same mail makes the same bytes')
+  t.equal(server.connections(), 1, 'over the same connection')
+})
+
+t.test('what a mail server replies is told with its code and its line', async t => {
+  const server = await startSmtp(t)
+  const mailer = mailerOf(t, server.url)
+  server.replyWith('451 4.3.0 Try again later', '554 5.7.1 Spam')
+  t.match(await mailer.send(mail, 5_000), { code: 451, line: /^451 4.3.0 Try again later/, error: /put the mail off/ })
+  t.match(await mailer.send(mail, 5_000), { code: 554, line: /^554 5.7.1 Spam/, error: /refused the mail/ })
+  t.match(await mailer.send({ ...mail, to: ['unknown@example.com'] }, 5_000), { code: 550, line: /No such user/ })
+  const partly = await mailer.send({ ...mail, to: ['ops@example.com', 'unknown@example.com'] }, 5_000)
+  t.match(partly, { code: 250, error: /not taken for unknown@example.com .*550/ })
+  t.match(server.mails, [{ to: ['ops@example.com'] }])
+})
+
+t.test('a mail server that says nothing, hangs up or is not there is given up in time', async t => {
+  const hanging = await startRawServer(t, () => {})
+  const closing = await startRawServer(t, socket => void socket.end('220 hello\r\n'))
+  const halfway = await startRawServer(t, socket => {
+    socket.write('220 hello\r\n')
+    socket.on('data', chunk => (chunk.toString().startsWith('EHLO') ? socket.write('250 hello\r\n') : socket.destroy()))
+  })
+  const silent = await startRawServer(t, socket => {
+    socket.write('220 hello\r\n')
+    socket.on('data', chunk => void (chunk.toString().startsWith('EHLO') && socket.write('250 hello\r\n')))
+  })
+  const rows: [number, RegExp][] = [
+    [hanging, /timed out/],
+    [silent, /timed out/],
+    [closing, /no connection to the mail server: .*closed/i],
+    [halfway, /no connection to the mail server: .*closed/i],
+    [1, /refused the connection/],
+  ]
+  await Promise.all(
+    rows.map(async ([port, error]) => {
+      const answer = await mailerOf(t, `smtp://127.0.0.1:${port}`).send(mail, 500)
+      t.match(answer, { code: null, line: null, error })
+      t.ok(answer.durationMs < 1_500, `${answer.durationMs} ms`)
+    }),
+  )
+})
+
+t.test('a connection that the mail server closed meanwhile costs no mail', async t => {
+  const server = await startSmtp(t)
+  const mailer = mailerOf(t, server.url)
+  t.match(await mailer.send(mail, 5_000), { code: 250 })
+  await server.hangUp()
+  t.match(await mailer.send(mail, 5_000), { code: 250 })
+  t.equal(server.mails.length, 2)
+})
+
+t.test('many mails at once share ten connections', async t => {
+  const server = await startSmtp(t)
+  const mailer = mailerOf(t, server.url)
+  const answers = await Promise.all(Array.from({ length: 200 }, () => mailer.send(mail, 5_000)))
+  t.ok(answers.every(answer => answer.code === 250))
+  t.equal(server.mails.length, 200)
+  t.ok(server.connections() <= 10, `${server.connections()} connections`)
+})
+
+t.test('the password is given over TLS, and a certificate that nobody vouches for is refused', async t => {
+  const { key, cert } = createAuthority(t).selfSigned('localhost')
+  const onAuth = ({ username, password }: { username?: string; password?: string }, _: unknown, done: Done) =>
+    password === 'p@ss/word' ? done(null, { user: username ?? '' }) : done(new Error('Wrong password'))
+  const tls = { key, cert, authOptional: false, onAuth: onAuth as never }
+  const upgrading = await startSmtp(t, { ...tls, disabledCommands: [] })
+  const secure = await startSmtp(t, { ...tls, secure: true })
+  const at = (scheme: string, port: number, pass: string, more = '?tls.rejectUnauthorized=false') =>
+    mailerOf(t, `${scheme}://me:${encodeURIComponent(pass)}@localhost:${port}${more}`).send(mail, 5_000)
+  t.match(await at('smtp', upgrading.port, 'p@ss/word'), { code: 250 })
+  t.match(await at('smtps', secure.port, 'p@ss/word'), { code: 250 })
+  t.match(
+    [upgrading.mails[0], secure.mails[0]],
+    [
+      { user: 'me', isTls: true },
+      { user: 'me', isTls: true },
+    ],
+  )
+  const wrong = await at('smtps', secure.port, 'wrong')
+  t.match(wrong, { code: 535, error: 'the mail server refuses the user or password of SMTP_URL' })
+  t.notMatch(JSON.stringify(wrong), 'wrong@')
+  t.match(await at('smtps', secure.port, 'p@ss/word', ''), { code: null, error: /self-signed/ })
+  t.match(await at('smtp', upgrading.port, 'p@ss/word', ''), { code: null, error: /self-signed/ })
+  const plain = await startSmtp(t)
+  t.match(await mailerOf(t, `${plain.url}?requireTLS=true`).send(mail, 5_000), { code: /^5/, error: /./ })
+})
+
+type Done = (error: Error | null, response?: { user: string }) => void
