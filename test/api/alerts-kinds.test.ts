@@ -1,0 +1,190 @@
+import t from 'tap'
+import { channelRoutes } from '../../control-plane/alerts/channel-routes.ts'
+import { deliveryRoutes } from '../../control-plane/deliveries/routes.ts'
+import { startDeliveryWorker } from '../../control-plane/deliveries/worker.ts'
+import { createMailer } from '../../control-plane/platform/mail.ts'
+import { createMetrics } from '../../control-plane/platform/metrics.ts'
+import { listen, query } from '../../control-plane/platform/postgres.ts'
+import { createLog } from '../../shared/log.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { createResourceApi } from '../support/resource-api.ts'
+import { startSmtp } from '../support/smtp.ts'
+import { waitFor } from '../support/wait.ts'
+
+const log = createLog('test', 'silent')
+const smtp = await startSmtp(t)
+const mailer = createMailer(smtp.url, 'Picket <picket@example.com>')
+t.teardown(mailer.close)
+
+type Api = Awaited<ReturnType<typeof startWith>>
+
+/** The API with a worker beside it; without a mailer it is one whose operator set no SMTP_URL. */
+async function startWith(given: typeof mailer | null) {
+  const api = await createResourceApi(
+    t,
+    (app, handles) => {
+      channelRoutes(app, handles)
+      deliveryRoutes(app, handles)
+    },
+    { egressAllow: ['127.0.0.0/8'] },
+  )
+  const worker = startDeliveryWorker({ ...api, log, metrics: createMetrics(), mailer: given })
+  const listener = listen(api.url, ['deliveries'], worker.wake, log)
+  t.teardown(async () => {
+    await listener.stop()
+    await worker.stop()
+  })
+  return { ...api, ...(await api.account()) }
+}
+
+const api = await startWith(mailer)
+const { call } = api
+
+const create = async ({ call }: Pick<Api, 'call'>, type: string, config: object, name = 'Ops') =>
+  (await call('POST /alerts/channels', { name, type, config })).body.data
+
+/** Sends a test and answers its log entry once it has ended. */
+async function sendTest({ call }: Pick<Api, 'call'>, id: string) {
+  const queued = await call(`POST /alerts/channels/${id}/test`)
+  const read = async () => (await call(`GET /alerts/log/${queued.body.data.id}`)).body.data
+  return waitFor(async () => ((await read()).status === 'pending' ? null : read()), { label: 'the end of a test' })
+}
+
+t.test('POST /alerts/channels 400 names the place of what is wrong in each kind’s config', async t => {
+  const rows: [string, object, string][] = [
+    ['email', {}, 'config.to'],
+    ['email', { to: 'ops@example.com' }, 'config.to'],
+    ['email', { to: [] }, 'config.to'],
+    ['email', { to: Array.from({ length: 21 }, (_, i) => `a${i}@example.com`) }, 'config.to'],
+    ['email', { to: ['ops@example.com', 'nobody'] }, 'config.to[1]'],
+    ['email', { to: [5] }, 'config.to[0]'],
+    ['email', { to: ['a@example.com\r\nBcc: b@example.com'] }, 'config.to[0]'],
+    ['email', { to: ['a@example.com,b@example.com'] }, 'config.to[0]'],
+    ['email', { to: ['Ops <a@example.com>'] }, 'config.to[0]'],
+    ['email', { to: ['a@example.com', 'A@Example.com'] }, 'config.to[1]'],
+    ['email', { to: ['ops@example.com'], api_key: '********' }, 'config.api_key'],
+    ...['chat_a', 'chat_b', 'chat_c'].flatMap((type): [string, object, string][] => [
+      [type, {}, 'config.webhook_url'],
+      [type, { webhook_url: 5 }, 'config.webhook_url'],
+      [type, { webhook_url: '' }, 'config.webhook_url'],
+      [type, { webhook_url: 'ftp://example.com' }, 'config.webhook_url'],
+      [type, { webhook_url: 'https://a:b@example.com/x' }, 'config.webhook_url'],
+      [type, { webhook_url: 'https://example.com/\r\nHost: x' }, 'config.webhook_url'],
+      [type, { webhook_url: 'http://10.0.0.1/x' }, 'config.webhook_url'],
+      [type, { webhook_url: 'http://[::ffff:a00:1]/x' }, 'config.webhook_url'],
+      [type, { webhook_url: '********' }, 'config.webhook_url'],
+      [type, { webhook_url: 'https://example.com/********' }, 'config.webhook_url'],
+    ]),
+  ]
+  for (const [type, config, path] of rows) {
+    const { status, body } = await call('POST /alerts/channels', { name: 'Ops', type, config })
+    t.match(
+      { status, ...body },
+      { status: 400, error: { code: 'validation_error', details: [{ path }] } },
+      `${type} ${JSON.stringify(config)}`,
+    )
+  }
+  t.equal((await call('GET /alerts/channels')).body.meta.total, 0)
+})
+
+t.test('GET /alerts/channels/{id} shows of a chat’s address its origin; the masked one sent back keeps it', async t => {
+  const address = 'https://chat.example.com/services/T0/B0/hush'
+  for (const type of ['chat_a', 'chat_b', 'chat_c']) {
+    const created = await create(api, type, { webhook_url: address })
+    const masked = { webhook_url: 'https://chat.example.com/********' }
+    t.match(created, { type, config: masked, signing_secret: null })
+    const path = `/alerts/channels/${created.id}`
+    for (const sent of [masked, { webhook_url: '********' }]) {
+      t.match(await call(`PUT ${path}`, { config: sent }), { status: 200, body: { data: { config: masked } } })
+    }
+    const elsewhere = await call(`PUT ${path}`, { config: { webhook_url: 'https://evil.example/********' } })
+    t.match(elsewhere, { status: 400, body: { error: { details: [{ path: 'config.webhook_url' }] } } })
+    t.match(await call(`POST ${path}/rotate-secret`), { status: 409, body: { error: { code: 'conflict' } } })
+  }
+  const rows = await query<{ row: string }>(api.db, 'SELECT alert_channels::text AS row FROM alert_channels')
+  t.notOk(rows.some(({ row }) => row.includes('hush') || row.includes(Buffer.from('hush').toString('hex'))))
+})
+
+t.test(
+  'a test reaches each chat in its own form, and its address stays out of the log and of the database',
+  async t => {
+    const forms: Record<string, object> = {
+      chat_a: { blocks: [{ type: 'header', text: { text: '🔴 Test of the channel Ops is down' } }] },
+      chat_b: { allowed_mentions: { parse: [] }, embeds: [{ title: 'Test of the channel Ops is down' }] },
+      chat_c: { type: 'message', attachments: [{ content: { type: 'AdaptiveCard' } }] },
+    }
+    for (const [type, form] of Object.entries(forms)) {
+      const receiver = await startReceiver(t)
+      const address = `${receiver.url}/hush-hush?token=abc`
+      const { id } = await create(api, type, { webhook_url: address })
+      // as servers do that do not know an address
+      receiver.always({ status: 404, body: 'Cannot POST /hook/hush-hush?token=abc' })
+      const failed = await sendTest(api, id)
+      t.match(failed, {
+        status: 'failed',
+        attempts: [{ response_code: 404, response_snippet: 'Cannot POST ********' }],
+      })
+      receiver.always(200)
+      const entry = await sendTest(api, id)
+      t.match(entry, { status: 'delivered', request_url: `${new URL(address).origin}/********` })
+      t.match(receiver.received.at(-1), { path: '/hook/hush-hush?token=abc', json: form })
+      t.notOk(
+        Object.keys(receiver.received[0]?.headers ?? {}).some(name => /^(x-service|webhook)-/.test(name)),
+        'unsigned',
+      )
+      t.notMatch(JSON.stringify([failed, entry]), 'hush-hush')
+    }
+    const rows = await query<{ row: string }>(api.db, 'SELECT deliveries::text AS row FROM deliveries')
+    t.notOk(rows.some(({ row }) => row.includes('hush-hush')))
+  },
+)
+
+t.test('a test arrives as a mail, which the log shows whole', async t => {
+  const { id } = await create(api, 'email', { to: ['ops@example.com', 'on-call@example.com'] })
+  const entry = await sendTest(api, id)
+  const mail = smtp.mails.at(-1)
+  t.match(entry, {
+    status: 'delivered',
+    request_url: 'mailto:ops@example.com,on-call@example.com',
+    attempts: [{ response_code: 250, error: null, response_snippet: /^250 / }],
+  })
+  t.match(mail, { from: 'picket@example.com', to: ['ops@example.com', 'on-call@example.com'] })
+  t.match(mail?.headers, {
+    subject: 'Test of the channel Ops is down',
+    'message-id': `<${entry.delivery_id}@picket.test>`,
+  })
+  t.match(mail?.text, /This is a test\. Nothing is down\./)
+  t.match(JSON.parse(entry.request_body), { subject: 'Test of the channel Ops is down' })
+})
+
+t.test(
+  'a mail server’s 4xx is tried again with the same mail, its 5xx is final, and a replay is the same mail',
+  async t => {
+    const { id } = await create(api, 'email', { to: ['ops@example.com'] })
+    smtp.replyWith('451 4.7.1 Greylisted')
+    const put = await sendTest(api, id)
+    t.match(put, {
+      status: 'delivered',
+      attempts: [{ response_code: 451, response_snippet: /Greylisted/ }, { response_code: 250 }],
+    })
+    smtp.replyWith('550 5.7.1 Not wanted')
+    const refused = await sendTest(api, id)
+    t.match(refused, {
+      status: 'failed',
+      attempts: [{ response_code: 550, error: /refused/, response_snippet: /Not wanted/ }],
+    })
+    t.equal(refused.attempts.length, 1)
+    const before = smtp.mails.length
+    t.equal((await call(`POST /alerts/log/${put.id}/retry`)).status, 200)
+    await smtp.waitFor(before + 1)
+    t.equal(smtp.mails.at(-1)?.raw, smtp.mails[before - 1]?.raw)
+  },
+)
+
+t.test('without a mail server a channel of type email can be made, and its deliveries say what is missing', async t => {
+  const without = await startWith(null)
+  const { id } = await create(without, 'email', { to: ['ops@example.com'] })
+  const { status, attempts } = await sendTest(without, id)
+  t.match(attempts, [{ response_code: null, error: 'email is not configured: set SMTP_URL' }])
+  t.same([status, attempts.length], ['failed', 1])
+})
