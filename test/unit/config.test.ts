@@ -19,6 +19,8 @@ t.test('three addresses and a secret key are enough', async t => {
     roles: ['api', 'fleet', 'verdict', 'record', 'deliver', 'schedule'],
     defaultPlan: 'free',
     rateLimitPerMinute: 600,
+    smtpUrl: null,
+    mailFrom: 'Picket <picket@localhost>',
     logLevel: 'info',
   })
 })
@@ -36,6 +38,10 @@ t.test('a wrong value is told in one sentence with the variable’s name', async
     [{ ROLES: 'api,mailer' }, /^ROLES has "mailer"/],
     [{ DEFAULT_PLAN: 'gold' }, /^DEFAULT_PLAN is "gold"/],
     [{ TRUSTED_PROXIES: '10.0.0.0/33' }, /^TRUSTED_PROXIES has "10.0.0.0\/33"/],
+    [{ SMTP_URL: 'http://mail.example.com' }, /^SMTP_URL has to be like smtp:\/\/user:password@host:587/],
+    [{ SMTP_URL: 'smtp://u:hunter2@mail.example.com?tls=none' }, /^SMTP_URL has to be like/],
+    [{ MAIL_FROM: 'Picket' }, /^MAIL_FROM is "Picket"/],
+    [{ MAIL_FROM: 'a@b.example\r\nBcc: c@d.example' }, /^MAIL_FROM is /],
     [{ RATE_LIMIT_PER_MINUTE: '0' }, /^RATE_LIMIT_PER_MINUTE is "0"/],
     [{ SCREENSHOT_STORE: 's3://' }, /^SCREENSHOT_STORE has to be nats or s3:\/\/bucket/],
     [{ SCREENSHOT_STORE: 's3://shots' }, /^S3_ACCESS_KEY_ID is not set/],

@@ -1,0 +1,94 @@
+import { request } from 'node:http'
+import t from 'tap'
+import { email } from '../../../control-plane/channels/email.ts'
+import type { MailContent } from '../../../control-plane/channels/index.ts'
+import { createMailer } from '../../../control-plane/platform/mail.ts'
+import { readMail } from '../../../deploy/local/mail/mime.ts'
+import { startMailSink } from '../../../deploy/local/mail/sink.ts'
+import { CONTEXT, hostileEnvelope, sampleEnvelope } from '../../support/channel-events.ts'
+
+const lines: string[] = []
+const sink = await startMailSink(0, line => lines.push(line))
+t.teardown(sink.stop)
+const mailer = createMailer(sink.smtpUrl, 'Picket <picket@localhost>')
+t.teardown(mailer.close)
+
+async function send(envelope = sampleEnvelope('monitor.down')) {
+  const { body } = email.render(envelope, { to: ['ops@example.com'] }, CONTEXT)
+  const { message_id: messageId, ...content } = JSON.parse(body.toString('utf8')) as MailContent
+  return mailer.send({ to: ['ops@example.com'], messageId, ...content }, 5_000)
+}
+
+const get = async (path: string) => {
+  const answer = await fetch(sink.pageUrl + path)
+  return {
+    status: answer.status,
+    policy: answer.headers.get('content-security-policy') ?? '',
+    html: await answer.text(),
+  }
+}
+
+t.test('mail is told in a line and shown at a page: a list, the mail, its HTML', async t => {
+  t.match((await get('/')).html, 'No mail yet')
+  t.match(await send(), { code: 250 })
+  t.same(lines, ['  mail  Picket <picket@localhost> to ops@example.com: Shop is down'])
+  t.match((await get('/')).html, /href="\/mails\/1"[\s\S]*Shop is down[\s\S]*ops@example.com/)
+  const reading = await get('/mails/1')
+  t.match(reading.html, /<iframe [^>]*sandbox="allow-popups[^"]*" src="\/mails\/1\/html">/)
+  t.match(reading.html, /As plain text[\s\S]*The status is 503/)
+  const { html, policy } = await get('/mails/1/html')
+  t.match(html, /<h1 [^>]*>Shop is down<\/h1>/)
+  t.match(policy, /^sandbox [^;]*; default-src 'none'/)
+  for (const path of ['/mails/2', '/mails/0', '/mails/1/raw', '/x', '/../etc/passwd'])
+    t.equal((await get(path)).status, 404, path)
+})
+
+t.test('what others wrote runs nowhere, and another site’s name is no way in', async t => {
+  await send(hostileEnvelope('vendor.down', '</title><script>alert(1)</script>'))
+  for (const path of ['/', '/mails/2', '/mails/2/html']) {
+    const { html, policy } = await get(path)
+    t.notMatch(html, '<script')
+    t.match(policy, "default-src 'none'")
+    t.notMatch(policy, 'script')
+  }
+  const status = await new Promise(resolve => {
+    request(`${sink.pageUrl}/`, { headers: { host: 'evil.example' } }, answer =>
+      resolve(answer.resume().statusCode),
+    ).end()
+  })
+  t.equal(status, 403)
+})
+
+t.test('it keeps the newest two hundred', async t => {
+  for (let i = 0; i < 201; i++) await send()
+  t.equal((await get('/')).html.match(/href="\/mails\//g)?.length, 200)
+  t.equal((await get('/mails/1')).status, 404)
+})
+
+const MAILS: [string, string, object][] = [
+  [
+    'a plain one',
+    'Subject: Hi\r\n there\r\nFrom: a@b\r\n\r\nOne\r\nTwo',
+    { headers: { subject: 'Hi there', from: 'a@b' }, text: 'One\nTwo', html: null },
+  ],
+  [
+    'words in a header',
+    'Subject: =?UTF-8?Q?Z=C3=BCrich_?=\r\n =?UTF-8?B?w7w=?= x\r\n\r\n',
+    { headers: { subject: 'Zürich ü x' } },
+  ],
+  [
+    'two halves',
+    'Content-Type: multipart/alternative; boundary="b"\r\n\r\n--b\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n=C3=BC =\r\nx=3D\r\n--b\r\nContent-Type: text/html\r\nContent-Transfer-Encoding: base64\r\n\r\nPGI+w7w8L2I+\r\n--b--\r\n',
+    { text: 'ü x=', html: '<b>ü</b>' },
+  ],
+  ['nothing at all', '', { headers: {}, text: '', html: null }],
+  [
+    'a part of itself',
+    `Content-Type: multipart/mixed; boundary=b\r\n\r\n${'--b\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n'.repeat(50)}`,
+    { html: null },
+  ],
+]
+
+for (const [what, bytes, expected] of MAILS) {
+  t.test(`${what} is read as a mail`, async t => t.match(readMail(Buffer.from(bytes)), expected))
+}
