@@ -77,6 +77,8 @@ async function addToDigests(tx: Tx, changes: NewDelivery[], now: Date): Promise<
 
 /** Sends the digests that have gathered long enough. Answers when the next one will have. */
 export async function closeDueDigests(db: Db, now: Date): Promise<Date | null> {
+  const due = await nextDigestDue(db)
+  if (due === null || due > now) return due
   for (const projectId of await projectsWithDueDigests(db, now)) {
     await db.transaction(tx => closeDigestsOf(tx, projectId, now))
   }

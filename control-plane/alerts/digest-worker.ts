@@ -4,9 +4,10 @@ import type { Loop, LoopTools } from '../platform/loop.ts'
 import type { Db } from '../platform/postgres.ts'
 import { closeDueDigests } from './digest-actions.ts'
 
-const IDLE_MS = 10_000
+/** A notification that got lost is made up for after this. */
+const IDLE_MS = 60_000
 
-/** Sends digests when they are due; any number of processes may. `wake` it on NOTIFY "digests": one was opened. */
+/** Sends digests when they are due; any number of processes may. Idle it costs one query a minute. `wake` it on NOTIFY "digests": one was opened. */
 export function startDigestWorker({ db, ...tools }: LoopTools & { db: Db }): Loop {
   return startDueLoop('digests', IDLE_MS, tools, () => closeDueDigests(db, now()))
 }

@@ -27,10 +27,10 @@ export function digestNotice(digest: Digest): Notice {
 export function changeLines({ changes }: Digest, most: number): { lines: ChangeLine[]; more: number } {
   const rank = (status: string) => (ORDER.includes(status) ? ORDER.indexOf(status) : ORDER.length)
   const sorted = changes.toSorted((a, b) => rank(a.status) - rank(b.status))
-  const lines = sorted.slice(0, most).map(({ name, status, at, url }) => ({
+  const lines = sorted.slice(0, most).map(({ name, status, words, at, url }) => ({
     tone: toneOf(status),
     name: cut(oneLine(name), NAME_LIMIT),
-    status: oneLine(status),
+    status: oneLine(words ?? status),
     time: timeOf(at),
     url: webLink('', url)?.url ?? null,
   }))

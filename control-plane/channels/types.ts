@@ -46,8 +46,11 @@ export type Digest = {
   /** ISO 8601 UTC: the first and the last of the changes */
   from: string
   to: string
-  /** in the order in which they are shown; `status` as monitors have it (up, down, degraded) */
-  changes: { name: string; status: string; at: string; url: string }[]
+  /**
+   * One of each monitor. `status`: what it is in the end (up, down, degraded); `words`: how that is put where it is not
+   * all, "down, then up" for instance.
+   */
+  changes: { name: string; status: string; words?: string; at: string; url: string }[]
   dashboardUrl: string
 }
 

@@ -30,14 +30,30 @@ function reminderOf({ reminder, eventData, createdAt }: Head): RenderContext['re
   return { number: reminder, downFor: humanDuration(createdAt.getTime() - sinceMs) }
 }
 
+/** More of one monitor are counted, not named. */
+const MOST_NAMED = 3
+
 function toDigest(deliveryId: string, { project_name, changes }: DigestData, publicUrl: string): Digest {
   const times = changes.map(change => change.at).sort()
+  const byMonitor = new Map<string, Told[]>()
+  for (const change of changes) byMonitor.set(change.url, [...(byMonitor.get(change.url) ?? []), change])
   return {
     deliveryId,
     projectName: project_name,
     from: times[0] ?? '',
     to: times.at(-1) ?? '',
-    changes: changes.map(({ name, status, at, url }) => ({ name, status, at, url })),
+    changes: [...byMonitor.values()].map(toChange),
     dashboardUrl: `${publicUrl}/`,
   }
 }
+
+type Told = DigestData['changes'][number]
+
+/** What a digest tells of one monitor: all of it, in its order. */
+function toChange(told: Told[]): Digest['changes'][number] {
+  const { name, status, at, url } = told.at(-1)!
+  const words = told.length > MOST_NAMED ? `${status} after ${told.length} changes` : told.map(wordsOf).join(', then ')
+  return { name, status, words, at, url }
+}
+
+const wordsOf = ({ status, reminder }: Told) => (reminder === null ? status : `still ${status} (reminder ${reminder})`)

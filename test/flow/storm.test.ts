@@ -1,0 +1,137 @@
+import t from 'tap'
+import { startReminderWorker } from '../../control-plane/alerts/reminder-worker.ts'
+import { createMetrics } from '../../control-plane/platform/metrics.ts'
+import { connectNats } from '../../control-plane/platform/nats.ts'
+import { execute, query } from '../../control-plane/platform/postgres.ts'
+import { createLog } from '../../shared/log.ts'
+import { partitionOf } from '../../shared/subjects.ts'
+import { startApi } from '../support/api-server.ts'
+import { startNats } from '../support/nats.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { startSmtp } from '../support/smtp.ts'
+import { insertMonitors, publish, resultOf } from '../support/verdict.ts'
+import { waitFor } from '../support/wait.ts'
+
+const server = await startNats(t)
+const smtp = await startSmtp(t)
+const roles = 'api,verdict,deliver,schedule'
+const api = await startApi(t, {
+  ROLES: roles,
+  NATS_URL: server.url,
+  SMTP_URL: smtp.url,
+  MAIL_FROM: 'picket@example.com',
+})
+const { key, projectId } = await api.tenant()
+const nats = await connectNats(server.url, 'test')
+t.teardown(() => nats.close())
+const [hook, chat] = [await startReceiver(t), await startReceiver(t)]
+
+/** Of one partition, so that one verdict sees them all fail together. */
+async function monitorsOfOnePartition(count: number): Promise<string[]> {
+  const ids = await insertMonitors(api.db, projectId, count * 24)
+  const mine = ids.filter(id => partitionOf(id) === partitionOf(ids[0]!)).slice(0, count)
+  await execute(api.db, 'DELETE FROM monitors WHERE NOT id = ANY (?)', [mine])
+  await execute(api.db, `UPDATE monitors SET name = 'Shop ' || right(id::text, 12)`)
+  return mine
+}
+
+async function addChannel(type: string, config: object, monitorIds: string[]): Promise<string> {
+  const made = await api.call('POST', '/alerts/channels', { key, body: { name: type, type, config } })
+  const alert_channel_id = made.body.data.id
+  for (const monitor_id of monitorIds)
+    await api.call('POST', '/alerts/rules', { key, body: { monitor_id, alert_channel_id } })
+  return alert_channel_id
+}
+
+const fail = (monitorIds: string[]) =>
+  publish(
+    nats,
+    monitorIds.map(id => resultOf(id, { up: false })),
+  )
+const recover = (monitorIds: string[]) =>
+  publish(
+    nats,
+    monitorIds.map(id => resultOf(id, { up: true })),
+  )
+/** As if the minute between two digests had passed. */
+const sendDigests = () =>
+  execute(
+    api.db,
+    `WITH due AS (UPDATE digests SET due_at = now() WHERE closed_at IS NULL) SELECT pg_notify('digests', '')`,
+  )
+/** the monitors of which a message speaks */
+const namesIn = (text: string) => [...new Set(text.match(/Shop [0-9a-f]{12}/g) ?? [])].sort()
+const namesOf = (ids: string[]) => ids.map(id => `Shop ${id.slice(-12)}`).sort()
+
+t.test('a storm: a webhook hears of each monitor, a chat and a mailbox get it in one message', async t => {
+  const ids = await monitorsOfOnePartition(45)
+  const [storm, trickle] = [ids.slice(0, 40), ids.slice(40)]
+  const hookId = await addChannel('webhook', { url: hook.url }, ids)
+  const chatId = await addChannel('chat_a', { webhook_url: chat.url }, ids)
+  await addChannel('email', { to: ['ops@example.com'] }, ids)
+
+  await fail(storm)
+  const singles = await hook.waitFor(40, { timeoutMs: 20_000 })
+  t.same(new Set(singles.map(one => one.json.data.monitor.id)), new Set(storm))
+  t.equal(chat.received.length, 0)
+  const [first] = await chat.waitFor(1, { timeoutMs: 20_000 })
+  const mails = await smtp.waitFor(1)
+  t.same(namesIn(first!.rawBody), namesOf(storm), 'ten seconds later the chat is told of all 40')
+  t.same(namesIn(mails[0]!.text ?? ''), namesOf(storm), 'so is the mailbox')
+
+  for (const id of trickle) await fail([id])
+  await hook.waitFor(45)
+  await sendDigests()
+  const [, second] = await chat.waitFor(2)
+  t.same(namesIn(second!.rawBody), namesOf(trickle), 'those that follow are in the next')
+
+  await recover(ids)
+  await hook.waitFor(90)
+  await sendDigests()
+  const [, , third] = await chat.waitFor(3)
+  t.same(namesIn(third!.rawBody), namesOf(ids))
+  t.match(third!.json.text, /45 up/)
+  t.equal((await smtp.waitFor(3)).length, 3)
+
+  const log = await api.call('GET', `/alerts/log?event=monitor.digest&channel_id=${chatId}`, { key })
+  t.equal(log.body.meta.total, 3)
+  t.match(log.body.data[0], { event: 'monitor.digest', status: 'delivered', delivery_id: /^whd_/ })
+  t.equal((await api.call('GET', `/alerts/log?event=monitor.digest&channel_id=${hookId}`, { key })).body.meta.total, 0)
+})
+
+t.test(
+  'a lasting outage is told again: X-Service-Reminder and the same body for a webhook, words for a chat',
+  async t => {
+    const [id] = await query<{ id: string }>(api.db, 'SELECT id FROM monitors LIMIT 1').then(rows =>
+      rows.map(row => row.id),
+    )
+    // the storm is over
+    await execute(api.db, `UPDATE digest_entries SET told_at = told_at - interval '2 minutes'`)
+    await execute(api.db, `UPDATE deliveries SET created_at = created_at - interval '2 minutes'`)
+    const [before, chatBefore] = [hook.received.length, chat.received.length]
+    await fail([id!])
+    await hook.waitFor(before + 1)
+    const rules = await api.call('GET', `/alerts/rules?monitor_id=${id}`, { key })
+    for (const rule of rules.body.data) {
+      const body = { remind_every_minutes: 30 }
+      t.equal((await api.call('PUT', `/alerts/rules/${rule.id}`, { key, body })).status, 200)
+    }
+    await execute(api.db, `UPDATE incidents SET started_at = now() - interval '2 hours' WHERE resolved_at IS NULL`)
+    await execute(api.db, `UPDATE reminders SET told = 2, due_at = now()`)
+    const worker = startReminderWorker({ db: api.db, log: createLog('test', 'silent'), metrics: createMetrics() })
+    t.teardown(() => worker.stop())
+
+    const [news, reminder] = (await hook.waitFor(before + 2)).slice(before)
+    t.notOk('x-service-reminder' in news!.headers)
+    t.equal(reminder!.headers['x-service-reminder'], '3')
+    t.not(reminder!.headers['x-service-delivery'], news!.headers['x-service-delivery'])
+    t.same(Object.keys(reminder!.json), Object.keys(news!.json))
+    t.same(Object.keys(reminder!.json.data), Object.keys(news!.json.data))
+    t.match(reminder!.json, { event: 'monitor.down', data: { monitor: { id, status: 'down' } } })
+    const words = (await chat.waitFor(chatBefore + 2)).at(-1)!.rawBody
+    t.match(words, /still down/)
+    t.match(words, /2 hours/)
+    await recover([id!])
+    await waitFor(() => hook.received.at(-1)?.json.event === 'monitor.up')
+  },
+)
