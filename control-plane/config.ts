@@ -43,6 +43,8 @@ export type Config = {
   smtpUrl: string | null
   /** `Name <address>` or an address alone */
   mailFrom: string
+  /** brings webhooks that ask for a relay, without a slash at the end; null: the built-in relay does */
+  relayUrl: string | null
   logLevel: string
   /** asked about every domain; null: the bootstrap says whom to ask */
   rdapBaseUrl: string | null
@@ -76,6 +78,7 @@ export function readConfig(env: Env): Config {
     s3SecretAccessKey: optionalText(env, 'S3_SECRET_ACCESS_KEY') ?? '',
     smtpUrl: smtpUrl(env),
     mailFrom: mailFrom(env),
+    relayUrl: optionalText(env, 'RELAY_URL') && url(env, 'RELAY_URL', ['http:', 'https:']).replace(/\/+$/, ''),
     logLevel: oneOf(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
     rdapBaseUrl: optionalText(env, 'RDAP_BASE_URL') && url(env, 'RDAP_BASE_URL', ['http:', 'https:']),
     rdapBootstrapUrl: rdapBootstrapUrl(env),

@@ -107,7 +107,7 @@ export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)
 function startDeliveries(handles: Handles): Part {
   const { publicUrl, relayUrl } = handles.config
   const worker = startDeliveryWorker({ ...handles, publicUrl, relayUrl })
-  return { stop: worker.stop, onNotify: { deliveries: worker.wake } }
+  return { stop: worker.stop, onNotify: { deliveries: worker.wake, relay: worker.wakeRelay } }
 }
 
 async function startFleetServer(handles: Handles): Promise<Part> {

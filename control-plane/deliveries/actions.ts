@@ -39,6 +39,10 @@ export async function enqueueDeliveries(tx: Tx, deliveries: NewDelivery[], now: 
   return rows.map(row => row.id)
 }
 
+/** A delivery that starts anew, in its lane. */
+export const REPLAYED = `status = 'pending', is_replay = true, next_attempt_at = NULL, relay_origin = NULL,
+  attempts_before_replay = jsonb_array_length(attempts) + attempts_left_out, updated_at = :now`
+
 /**
  * Sends a logged delivery again, with its id and its stored bytes (specification, "Delivery and retries" 7).
  * Throws 404 for an unknown one, 409 while it is pending or its channel is paused.
@@ -56,12 +60,7 @@ export async function replayDelivery(db: Db, projectId: string, id: string, now:
     if (delivery.status === 'pending')
       throw conflict('this delivery is still being attempted; replay it once it has ended')
     if (delivery.isPaused) throw conflict('the channel is paused; resume it before replaying its deliveries')
-    await execute(
-      tx,
-      `UPDATE deliveries SET status = 'pending', is_replay = true, next_attempt_at = NULL, updated_at = :now,
-         attempts_before_replay = jsonb_array_length(attempts) WHERE id = :id`,
-      { id, now },
-    )
+    await execute(tx, `UPDATE deliveries SET ${REPLAYED} WHERE id = :id`, { id, now })
     await execute(
       tx,
       `INSERT INTO delivery_lanes (channel_id, subject, next_attempt_at) VALUES (:channelId, :subject, :now)

@@ -12,47 +12,49 @@ import {
   storeRendered,
 } from './lane-store.ts'
 import type { Lane } from './lanes.ts'
+import { toLogged } from './log-entry.ts'
 import { countEnded } from './pause-actions.ts'
-import { type Prepared, type PrepareTools, prepareDelivery } from './prepare.ts'
-import type { LoggedAttempt, Outcome } from './types.ts'
+import { type Prepared, type PrepareTools, prepareAll } from './prepare.ts'
+import { handOver } from './relay-store.ts'
+import type { Outcome } from './types.ts'
 
-/** `isMore`: the queue may hold more that can be claimed at once. */
-export type Claimed = { prepared: Prepared[]; isMore: boolean }
+export type Claimed = {
+  /** to be sent now */
+  prepared: Prepared[]
+  /** the queue may hold more that can be claimed at once */
+  isMore: boolean
+}
 
 /**
  * Claims deliveries for `owner`, renders and signs them, and stores the bytes before anybody sends them.
- * One that cannot be rendered is our own fault: it is logged as failed and its lane goes on.
+ * What is for the built-in relay goes there. One that cannot be rendered is our own fault: it is logged as failed and its
+ * lane goes on.
  */
 export async function claimDeliveries(tx: Tx, claiming: Claiming, tools: PrepareTools, now: Date): Promise<Claimed> {
   const lanes = await claimLanes(tx, claiming, now)
   if (lanes.length === 0) return { prepared: [], isMore: false }
-  const heads = await headsOf(tx, lanes)
-  const prepared: Prepared[] = []
-  const unfit: Recorded[] = []
-  for (const head of heads) {
-    try {
-      prepared.push(prepareDelivery(head, tools, now))
-    } catch (error) {
-      unfit.push({ id: head.id, attempt: unfitAttempt(error, now), status: 'failed', retryAt: null })
-    }
-  }
+  const { prepared, unfit } = prepareAll(await headsOf(tx, lanes), tools, now)
   await storeRendered(tx, prepared, now)
-  if (unfit.length > 0) await recordAttempts(tx, unfit, now)
-  if (prepared.length < lanes.length) await giveBack(tx, lanes, prepared, now)
-  return { prepared, isMore: true }
+  await recordAttempts(
+    tx,
+    unfit.map(one => ({ ...one, status: 'failed', retryAt: null })),
+    now,
+  )
+  const sent = prepared.filter(one => one.relayOrigin === null)
+  const handedOver = prepared.flatMap(one =>
+    one.relayOrigin === null ? [] : [{ ...one, relayOrigin: one.relayOrigin }],
+  )
+  await handOver(tx, handedOver, now)
+  if (sent.length < lanes.length) await giveBack(tx, lanes, sent, now)
+  return { prepared: sent, isMore: true }
 }
 
-/** Lanes that turned out to hold nothing to send: emptied, of a channel that was paused, or with an unfit head. */
+/** Lanes that turned out to hold nothing to send: emptied, of a channel that was paused, with an unfit head or one that the relay has. */
 async function giveBack(tx: Tx, lanes: Lane[], prepared: Prepared[], now: Date): Promise<void> {
   const sending = new Set(prepared.map(one => `${one.channelId} ${one.subject}`))
   const idle = lanes.filter(lane => !sending.has(`${lane.channelId} ${lane.subject}`))
   await skipPausedLanes(tx, idle, now)
   await releaseLanes(tx, idle, now)
-}
-
-function unfitAttempt(error: unknown, now: Date): LoggedAttempt {
-  const message = `internal error: the event could not be rendered (${(error as Error).message})`
-  return { at: now.toISOString(), response_code: null, duration_ms: 0, error: message, response_snippet: null }
 }
 
 /** `outcome` null: it was not sent, and its lane is given back as it was. */
@@ -90,13 +92,7 @@ export async function finishDeliveries(
 
 function toRecorded({ prepared, outcome }: { prepared: Prepared; outcome: Outcome }, now: Date): Recorded {
   const next = attempt(prepared.attemptsMade + 1, outcome, now)
-  const logged: LoggedAttempt = {
-    at: outcome.startedAt.toISOString(),
-    response_code: outcome.responseCode,
-    duration_ms: outcome.durationMs,
-    error: outcome.error,
-    response_snippet: outcome.responseSnippet,
-  }
+  const logged = toLogged(outcome)
   if (typeof next === 'string') return { id: prepared.id, attempt: logged, status: next, retryAt: null }
   return { id: prepared.id, attempt: logged, status: 'pending', retryAt: next.retryAt }
 }

@@ -1,6 +1,6 @@
 import type { EventDataOf, EventName } from '../events/catalog.ts'
 import type { DIGEST, DigestData } from '../events/digest.ts'
-import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
+import { execute, query, type Tx } from '../platform/postgres.ts'
 import { CHANNEL_CONCURRENCY, CHANNEL_LOOK_AHEAD, type Lane, LEASE_MS } from './lanes.ts'
 import type { LoggedAttempt } from './types.ts'
 
@@ -29,11 +29,6 @@ export type Claiming = {
   limit: number
   /** may be claimed ahead of their turn, where nobody else sends to them */
   quickChannels: string[]
-}
-
-/** True when a lane may be sent. One statement, for a queue that is idle most of the time. */
-export async function anyLaneDue(db: Db, now: Date): Promise<boolean> {
-  return (await query(db, `${DUE_CHANNELS} LIMIT 1`, { now })).length > 0
 }
 
 /**
@@ -69,7 +64,13 @@ const DUE_CHANNELS = `
   ), due AS MATERIALIZED (SELECT channel_id FROM channels WHERE channel_id IS NOT NULL)
   SELECT channel_id FROM due`
 
-const UNCLAIMED = 'WHERE pg_try_advisory_xact_lock(7026002, hashtext(channel_id::text))'
+/** A condition: some lane may be sent. */
+export const LANES_DUE = `EXISTS (${DUE_CHANNELS})`
+
+// Channels are locked before lanes, here as everywhere; one that is being deleted is left alone.
+const UNCLAIMED = `
+  JOIN alert_channels c ON c.id = channel_id
+  WHERE pg_try_advisory_xact_lock(7026002, hashtext(channel_id::text)) FOR KEY SHARE OF c SKIP LOCKED`
 
 const CLAIM = `
   WITH room AS MATERIALIZED (
@@ -94,19 +95,24 @@ const CLAIM = `
   FROM picked WHERE l.channel_id = picked.channel_id AND l.subject = picked.subject
   RETURNING l.channel_id AS "channelId", l.subject`
 
+/** Of the tables `deliveries d`, `events e` and `alert_channels c`. */
+export const HEAD_COLUMNS = `d.channel_id AS "channelId", d.subject, d.id, d.project_id AS "projectId",
+  d.event_name AS "eventName", e.data AS "eventData", d.is_replay AS "isReplay", d.reminder,
+  jsonb_array_length(d.attempts) + d.attempts_left_out - d.attempts_before_replay AS "attemptsMade",
+  d.created_at AS "createdAt", d.request_body AS body, c.type AS "channelType", c.config,
+  c.signing_secret AS "signingSecret"`
+
 /** The first pending delivery of each lane. A lane without one, or of a paused channel, is not answered. */
 export function headsOf(tx: Tx, lanes: Lane[]): Promise<Head[]> {
   return query<Head>(
     tx,
-    `SELECT l.channel_id AS "channelId", l.subject, d.id, d.project_id AS "projectId", d.event_name AS "eventName",
-       e.data AS "eventData", d.is_replay AS "isReplay", d.reminder,
-       jsonb_array_length(d.attempts) - d.attempts_before_replay AS "attemptsMade", d.created_at AS "createdAt",
-       d.request_body AS body, c.type AS "channelType", c.config, c.signing_secret AS "signingSecret"
+    `SELECT ${HEAD_COLUMNS}
      FROM unnest(:channels::uuid[], :subjects::text[]) AS l (channel_id, subject)
      JOIN alert_channels c ON c.id = l.channel_id AND NOT c.is_paused
      JOIN LATERAL (
        SELECT * FROM deliveries
-       WHERE channel_id = l.channel_id AND subject = l.subject AND status = 'pending' AND relay_origin IS NULL ORDER BY seq LIMIT 1
+       WHERE channel_id = l.channel_id AND subject = l.subject AND status = 'pending' AND relay_origin IS NULL
+       ORDER BY seq LIMIT 1
      ) d ON true
      JOIN events e ON e.id = d.event_id`,
     columnsOf(lanes),
@@ -159,18 +165,27 @@ export async function lockHeldLanes(tx: Tx, owner: string, lanes: Lane[]): Promi
 
 export type Recorded = { id: string; attempt: LoggedAttempt; status: string; retryAt: Date | null }
 
-/** Adds an attempt to each delivery's log. One that is no longer pending was ended by somebody else and stays as it is. */
+/** What the log keeps of a delivery's attempts: how it began, and how it went on last. */
+const FIRST_ATTEMPTS_KEPT = 3
+const ATTEMPTS_KEPT = 13
+
+/** Adds an attempt to each delivery's log, where one in the middle may make room for it. One that is no longer pending was ended by somebody else and stays as it is. */
 export async function recordAttempts(tx: Tx, recorded: Recorded[], now: Date): Promise<void> {
+  if (recorded.length === 0) return
   await execute(
     tx,
-    `UPDATE deliveries d SET attempts = d.attempts || r.attempt, status = r.status, next_attempt_at = r.retry_at,
-       updated_at = :now
+    `UPDATE deliveries d SET status = r.status, next_attempt_at = r.retry_at, updated_at = :now,
+       attempts = CASE WHEN jsonb_array_length(d.attempts) < :kept THEN d.attempts ELSE d.attempts - :firstKept::integer END
+         || r.attempt,
+       attempts_left_out = attempts_left_out + (jsonb_array_length(d.attempts) >= :kept)::integer
      FROM jsonb_to_recordset(:rows::jsonb) AS r (id text, attempt jsonb, status text, retry_at timestamptz)
      WHERE d.id = r.id AND d.status = 'pending'`,
     {
       rows: JSON.stringify(
         recorded.map(({ id, attempt, status, retryAt }) => ({ id, attempt, status, retry_at: retryAt })),
       ),
+      kept: ATTEMPTS_KEPT,
+      firstKept: FIRST_ATTEMPTS_KEPT,
       now,
     },
   )
@@ -209,7 +224,7 @@ export async function skipPausedLanes(tx: Tx, lanes: Lane[], now: Date): Promise
     `UPDATE deliveries d SET status = 'skipped', next_attempt_at = NULL, updated_at = :now
      FROM unnest(:channels::uuid[], :subjects::text[]) AS l (channel_id, subject)
      JOIN alert_channels c ON c.id = l.channel_id AND c.is_paused
-     WHERE d.channel_id = l.channel_id AND d.subject = l.subject AND d.status = 'pending'`,
+     WHERE d.channel_id = l.channel_id AND d.subject = l.subject AND d.status = 'pending' AND d.relay_origin IS NULL`,
     { ...columnsOf(lanes), now },
   )
 }

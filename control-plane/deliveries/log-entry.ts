@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { enumOf, Id, nullable, Timestamp } from '../web/schemas.ts'
-import { DELIVERY_STATUSES, type DeliveryStatus, type LoggedAttempt } from './types.ts'
+import { DELIVERY_STATUSES, type DeliveryStatus, type LoggedAttempt, type Outcome } from './types.ts'
 
 export type DeliveryRow = {
   id: string
@@ -8,6 +8,7 @@ export type DeliveryRow = {
   eventName: string
   status: DeliveryStatus
   attempts: LoggedAttempt[]
+  attemptsLeftOut: number
   requestUrl: string | null
   requestHeaders: Record<string, string> | null
   requestBody: Buffer | null
@@ -31,6 +32,7 @@ export const LogEntry = Type.Object({
       response_snippet: nullable(Type.String()),
     }),
   ),
+  attempts_left_out: Type.Integer({ description: 'attempts between the third and the last ten, which are not shown' }),
   request_url: nullable(Type.String()),
   request_headers: nullable(Type.Record(Type.String(), Type.String())),
   request_body: nullable(Type.String()),
@@ -46,10 +48,27 @@ export function presentLogEntry(row: DeliveryRow) {
     event: row.eventName,
     status: row.status,
     attempts: row.attempts,
+    attempts_left_out: row.attemptsLeftOut,
     request_url: row.requestUrl,
     request_headers: row.requestHeaders,
     request_body: row.requestBody?.toString('utf8') ?? null,
     created_at: row.createdAt,
     updated_at: row.updatedAt,
   }
+}
+
+/** An outcome as the log keeps it. */
+export function toLogged({ startedAt, responseCode, durationMs, error, responseSnippet }: Outcome): LoggedAttempt {
+  return {
+    at: startedAt.toISOString(),
+    response_code: responseCode,
+    duration_ms: durationMs,
+    error,
+    response_snippet: responseSnippet,
+  }
+}
+
+/** A delivery that ended without a request, for a reason that is ours. */
+export function endedByUs(error: string, now: Date): LoggedAttempt {
+  return { at: now.toISOString(), response_code: null, duration_ms: 0, error, response_snippet: null }
 }

@@ -1,8 +1,13 @@
 import type { Metrics } from '../platform/metrics.ts'
 
+export type DeliveryMeters = ReturnType<typeof deliveryMeters>
+
 export function deliveryMeters(metrics: Metrics) {
   return {
     deliveries: metrics.counter('picket_delivery_attempts_total', 'Attempts by what the delivery became', ['status']),
+    relayed: metrics.counter('picket_relay_attempts_total', 'Attempts of the relay by what the delivery became', [
+      'status',
+    ]),
     inFlight: metrics.gauge('picket_deliveries_in_flight', 'Requests that wait for an answer'),
     firstAttempt: metrics.histogram(
       'picket_delivery_first_attempt_seconds',

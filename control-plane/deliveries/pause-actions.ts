@@ -1,5 +1,6 @@
 import { execute, query, type Tx } from '../platform/postgres.ts'
 import { countFailures } from './pause.ts'
+import { skipPausedMessages } from './relay-store.ts'
 
 export type Ended = { channelId: string; succeeded: boolean }
 
@@ -26,7 +27,9 @@ export async function countEnded(tx: Tx, ended: Ended[], now: Date): Promise<voi
        WHERE id = :id`,
       { id: channel.id, consecutiveFailures, pausedReason, now },
     )
-    if (pausedReason) await skipPending(tx, channel.id, now)
+    if (!pausedReason) continue
+    await skipPending(tx, channel.id, now)
+    await skipPausedMessages(tx, [channel.id], now)
   }
 }
 
@@ -35,7 +38,7 @@ async function skipPending(tx: Tx, channelId: string, now: Date): Promise<void> 
   await execute(
     tx,
     `UPDATE deliveries d SET status = 'skipped', next_attempt_at = NULL, updated_at = :now
-     WHERE channel_id = :channelId AND status = 'pending' AND NOT EXISTS (
+     WHERE channel_id = :channelId AND status = 'pending' AND relay_origin IS NULL AND NOT EXISTS (
        SELECT FROM delivery_lanes l WHERE l.channel_id = d.channel_id AND l.subject = d.subject
          AND l.lease_owner IS NOT NULL AND l.next_attempt_at > :now)`,
     { channelId, now },

@@ -7,14 +7,17 @@ import type { Metrics } from '../platform/metrics.ts'
 import type { Db } from '../platform/postgres.ts'
 import { rememberOpened } from '../platform/secrets.ts'
 import { claimDeliveries, type Finished, finishDeliveries } from './lane-actions.ts'
-import { anyLaneDue } from './lane-store.ts'
 import { CHANNEL_CONCURRENCY, CLAIM_LIMIT, PROCESS_CONCURRENCY } from './lanes.ts'
 import { deliveryMeters } from './meters.ts'
 import type { Prepared, PrepareTools } from './prepare.ts'
+import { findDue } from './relay-store.ts'
+import { startRelayWorker } from './relay-worker.ts'
 import { type Carriers, sendMessage } from './send-actions.ts'
 import { createTurns } from './turns.ts'
 
-export type DeliveryContext = PrepareTools & Omit<Carriers, 'connections'> & { db: Db; log: Log; metrics: Metrics }
+/** All that sending takes: with the connections that stay open. */
+export type SendContext = PrepareTools & Carriers & { db: Db; log: Log; metrics: Metrics }
+export type DeliveryContext = Omit<SendContext, 'connections'>
 
 /** An idle queue costs one query every ten seconds; NOTIFY, an answer or a retry that falls due wakes it before. */
 const IDLE_MS = 10_000
@@ -22,7 +25,10 @@ const IDLE_MS = 10_000
 /** What is finished is written at once; this is for when PostgreSQL was away. */
 const WRITE_AGAIN_MS = 1_000
 
-export type DeliveryWorker = Loop
+export type DeliveryWorker = Loop & {
+  /** The same on NOTIFY "relay". */
+  wakeRelay(): void
+}
 
 /**
  * Sends what is queued. Two loops share the work, so that neither waits for the other: one claims what may be sent now,
@@ -33,11 +39,13 @@ export function startDeliveryWorker(given: DeliveryContext): DeliveryWorker {
   const connections = createConnections(CHANNEL_CONCURRENCY)
   const context = { ...given, connections, secrets: rememberOpened(given.secrets) }
   const meters = deliveryMeters(context.metrics)
+  const relay = startRelayWorker(context, meters)
   const turns = createTurns<Prepared>()
   const inFlight = new Set<Promise<void>>()
   const stopping = new AbortController()
   let finished: Finished[] = []
   let isWoken = true
+  let lookedAtMs = 0
 
   const send = async (prepared: Prepared) => {
     const startedAt = now()
@@ -55,12 +63,22 @@ export function startDeliveryWorker(given: DeliveryContext): DeliveryWorker {
     if (signal.aborted || limit <= 0) return
     const isSure = isWoken
     isWoken = false
-    if (!isSure && !(await anyLaneDue(context.db, now()))) return
-    const { prepared: claimed, isMore } = await context.db.transaction(tx =>
+    // a queue that is never idle must not hide the relay
+    const isLate = nowMs() - lookedAtMs >= IDLE_MS
+    if ((!isSure || isLate) && !(await look()) && !isSure) return
+    const { prepared, isMore } = await context.db.transaction(tx =>
       claimDeliveries(tx, { owner, limit, quickChannels: turns.quickChannels() }, context, now()),
     )
-    for (const prepared of claimed) if (turns.enter(prepared)) track(send(prepared))
+    for (const one of prepared) if (turns.enter(one)) track(send(one))
     if (isMore) wake()
+  }
+
+  /** True when there is something to claim. What an idle queue costs. */
+  const look = async () => {
+    lookedAtMs = nowMs()
+    const due = await findDue(context.db, now())
+    if (due.messages || due.oldMessages) relay.wake()
+    return due.lanes
   }
 
   const write = async () => {
@@ -93,16 +111,19 @@ export function startDeliveryWorker(given: DeliveryContext): DeliveryWorker {
   }
 
   const wakeAt = (at: Date) => {
-    sleep(Math.max(0, at.getTime() - nowMs()), stopping.signal).then(wake)
+    const waitMs = at.getTime() - nowMs()
+    if (waitMs <= IDLE_MS) sleep(Math.max(0, waitMs), stopping.signal).then(wake)
   }
 
   const claims = startLoop('deliver', IDLE_MS, context, claim)
   const writes = startLoop('deliver-write', WRITE_AGAIN_MS, context, write)
   return {
     wake,
+    wakeRelay: relay.wake,
     async stop() {
       stopping.abort()
       await claims.stop()
+      await relay.stop()
       finished.push(...turns.withdraw().map(unsent))
       await Promise.allSettled(inFlight)
       await writes.stop()

@@ -34,3 +34,6 @@ export function toBase62(value: number, length: number): string {
 
 /** Spreads work of several processes: a random part of `ms`. */
 export const jitterMs = (ms: number): number => randomInt(Math.max(1, Math.floor(ms)))
+
+/** A random number from 0 up to 1. */
+export const chance = (): number => randomInt(2 ** 32) / 2 ** 32

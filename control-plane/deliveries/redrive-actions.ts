@@ -1,0 +1,50 @@
+import { isId } from '../platform/ids.ts'
+import { type Db, query } from '../platform/postgres.ts'
+import { conflict, notFound } from '../web/errors.ts'
+import { REPLAYED } from './actions.ts'
+
+/** What one call puts back at most, oldest first. */
+const AT_ONCE = 10_000
+
+/**
+ * Sends dead deliveries again, of one channel or of all that are not paused (`channelId` null): the same ids and bytes, with
+ * another day in the relay. Answers how many. Throws 404 for an unknown channel, 409 for one that is paused.
+ */
+export async function redrive(db: Db, projectId: string, channelId: string | null, now: Date): Promise<number> {
+  return await db.transaction(async tx => {
+    const channels = await query<{ id: string; isPaused: boolean }>(
+      tx,
+      `SELECT id, is_paused AS "isPaused" FROM alert_channels
+       WHERE project_id = :projectId AND (:channelId::uuid IS NULL OR id = :channelId) ORDER BY id FOR KEY SHARE`,
+      { projectId, channelId: channelId !== null && isId(channelId) ? channelId : null },
+    )
+    if (channelId !== null) {
+      const channel = isId(channelId) ? channels[0] : undefined
+      if (!channel) throw notFound('channel')
+      if (channel.isPaused) throw conflict('the channel is paused; resume it before its dead deliveries are sent again')
+    }
+    const [redriven] = await query<{ count: number }>(
+      tx,
+      `WITH dead AS (
+         SELECT id FROM deliveries
+         WHERE project_id = :projectId AND status = 'dead' AND channel_id = ANY (:channels)
+         ORDER BY seq LIMIT :limit FOR UPDATE SKIP LOCKED
+       ), revived AS (
+         UPDATE deliveries SET ${REPLAYED} FROM dead WHERE deliveries.id = dead.id
+         RETURNING deliveries.channel_id, deliveries.subject
+       ), lanes AS (
+         INSERT INTO delivery_lanes (channel_id, subject, next_attempt_at)
+         SELECT DISTINCT channel_id, subject, :now::timestamptz FROM revived ORDER BY channel_id, subject
+         ON CONFLICT (channel_id, subject) DO UPDATE SET next_attempt_at = delivery_lanes.next_attempt_at
+       )
+       SELECT (SELECT count(*) FROM revived) AS count, pg_notify('deliveries', '')`,
+      {
+        projectId,
+        channels: channels.filter(channel => !channel.isPaused).map(({ id }) => id),
+        limit: AT_ONCE,
+        now,
+      },
+    )
+    return redriven?.count ?? 0
+  })
+}

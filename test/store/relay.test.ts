@@ -1,0 +1,189 @@
+import t, { type Test } from 'tap'
+import { replayDelivery } from '../../control-plane/deliveries/actions.ts'
+import { redrive } from '../../control-plane/deliveries/redrive-actions.ts'
+import { execute, query } from '../../control-plane/platform/postgres.ts'
+import { createDelivering } from '../support/delivering.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { waitFor } from '../support/wait.ts'
+
+const queue = await createDelivering(t)
+const { db, tenant } = queue
+
+type Message = { failures: number; waitMs: number }
+
+/** What the relay has of a channel, by the time at which it goes on. */
+const messagesOf = (channelId: string) =>
+  query<Message>(
+    db,
+    `SELECT m.failures, extract(epoch FROM m.next_attempt_at - now()) * 1000 AS "waitMs" FROM relay_messages m
+     WHERE channel_id = ? AND lease_owner IS NULL ORDER BY next_attempt_at`,
+    [channelId],
+  )
+
+async function startRelay(t: Test, answer: Parameters<Awaited<ReturnType<typeof startReceiver>>['always']>[0]) {
+  const receiver = await startReceiver(t)
+  receiver.always(answer)
+  const worker = queue.startWorker(t)
+  const channelId = await queue.channel(receiver.url, { relay_source_id: 'src_1' })
+  const circuit = async () => {
+    const origin = new URL(receiver.url).origin
+    const sql = `SELECT id, consecutive_failures AS failures, opened_at AS "openedAt" FROM relay_destinations WHERE origin = ?`
+    const [row] = await query<{ id: string; failures: number; openedAt: Date | null }>(db, sql, [origin])
+    return row
+  }
+  /** the clock is turned for whatever of the channel waits */
+  const makeDue = async () => {
+    await execute(db, 'UPDATE relay_destinations SET next_trial_at = now() WHERE opened_at IS NOT NULL')
+    await execute(db, 'UPDATE relay_messages SET next_attempt_at = now() WHERE channel_id = ?', [channelId])
+    await execute(db, `SELECT pg_notify('relay', '')`)
+  }
+  const failed = (times: number) =>
+    waitFor(async () => (await messagesOf(channelId))[0]?.failures === times, { label: `${times} failures` })
+  return { receiver, worker, channelId, circuit, makeDue, failed }
+}
+
+t.test(
+  'a message that its receiver does not take is tried at once and goes on waiting, and holds up no other',
+  async t => {
+    const { receiver, channelId, failed, makeDue } = await startRelay(t, 200)
+    receiver.answerWith(503)
+    const [first, second] = await queue.send(channelId, 'monitor:a', 'monitor:a')
+    t.equal((await queue.ended(second!)).status, 'delivered', 'the order of the lane is given up')
+    await failed(1)
+    const [message] = await messagesOf(channelId)
+    t.ok(message!.waitMs > 6_000 && message!.waitMs <= 10_000, `it waits ${message!.waitMs} ms`)
+    t.equal((await queue.entry(first!)).status, 'pending')
+    await makeDue()
+    const logged = await queue.ended(first!)
+    t.equal(logged.status, 'delivered')
+    t.same(
+      logged.attempts.map(one => one.response_code),
+      [503, 200],
+    )
+    const mine = receiver.received.filter(one => one.headers['x-service-delivery'] === first)
+    t.equal(mine.length, 2)
+    t.equal(mine[1]?.rawBody, mine[0]?.rawBody)
+    t.same(await query(db, 'SELECT 1 FROM relay_messages WHERE channel_id = ?', [channelId]), [])
+  },
+)
+
+t.test('a refusal is final, and a message that was redriven has its day anew', async t => {
+  const { receiver, channelId, circuit } = await startRelay(t, 410)
+  const ids = await queue.send(channelId, 'monitor:a', 'monitor:b', 'monitor:c')
+  for (const id of ids) t.equal((await queue.ended(id)).status, 'dead')
+  t.match(await circuit(), { failures: 0, openedAt: null }, 'what answers is not broken')
+  const [counted] = await query(db, 'SELECT consecutive_failures FROM alert_channels WHERE id = ?', [channelId])
+  t.same(counted, { consecutive_failures: 3 }, 'a dead message is a failed delivery')
+
+  receiver.always(200)
+  await replayDelivery(db, tenant.projectId, ids[0]!, new Date())
+  t.equal((await queue.ended(ids[0]!)).status, 'delivered')
+  t.equal(await redrive(db, tenant.projectId, channelId, new Date()), 2)
+  for (const id of ids.slice(1)) t.equal((await queue.ended(id)).status, 'delivered')
+  const again = receiver.received.filter(one => one.headers['x-service-delivery-retry'] === 'true')
+  t.same(new Set(again.map(one => one.headers['x-service-delivery'])), new Set(ids))
+})
+
+t.test(
+  'after five failures in a row nothing is sent to a destination but one trial, and its success lets all through',
+  async t => {
+    const { receiver, channelId, circuit, makeDue } = await startRelay(t, 503)
+    const ids = await queue.send(channelId, ...Array.from({ length: 30 }, (_, i) => `monitor:${i}`))
+    await waitFor(async () => (await circuit())?.openedAt, { label: 'an open circuit' })
+    await waitFor(async () => (await messagesOf(channelId)).length === 30, { label: 'no request on its way' })
+    const before = receiver.received.length
+    t.ok(before >= 5 && before <= 24, `${before} requests came before it opened`)
+
+    await makeDue()
+    await receiver.waitFor(before + 1)
+    await waitFor(async () => (await circuit())?.failures === before + 1, { label: 'the trial is written' })
+    await execute(db, 'UPDATE relay_messages SET next_attempt_at = now() WHERE channel_id = ?', [channelId])
+    await execute(db, `SELECT pg_notify('relay', '')`)
+    t.equal(receiver.received.length, before + 1, 'the trial failed, so nothing follows')
+
+    receiver.always(200)
+    await makeDue()
+    for (const id of ids) t.equal((await queue.ended(id)).status, 'delivered')
+    t.match(await circuit(), { failures: 0, openedAt: null })
+    t.equal(receiver.received.length, before + 1 + 30)
+  },
+)
+
+t.test('what was not brought within a day is dead, also behind an open circuit', async t => {
+  const { channelId, failed, circuit, makeDue } = await startRelay(t, 'reset')
+  const [tried] = await queue.send(channelId, 'monitor:a')
+  await failed(1)
+  await execute(db, `UPDATE relay_messages SET handed_over_at = now() - interval '23 hours 59 minutes 55 seconds'`)
+  await makeDue()
+  t.match(await queue.ended(tried!), { status: 'dead', attempts: { length: 2 } }, 'no attempt would come in time')
+
+  const [waiting] = await queue.send(channelId, 'monitor:b')
+  await failed(1)
+  const { id } = (await circuit())!
+  await execute(
+    db,
+    `UPDATE relay_destinations SET opened_at = now(), next_trial_at = now() + interval '1 minute' WHERE id = ?`,
+    [id],
+  )
+  await execute(db, `UPDATE relay_messages SET handed_over_at = now() - interval '24 hours'`)
+  await execute(db, `SELECT pg_notify('relay', '')`)
+  const logged = await queue.ended(waiting!)
+  t.match(logged, { status: 'dead', attempts: [{}, { response_code: null, error: 'the relay gave up after a day' }] })
+})
+
+t.test('a channel that is paused takes back what waits in the relay', async t => {
+  const { receiver, channelId, failed } = await startRelay(t, 400)
+  receiver.answerWith(503)
+  const [waiting] = await queue.send(channelId, 'monitor:waiting')
+  await failed(1)
+  const ids = await queue.send(channelId, ...Array.from({ length: 50 }, (_, i) => `monitor:${i}`))
+  for (const id of ids) await queue.ended(id)
+  t.match(await queue.entry(waiting!), { status: 'skipped' })
+  const [channel] = await query(db, 'SELECT is_paused FROM alert_channels WHERE id = ?', [channelId])
+  t.same(channel, { is_paused: true })
+  await t.rejects(redrive(db, tenant.projectId, channelId, new Date()), /the channel is paused/)
+  t.equal(await redrive(db, tenant.projectId, null, new Date()), 2, 'those of the other channels go')
+})
+
+t.test('the log keeps the first three attempts and the last ten, and says how many it left out', async t => {
+  const { receiver, channelId, failed, makeDue } = await startRelay(t, 503)
+  const [id] = await queue.send(channelId, 'monitor:a')
+  for (let times = 1; times <= 15; times++) {
+    await failed(times)
+    await makeDue()
+  }
+  await failed(16)
+  const { attempts, attemptsLeftOut } = await queue.entry(id!)
+  t.equal(attempts.length, 13)
+  t.equal(attemptsLeftOut, 3)
+  receiver.always(200)
+  await makeDue()
+  t.match(await queue.ended(id!), { status: 'delivered', attemptsLeftOut: 4 })
+})
+
+t.test('a relay outside gets the signed request unchanged, by the queue of every webhook', async t => {
+  const [relay, receiver] = [await startReceiver(t), await startReceiver(t)]
+  relay.answerWith(500)
+  queue.startWorker(t, { relayUrl: relay.url })
+  const channelId = await queue.channel(receiver.url, { relay_source_id: 'src_42', headers: { 'X-Team': 'ops' } })
+  const [id] = await queue.send(channelId, 'monitor:a')
+  t.match(await queue.ended(id!), { status: 'delivered', requestUrl: `${relay.url}/src_42`, attempts: { length: 2 } })
+  const [first, second] = relay.received
+  t.match(first, { path: '/hook/src_42', headers: { 'x-team': 'ops', 'x-service-delivery': id } })
+  t.equal(second?.rawBody, first?.rawBody)
+  t.same(receiver.received, [])
+})
+
+t.test('a message follows its channel: out of the relay when it no longer asks for one', async t => {
+  const { receiver, channelId, failed, makeDue } = await startRelay(t, 503)
+  const [id] = await queue.send(channelId, 'monitor:a')
+  await failed(1)
+  const plain = await queue.channel(receiver.url)
+  receiver.always(200)
+  await execute(db, 'UPDATE deliveries SET channel_id = :plain WHERE id = :id', { plain, id: id! })
+  await execute(db, 'UPDATE relay_messages SET channel_id = :plain WHERE delivery_id = :id', { plain, id: id! })
+  await execute(db, 'UPDATE relay_messages SET next_attempt_at = now() WHERE channel_id = ?', [plain])
+  await makeDue()
+  t.match(await queue.ended(id!), { status: 'delivered', attempts: { length: 2 } })
+  t.same(await query(db, 'SELECT 1 FROM delivery_lanes WHERE channel_id = ?', [plain]), [])
+})

@@ -1,0 +1,134 @@
+import { randomBytes } from 'node:crypto'
+import { v7 as uuidv7 } from 'uuid'
+import { sealConfig, sealSigningSecret } from '../../control-plane/channels/sealed.ts'
+import { enqueueDeliveries } from '../../control-plane/deliveries/actions.ts'
+import type { DeliveryRow } from '../../control-plane/deliveries/log-entry.ts'
+import { findDelivery } from '../../control-plane/deliveries/store.ts'
+import { type DeliveryWorker, startDeliveryWorker } from '../../control-plane/deliveries/worker.ts'
+import { insertEvents } from '../../control-plane/events/store.ts'
+import { createMetrics, type Metrics } from '../../control-plane/platform/metrics.ts'
+import { createPostgres, type Db, execute, listen, query } from '../../control-plane/platform/postgres.ts'
+import { createSecrets } from '../../control-plane/platform/secrets.ts'
+import { createEgress } from '../../shared/egress/index.ts'
+import { createLog } from '../../shared/log.ts'
+import { createDatabase } from './database.ts'
+import type { Teardown } from './teardown.ts'
+import { insertTenant, type Tenant } from './tenant.ts'
+import { waitFor } from './wait.ts'
+
+export const SIGNING_SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+
+export type WorkerOptions = { trust?: string[]; relayUrl?: string; metrics?: Metrics }
+
+/** A queue on a database of its own, with what fills it, empties it and looks into it. */
+export type Delivering = {
+  url: string
+  db: Db
+  tenant: Tenant
+  secretKey: Buffer
+  startWorker(t: Teardown, options?: WorkerOptions): DeliveryWorker
+  /** a webhook channel; `config` beside its URL */
+  channel(receiverUrl: string, config?: object): Promise<string>
+  /** queues one event about each subject, in order, in one transaction; answers the delivery ids */
+  send(channelId: string, ...subjects: string[]): Promise<string[]>
+  entry(id: string): Promise<DeliveryRow>
+  ended(id: string, timeoutMs?: number): Promise<DeliveryRow>
+  /** how many deliveries of a channel have each status */
+  statuses(channelId: string): Promise<Record<string, number>>
+}
+
+export async function createDelivering(t: Teardown): Promise<Delivering> {
+  const { url } = await createDatabase(t)
+  const db = createPostgres(url)
+  t.teardown(() => db.destroy())
+  const secretKey = randomBytes(32)
+  const secrets = createSecrets(secretKey)
+  const tenant = await insertTenant(db)
+  const { projectId } = tenant
+  const entry = async (id: string) => (await findDelivery(db, projectId, id))!
+
+  return {
+    url,
+    db,
+    tenant,
+    secretKey,
+    entry,
+    startWorker: (t, options = {}) => startWorker(t, { url, db, secretKey, ...options }),
+    async channel(receiverUrl, config = {}) {
+      const channel = { id: uuidv7(), projectId }
+      await execute(
+        db,
+        `INSERT INTO alert_channels (id, project_id, name, type, config, signing_secret, is_default, created_at, updated_at)
+         VALUES (:id, :projectId, 'Hook', 'webhook', :config, :secret, false, now(), now())`,
+        {
+          ...channel,
+          config: sealConfig({ url: receiverUrl, ...config }, channel, secrets),
+          secret: sealSigningSecret(SIGNING_SECRET, channel, secrets),
+        },
+      )
+      return channel.id
+    },
+    send: (channelId, ...subjects) => send(db, projectId, channelId, subjects),
+    ended: (id, timeoutMs = 20_000) =>
+      waitFor(async () => ((await entry(id)).status === 'pending' ? null : entry(id)), {
+        timeoutMs,
+        label: `the end of ${id}`,
+      }),
+    async statuses(channelId) {
+      const sql = 'SELECT status, count(*) AS count FROM deliveries WHERE channel_id = ? GROUP BY status'
+      const rows = await query<{ status: string; count: number }>(db, sql, [channelId])
+      return Object.fromEntries(rows.map(({ status, count }) => [status, count]))
+    },
+  }
+}
+
+/** One process's share of the work, with its ear to NOTIFY. */
+export function startWorker(
+  t: Teardown,
+  { url, db, secretKey, ...options }: WorkerOptions & { url: string; db: Db; secretKey: Buffer },
+): DeliveryWorker {
+  const log = createLog('test', 'silent')
+  const worker = startDeliveryWorker({
+    db,
+    secrets: createSecrets(secretKey),
+    egress: createEgress({ allow: ['127.0.0.0/8'], trust: options.trust ?? [] }),
+    log,
+    metrics: options.metrics ?? createMetrics(),
+    publicUrl: 'http://picket.test',
+    mailer: null,
+    relayUrl: options.relayUrl ?? null,
+  })
+  const listener = listen(
+    url,
+    ['deliveries', 'relay'],
+    channel => (channel === 'relay' ? worker.wakeRelay() : worker.wake()),
+    log,
+  )
+  t.teardown(async () => {
+    await listener.stop()
+    await worker.stop()
+  })
+  return worker
+}
+
+function send(db: Db, projectId: string, channelId: string, subjects: string[]): Promise<string[]> {
+  const events = subjects.map((subject, number) => ({
+    id: uuidv7(),
+    projectId,
+    name: 'monitor.down' as const,
+    subject,
+    data: { number } as never,
+    occurredAt: new Date(),
+  }))
+  return db.transaction(async tx => {
+    await insertEvents(tx, events)
+    const rows = events.map(({ id, name, subject }) => ({
+      projectId,
+      channelId,
+      eventId: id,
+      eventName: name,
+      subject,
+    }))
+    return enqueueDeliveries(tx, rows, new Date())
+  })
+}
