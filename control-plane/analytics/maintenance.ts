@@ -28,8 +28,9 @@ function cut(interval: Interval, periods: Period[]): Interval[] {
     if (endsAt <= from) continue
     if (startsAt >= interval.to) break
     if (startsAt > from) parts.push({ ...interval, from, to: startsAt })
-    const to = endsAt < interval.to ? endsAt : interval.to
-    parts.push({ ...interval, from: startsAt > from ? startsAt : from, to, isMaintenance: true })
+    const to = new Date(Math.min(endsAt.getTime(), interval.to.getTime()))
+    const begins = new Date(Math.max(startsAt.getTime(), from.getTime()))
+    parts.push({ ...interval, from: begins, to, isMaintenance: true })
     from = to
   }
   if (from < interval.to) parts.push({ ...interval, from })

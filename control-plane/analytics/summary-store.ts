@@ -36,7 +36,7 @@ export async function incidentFigures(db: Db, projectId: string, since: { day: D
 
 /**
  * How long a project's monitors were in each status since each of some times, all monitors together, until `now`. The
- * oldest window has to come first. Time without a status (paused, before the first verdict) is left out.
+ * oldest window has to come first. Time without a status (paused, before the first verdict) and maintenance are left out.
  */
 export function timeInStatus(db: Db, projectId: string, windows: Window[], now: Date): Promise<TimeInStatus[]> {
   return query<TimeInStatus>(
@@ -50,12 +50,20 @@ export function timeInStatus(db: Db, projectId: string, windows: Window[], now: 
        ) change
        WHERE m.project_id = :projectId AND m.deleted_at IS NULL
      ), spans AS (
-       SELECT to_status AS status, at AS began,
+       SELECT monitor_id, to_status AS status, at AS began,
          lead(at, 1, :now) OVER (PARTITION BY monitor_id ORDER BY at, id) AS ended
        FROM history
+     ), maintenance AS (
+       SELECT monitor_id, range_agg(tstzrange(starts_at, ends_at)) AS periods FROM maintenance_periods
+       WHERE project_id = :projectId AND ends_at > :oldest AND starts_at < :now GROUP BY monitor_id
+     ), counted AS (
+       SELECT status, lower(part) AS began, upper(part) AS ended
+       FROM spans LEFT JOIN maintenance USING (monitor_id),
+         unnest(tstzmultirange(tstzrange(began, ended)) - coalesce(periods, '{}')) AS part
+       WHERE ended > began
      )
      SELECT name AS "window", status, sum(extract(epoch FROM ended - greatest(began, since)))::float8 AS seconds
-     FROM spans JOIN unnest(CAST(:names AS text[]), CAST(:starts AS timestamptz[])) AS span (name, since) ON ended > since
+     FROM counted JOIN unnest(CAST(:names AS text[]), CAST(:starts AS timestamptz[])) AS span (name, since) ON ended > since
      WHERE status IS NOT NULL
      GROUP BY name, status`,
     {

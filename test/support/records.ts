@@ -9,6 +9,9 @@ type Account = Tenant & { key: string }
 /** Ids of one record of each kind, by the name that a property or a filter gives them. */
 export type Records = {
   monitor_id: string
+  /** a monitor that it may depend on */
+  parent_id: string
+  window_id: string
   alert_channel_id: string
   rule_id: string
   subscription_id: string
@@ -51,6 +54,16 @@ const CHANNEL = {
   is_default: false,
 }
 
+const WINDOW = {
+  title: 'Backup',
+  description: 'every night',
+  cron: '30 2 * * *',
+  duration_minutes: 45,
+  time_zone: 'Europe/Berlin',
+  starts_at: '2026-01-01T00:00:00Z',
+  ends_at: '2126-01-01T00:00:00Z',
+}
+
 /** A webhook channel to nowhere. */
 export const bodyOfChannel = () => CHANNEL
 
@@ -64,8 +77,11 @@ export async function createRecords(api: ApiServer, { key, projectId }: Account,
   const monitor_id = await create('/monitors', MONITOR)
   const alert_channel_id = await create('/alerts/channels', { ...CHANNEL, config: { ...CHANNEL.config, url: hook } })
   await insertScreenshot(api, projectId, monitor_id)
+  const parent_id = await create('/monitors', { ...MONITOR, name: 'Router' })
   return {
     monitor_id,
+    parent_id,
+    window_id: await create('/maintenance-windows', { ...WINDOW, monitor_ids: [monitor_id] }),
     alert_channel_id,
     rule_id: await create('/alerts/rules', { monitor_id, alert_channel_id }),
     subscription_id: await create('/alerts/project-channels', { alert_channel_id, alert_type: 'dependency_incident' }),
@@ -89,6 +105,9 @@ export function bodyOf({ name }: Operation, records: Records): Record<string, un
     'POST /monitors/bulk': { monitors: [MONITOR] },
     'PUT /monitors/{id}': update,
     'PUT /monitors/{id}/auth': { auth_type, auth_config },
+    'PUT /monitors/{id}/parents': { parent_ids: [records.parent_id] },
+    'POST /maintenance-windows': { ...WINDOW, monitor_ids: [records.monitor_id] },
+    'PUT /maintenance-windows/{id}': { ...WINDOW, monitor_ids: [records.monitor_id] },
     'POST /alerts/channels': CHANNEL,
     'PUT /alerts/channels/{id}': CHANNEL,
     'POST /alerts/rules': { ...rule, ...switches },
@@ -109,6 +128,7 @@ export function pathIdOf({ path }: Operation, records: Records): string | null {
   if (!path.includes('{id}')) return null
   const kinds: [RegExp, keyof Records][] = [
     [/^\/monitors\//, 'monitor_id'],
+    [/^\/maintenance-windows\//, 'window_id'],
     [/^\/alerts\/channels\//, 'alert_channel_id'],
     [/^\/alerts\/rules\//, 'rule_id'],
     [/^\/alerts\/project-channels\//, 'subscription_id'],
