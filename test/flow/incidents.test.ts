@@ -193,3 +193,27 @@ for (const [what, act, message] of ENDS) {
     t.same(names, [{ name: 'monitor.down' }])
   })
 }
+
+t.test('People and the verdict at the same incident at once: each end is told once, and nothing is stuck', async t => {
+  const { call, check, incidentsNow } = await createScene('Shop')
+  const moves = ['resolved', 'identified', 'resolved', 'monitoring', 'resolved', 'investigating']
+  let statuses = ''
+  for (let round = 0; round < 5; round++) {
+    await check('-', `${statuses} down`.trim())
+    const [{ id }] = await incidentsNow()
+    statuses = `${statuses} down up`.trim()
+    await Promise.all([check('+', statuses), ...moves.map(status => call(`PUT /incidents/${id}`, { status }))])
+  }
+  const events = await query<{ subject: string; name: string; status: string }>(
+    api.db,
+    `SELECT subject, name, data->'incident'->>'status' AS status FROM events
+     WHERE subject = ANY(?) ORDER BY subject, id`,
+    [(await incidentsNow()).map(({ id }: { id: string }) => `incident:${id}`)],
+  )
+  t.ok(events.length >= 10)
+  const wrong = events.filter(({ subject, name, status }, i) => {
+    const before = events[i - 1]?.subject === subject ? events[i - 1]?.status : null
+    return (name === 'incident.resolved') !== (status === 'resolved' && before !== 'resolved')
+  })
+  t.same(wrong, [])
+})
