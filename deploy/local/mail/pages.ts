@@ -87,7 +87,7 @@ ${content}
 `
 }
 
-const timeOf = (date: Date) => date.toISOString().slice(0, 19).replace('T', ' ')
+const timeOf = (date: Date) => `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 const escaped = (text: string) => text.replace(/[&<>"']/g, sign => ENTITIES[sign] ?? '')
