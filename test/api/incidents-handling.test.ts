@@ -36,6 +36,7 @@ t.test('POST /incidents 201: a title is enough', async t => {
     status: 'investigating',
     message: null,
     source: 'manual',
+    caused_by_monitor_id: null,
     monitor_ids: [],
     monitors: [],
     started_at,

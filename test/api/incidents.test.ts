@@ -43,6 +43,7 @@ t.test('GET /incidents 200: newest first, in pages, with everything that an inci
     status: 'resolved',
     message: 'It is over.',
     source: 'automatic',
+    caused_by_monitor_id: null,
     monitor_ids: [over.monitorId],
     monitors: [{ id: over.monitorId, name: 'Shop', status: null }],
     started_at: '2026-08-01T12:00:00.000Z',
