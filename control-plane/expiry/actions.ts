@@ -1,6 +1,7 @@
 import type { Egress } from '../../shared/egress/index.ts'
 import { announce } from '../alerts/announce-actions.ts'
 import { openIncidentsOf } from '../incidents/automatic-actions.ts'
+import { inMaintenance } from '../maintenance/store.ts'
 import { get } from '../platform/http.ts'
 import { newId } from '../platform/ids.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
@@ -25,8 +26,8 @@ import {
 import { daysLeft, lookAt } from './windows.ts'
 
 const DAY_MS = 86_400_000
-/** A paused monitor is told nothing; how soon after its resume it is thought of again, at the latest. */
-const PAUSED_LOOK_MS = 600_000
+/** Of a monitor that is paused or in maintenance nothing is told; how soon after that it is thought of again, at the latest. */
+const SILENT_LOOK_MS = 600_000
 const DOCUMENT_LIMITS = { timeoutMs: 30_000, maxAnswerBytes: 4 * 1024 * 1024 }
 
 /** Keeps certificates that probes met, all in one transaction. The same ones again change nothing. */
@@ -63,17 +64,16 @@ export async function lookAtDue(db: Db, publicUrl: string, limit: number, now: D
 }
 
 async function warn(tx: Tx, watches: DueWatch[], publicUrl: string, now: Date): Promise<void> {
-  const told = await warningsOf(
-    tx,
-    watches.map(({ monitorId }) => monitorId),
-  )
+  const ids = watches.map(({ monitorId }) => monitorId)
+  const told = await warningsOf(tx, ids)
+  const silent = await inMaintenance(tx, ids, now)
   const warnings: Warned[] = []
   const nextLooks: Parameters<typeof setNextLooks>[1] = []
   const due: DueWatch[] = []
   for (const watch of watches) {
     const { monitorId, kind } = watch
-    if (watch.isPaused) {
-      nextLooks.push({ monitorId, kind, nextLookAt: new Date(now.getTime() + PAUSED_LOOK_MS) })
+    if (watch.isPaused || silent.has(monitorId)) {
+      nextLooks.push({ monitorId, kind, nextLookAt: new Date(now.getTime() + SILENT_LOOK_MS) })
       continue
     }
     const identity = watch.identity!

@@ -1,0 +1,153 @@
+import { v7 as uuidv7 } from 'uuid'
+import { createWindow } from '../../control-plane/maintenance/actions.ts'
+import { changeParents } from '../../control-plane/monitors/parent-actions.ts'
+import { type Db, execute, query } from '../../control-plane/platform/postgres.ts'
+import { reviewDue } from '../../control-plane/silences/review-actions.ts'
+import { lookSoon } from '../../control-plane/silences/store.ts'
+import { decide } from '../../control-plane/verdict/decide.ts'
+import { judge } from '../../control-plane/verdict/judge.ts'
+import { newMonitorState } from '../../control-plane/verdict/state.ts'
+import type { MonitorState, Policy } from '../../control-plane/verdict/types.ts'
+import { insertChannel, insertMonitors, resultOf } from './verdict.ts'
+
+const PUBLIC_URL = 'https://picket.example'
+
+export type House = ReturnType<typeof createHouse>
+
+/**
+ * Monitors of one project on a clock of their own: checks go through the real verdict, silences are looked at every
+ * second that passes. What receivers hear is what is queued for them.
+ */
+export function createHouse(db: Db, projectId: string, startMs = Date.UTC(2026, 10, 21, 2)) {
+  const states = new Map<string, MonitorState>()
+  let nowMs = startMs
+  const now = () => new Date(nowMs)
+
+  const addMonitors = async (count: number, spec: { retryCount?: number; name?: string } = {}): Promise<string[]> => {
+    const ids = await insertMonitors(db, projectId, count, spec)
+    const channelId = await insertChannel(db, projectId, ids)
+    // one channel hears of the incidents
+    await execute(
+      db,
+      `INSERT INTO alert_subscriptions (id, project_id, alert_channel_id, alert_type, created_at, updated_at)
+       SELECT :id, :projectId, :channelId, 'incident', now(), now()
+       WHERE NOT EXISTS (SELECT FROM alert_subscriptions WHERE project_id = :projectId)`,
+      { id: uuidv7(), projectId, channelId },
+    )
+    return ids
+  }
+  /** One check of each monitor, judged together: `+` up, `-` down. Several characters are a check each second. */
+  const check = async (ids: string[], checks: string, retryCount = 0) => {
+    for (const one of checks) {
+      const changes = ids.flatMap(id => {
+        const before = states.get(id) ?? newMonitorState(id, 1)
+        const { state, transition, mustStore } = decide(
+          before,
+          countedOf(id, one === '+', nowMs),
+          policyOf(retryCount),
+          nowMs,
+        )
+        states.set(id, state)
+        return mustStore
+          ? [{ monitorId: id, configVersion: 1, state, transitions: transition ? [transition] : [] }]
+          : []
+      })
+      await db.transaction(tx => judge(tx, changes, PUBLIC_URL, now()))
+      await pass(1)
+    }
+  }
+  const look = () => reviewDue(db, 500, now())
+  const pass = async (seconds: number) => {
+    for (let i = 0; i < seconds; i++) {
+      nowMs += 1_000
+      while ((await look()) > 0);
+    }
+  }
+  /** Lets many seconds pass in which nobody looks, and then one look. */
+  const leap = async (seconds: number) => {
+    nowMs += seconds * 1_000
+    while ((await look()) > 0);
+  }
+  return {
+    db,
+    projectId,
+    now,
+    addMonitors,
+    check,
+    look,
+    pass,
+    leap,
+    forget: (id: string) => states.delete(id),
+    maintain: (monitorIds: string[], seconds: number) =>
+      createWindow(
+        { db, review: lookSoon },
+        projectId,
+        {
+          title: 'Move',
+          monitor_ids: monitorIds,
+          starts_at: now().toISOString(),
+          ends_at: new Date(nowMs + seconds * 1_000).toISOString(),
+        },
+        now(),
+      ),
+    depend: (child: string, parents: string[]) =>
+      changeParents({ db, review: lookSoon }, projectId, child, parents, now()),
+    heard: (id: string) => heardOf(db, id),
+  }
+}
+
+function countedOf(monitorId: string, up: boolean, scheduledAtMs: number) {
+  const result = resultOf(monitorId, { up, scheduledAtMs })
+  return { ...result, region: 'us-east', probeId: 'probe-1', responseTimeMs: 12, error: result.error ?? null }
+}
+
+const policyOf = (retryCount: number): Policy => ({
+  configVersion: 1,
+  regions: ['us-east'],
+  retryCount,
+  intervalMs: 30_000,
+  timeoutMs: 5_000,
+  expires: true,
+})
+
+/** What was told of a monitor and its incidents, in order: "down created up resolved". `up-` ends no outage. */
+async function heardOf(db: Db, monitorId: string): Promise<string> {
+  const rows = await query<{ name: string; duration: string | null }>(
+    db,
+    `SELECT d.event_name AS name, e.data->>'down_duration' AS duration FROM deliveries d JOIN events e ON e.id = d.event_id
+     WHERE d.subject = 'monitor:' || CAST(:monitorId AS text)
+       OR d.subject IN (SELECT 'incident:' || id FROM incidents WHERE cause_monitor_id = :monitorId)
+     ORDER BY d.seq`,
+    { monitorId },
+  )
+  const write = ({ name, duration }: { name: string; duration: string | null }) =>
+    name === 'monitor.up' && duration === null ? 'up-' : name.replace(/^\w+\./, '')
+  return rows.map(write).join(' ')
+}
+
+/** What happened to a monitor, told or not, and then to its incidents. */
+export async function eventsOf(db: Db, monitorId: string): Promise<string> {
+  const rows = await query<{ name: string }>(
+    db,
+    `SELECT name FROM events WHERE subject = 'monitor:' || CAST(:monitorId AS text)
+       OR subject IN (SELECT 'incident:' || id FROM incidents WHERE cause_monitor_id = :monitorId)
+     ORDER BY subject LIKE 'incident:%', id`,
+    { monitorId },
+  )
+  return rows.map(({ name }) => name.replace(/^\w+\./, '')).join(' ')
+}
+
+export async function silencesLeft(db: Db): Promise<number> {
+  const [row] = await query<{ count: number }>(db, 'SELECT count(*) AS count FROM silences')
+  return row!.count
+}
+
+export function causesOf(db: Db, monitorId: string) {
+  return query<{ transition: string | null; incident: string | null }>(
+    db,
+    `SELECT t.caused_by_monitor_id AS transition, i.caused_by_monitor_id AS incident
+     FROM transitions t LEFT JOIN incidents i ON i.cause_monitor_id = t.monitor_id AND i.started_at = t.at
+     WHERE t.monitor_id = ? AND t.to_status = 'down' ORDER BY t.at`,
+    [monitorId],
+  )
+}
