@@ -43,6 +43,8 @@ export function exchange(trip: Trip, socket: Socket, hop: Prepared, options: Exc
       headers: hop.headers,
       maxHeaderSize: HEADER_LIMIT_BYTES,
     })
+    // without an agent node takes it for its last one, whatever the headers say
+    request.shouldKeepAlive = hop.keepAlive
     request.once('response', receive)
     // What comes after a whole answer is no matter of ours.
     request.on('error', error => answer?.complete || reject(error))

@@ -11,6 +11,8 @@ export type Prepared = {
   /** name, value, name, value: what node sends without looking at each of them again */
   headers: string[]
   body: Buffer | undefined
+  /** the other side is asked to leave the connection open */
+  keepAlive: boolean
   /** the same request's input, for a redirect */
   given: { headers: Record<string, string>; credentialHeaders: string[] }
 }
@@ -57,6 +59,7 @@ export function prepareRequest(parts: RequestParts): Prepared {
     path: url.pathname + url.search,
     headers: headerList(url.host, parts, body),
     body,
+    keepAlive: parts.keepAlive ?? false,
     given: { headers: parts.headers, credentialHeaders: parts.credentialHeaders ?? [] },
   }
 }

@@ -1,0 +1,118 @@
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import t, { type Test } from 'tap'
+import { targetFailure } from '../../../../shared/egress/failure.ts'
+import {
+  createConnections,
+  createDeadline,
+  createEgress,
+  type Egress,
+  request,
+} from '../../../../shared/egress/index.ts'
+import { createAuthority } from '../../../support/certificates.ts'
+import { startRawServer } from '../../../support/raw-server.ts'
+import { startTlsServer } from '../../../support/tls-server.ts'
+import { waitFor } from '../../../support/wait.ts'
+
+const open = createEgress({ allow: ['127.0.0.0/8'] })
+
+async function startServer(t: Test, handle: RequestListener = (_request, response) => response.end('ok')) {
+  const sockets: Socket[] = []
+  const server = createServer(handle)
+  server.on('connection', socket => sockets.push(socket))
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close().closeAllConnections())
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, sockets }
+}
+
+/** Posts with connections that stay open, one request after the other. */
+function createClient(t: Test, egress: Egress = open) {
+  const connections = createConnections(8)
+  t.teardown(() => connections.close())
+  return async (url: string, maxBodyBytes = 1_000) => {
+    const deadline = createDeadline(2_000)
+    const options = { signal: deadline.signal, maxBodyBytes, followRedirects: false, keepAlive: true, connections }
+    const answer = await request({ url, method: 'POST', headers: {}, body: 'hello', ...options }, egress)
+    deadline.clear()
+    return answer
+  }
+}
+
+t.test('requests to one origin share a connection', async t => {
+  const { url, sockets } = await startServer(t)
+  const post = createClient(t)
+  for (let i = 0; i < 3; i++) t.match(await post(url), { statusCode: 200, error: null, resolvedIp: '127.0.0.1' })
+  t.equal(sockets.length, 1)
+  await Promise.all([post(url), post(url)])
+  t.equal(sockets.length, 2, 'but never at the same time')
+})
+
+t.test('a connection over TLS is negotiated once, and its certificate is still known', async t => {
+  const authority = createAuthority(t)
+  const port = await startTlsServer(t, authority.issue('127.0.0.1', -1, 30))
+  const post = createClient(t, createEgress({ allow: ['127.0.0.0/8'], trust: [authority.ca] }))
+  const first = await post(`https://127.0.0.1:${port}/`)
+  const second = await post(`https://127.0.0.1:${port}/`)
+  t.ok(first.timings.tlsUs > 0)
+  t.equal(second.timings.tlsUs, 0)
+  t.equal(second.certificate?.fingerprint256, first.certificate?.fingerprint256)
+})
+
+t.test('a server that closes after its answer, or has more to say than is wanted, gets another connection', async t => {
+  const closing = await startServer(t, (_request, response) => response.setHeader('Connection', 'close').end('ok'))
+  const talking = await startServer(t, (_request, response) => response.end('x'.repeat(100_000)))
+  const post = createClient(t)
+  for (const { url } of [closing, closing, talking, talking]) t.equal((await post(url)).statusCode, 200)
+  t.same([closing.sockets.length, talking.sockets.length], [2, 2])
+})
+
+t.test('one that was closed between two requests costs the second one nothing', async t => {
+  const { url, sockets } = await startServer(t)
+  const post = createClient(t)
+  await post(url)
+  sockets[0]!.destroy()
+  await waitFor(() => sockets[0]!.destroyed)
+  t.match(await post(url), { statusCode: 200, error: null })
+  t.equal(sockets.length, 2)
+})
+
+t.test('one that the server closes when the second request comes in is replaced by a new one at once', async t => {
+  const heard: number[] = []
+  const port = await startRawServer(t, socket => {
+    const connection = heard.push(0) - 1
+    socket.on('data', () => {
+      heard[connection]!++
+      if (connection === 0 && heard[0] === 2) socket.resetAndDestroy()
+      else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
+    })
+  })
+  const post = createClient(t)
+  await post(`http://127.0.0.1:${port}/`)
+  t.match(await post(`http://127.0.0.1:${port}/`), { statusCode: 200, error: null })
+  t.same(heard, [2, 1])
+})
+
+t.test('a new connection that is cut is a failure and is not asked again', async t => {
+  let requests = 0
+  const port = await startRawServer(t, socket =>
+    socket.once('data', () => {
+      requests++
+      socket.resetAndDestroy()
+    }),
+  )
+  t.match(await createClient(t)(`http://127.0.0.1:${port}/`), { error: { code: 'connection_reset' } })
+  t.equal(requests, 1)
+})
+
+t.test('before each request the guard looks at the address that an open connection leads to', async t => {
+  let isForbidden = false
+  const { url, sockets } = await startServer(t)
+  const assertAllowed = (address: string) => {
+    if (isForbidden) throw targetFailure('blocked_target', `${address} is forbidden now`)
+  }
+  const post = createClient(t, { ...open, assertAllowed })
+  await post(url)
+  isForbidden = true
+  t.match(await post(url), { statusCode: null, error: { code: 'blocked_target' } })
+  t.equal(sockets.length, 1)
+})
