@@ -1,7 +1,7 @@
 import type { AddressInfo, Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
-import { type ReadMail, readMail } from '../../deploy/local/mail/mime.ts'
+import { type ReadMail, readMail } from '../../deploy/local/mail/read-mail.ts'
 import type { Teardown } from './teardown.ts'
 import { waitFor } from './wait.ts'
 
@@ -40,15 +40,17 @@ export async function startSmtp(t: Teardown, options: SMTPServerOptions = {}): P
       done(address.includes('unknown') ? refusal('550 5.1.1 No such user here') : null)
     },
     onData(stream, { envelope, user, secure }, done) {
-      buffer(stream).then(bytes => {
+      const take = async (bytes: Buffer) => {
         const reply = script.shift()
-        if (reply !== undefined) return done(refusal(reply))
+        if (reply !== undefined) throw refusal(reply)
         const from = envelope.mailFrom === false ? '' : envelope.mailFrom.address
         const to = envelope.rcptTo.map(({ address }) => address)
         const raw = bytes.toString('utf8')
-        mails.push({ ...readMail(bytes), from, to, raw, user: String(user ?? ''), isTls: secure })
-        done()
-      }, done)
+        mails.push({ ...(await readMail(bytes)), from, to, raw, user: String(user ?? ''), isTls: secure })
+      }
+      buffer(stream)
+        .then(take)
+        .then(() => done(), done)
     },
     ...options,
   })

@@ -2,8 +2,8 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { StartError } from '../settings.ts'
-import { type ReadMail, readMail } from './mime.ts'
 import { answer } from './pages.ts'
+import { type ReadMail, readMail } from './read-mail.ts'
 
 export type KeptMail = ReadMail & { number: number; receivedAt: Date }
 
@@ -29,9 +29,10 @@ export async function startMailSink(pagePort: number, say: (line: string) => voi
   })
   const mails: KeptMail[] = []
   let count = 0
-  const keep = (bytes: Buffer) => {
+  const keep = async (bytes: Buffer) => {
+    const read = await readMail(bytes)
     count++
-    const mail = { ...readMail(bytes), number: count, receivedAt: new Date() }
+    const mail = { ...read, number: count, receivedAt: new Date() }
     mails.unshift(mail)
     mails.length = Math.min(mails.length, KEPT)
     const { from = '?', to = '?', subject = '?' } = mail.headers
@@ -44,10 +45,9 @@ export async function startMailSink(pagePort: number, say: (line: string) => voi
     disableReverseLookup: true,
     size: SIZE_LIMIT,
     onData(stream, _session, done) {
-      buffer(stream).then(bytes => {
-        keep(bytes)
-        done()
-      }, done)
+      buffer(stream)
+        .then(keep)
+        .then(() => done(), done)
     },
   })
   smtp.on('error', () => {})

@@ -3,7 +3,6 @@ import t from 'tap'
 import { email } from '../../../control-plane/channels/email.ts'
 import type { MailContent } from '../../../control-plane/channels/index.ts'
 import { createMailer } from '../../../control-plane/platform/mail.ts'
-import { readMail } from '../../../deploy/local/mail/mime.ts'
 import { startMailSink } from '../../../deploy/local/mail/sink.ts'
 import { CONTEXT, hostileEnvelope, sampleEnvelope } from '../../support/channel-events.ts'
 
@@ -64,31 +63,3 @@ t.test('it keeps the newest two hundred', async t => {
   t.equal((await get('/')).html.match(/href="\/mails\//g)?.length, 200)
   t.equal((await get('/mails/1')).status, 404)
 })
-
-const MAILS: [string, string, object][] = [
-  [
-    'a plain one',
-    'Subject: Hi\r\n there\r\nFrom: a@b\r\n\r\nOne\r\nTwo',
-    { headers: { subject: 'Hi there', from: 'a@b' }, text: 'One\nTwo', html: null },
-  ],
-  [
-    'words in a header',
-    'Subject: =?UTF-8?Q?Z=C3=BCrich_?=\r\n =?UTF-8?B?w7w=?= x\r\n\r\n',
-    { headers: { subject: 'Zürich ü x' } },
-  ],
-  [
-    'two halves',
-    'Content-Type: multipart/alternative; boundary="b"\r\n\r\n--b\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n=C3=BC =\r\nx=3D\r\n--b\r\nContent-Type: text/html\r\nContent-Transfer-Encoding: base64\r\n\r\nPGI+w7w8L2I+\r\n--b--\r\n',
-    { text: 'ü x=', html: '<b>ü</b>' },
-  ],
-  ['nothing at all', '', { headers: {}, text: '', html: null }],
-  [
-    'a part of itself',
-    `Content-Type: multipart/mixed; boundary=b\r\n\r\n${'--b\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n'.repeat(50)}`,
-    { html: null },
-  ],
-]
-
-for (const [what, bytes, expected] of MAILS) {
-  t.test(`${what} is read as a mail`, async t => t.match(readMail(Buffer.from(bytes)), expected))
-}
