@@ -1,0 +1,132 @@
+import t from 'tap'
+import { startPicket } from '../support/picket.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { startTarget } from '../support/target.ts'
+import { waitFor } from '../support/wait.ts'
+
+t.setTimeout(120_000)
+
+const picket = await startPicket(t)
+const { api } = picket
+const target = await startTarget(t)
+const receiver = await startReceiver(t)
+const hook = { name: 'Hook', type: 'webhook', config: { url: receiver.url }, is_default: true }
+const channel = (await api.post('/alerts/channels', hook)).body.data
+await api.post('/alerts/project-channels', { alert_channel_id: channel.id, alert_type: 'incident' })
+
+const statusOf = async (id: string) => (await api.get(`/monitors/${id}`)).body.data.status
+const reach = (ids: string[], status: string) =>
+  waitFor(async () => (await Promise.all(ids.map(statusOf))).every(one => one === status), {
+    label: `${ids.length} monitors ${status}`,
+    timeoutMs: 20_000,
+  })
+const check = (ids: string[]) => Promise.all(ids.map(id => api.post(`/monitors/${id}/check`)))
+
+/** Monitors of pages of their own that are up. */
+async function watch(names: string[], more: object = {}): Promise<string[]> {
+  const monitors = names.map(name => ({
+    name,
+    type: 'http',
+    url: target.url + name,
+    retry_count: 0,
+    timeout_ms: 2_000,
+    interval_seconds: 30,
+    ...more,
+  }))
+  const made = (await api.post('/monitors/bulk', { monitors })).body.monitors as { id: string }[]
+  const ids = made.map(({ id }) => id)
+  await reach(ids, 'up')
+  return ids
+}
+
+/** "down Router": what the receiver heard of monitors, in the order of arrival. */
+const heard = () =>
+  receiver.received.flatMap(({ json }) =>
+    json.event.startsWith('monitor.') ? `${json.event.slice(8)} ${json.data.monitor.name}` : [],
+  )
+const heardOf = (names: string[]) => heard().filter(one => names.includes(one.split(' ')[1]!))
+const page = (name: string, status: number) => target.behaveAt(`/${name}`, { kind: 'answer', status })
+
+t.test(
+  'A parent and twenty children go down, the children first: one alert; nothing is told of who comes back with it',
+  async t => {
+    const names = Array.from({ length: 20 }, (_, i) => `host-${i}`)
+    const [router] = (await watch(['router'], { retry_count: 1 })) as [string]
+    const children = await watch(names)
+    for (const child of children) await api.put(`/monitors/${child}/parents`, { parent_ids: [router] })
+    for (const name of ['router', ...names]) page(name, 500)
+    await check(children)
+    await reach(children, 'down')
+    await reach([router], 'down')
+    await receiver.waitFor(1, { match: ({ json }) => json.event === 'incident.created' })
+    const [transition] = (await api.get(`/monitors/${children[0]}/transitions`)).body.data
+    await waitFor(async () => {
+      const [newest] = (await api.get(`/monitors/${children[0]}/transitions`)).body.data
+      return newest.caused_by_monitor_id === router
+    })
+    t.equal(transition.to, 'down')
+    const { body } = await api.get('/incidents?status=investigating&per_page=100')
+    const causes = body.data.map((incident: { caused_by_monitor_id: string | null }) => incident.caused_by_monitor_id)
+    t.equal(causes.length, 21)
+    t.equal(causes.filter((cause: string | null) => cause === router).length, 20)
+
+    for (const name of ['router', ...names]) page(name, 200)
+    await check([router, ...children])
+    await check([router, ...children])
+    await reach([router, ...children], 'up')
+    await waitFor(() => heard().includes('up router'), { label: 'the recovery of the router' })
+    t.same(heardOf(['router', ...names]), ['down router', 'up router'])
+    const incidents = receiver.received.filter(({ json }) => json.event.startsWith('incident.'))
+    t.same(
+      incidents.map(({ json }) => json.event),
+      ['incident.created', 'incident.resolved'],
+    )
+  },
+)
+
+t.test('A child that goes down alone is told of as soon as its parent has been asked', async t => {
+  const [gateway, shop] = (await watch(['gateway', 'shop'], { timeout_ms: 20_000 })) as [string, string]
+  await api.put(`/monitors/${shop}/parents`, { parent_ids: [gateway] })
+  page('shop', 500)
+  const sinceMs = Date.now()
+  await check([shop])
+  await waitFor(() => heard().includes('down shop'), { label: 'the outage of the shop' })
+  t.ok(Date.now() - sinceMs < 8_000, 'long before its parent’s timeout')
+  t.ok(
+    target.requests.some(({ path, atMs }) => path === '/gateway' && atMs >= sinceMs),
+    'the parent was checked for it',
+  )
+  t.same(heardOf(['gateway', 'shop']), ['down shop'])
+})
+
+t.test(
+  'Maintenance covers one outage and the beginning of another: only that one is told, when the window ends',
+  async t => {
+    const [brief, lasting] = (await watch(['brief', 'lasting'])) as [string, string]
+    const now = Date.now()
+    const window = {
+      title: 'Move',
+      monitor_ids: [brief, lasting],
+      starts_at: new Date(now - 60_000).toISOString(),
+      ends_at: new Date(now + 3_600_000).toISOString(),
+    }
+    const { id } = (await api.post('/maintenance-windows', window)).body.data
+    page('brief', 500)
+    page('lasting', 500)
+    await check([brief, lasting])
+    await reach([brief, lasting], 'down')
+    page('brief', 200)
+    await check([brief])
+    await reach([brief], 'up')
+    t.same(heardOf(['brief', 'lasting']), [])
+    await api.put(`/maintenance-windows/${id}`, { ends_at: new Date(Date.now() + 1_500).toISOString() })
+    await waitFor(() => heard().includes('down lasting'), { label: 'the outage that goes on' })
+    page('lasting', 200)
+    await check([lasting])
+    await waitFor(() => heard().includes('up lasting'), { label: 'its end' })
+    t.same(heardOf(['brief', 'lasting']), ['down lasting', 'up lasting'])
+    const { data } = (await api.get(`/analytics/uptime?monitor_id=${brief}`)).body
+    t.equal(data.seconds.down, 0, 'an outage in maintenance does not count')
+    t.ok(data.maintenance_seconds > 1)
+  },
+)
