@@ -13,7 +13,7 @@ const RECHECK_AFTER_MS = [1_000, 3_000, 5_000, 5_000, 5_000]
 const LONGEST_DOUBT_MS = 60_000
 const LONGEST_GRACE_MS = 3_600_000 + 130_000
 /** from the probe to the verdict */
-const ON_THE_WAY_MS = 2_000
+const ON_THE_WAY_MS = 5_000
 
 const timeoutOf = ({ timeoutMs, intervalSeconds }: Pace) => Math.min(timeoutMs, intervalSeconds * 1_000)
 

@@ -51,7 +51,7 @@ t.test(
   'A parent and twenty children go down, the children first: one alert; nothing is told of who comes back with it',
   async t => {
     const names = Array.from({ length: 20 }, (_, i) => `host-${i}`)
-    const [router] = (await watch(['router'], { retry_count: 1 })) as [string]
+    const [router] = (await watch(['router'], { retry_count: 1, timeout_ms: 10_000 })) as [string]
     const children = await watch(names)
     for (const child of children) await api.put(`/monitors/${child}/parents`, { parent_ids: [router] })
     for (const name of ['router', ...names]) page(name, 500)

@@ -153,7 +153,7 @@ t.test('A child whose parent recovers from a doubt is told of', async t => {
   await house.check([child], '-')
   t.equal(await house.heard(child), '')
   await house.check([parent], '+', 2)
-  await house.pass(8)
+  await house.pass(10)
   t.equal(await house.heard(child), 'down created')
 })
 

@@ -27,14 +27,14 @@ t.test('why a monitor may have to be silent, by its ancestors', async t => {
   const quick = { retryCount: 0, timeoutMs: 1_000 }
   const rows: [string, Ancestor[], object][] = [
     ['none', [], { isParentDown: false, doubtMs: null, askMs: null }],
-    ['one that is well', [ancestor('a')], { isParentDown: false, doubtMs: null, askMs: 21_000 }],
+    ['one that is well', [ancestor('a')], { isParentDown: false, doubtMs: null, askMs: 24_000 }],
     ['one that is down', [ancestor('a', { status: 'down' })], { isParentDown: true }],
-    ['the slowest counts', [ancestor('a', quick), ancestor('b')], { askMs: 21_000 }],
+    ['the slowest counts', [ancestor('a', quick), ancestor('b')], { askMs: 24_000 }],
     ['a heartbeat cannot be asked', [ancestor('a', { isAskable: false })], { askMs: null }],
     [
       'of those that fail the slowest',
       [ancestor('a', { ...quick, isFailing: true }), ancestor('b')],
-      { doubtMs: 3_000 },
+      { doubtMs: 6_000 },
     ],
   ]
   for (const [title, ancestors, expected] of rows) t.match(reasonsOf(ancestors, null), expected, title)
@@ -42,17 +42,17 @@ t.test('why a monitor may have to be silent, by its ancestors', async t => {
 
 t.test('how long a monitor may need to go down, and to come back', async t => {
   const rows: [string, Partial<Pace>, number, number][] = [
-    ['the pauses and attempts of its re-checks', {}, 21_000, 77_000],
-    ['without re-checks', { retryCount: 0 }, 7_000, 77_000],
-    ['at most a minute', { timeoutMs: 60_000, retryCount: 5 }, 60_000, 187_000],
+    ['the pauses and attempts of its re-checks', {}, 24_000, 80_000],
+    ['without re-checks', { retryCount: 0 }, 10_000, 80_000],
+    ['at most a minute', { timeoutMs: 60_000, retryCount: 5 }, 60_000, 190_000],
     [
       'a timeout above the interval is cut to it',
       { timeoutMs: 60_000, intervalSeconds: 30, retryCount: 0 },
-      32_000,
-      97_000,
+      35_000,
+      100_000,
     ],
-    ['a heartbeat has its own interval', { isHeartbeat: true, heartbeatInterval: 600 }, 21_000, 600_000],
-    ['of which an hour is waited for', { isHeartbeat: true, heartbeatInterval: 86_400 }, 21_000, 3_730_000],
+    ['a heartbeat has its own interval', { isHeartbeat: true, heartbeatInterval: 600 }, 24_000, 600_000],
+    ['of which an hour is waited for', { isHeartbeat: true, heartbeatInterval: 86_400 }, 24_000, 3_730_000],
   ]
   for (const [title, pace, doubtMs, graceMs] of rows) {
     t.equal(doubtMsOf({ ...PACE, ...pace }), doubtMs, `${title}: down`)
