@@ -1,0 +1,141 @@
+import t from 'tap'
+import { markMaintenance } from '../../control-plane/analytics/maintenance.ts'
+import { statusHistory } from '../../control-plane/analytics/store.ts'
+import { uptimeByWindow, windowsUntil } from '../../control-plane/analytics/summary.ts'
+import { timeInStatus } from '../../control-plane/analytics/summary-store.ts'
+import { intervalsOf, summarize } from '../../control-plane/analytics/uptime.ts'
+import { lookAtDue } from '../../control-plane/expiry/actions.ts'
+import { changeWindow, createWindow, deleteWindow, planDue } from '../../control-plane/maintenance/actions.ts'
+import { inMaintenance, periodsOf } from '../../control-plane/maintenance/store.ts'
+import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
+import { createDatabase } from '../support/database.ts'
+import { insertWatched, meet, warningsAbout } from '../support/expiry.ts'
+import { insertTenant } from '../support/tenant.ts'
+import { insertMonitors } from '../support/verdict.ts'
+
+const { url } = await createDatabase(t)
+const db = createPostgres(url)
+const other = createPostgres(url)
+t.teardown(() => Promise.all([db.destroy(), other.destroy()]))
+const tools = { db, review: async () => {} }
+
+const at = (time: string) => new Date(`2026-03-${time.replace(' ', 'T')}:00Z`)
+const LONG_AGO = at('01 00:00')
+const LATER = at('31 23:59')
+const NIGHTLY = { title: 'Backup', cron: '30 2 * * *', duration_minutes: 60, time_zone: 'Europe/Berlin' }
+
+async function family(count = 1) {
+  const { projectId } = await insertTenant(db)
+  return { projectId, ids: await insertMonitors(db, projectId, count) }
+}
+
+async function periods(projectId: string, id: string, until = LATER): Promise<string[]> {
+  const write = (date: Date) => date.toISOString().slice(8, 16).replace('T', ' ')
+  const found = await periodsOf(db, projectId, id, LONG_AGO, until)
+  return found.map(({ startsAt, endsAt }) => `${write(startsAt)} to ${write(endsAt)}`)
+}
+
+async function planAll(now: Date): Promise<void> {
+  while ((await planDue(db, 10, now)) > 0);
+}
+
+t.test('Each night is written down before it begins, over the change of the clocks', async t => {
+  const { projectId, ids } = await family()
+  await createWindow(tools, projectId, { ...NIGHTLY, monitor_ids: ids }, at('27 12:00'))
+  t.same(await periods(projectId, ids[0]!), ['28 01:30 to 28 02:30'])
+  await planAll(at('28 01:29'))
+  t.same(await periods(projectId, ids[0]!), ['28 01:30 to 28 02:30'], 'nothing to do before')
+  await planAll(at('28 01:30'))
+  await planAll(at('29 01:00'))
+  const nights = ['28 01:30 to 28 02:30', '29 01:00 to 29 02:00', '30 00:30 to 30 01:30']
+  t.same(await periods(projectId, ids[0]!), nights)
+  t.same([...(await inMaintenance(db, ids, at('29 01:59')))], ids)
+  t.same([...(await inMaintenance(db, ids, at('29 02:00')))], [])
+})
+
+t.test(
+  'Nights in which no process ran were maintenance all the same, and several processes plan each once',
+  async t => {
+    const { projectId, ids } = await family(20)
+    for (const id of ids) await createWindow(tools, projectId, { ...NIGHTLY, monitor_ids: [id] }, at('20 12:00'))
+    for (let i = 0; i < 12; i++) await Promise.all([db, other, db, other].map(pool => planDue(pool, 7, at('25 12:00'))))
+    await planAll(at('25 12:00'))
+    for (const id of ids) t.equal((await periods(projectId, id)).length, 6, 'five nights, and the next')
+  },
+)
+
+t.test('A window with an end plans nothing after it', async t => {
+  const { projectId, ids } = await family()
+  const bounded = { ...NIGHTLY, monitor_ids: ids, ends_at: at('22 12:00').toISOString() }
+  await createWindow(tools, projectId, bounded, at('20 12:00'))
+  await planAll(at('31 12:00'))
+  t.same(await periods(projectId, ids[0]!), ['21 01:30 to 21 02:30', '22 01:30 to 22 02:30'])
+  t.same(
+    await query(db, 'SELECT 1 FROM maintenance_windows WHERE project_id = ? AND planned_at IS NOT NULL', [projectId]),
+    [],
+  )
+})
+
+t.test('Maintenance counts apart in the uptime, also when its window was moved or deleted since', async t => {
+  const { projectId, ids } = await family()
+  const [id] = ids as [string]
+  const once = {
+    title: 'Move',
+    monitor_ids: ids,
+    starts_at: at('10 10:00').toISOString(),
+    ends_at: at('10 14:00').toISOString(),
+  }
+  const moved = await createWindow(tools, projectId, once, at('10 09:00'))
+  await changeWindow(tools, projectId, moved.id, { ends_at: at('10 12:00').toISOString() }, at('10 11:00'))
+  await changeWindow(tools, projectId, moved.id, { title: 'Moved' }, at('10 15:00'))
+  await deleteWindow(tools, projectId, moved.id, at('10 16:00'))
+  t.same(await periods(projectId, id), ['10 10:00 to 10 11:00', '10 11:00 to 10 12:00'])
+
+  const rows = [
+    ['up', at('10 00:00')],
+    ['down', at('10 10:30')],
+    ['up', at('10 13:00')],
+  ] as const
+  for (const [status, time] of rows) {
+    await execute(
+      db,
+      `INSERT INTO transitions (id, project_id, monitor_id, to_status, at, quorum, summary, explanation, created_at)
+       VALUES (gen_random_uuid(), :projectId, :id, :status, :time, 'full', '', '{}', now())`,
+      { projectId, id, status, time },
+    )
+  }
+  const { before, changes } = await statusHistory(db, projectId, id, at('10 10:00'), at('10 20:00'))
+  const intervals = intervalsOf(before, changes, at('10 10:00'), at('10 20:00'))
+  const uptime = summarize(
+    markMaintenance(intervals, await periodsOf(db, projectId, id, at('10 10:00'), at('10 20:00'))),
+  )
+  t.equal(uptime.maintenanceSeconds, 2 * 3_600)
+  t.match(uptime.seconds, { up: 7 * 3_600, down: 3_600 }, 'an hour and a half of the outage were in maintenance')
+  t.equal(uptime.uptimePercentage, 87.5)
+
+  const now = at('11 00:00')
+  const summary = uptimeByWindow(await timeInStatus(db, projectId, windowsUntil(now), now))
+  const percentage = Math.round((21 / 22) * 1_000_000) / 10_000
+  t.same(summary, { '24h': percentage, '7d': percentage, '30d': percentage, '90d': percentage })
+})
+
+t.test('A certificate that ends soon is told of after maintenance', async t => {
+  const { projectId } = await insertTenant(db)
+  const { id } = await insertWatched(db, projectId)
+  const now = at('12 10:00')
+  const ends = new Date(now.getTime() + 5 * 86_400_000)
+  const window = {
+    title: 'Move',
+    monitor_ids: [id],
+    starts_at: now.toISOString(),
+    ends_at: at('12 12:00').toISOString(),
+  }
+  await createWindow(tools, projectId, window, now)
+  await meet(db, id, now, { ends })
+  const look = (time: Date) => lookAtDue(db, 'https://picket.example', 100, time)
+  await look(at('12 10:01'))
+  await look(at('12 11:59'))
+  t.same(await warningsAbout(db, id), [])
+  await look(at('12 12:10'))
+  t.match(await warningsAbout(db, id), [{ name: 'monitor.ssl_expiry', days: 5 }])
+})
