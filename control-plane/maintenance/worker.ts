@@ -3,7 +3,8 @@ import { type Loop, type LoopTools, startLoop } from '../platform/loop.ts'
 import type { Db } from '../platform/postgres.ts'
 import { planDue } from './actions.ts'
 
-const EVERY_MS = 5_000
+/** starts are two minutes apart at least, and each is written down one ahead */
+const EVERY_MS = 10_000
 const AT_ONCE = 50
 
 /** Keeps the next period of every window written down ahead. Any number of processes may do so. */

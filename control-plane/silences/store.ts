@@ -162,6 +162,12 @@ export async function storeCauses(tx: Tx, causes: Cause[]): Promise<void> {
   )
 }
 
+/** When the next silence is to be looked at, null without any. */
+export async function nextReviewDue(db: Db): Promise<Date | null> {
+  const [row] = await query<{ due: Date | null }>(db, 'SELECT min(due_at) AS due FROM silences')
+  return row?.due ?? null
+}
+
 /** Takes up to `limit` monitors whose parents have not been asked yet; nobody else will ask for them. */
 export async function claimUnasked(db: Db, limit: number): Promise<string[]> {
   const rows = await query<{ id: string }>(
@@ -184,4 +190,5 @@ export async function noteAnswered(db: Db, monitorIds: string[], now: Date): Pro
        FOR UPDATE)`,
     { monitorIds, now },
   )
+  await query(db, `SELECT pg_notify('silences', '')`)
 }
