@@ -4,21 +4,17 @@ import { sealConfig, sealSigningSecret } from '../../control-plane/channels/seal
 import { enqueueDeliveries } from '../../control-plane/deliveries/actions.ts'
 import type { DeliveryRow } from '../../control-plane/deliveries/log-entry.ts'
 import { findDelivery } from '../../control-plane/deliveries/store.ts'
-import { type DeliveryWorker, startDeliveryWorker } from '../../control-plane/deliveries/worker.ts'
+import type { DeliveryWorker } from '../../control-plane/deliveries/worker.ts'
 import { insertEvents } from '../../control-plane/events/store.ts'
-import { createMetrics, type Metrics } from '../../control-plane/platform/metrics.ts'
-import { createPostgres, type Db, execute, listen, query } from '../../control-plane/platform/postgres.ts'
+import { createPostgres, type Db, execute, query } from '../../control-plane/platform/postgres.ts'
 import { createSecrets } from '../../control-plane/platform/secrets.ts'
-import { createEgress } from '../../shared/egress/index.ts'
-import { createLog } from '../../shared/log.ts'
 import { createDatabase } from './database.ts'
+import { startWorker, type WorkerOptions } from './delivery-worker.ts'
 import type { Teardown } from './teardown.ts'
 import { insertTenant, type Tenant } from './tenant.ts'
 import { waitFor } from './wait.ts'
 
 export const SIGNING_SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
-
-export type WorkerOptions = { trust?: string[]; relayUrl?: string; metrics?: Metrics }
 
 /** A queue on a database of its own, with what fills it, empties it and looks into it. */
 export type Delivering = {
@@ -80,35 +76,6 @@ export async function createDelivering(t: Teardown): Promise<Delivering> {
       return Object.fromEntries(rows.map(({ status, count }) => [status, count]))
     },
   }
-}
-
-/** One process's share of the work, with its ear to NOTIFY. */
-export function startWorker(
-  t: Teardown,
-  { url, db, secretKey, ...options }: WorkerOptions & { url: string; db: Db; secretKey: Buffer },
-): DeliveryWorker {
-  const log = createLog('test', 'silent')
-  const worker = startDeliveryWorker({
-    db,
-    secrets: createSecrets(secretKey),
-    egress: createEgress({ allow: ['127.0.0.0/8'], trust: options.trust ?? [] }),
-    log,
-    metrics: options.metrics ?? createMetrics(),
-    publicUrl: 'http://picket.test',
-    mailer: null,
-    relayUrl: options.relayUrl ?? null,
-  })
-  const listener = listen(
-    url,
-    ['deliveries', 'relay'],
-    channel => (channel === 'relay' ? worker.wakeRelay() : worker.wake()),
-    log,
-  )
-  t.teardown(async () => {
-    await listener.stop()
-    await worker.stop()
-  })
-  return worker
 }
 
 function send(db: Db, projectId: string, channelId: string, subjects: string[]): Promise<string[]> {

@@ -1,0 +1,99 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t, { type Test } from 'tap'
+import { createMetrics } from '../../control-plane/platform/metrics.ts'
+import { query } from '../../control-plane/platform/postgres.ts'
+import { createDelivering } from '../support/delivering.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { waitFor } from '../support/wait.ts'
+
+t.setTimeout(90_000)
+
+/** Counts deliveries by their id and keeps nothing else of them. */
+async function startCounter(t: Test) {
+  const arrivals = new Map<string, { times: number; atMs: number }>()
+  const server = createServer((request, response) => {
+    const id = String(request.headers['x-service-delivery'])
+    arrivals.set(id, { times: (arrivals.get(id)?.times ?? 0) + 1, atMs: Date.now() })
+    request.resume().on('end', () => response.end())
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close().closeAllConnections())
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, arrivals }
+}
+
+t.test('10,000 transitions in one go are all delivered, each once, and the process stays small', async t => {
+  const queue = await createDelivering(t)
+  const counter = await startCounter(t)
+  const channels = await Promise.all(Array.from({ length: 20 }, () => queue.channel(counter.url)))
+  const worker = queue.startWorker(t)
+  const ids: string[] = []
+  let mostBytes = 0
+  const beforeBytes = process.memoryUsage().rss
+  const watching = setInterval(() => {
+    mostBytes = Math.max(mostBytes, process.memoryUsage().rss - beforeBytes)
+  }, 50)
+  for (let part = 0; part < 20; part++) {
+    const about = Array.from({ length: 500 }, (_, i) => `monitor:${part}-${i}`)
+    ids.push(...(await queue.send(channels[part]!, ...about)))
+  }
+  await waitFor(() => counter.arrivals.size === ids.length, { timeoutMs: 60_000, label: '10,000 deliveries' })
+  await worker.stop()
+  clearInterval(watching)
+  t.same(new Set(counter.arrivals.keys()), new Set(ids))
+  t.equal([...counter.arrivals.values()].filter(one => one.times !== 1).length, 0)
+  const delivered = 'SELECT status, count(*) AS count FROM deliveries GROUP BY status'
+  t.same(await query(queue.db, delivered), [{ status: 'delivered', count: 10_000 }])
+  t.ok(mostBytes < 300 * 2 ** 20, `${Math.round(mostBytes / 2 ** 20)} MB more than before`)
+})
+
+t.test('one receiver of 200 that hangs changes nothing for the others', async t => {
+  const queue = await createDelivering(t)
+  const counter = await startCounter(t)
+  const hanging = await startReceiver(t)
+  hanging.always('hang')
+  const channels = await Promise.all(Array.from({ length: 199 }, () => queue.channel(counter.url)))
+  const stuck = await queue.channel(hanging.url)
+  queue.startWorker(t)
+
+  /** An event to each channel; the 99th percentile of how long they took, in ms. */
+  const p99 = async (subject: string) => {
+    const sent = await Promise.all(
+      channels.map(async channel => {
+        const [id] = await queue.send(channel, subject)
+        return { id: id!, atMs: Date.now() }
+      }),
+    )
+    await waitFor(() => sent.every(({ id }) => counter.arrivals.has(id)), { label: subject })
+    const waits = sent.map(({ id, atMs }) => counter.arrivals.get(id)!.atMs - atMs).sort((a, b) => a - b)
+    return waits[Math.floor(waits.length * 0.99)]!
+  }
+  await p99('monitor:warm')
+  const before = await p99('monitor:before')
+  await queue.send(stuck, ...Array.from({ length: 500 }, (_, i) => `monitor:${i}`))
+  await hanging.waitFor(8)
+  const during = await p99('monitor:during')
+  t.equal(hanging.received.length, 8, 'the receiver that hangs has eight requests and no more')
+  t.ok(during < before + 250, `p99 of ${during} ms, and ${before} ms before`)
+  await hanging.close()
+})
+
+t.test('a queue with nothing to do asks PostgreSQL one thing in ten seconds', async t => {
+  const queue = await createDelivering(t)
+  const statements: string[] = []
+  const metrics = createMetrics()
+  const worker = queue.startWorker(t, { metrics })
+  const rounds = async (loop: string) => {
+    const { text } = await metrics.render()
+    return Number(new RegExp(`picket_loop_rounds_total\\{loop="${loop}",outcome="ok"\\} (\\d+)`).exec(text)?.[1] ?? 0)
+  }
+  worker.wake()
+  await waitFor(async () => (await rounds('deliver')) >= 2, { label: 'the first rounds' })
+  queue.db.on('query', ({ sql }) => statements.push(sql))
+  const before = await rounds('deliver')
+  await waitFor(async () => (await rounds('deliver')) > before, {
+    timeoutMs: 15_000,
+    label: 'a round without a reason',
+  })
+  t.equal(statements.length, 1, statements.join('\n'))
+})
