@@ -90,8 +90,7 @@ export function ancestorsOf(db: Db, monitorIds: string[]): Promise<Ancestor[]> {
          WHERE v.monitor_id = a.id AND (cell->>'state' = 'failing' OR (cell->>'failures')::integer > 0)
        ) AS "isFailing",
        a.status IN ('up', 'degraded') AND a.type <> 'heartbeat' AND a.url IS NOT NULL AND NOT a.is_paused AS "isAskable"
-     FROM ancestors_of(?::uuid[]) kin JOIN monitors a ON a.id = kin.ancestor_id
-     WHERE a.deleted_at IS NULL`,
+     FROM ancestors_of(?::uuid[]) kin JOIN monitors a ON a.id = kin.ancestor_id`,
     [monitorIds],
   )
 }

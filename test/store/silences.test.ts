@@ -3,7 +3,7 @@ import { deleteWindow } from '../../control-plane/maintenance/actions.ts'
 import { createPostgres } from '../../control-plane/platform/postgres.ts'
 import { reviewDue } from '../../control-plane/silences/review-actions.ts'
 import { lookSoon, silencedMonitors } from '../../control-plane/silences/store.ts'
-import { pauseMonitor } from '../../control-plane/verdict/actions.ts'
+import { deleteMonitor, pauseMonitor } from '../../control-plane/verdict/actions.ts'
 import { createDatabase } from '../support/database.ts'
 import { causesOf, createHouse, eventsOf, type House, silencesLeft } from '../support/silences.ts'
 import { insertTenant } from '../support/tenant.ts'
@@ -166,6 +166,26 @@ t.test('Parents that are taken away end the silence', async t => {
   await house.pass(60)
   t.equal(await house.heard(child), 'down created')
 })
+
+t.test(
+  'A parent that is deleted or paused while it is down keeps nobody silent any more, nor do those above it',
+  async t => {
+    const house = await newHouse()
+    const tools = { db, publicUrl: 'https://picket.example' }
+    const [top, middle, paused] = [await one(house, '+-'), await one(house), await one(house, '+-')]
+    const [child, other] = [await one(house), await one(house)]
+    await house.depend(middle, [top])
+    await house.depend(child, [middle])
+    await house.depend(other, [paused])
+    await house.check([child, other], '-')
+    await house.pass(60)
+    t.same([await house.heard(child), await house.heard(other)], ['', ''])
+    await deleteMonitor(tools, house.projectId, middle, house.now())
+    await pauseMonitor(tools, house.projectId, paused, house.now())
+    for (let i = 0; i < 4; i++) await house.leap(30)
+    t.same([await house.heard(child), await house.heard(other)], ['down created', 'down created'])
+  },
+)
 
 t.test('A monitor that is paused in a silence leaves nothing to tell but the end of what was told', async t => {
   const house = await newHouse()

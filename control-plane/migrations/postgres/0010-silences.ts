@@ -70,13 +70,17 @@ export async function up(db: Knex): Promise<void> {
     ALTER TABLE transitions ADD COLUMN caused_by_monitor_id uuid;
     ALTER TABLE incidents ADD COLUMN caused_by_monitor_id uuid;
 
+    -- not through monitors that are deleted: nobody could see why
     CREATE FUNCTION ancestors_of(ids uuid[]) RETURNS TABLE (monitor_id uuid, ancestor_id uuid, distance integer)
     LANGUAGE sql STABLE AS $$
       WITH RECURSIVE lineage (monitor_id, ancestor_id, distance) AS (
-        SELECT p.monitor_id, p.parent_id, 1 FROM monitor_parents p WHERE p.monitor_id = ANY (ids)
+        SELECT p.monitor_id, p.parent_id, 1
+        FROM monitor_parents p JOIN monitors m ON m.id = p.parent_id AND m.deleted_at IS NULL
+        WHERE p.monitor_id = ANY (ids)
         UNION
         SELECT lineage.monitor_id, p.parent_id, lineage.distance + 1
         FROM lineage JOIN monitor_parents p ON p.monitor_id = lineage.ancestor_id
+          JOIN monitors m ON m.id = p.parent_id AND m.deleted_at IS NULL
         WHERE lineage.distance < 32
       )
       SELECT lineage.monitor_id, lineage.ancestor_id, min(lineage.distance)::integer FROM lineage GROUP BY 1, 2
