@@ -12,8 +12,8 @@ export type Posted = { url: string; headers: Record<string, string>; body: Buffe
 
 /**
  * Posts once through the egress guard, under one deadline that covers the body of the answer; redirects are not
- * followed and no more than `maxAnswerBytes` are read. `connections` are used again: one that the receiver closed meanwhile
- * costs a second request at once. Never rejects for what the receiver does.
+ * followed and no more than `maxAnswerBytes` are read. `connections` are used again. Never
+ * rejects for what the receiver does.
  */
 export async function post(
   posted: Posted,

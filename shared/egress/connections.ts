@@ -21,8 +21,8 @@ export type Connections = {
   close(): void
 }
 
-/** Less than the five seconds after which many servers close theirs. */
-const IDLE_MS = 4_000
+/** Much less than the seconds after which servers close theirs: a request must not meet a connection that is being closed. */
+const IDLE_MS = 1_000
 
 /** After this the name is asked for again, so that a receiver that moves is followed. */
 const MAX_AGE_US = 60_000_000

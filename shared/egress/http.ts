@@ -9,7 +9,7 @@ import type { Egress } from './index.ts'
 import { nowUs } from './monotonic.ts'
 import { type Prepared, prepareRequest, type RequestParts } from './prepare.ts'
 import { follow, isRedirect } from './redirect.ts'
-import { enter, finish, startTrip, type Trip, throwIfAborted } from './trip.ts'
+import { enter, finish, startTrip, type Trip } from './trip.ts'
 
 /** Redirects that are followed at most (decisions 3.4). */
 const REDIRECT_LIMIT = 10
@@ -22,7 +22,7 @@ export type SendOptions = {
   followRedirects: boolean
   /** default true; false reads the body for its time only, and `body` is its first SAMPLE_BYTES */
   keepBody?: boolean
-  /** open ones are used again and kept; only with `keepAlive`, and for requests that may arrive twice */
+  /** open ones are used again and kept, with `keepAlive`. One that breaks is a failure like any: nothing is sent twice. */
   connections?: Connections
 }
 
@@ -80,18 +80,8 @@ async function travel(
   answer: HttpAnswer,
   received: Received,
 ): Promise<Prepared | null> {
-  const kept = options.connections?.take(hop) ?? null
-  if (kept) {
-    try {
-      return await converse(trip, hop, kept, options, egress, answer, received)
-    } catch (error) {
-      throwIfAborted(trip)
-      // Closed by the other side while nobody spoke, as servers do: no answer of this request, so it goes out anew.
-      if (answer.statusCode !== null || failureOf(error).code !== 'connection_reset') throw error
-      enter(trip, firstPhaseOf(hop.host))
-    }
-  }
-  const connection = await connect(trip, hop, egress, answer)
+  const kept = options.connections?.take(hop)
+  const connection = kept ?? (await connect(trip, hop, egress, answer))
   return await converse(trip, hop, connection, options, egress, answer, received)
 }
 

@@ -70,6 +70,17 @@ t.test('POST /alerts/log/{id}/retry 200 sends the stored bytes again, under the 
   t.match(await ended(), { status: 'delivered', attempts: [{ response_code: 410 }, { response_code: 200 }] })
 })
 
+t.test('POST /alerts/log/{id}/retry 200 after a rotation: the same bytes, signed with the new secret', async t => {
+  const { key, receiver, id, channelId, secret } = await sendTest(t)
+  const rotated = await api.call('POST', `/alerts/channels/${channelId}/rotate-secret`, { key })
+  await api.call('POST', `/alerts/log/${id}/retry`, { key })
+  const [first, again] = await receiver.waitFor(2)
+  t.equal(again?.rawBody, first?.rawBody)
+  const signedWith = (one: string) => `sha256=${createHmac('sha256', one).update(first!.rawBody).digest('hex')}`
+  t.equal(first?.headers['x-service-signature'], signedWith(secret))
+  t.equal(again?.headers['x-service-signature'], signedWith(rotated.body.data.signing_secret))
+})
+
 t.test(
   'POST /alerts/log/{id}/retry 409 while the delivery is still being attempted or its channel is paused',
   async t => {

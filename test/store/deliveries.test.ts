@@ -82,16 +82,21 @@ t.test('50 failed deliveries in a row pause a channel; the rest is skipped and c
   const receiver = await startReceiver(t)
   receiver.always(400)
   const channelId = await queue.channel(receiver.url)
+  const [waiting] = await queue.send(channelId, 'monitor:waiting')
+  await execute(db, `UPDATE delivery_lanes SET next_attempt_at = now() + interval '1 hour'`)
   const ids = await queue.send(channelId, ...Array(60).fill('monitor:a'))
   queue.startWorker(t)
   const last = await queue.ended(ids.at(-1)!)
   t.equal(last.status, 'skipped')
-  const [channel] = await query<{ is_paused: boolean; paused_reason: string; consecutive_failures: number }>(
-    db,
-    'SELECT is_paused, paused_reason, consecutive_failures FROM alert_channels WHERE id = ?',
-    [channelId],
-  )
-  t.match(channel, { is_paused: true, consecutive_failures: 50, paused_reason: /50 deliveries in a row failed/ })
+  t.equal((await queue.entry(waiting!)).status, 'skipped', 'what waits for its time, too')
+  const columns = 'is_paused, paused_at, paused_reason, consecutive_failures'
+  const [channel] = await query(db, `SELECT ${columns} FROM alert_channels WHERE id = ?`, [channelId])
+  t.match(channel, {
+    is_paused: true,
+    paused_at: Date,
+    consecutive_failures: 50,
+    paused_reason: /50 deliveries in a row failed/,
+  })
   t.equal(receiver.received.length, 50)
 
   await t.rejects(replayDelivery(db, tenant.projectId, last.id, new Date()), /the channel is paused/)

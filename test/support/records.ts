@@ -113,6 +113,7 @@ export function bodyOf({ name }: Operation, records: Records): Record<string, un
     'POST /alerts/rules': { ...rule, ...switches },
     'PUT /alerts/rules/{id}': { ...rule, ...switches, remind_every_minutes: 30 },
     'PUT /alerts/settings': { is_digest_enabled: true, digest_threshold: 10 },
+    'POST /alerts/relay/redrive': { channel_id: records.alert_channel_id },
     'POST /incidents': { ...incident, message: 'We are looking.', monitor_ids: [records.monitor_id] },
     'PUT /incidents/{id}': incident,
     'POST /incidents/{id}/updates': { message: 'Found it.', status: 'identified', is_internal: false },
