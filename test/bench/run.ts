@@ -4,6 +4,7 @@ import { build } from '../../deploy/local/build.mjs'
 import type { Teardown } from '../support/teardown.ts'
 import { benchAlerting } from './alerting.ts'
 import { benchHttps } from './check-cpu.ts'
+import { benchDeliveries } from './deliveries.ts'
 import { benchEndToEnd } from './end-to-end.ts'
 import { benchHeartbeats } from './heartbeats.ts'
 import { benchIngest } from './ingest.ts'
@@ -21,6 +22,7 @@ const PARTS: Record<string, (t: Teardown, engines: Engines) => Promise<Figure[]>
   'end-to-end': benchEndToEnd,
   ingest: benchIngest,
   alerting: benchAlerting,
+  deliveries: benchDeliveries,
   heartbeats: benchHeartbeats,
 }
 
