@@ -2,6 +2,7 @@ import { newDeliveryId } from '../platform/ids.ts'
 import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
 import { conflict, notFound } from '../web/errors.ts'
 import { lockChannels } from './lane-store.ts'
+import { DUE_AT_ONCE } from './lanes.ts'
 import type { NewDelivery } from './types.ts'
 
 /**
@@ -29,7 +30,7 @@ export async function enqueueDeliveries(tx: Tx, deliveries: NewDelivery[], now: 
        RETURNING channel_id, subject, status
      ), lanes AS (
        INSERT INTO delivery_lanes (channel_id, subject, next_attempt_at)
-       SELECT DISTINCT channel_id, subject, :now::timestamptz FROM added WHERE status = 'pending'
+       SELECT DISTINCT channel_id, subject, ${DUE_AT_ONCE} FROM added WHERE status = 'pending'
        ORDER BY channel_id, subject
        ON CONFLICT (channel_id, subject) DO UPDATE SET next_attempt_at = delivery_lanes.next_attempt_at
      )
@@ -63,7 +64,7 @@ export async function replayDelivery(db: Db, projectId: string, id: string, now:
     await execute(tx, `UPDATE deliveries SET ${REPLAYED} WHERE id = :id`, { id, now })
     await execute(
       tx,
-      `INSERT INTO delivery_lanes (channel_id, subject, next_attempt_at) VALUES (:channelId, :subject, :now)
+      `INSERT INTO delivery_lanes (channel_id, subject, next_attempt_at) VALUES (:channelId, :subject, ${DUE_AT_ONCE})
        ON CONFLICT (channel_id, subject) DO UPDATE SET next_attempt_at = delivery_lanes.next_attempt_at`,
       { channelId: delivery.channelId, subject: delivery.subject, now },
     )

@@ -19,4 +19,10 @@ export const PROCESS_CONCURRENCY = 2_048
 /** What one round claims at most, so that rounds stay short. */
 export const CLAIM_LIMIT = 256
 
+/**
+ * SQL: when a lane that is new is due. Some seconds ago, because whoever queues a delivery may be another machine, whose
+ * clock is ahead of the one that sends it.
+ */
+export const DUE_AT_ONCE = `:now::timestamptz - interval '5 seconds'`
+
 export type Lane = { channelId: string; subject: string }

@@ -2,6 +2,7 @@ import { isId } from '../platform/ids.ts'
 import { type Db, query } from '../platform/postgres.ts'
 import { conflict, notFound } from '../web/errors.ts'
 import { REPLAYED } from './actions.ts'
+import { DUE_AT_ONCE } from './lanes.ts'
 
 /** What one call puts back at most, oldest first. */
 const AT_ONCE = 10_000
@@ -34,7 +35,7 @@ export async function redrive(db: Db, projectId: string, channelId: string | nul
          RETURNING deliveries.channel_id, deliveries.subject
        ), lanes AS (
          INSERT INTO delivery_lanes (channel_id, subject, next_attempt_at)
-         SELECT DISTINCT channel_id, subject, :now::timestamptz FROM revived ORDER BY channel_id, subject
+         SELECT DISTINCT channel_id, subject, ${DUE_AT_ONCE} FROM revived ORDER BY channel_id, subject
          ON CONFLICT (channel_id, subject) DO UPDATE SET next_attempt_at = delivery_lanes.next_attempt_at
        )
        SELECT (SELECT count(*) FROM revived) AS count, pg_notify('deliveries', '')`,

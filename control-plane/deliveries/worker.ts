@@ -51,7 +51,7 @@ export function startDeliveryWorker(given: DeliveryContext): DeliveryWorker {
     const startedAt = now()
     const outcome = await sendMessage(prepared, startedAt, context)
     if (prepared.attemptsMade === 0)
-      meters.firstAttempt.observe((startedAt.getTime() - prepared.createdAt.getTime()) / 1000)
+      meters.firstAttempt.observe(Math.max(0, startedAt.getTime() - prepared.createdAt.getTime()) / 1000)
     const { next, back } = turns.leave(prepared.channelId, outcome)
     for (const one of next) track(send(one))
     finished.push({ prepared, outcome }, ...back.map(unsent))

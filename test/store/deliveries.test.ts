@@ -109,6 +109,15 @@ t.test('50 failed deliveries in a row pause a channel; the rest is skipped and c
   t.equal((await queue.ended(last.id)).status, 'delivered')
 })
 
+t.test('what is queued by a machine whose clock is three seconds ahead is sent at once', async t => {
+  const receiver = await startReceiver(t)
+  queue.startWorker(t)
+  const startedMs = Date.now()
+  await queue.sendAt(new Date(startedMs + 3_000), await queue.channel(receiver.url), 'monitor:a')
+  const [got] = await receiver.waitFor(1)
+  t.ok(got!.atMs - startedMs < 2_000, `after ${got!.atMs - startedMs} ms`)
+})
+
 t.test('a replay sends the stored bytes again and says so', async t => {
   const receiver = await startReceiver(t)
   queue.startWorker(t)

@@ -33,8 +33,13 @@ async function startRelay(t: Test, answer: Parameters<Awaited<ReturnType<typeof 
   }
   /** the clock is turned for whatever of the channel waits */
   const makeDue = async () => {
-    await execute(db, 'UPDATE relay_destinations SET next_trial_at = now() WHERE opened_at IS NOT NULL')
-    await execute(db, 'UPDATE relay_messages SET next_attempt_at = now() WHERE channel_id = ?', [channelId])
+    await execute(
+      db,
+      `UPDATE relay_destinations SET next_trial_at = now() - interval '1 second' WHERE opened_at IS NOT NULL`,
+    )
+    await execute(db, `UPDATE relay_messages SET next_attempt_at = now() - interval '1 second' WHERE channel_id = ?`, [
+      channelId,
+    ])
     await execute(db, `SELECT pg_notify('relay', '')`)
   }
   const failed = (times: number) =>
@@ -97,7 +102,9 @@ t.test(
     await makeDue()
     await receiver.waitFor(before + 1)
     await waitFor(async () => (await circuit())?.failures === before + 1, { label: 'the trial is written' })
-    await execute(db, 'UPDATE relay_messages SET next_attempt_at = now() WHERE channel_id = ?', [channelId])
+    await execute(db, `UPDATE relay_messages SET next_attempt_at = now() - interval '1 second' WHERE channel_id = ?`, [
+      channelId,
+    ])
     await execute(db, `SELECT pg_notify('relay', '')`)
     t.equal(receiver.received.length, before + 1, 'the trial failed, so nothing follows')
 
@@ -182,7 +189,9 @@ t.test('a message follows its channel: out of the relay when it no longer asks f
   receiver.always(200)
   await execute(db, 'UPDATE deliveries SET channel_id = :plain WHERE id = :id', { plain, id: id! })
   await execute(db, 'UPDATE relay_messages SET channel_id = :plain WHERE delivery_id = :id', { plain, id: id! })
-  await execute(db, 'UPDATE relay_messages SET next_attempt_at = now() WHERE channel_id = ?', [plain])
+  await execute(db, `UPDATE relay_messages SET next_attempt_at = now() - interval '1 second' WHERE channel_id = ?`, [
+    plain,
+  ])
   await makeDue()
   t.match(await queue.ended(id!), { status: 'delivered', attempts: { length: 2 } })
   t.same(await query(db, 'SELECT 1 FROM delivery_lanes WHERE channel_id = ?', [plain]), [])

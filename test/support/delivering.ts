@@ -27,6 +27,8 @@ export type Delivering = {
   channel(receiverUrl: string, config?: object): Promise<string>
   /** queues one event about each subject, in order, in one transaction; answers the delivery ids */
   send(channelId: string, ...subjects: string[]): Promise<string[]>
+  /** the same by another clock */
+  sendAt(now: Date, channelId: string, ...subjects: string[]): Promise<string[]>
   entry(id: string): Promise<DeliveryRow>
   ended(id: string, timeoutMs?: number): Promise<DeliveryRow>
   /** how many deliveries of a channel have each status */
@@ -64,7 +66,8 @@ export async function createDelivering(t: Teardown): Promise<Delivering> {
       )
       return channel.id
     },
-    send: (channelId, ...subjects) => send(db, projectId, channelId, subjects),
+    send: (channelId, ...subjects) => send(db, projectId, channelId, subjects, new Date()),
+    sendAt: (now, channelId, ...subjects) => send(db, projectId, channelId, subjects, now),
     ended: (id, timeoutMs = 20_000) =>
       waitFor(async () => ((await entry(id)).status === 'pending' ? null : entry(id)), {
         timeoutMs,
@@ -78,14 +81,14 @@ export async function createDelivering(t: Teardown): Promise<Delivering> {
   }
 }
 
-function send(db: Db, projectId: string, channelId: string, subjects: string[]): Promise<string[]> {
+function send(db: Db, projectId: string, channelId: string, subjects: string[], now: Date): Promise<string[]> {
   const events = subjects.map((subject, number) => ({
     id: uuidv7(),
     projectId,
     name: 'monitor.down' as const,
     subject,
     data: { number } as never,
-    occurredAt: new Date(),
+    occurredAt: now,
   }))
   return db.transaction(async tx => {
     await insertEvents(tx, events)
@@ -96,6 +99,6 @@ function send(db: Db, projectId: string, channelId: string, subjects: string[]):
       eventName: name,
       subject,
     }))
-    return enqueueDeliveries(tx, rows, new Date())
+    return enqueueDeliveries(tx, rows, now)
   })
 }
