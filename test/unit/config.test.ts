@@ -21,6 +21,7 @@ t.test('three addresses and a secret key are enough', async t => {
     rateLimitPerMinute: 600,
     smtpUrl: null,
     mailFrom: 'Picket <picket@localhost>',
+    relayUrl: null,
     logLevel: 'info',
   })
 })
@@ -38,6 +39,7 @@ t.test('a wrong value is told in one sentence with the variable’s name', async
     [{ ROLES: 'api,mailer' }, /^ROLES has "mailer"/],
     [{ DEFAULT_PLAN: 'gold' }, /^DEFAULT_PLAN is "gold"/],
     [{ TRUSTED_PROXIES: '10.0.0.0/33' }, /^TRUSTED_PROXIES has "10.0.0.0\/33"/],
+    [{ RELAY_URL: 'relay.example.com' }, /^RELAY_URL has to be a URL that begins with http/],
     [{ SMTP_URL: 'http://mail.example.com' }, /^SMTP_URL has to be like smtp:\/\/user:password@host:587/],
     [{ SMTP_URL: 'smtp://u:hunter2@mail.example.com?tls=none' }, /^SMTP_URL has to be like/],
     [{ MAIL_FROM: 'Picket' }, /^MAIL_FROM is "Picket"/],
