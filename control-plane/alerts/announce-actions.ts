@@ -1,9 +1,9 @@
 import { enqueueDeliveries } from '../deliveries/actions.ts'
-import type { NewDelivery } from '../deliveries/types.ts'
 import { type EventRow, monitorOfSubject } from '../events/catalog.ts'
+import { isChange } from '../events/digest.ts'
 import { insertEvents } from '../events/store.ts'
 import type { Tx } from '../platform/postgres.ts'
-import { gatherDigests } from './digest-actions.ts'
+import { gatherDigests, type Tellable } from './digest-actions.ts'
 import { type Audience, recipients } from './recipients.ts'
 import { upsertReminders } from './reminder-store.ts'
 import { remindersOf } from './reminders.ts'
@@ -57,7 +57,7 @@ function groupBy<T>(rows: T[], keyOf: (row: T) => string): Map<string, T[]> {
   return groups
 }
 
-function toDelivery(event: EventRow, channelId: string): NewDelivery {
+function toDelivery(event: EventRow, channelId: string): Tellable {
   const { projectId, id, name, subject } = event
-  return { projectId, channelId, eventId: id, eventName: name, subject }
+  return { projectId, channelId, eventId: id, eventName: name, subject, isChange: isChange(event) }
 }

@@ -1,4 +1,5 @@
-import type { ToldChange } from '../events/digest.ts'
+import type { EventRow } from '../events/catalog.ts'
+import { isChange, type ToldChange } from '../events/digest.ts'
 import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
 
 /** How long what a digest told is kept here; the event and the log keep it on. */
@@ -21,25 +22,39 @@ export async function nextDigestDue(db: Db): Promise<Date | null> {
   return row?.due ?? null
 }
 
-export type DueDigest = { id: string; channelId: string; projectName: string; changes: ToldChange[] }
+/** `words`: what people did with incidents meanwhile, each told by itself. */
+export type DueDigest = {
+  id: string
+  channelId: string
+  projectName: string
+  changes: ToldChange[]
+  words: { eventId: string; eventName: string }[]
+}
+
+type Entry = Pick<EventRow, 'name' | 'subject'> & ToldChange & { digestId: string; eventId: string }
 
 /** The project's digests that are due, with what they tell, in order; their channels are kept from being deleted. */
 export async function dueDigests(tx: Tx, projectId: string, now: Date): Promise<DueDigest[]> {
-  const digests = await query<Omit<DueDigest, 'changes'>>(
+  const digests = await query<Omit<DueDigest, 'changes' | 'words'>>(
     tx,
     `SELECT d.id, d.channel_id AS "channelId", p.name AS "projectName"
      FROM digests d JOIN alert_channels c ON c.id = d.channel_id JOIN projects p ON p.id = d.project_id
      WHERE d.project_id = :projectId AND d.closed_at IS NULL AND d.due_at <= :now ORDER BY c.id FOR KEY SHARE OF c`,
     { projectId, now },
   )
-  const changes = await query<ToldChange & { digestId: string }>(
+  const entries = await query<Entry>(
     tx,
-    `SELECT entry.digest_id AS "digestId", entry.reminder, e.occurred_at AS "occurredAt", e.data
+    `SELECT entry.digest_id AS "digestId", entry.reminder, e.id AS "eventId", e.name, e.subject,
+       e.occurred_at AS "occurredAt", e.data
      FROM digest_entries entry JOIN events e ON e.id = entry.event_id
      WHERE entry.digest_id = ANY (?::uuid[]) ORDER BY entry.seq`,
     [digests.map(digest => digest.id)],
   )
-  return digests.map(digest => ({ ...digest, changes: changes.filter(change => change.digestId === digest.id) }))
+  return digests.map(digest => {
+    const mine = entries.filter(entry => entry.digestId === digest.id)
+    const words = mine.filter(entry => !isChange(entry)).map(({ eventId, name }) => ({ eventId, eventName: name }))
+    return { ...digest, changes: mine.filter(isChange), words }
+  })
 }
 
 export async function closeDigests(tx: Tx, closed: { id: string; deliveryId: string }[], now: Date): Promise<void> {
@@ -51,7 +66,7 @@ export async function closeDigests(tx: Tx, closed: { id: string; deliveryId: str
   )
 }
 
-/** What waits to be sent stays: it says which monitors wait in it. */
+/** What waits to be sent stays: it says what waits in it. */
 export async function dropOldDigests(tx: Tx, channelIds: string[], now: Date): Promise<void> {
   await execute(
     tx,

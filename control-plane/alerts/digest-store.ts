@@ -2,7 +2,7 @@ import { CHANNEL_TYPES, kindOf } from '../channels/index.ts'
 import type { NewDelivery } from '../deliveries/types.ts'
 import { CHANGES } from '../events/digest.ts'
 import { execute, query, type Tx } from '../platform/postgres.ts'
-import { type Change, DEFAULT_SETTINGS, type Groupable, type Share, WINDOW_MS } from './grouping.ts'
+import { DEFAULT_SETTINGS, type Groupable, type Share, WINDOW_MS } from './grouping.ts'
 
 const GROUPABLE_TYPES = CHANNEL_TYPES.filter(type => kindOf(type).renderDigest !== null)
 
@@ -34,11 +34,23 @@ export async function lockGrouping(tx: Tx, projectIds: string[]): Promise<void> 
   )
 }
 
+/** The monitor of each incident that the system opened, and that nobody has taken over. */
+export async function monitorsOfIncidents(tx: Tx, ids: string[]): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map()
+  const rows = await query<{ id: string; monitorId: string }>(
+    tx,
+    `SELECT id, cause_monitor_id AS "monitorId" FROM incidents
+     WHERE id = ANY (?::uuid[]) AND source = 'automatic' AND cause_monitor_id IS NOT NULL`,
+    [ids],
+  )
+  return new Map(rows.map(row => [row.id, row.monitorId]))
+}
+
 /** How many monitors, beside those of its share, each channel was told of in the last minute. */
 export async function countTold(tx: Tx, shares: Share[], now: Date): Promise<Map<string, number>> {
   if (shares.length === 0) return new Map()
   const rows = await query<{ channelId: string; told: number }>(tx, TOLD, {
-    ...pairsOf(shares),
+    mine: JSON.stringify(shares.flatMap(({ channelId, monitorIds }) => monitorIds.map(id => ({ channelId, id })))),
     all: shares.map(share => share.channelId),
     // who is told singly is told of no more monitors than the threshold; some may change several times
     limits: shares.map(share => (Number.isFinite(share.threshold) ? 200 + 4 * share.threshold : 0)),
@@ -49,24 +61,29 @@ export async function countTold(tx: Tx, shares: Share[], now: Date): Promise<Map
 }
 
 const TOLD = `
-  SELECT c.channel_id AS "channelId", count(DISTINCT told.subject) AS told
+  SELECT c.channel_id AS "channelId", count(DISTINCT monitor.id) AS told
   FROM unnest(:all::uuid[], :limits::integer[]) AS c (channel_id, most), LATERAL (
     SELECT subject FROM (
       SELECT subject, event_name, created_at FROM deliveries WHERE channel_id = c.channel_id ORDER BY seq DESC LIMIT c.most
-    ) AS single WHERE created_at > :since AND event_name = ANY (:changes::text[]) AND subject LIKE 'monitor:%'
+    ) AS single WHERE created_at > :since AND event_name = ANY (:changes::text[])
+      AND subject ~ '^(monitor|incident):'
     UNION ALL
     SELECT entry.subject FROM (
       SELECT id FROM digests WHERE channel_id = c.channel_id ORDER BY closed_at DESC LIMIT 3
     ) AS digest, LATERAL (
       SELECT subject, told_at FROM digest_entries WHERE digest_id = digest.id ORDER BY seq DESC LIMIT c.most
     ) AS entry WHERE entry.told_at > :since
-  ) AS told
+  ) AS told, LATERAL (
+    SELECT CASE WHEN told.subject LIKE 'monitor:%' THEN replace(told.subject, 'monitor:', '')::uuid
+      ELSE (SELECT cause_monitor_id FROM incidents
+            WHERE id = replace(told.subject, 'incident:', '')::uuid AND source = 'automatic') END AS id
+  ) AS monitor
   WHERE NOT EXISTS (
-    SELECT FROM unnest(:channels::uuid[], :subjects::text[]) AS mine (channel_id, subject)
-    WHERE mine.channel_id = c.channel_id AND mine.subject = told.subject)
+    SELECT FROM jsonb_to_recordset(:mine::jsonb) AS mine ("channelId" uuid, id uuid)
+    WHERE mine."channelId" = c.channel_id AND mine.id = monitor.id)
   GROUP BY c.channel_id`
 
-/** Which of the shares' monitors have a change that is still to be sent by itself: by channel. */
+/** Which of the shares' subjects have something that is still to be sent by itself: by channel. */
 export async function waitingSingly(tx: Tx, shares: Share[]): Promise<Map<string, Set<string>>> {
   if (shares.length === 0) return new Map()
   const sql = `
@@ -75,10 +92,10 @@ export async function waitingSingly(tx: Tx, shares: Share[]): Promise<Map<string
     WHERE EXISTS (
       SELECT FROM deliveries d WHERE d.channel_id = mine.channel_id AND d.subject = mine.subject
         AND d.status = 'pending' AND NOT d.is_replay)`
-  return byChannel(await query<Change>(tx, sql, pairsOf(shares)))
+  return byChannel(await query<Waiting>(tx, sql, pairsOf(shares)))
 }
 
-/** The same in a digest. */
+/** The same in a digest, or behind one in its lane. */
 export async function waitingInDigests(tx: Tx, shares: Share[]): Promise<Map<string, Set<string>>> {
   if (shares.length === 0) return new Map()
   const sql = `
@@ -90,7 +107,7 @@ export async function waitingInDigests(tx: Tx, shares: Share[]): Promise<Map<str
         AND (digests.closed_at IS NULL OR d.status = 'pending' AND NOT d.is_replay)
         AND EXISTS (
           SELECT FROM digest_entries entry WHERE entry.digest_id = digests.id AND entry.subject = mine.subject))`
-  return byChannel(await query<Change>(tx, sql, pairsOf(shares)))
+  return byChannel(await query<Waiting>(tx, sql, pairsOf(shares)))
 }
 
 function pairsOf(shares: Share[]) {
@@ -98,7 +115,9 @@ function pairsOf(shares: Share[]) {
   return { channels: pairs.map(pair => pair.channelId), subjects: pairs.map(pair => pair.subject) }
 }
 
-function byChannel(rows: Change[]): Map<string, Set<string>> {
+type Waiting = { channelId: string; subject: string }
+
+function byChannel(rows: Waiting[]): Map<string, Set<string>> {
   const found = new Map<string, Set<string>>()
   for (const { channelId, subject } of rows) {
     const subjects = found.get(channelId) ?? new Set()

@@ -9,13 +9,14 @@ const DIGEST_EVERY_MS = 60_000
 
 export const DEFAULT_SETTINGS = { isDigestEnabled: true, digestThreshold: 10 }
 
-export type Change = { channelId: string; subject: string }
+/** `subject`: what it keeps its order with. `monitorId`: whose outage it is about; null: nobody counts it. */
+export type Change = { channelId: string; subject: string; monitorId: string | null }
 
 /** A channel that may get digests. `threshold`: of how many changing monitors in a minute it is told one by one. */
 export type Groupable = { channelId: string; projectId: string; threshold: number }
 
-/** The channel's share of what is to be told. `subjects`: the monitors that it is about. */
-export type Share<C extends Change = Change> = Groupable & { changes: C[]; subjects: string[] }
+/** The channel's share of what is to be told. `subjects` and `monitorIds`: what it is about, each once. */
+export type Share<C extends Change = Change> = Groupable & { changes: C[]; subjects: string[]; monitorIds: string[] }
 
 /** What is to be told to each of these channels; of the others nothing is said. */
 export function sharesOf<C extends Change>(changes: C[], channels: Groupable[]): Share<C>[] {
@@ -23,16 +24,21 @@ export function sharesOf<C extends Change>(changes: C[], channels: Groupable[]):
   for (const change of changes) byChannel.get(change.channelId)?.push(change)
   return channels.map(channel => {
     const mine = byChannel.get(channel.channelId)!
-    return { ...channel, changes: mine, subjects: [...new Set(mine.map(change => change.subject))] }
+    return {
+      ...channel,
+      changes: mine,
+      subjects: [...new Set(mine.map(({ subject }) => subject))],
+      monitorIds: [...new Set(mine.flatMap(({ monitorId }) => monitorId ?? []))],
+    }
   })
 }
 
 /** True when so many monitors change that a digest tells of them. `others`: those told of in the last minute. */
-export const isStorm = (share: Share, others: number): boolean => share.subjects.length + others > share.threshold
+export const isStorm = (share: Share, others: number): boolean => share.monitorIds.length + others > share.threshold
 
 /**
- * The changes that go into the channel's digest. A monitor stays where an earlier change of it still waits, so that none
- * overtakes another. `waitElsewhere`: in a storm the monitors that wait to be told of singly, else those in a digest.
+ * The changes that go into the channel's digest. A subject stays where an earlier change of it still waits, so that none
+ * overtakes another. `waitElsewhere`: in a storm the subjects that wait to be told of singly, else those in a digest.
  */
 export function changesForDigest<C extends Change>(
   share: Share<C>,

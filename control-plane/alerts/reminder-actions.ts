@@ -52,7 +52,7 @@ async function tell(tx: Tx, reminders: DueReminder[], now: Date): Promise<void> 
   await insertEvents(tx, [...events.values()])
   const deliveries = reminders.map(({ projectId, channelId, monitor, told }) => {
     const { id, name, subject } = events.get(monitor.id)!
-    return { projectId, channelId, eventId: id, eventName: name, subject, reminder: told + 1 }
+    return { projectId, channelId, eventId: id, eventName: name, subject, reminder: told + 1, isChange: true }
   })
   await enqueueDeliveries(tx, await gatherDigests(tx, deliveries, now), now)
 }

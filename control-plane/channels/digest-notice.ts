@@ -40,7 +40,7 @@ export function changeLines({ changes }: Digest, most: number): { lines: ChangeL
 /** Longer than any monitor's name. */
 const NAME_LIMIT = 120
 
-const ORDER = ['down', 'degraded', 'up']
+const ORDER = ['down', 'degraded', 'up', 'resolved']
 
 const toneOf = (status: string): Tone =>
   status === 'down' || status === 'degraded' || status === 'up' ? status : 'neutral'

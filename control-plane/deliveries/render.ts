@@ -36,7 +36,10 @@ const MOST_NAMED = 3
 function toDigest(deliveryId: string, { project_name, changes }: DigestData, publicUrl: string): Digest {
   const times = changes.map(change => change.at).sort()
   const byMonitor = new Map<string, Told[]>()
-  for (const change of changes) byMonitor.set(change.url, [...(byMonitor.get(change.url) ?? []), change])
+  for (const change of changes) {
+    const told = byMonitor.get(change.monitor_id) ?? []
+    if (!isRepeated(change, told.at(-1))) byMonitor.set(change.monitor_id, [...told, change])
+  }
   return {
     deliveryId,
     projectName: project_name,
@@ -48,6 +51,10 @@ function toDigest(deliveryId: string, { project_name, changes }: DigestData, pub
 }
 
 type Told = DigestData['changes'][number]
+
+/** A monitor that goes down and its incident are one outage, and so are their ends. */
+const isRepeated = (change: Told, before: Told | undefined) =>
+  change.reminder === null && change.status === before?.status
 
 /** What a digest tells of one monitor: all of it, in its order. */
 function toChange(told: Told[]): Digest['changes'][number] {

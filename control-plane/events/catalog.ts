@@ -89,3 +89,5 @@ export const subjectOfIncident = (incidentId: string): string => `incident:${inc
 
 /** The monitor's id, null when an event is about something else. */
 export const monitorOfSubject = (subject: string): string | null => /^monitor:(.+)$/.exec(subject)?.[1] ?? null
+/** The same for incidents. */
+export const incidentOfSubject = (subject: string): string | null => /^incident:(.+)$/.exec(subject)?.[1] ?? null

@@ -1,25 +1,47 @@
-import { type EventName, type MonitorEventData, monitorOfSubject } from './catalog.ts'
+import {
+  type EventName,
+  type EventRow,
+  type IncidentEventData,
+  type MonitorEventData,
+  monitorOfSubject,
+} from './catalog.ts'
 
 /** How the log names many changes that were told in one message. No webhook carries it: it is none of the catalogue's. */
 export const DIGEST = 'monitor.digest'
 
 /** The events that digests are made of. */
-export const CHANGES: EventName[] = ['monitor.down', 'monitor.up', 'monitor.degraded']
+export const CHANGES: EventName[] = [
+  'monitor.down',
+  'monitor.up',
+  'monitor.degraded',
+  'incident.created',
+  'incident.resolved',
+]
 
-/** True for a change of a monitor; a warning or a test of a channel is none. */
-export const isChange = (event: { eventName: string; subject: string }): boolean =>
-  monitorOfSubject(event.subject) !== null && CHANGES.some(name => name === event.eventName)
+/**
+ * True for what a digest may tell in a line: a change of a monitor, and an incident that began or ended without anybody's
+ * words. A warning or a test of a channel is none.
+ */
+export function isChange({ name, subject, data }: Pick<EventRow, 'name' | 'subject' | 'data'>): boolean {
+  if (!CHANGES.includes(name)) return false
+  if ('update' in data) return data.update === null || data.update.author_id === null
+  return monitorOfSubject(subject) !== null
+}
 
 /** Digests of one channel keep their order. */
 export const subjectOfDigest = (projectId: string): string => `digest:${projectId}`
 
 /** A change as its event has it. `reminder`: null for news. */
-export type ToldChange = { occurredAt: Date; data: MonitorEventData; reminder: number | null }
+export type ToldChange = {
+  occurredAt: Date
+  data: MonitorEventData | IncidentEventData
+  reminder: number | null
+}
 
 /** In the order in which the changes came about. Times are ISO 8601 UTC. */
 export type DigestData = {
   project_name: string
-  changes: { name: string; status: string; at: string; url: string; reminder: number | null }[]
+  changes: { monitor_id: string; name: string; status: string; at: string; url: string; reminder: number | null }[]
 }
 
 export type DigestRow = {
@@ -38,12 +60,22 @@ export function digestEvent(
   now: Date,
 ): DigestRow {
   const told = changes.map(({ occurredAt, data, reminder }) => ({
-    name: data.monitor.name,
-    status: data.monitor.status ?? 'unknown',
+    ...('monitor' in data ? monitorOf(data) : causeOf(data)),
     at: occurredAt.toISOString(),
     url: data.dashboard_url,
     reminder,
   }))
   const data = { project_name: projectName, changes: told }
   return { id, projectId, name: DIGEST, subject: subjectOfDigest(projectId), data, occurredAt: now }
+}
+
+function monitorOf({ monitor }: MonitorEventData) {
+  return { monitor_id: monitor.id, name: monitor.name, status: monitor.status ?? 'unknown' }
+}
+
+/** The monitor that an incident is about, whose outage it tells. One that ended with a pause, say, is just resolved. */
+function causeOf({ incident, monitors: [monitor] }: IncidentEventData) {
+  const ended = monitor?.status === 'up' ? 'up' : 'resolved'
+  const status = incident.status === 'resolved' ? ended : 'down'
+  return { monitor_id: monitor?.id ?? incident.id, name: monitor?.name ?? incident.title, status }
 }

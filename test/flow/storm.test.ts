@@ -25,6 +25,7 @@ const { key, projectId } = await api.tenant()
 const nats = await connectNats(server.url, 'test')
 t.teardown(() => nats.close())
 const [hook, chat] = [await startReceiver(t), await startReceiver(t)]
+const ofIncidents = { hook: await startReceiver(t), chat: await startReceiver(t) }
 
 /** Of one partition, so that one verdict sees them all fail together. */
 async function monitorsOfOnePartition(count: number): Promise<string[]> {
@@ -41,6 +42,11 @@ async function addChannel(type: string, config: object, monitorIds: string[]): P
   for (const monitor_id of monitorIds)
     await api.call('POST', '/alerts/rules', { key, body: { monitor_id, alert_channel_id } })
   return alert_channel_id
+}
+
+async function subscribe(alert_channel_id: string): Promise<void> {
+  const body = { alert_channel_id, alert_type: 'incident' }
+  t.equal((await api.call('POST', '/alerts/project-channels', { key, body })).status, 201)
 }
 
 const fail = (monitorIds: string[]) =>
@@ -69,6 +75,8 @@ t.test('a storm: a webhook hears of each monitor, a chat and a mailbox get it in
   const hookId = await addChannel('webhook', { url: hook.url }, ids)
   const chatId = await addChannel('chat_a', { webhook_url: chat.url }, ids)
   await addChannel('email', { to: ['ops@example.com'] }, ids)
+  await subscribe(await addChannel('webhook', { url: ofIncidents.hook.url }, []))
+  await subscribe(await addChannel('chat_a', { webhook_url: ofIncidents.chat.url }, []))
 
   await fail(storm)
   const singles = await hook.waitFor(40, { timeoutMs: 20_000 })
@@ -78,6 +86,12 @@ t.test('a storm: a webhook hears of each monitor, a chat and a mailbox get it in
   const mails = await smtp.waitFor(1)
   t.same(namesIn(first!.rawBody), namesOf(storm), 'ten seconds later the chat is told of all 40')
   t.same(namesIn(mails[0]!.text ?? ''), namesOf(storm), 'so is the mailbox')
+  const incidents = await ofIncidents.hook.waitFor(40)
+  t.same(new Set(incidents.map(one => one.json.event)), new Set(['incident.created']))
+  t.equal(new Set(incidents.map(one => one.json.data.incident.id)).size, 40)
+  const [outages] = await ofIncidents.chat.waitFor(1)
+  t.same(namesIn(outages!.rawBody), namesOf(storm), 'so is a chat that hears of incidents only')
+  t.match(outages!.json.text, /^40 monitors of .+ changed: 40 down/)
 
   for (const id of trickle) await fail([id])
   await hook.waitFor(45)
@@ -92,6 +106,12 @@ t.test('a storm: a webhook hears of each monitor, a chat and a mailbox get it in
   t.same(namesIn(third!.rawBody), namesOf(ids))
   t.match(third!.json.text, /45 up/)
   t.equal((await smtp.waitFor(3)).length, 3)
+  const ends = (await ofIncidents.chat.waitFor(3)).slice(2)
+  t.same(
+    ends.map(end => namesIn(end.rawBody)),
+    [namesOf(ids)],
+    'the end of the incidents too',
+  )
 
   const log = await api.call('GET', `/alerts/log?event=monitor.digest&channel_id=${chatId}`, { key })
   t.equal(log.body.meta.total, 3)

@@ -130,7 +130,7 @@ export const DIGEST = {
   projectName: 'Acme',
   from: '2026-08-01T12:00:00.000Z',
   to: '2026-08-01T12:01:00.000Z',
-  changes: ['up', 'down', 'degraded', 'down'].map((status, i) => ({
+  changes: ['up', 'down', 'degraded', 'down', 'resolved'].map((status, i) => ({
     name: `Service ${i + 1}`,
     status,
     at: `2026-08-01T12:00:0${i}.000Z`,

@@ -3,6 +3,7 @@ import { announce } from '../../control-plane/alerts/announce-actions.ts'
 import type { ChannelType } from '../../control-plane/channels/index.ts'
 import { sealConfig } from '../../control-plane/channels/sealed.ts'
 import type { EventRow, MonitorEventData } from '../../control-plane/events/catalog.ts'
+import { openAutomaticIncidents, resolveAutomaticIncidents } from '../../control-plane/incidents/automatic-actions.ts'
 import { type Db, execute, query } from '../../control-plane/platform/postgres.ts'
 import type { Secrets } from '../../control-plane/platform/secrets.ts'
 import type { Tenant } from './tenant.ts'
@@ -43,6 +44,41 @@ export async function tellChanges(db: Db, tenant: Tenant, changes: Change[], now
   })
 }
 
+/** The same with the incidents that the verdict opens and resolves for them: first a monitor's change, then its incident's. */
+export async function tellOutages(db: Db, tenant: Tenant, changes: Change[], now: Date): Promise<void> {
+  await db.transaction(async tx => {
+    const ids = changes.map(change => change.monitorId)
+    await query(tx, 'SELECT FROM monitors WHERE id = ANY (?::uuid[]) ORDER BY id FOR UPDATE', [ids])
+    await execute(
+      tx,
+      `UPDATE monitors SET status = row.status FROM unnest(?::uuid[], ?::text[]) AS row (id, status)
+       WHERE monitors.id = row.id`,
+      [ids, changes.map(change => change.status)],
+    )
+    const { projectId } = tenant
+    const outages = changes
+      .filter(({ status }) => status === 'down')
+      .map(({ monitorId }) => ({ projectId, monitorId, monitorName: 'Shop', startedAt: now }))
+    const ends = changes
+      .filter(({ status }) => status === 'up')
+      .map(({ monitorId }) => ({ monitorId, at: now, message: 'Shop is up again.' }))
+    const opened = await openAutomaticIncidents(tx, outages, 'http://picket.test', now)
+    const resolved = await resolveAutomaticIncidents(tx, ends, 'http://picket.test', now)
+    const own = changes.map(change => changeEvent(tenant, change, now))
+    await announce(tx, [...own, ...opened.events, ...resolved.events], now)
+  })
+}
+
+/** Lets a channel hear of the project's incidents. */
+export async function subscribe(db: Db, { projectId }: Tenant, channelId: string): Promise<void> {
+  await execute(
+    db,
+    `INSERT INTO alert_subscriptions (id, project_id, alert_channel_id, alert_type, created_at, updated_at)
+     VALUES (:id, :projectId, :channelId, 'incident', now(), now())`,
+    { id: uuidv7(), projectId, channelId },
+  )
+}
+
 /** A channel that hears of every change of these monitors. Without secrets nothing can be sent to it. */
 export async function insertListener(
   db: Db,
@@ -69,13 +105,23 @@ export async function insertListener(
   return channel.id
 }
 
-export type Told = { id: string; subject: string; event: string; status: string; data: { changes?: { url: string }[] } }
+export type Told = {
+  id: string
+  /** its lane */
+  subject: string
+  /** what its event is about */
+  about: string
+  event: string
+  status: string
+  data: { changes?: { url: string; status: string }[] }
+}
 
 /** What was queued for a channel, in order. */
 export function toldTo(db: Db, channelId: string): Promise<Told[]> {
   return query(
     db,
-    `SELECT d.id, d.subject, d.event_name AS event, d.status, e.data FROM deliveries d JOIN events e ON e.id = d.event_id
+    `SELECT d.id, d.subject, e.subject AS about, d.event_name AS event, d.status, e.data
+     FROM deliveries d JOIN events e ON e.id = d.event_id
      WHERE d.channel_id = ? ORDER BY d.seq`,
     [channelId],
   )

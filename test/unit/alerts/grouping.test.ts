@@ -2,7 +2,11 @@ import t from 'tap'
 import { changesForDigest, digestDueAt, isStorm, type Share, sharesOf } from '../../../control-plane/alerts/grouping.ts'
 
 const CHANNEL = { channelId: 'chat', projectId: 'p', threshold: 3 }
-const change = (subject: string, channelId = 'chat') => ({ channelId, subject })
+const change = (subject: string, channelId = 'chat', monitorId: string | null = subject) => ({
+  channelId,
+  subject,
+  monitorId,
+})
 
 function shareOf(...subjects: string[]): Share {
   return sharesOf(
@@ -33,6 +37,14 @@ const STORMS: [title: string, subjects: string[], others: number, isStormy: bool
 for (const [title, subjects, others, isStormy] of STORMS) {
   t.test(title, async t => t.equal(isStorm(shareOf(...subjects), others), isStormy))
 }
+
+t.test('an outage that is told of twice, as a change and as an incident, is one monitor', async t => {
+  const both = ['a', 'b', 'c'].flatMap(id => [change(id), change(`incident of ${id}`, 'chat', id)])
+  const [share] = sharesOf(both, [CHANNEL])
+  t.equal(share!.subjects.length, 6)
+  t.notOk(isStorm(share!, 0))
+  t.ok(isStorm(share!, 1))
+})
 
 t.test('without digests nothing is a storm', async t => {
   const [share] = sharesOf([change('a'), change('b')], [{ ...CHANNEL, threshold: Number.POSITIVE_INFINITY }])

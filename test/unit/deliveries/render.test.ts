@@ -20,6 +20,7 @@ function renderedOf(head: Partial<Record<keyof Head, unknown>>) {
 }
 
 const change = (name: string, status: string, at: string, reminder: number | null = null) => ({
+  monitor_id: name,
   name,
   status,
   at: `2026-11-21T11:${at}:00.000Z`,
@@ -50,6 +51,31 @@ t.test('a digest has one line a monitor, which tells all that happened to it in 
       ['Blog', 'down', 'down'],
       ['Mail', 'down', 'still down (reminder 3)'],
       ['Flap', 'down', 'down after 5 changes'],
+    ],
+  )
+})
+
+t.test('a digest tells a monitor and its incident as the one outage that they are', async t => {
+  const incident = (name: string, status: string, at: string) => ({
+    ...change(name, status, at),
+    url: `http://picket.test/incidents/${name}`,
+  })
+  const changes = [
+    change('Shop', 'down', '57'),
+    incident('Shop', 'down', '57'),
+    incident('Blog', 'down', '57'),
+    change('Mail', 'down', '58'),
+    incident('Mail', 'down', '58'),
+    incident('Mail', 'resolved', '59'),
+    change('Shop', 'down', '59', 1),
+  ]
+  const { digest } = renderedOf({ eventName: 'monitor.digest', eventData: { project_name: 'Acme', changes } })
+  t.same(
+    digest?.changes.map(({ name, status, words, url }) => [name, status, words, url.slice(19)]),
+    [
+      ['Shop', 'down', 'down, then still down (reminder 1)', 'monitors/Shop'],
+      ['Blog', 'down', 'down', 'incidents/Blog'],
+      ['Mail', 'resolved', 'down, then resolved', 'incidents/Mail'],
     ],
   )
 })
