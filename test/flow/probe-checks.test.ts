@@ -120,17 +120,26 @@ t.test('somebody asks for a check now', async t => {
   target.behave({ kind: 'answer', status: 500 })
   await fleet.runNow({ monitorId: 'm1', trigger: Trigger.SECOND_OPINION })
   await atLeast(2, 'm1')
-  await fleet.runNow({ runId: 'aside', monitorId: 'm1' })
-  t.match(await done('aside'), { outcome: Outcome.DOWN, attempt: 1 })
-  const published = await atLeast(3, 'm1')
+  const askedForMs = fleet.nowMs()
+  for (const runId of ['one', 'another'])
+    await fleet.runNow({ runId, monitorId: 'm1', trigger: Trigger.RUN_NOW, scheduledAtMs: askedForMs })
+  const beside = [await done('one'), await done('another')]
+  t.match(beside[0], { outcome: Outcome.DOWN, attempt: 1, trigger: Trigger.ASIDE })
+  t.not(beside[0]!.scheduledAtMs, beside[1]!.scheduledAtMs, 'who asks in the same moment gets a result of their own')
+  const published = await atLeast(5, 'm1')
   t.same(
-    published.map(({ attempt, trigger, runId }) => [attempt, trigger, runId]),
+    published.filter(({ trigger }) => trigger !== Trigger.ASIDE).map(one => [one.attempt, one.trigger, one.runId]),
     [
       [1, Trigger.RUN_NOW, 'ours'],
       [1, Trigger.SECOND_OPINION, ''],
       [2, Trigger.SECOND_OPINION, ''],
     ],
-    'the draft and the check beside the chain are answered only',
+    'the draft is answered only',
+  )
+  t.same(
+    published.filter(({ trigger }) => trigger === Trigger.ASIDE),
+    beside,
+    'what was seen beside the chain is kept as it was answered',
   )
 })
 
