@@ -43,8 +43,8 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
   const instanceId = machine.uuid()
   const browser = findBrowser(config.chromiumPath)
   if (browser) sweepHomes().catch(error => log.warn({ err: error }, 'folders of old browsers could not be removed'))
-  const shutter =
-    browser && createShutter({ browser, egressAllow: config.egressAllow, memoryMb: config.screenshotMemoryMb })
+  const { egressAllow, screenshotMemoryMb: memoryMb, screenshotWithinMs: withinMs } = config
+  const shutter = browser && createShutter({ browser, egressAllow, memoryMb, withinMs })
   let post: Post | null = null
   let work: Work | null = null
 

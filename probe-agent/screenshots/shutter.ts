@@ -15,7 +15,7 @@ export type ShutterSettings = {
   /** the program that takes one picture; default: the one beside this program */
   program?: string
   /** from its start to the picture */
-  withinMs?: number
+  withinMs: number
 }
 
 export type PictureWanted = Pick<PictureOrder, 'url' | 'headers' | 'format'>
@@ -28,7 +28,6 @@ export type Shutter = {
   stop: () => void
 }
 
-const WITHIN_MS = 15_000
 /** For a program that cannot end itself any more. */
 const KILL_LATER_MS = 1_000
 const HEAD_AT_MOST_BYTES = 4096
@@ -41,7 +40,7 @@ const NICENESS = 10
  * Takes pictures, each by a process of its own with low priority, which knows nothing of the probe's secrets, is killed
  * with everything below it when its time is over, and does not outlive the probe.
  */
-export function createShutter({ withinMs = WITHIN_MS, program, ...settings }: ShutterSettings): Shutter {
+export function createShutter({ withinMs, program, ...settings }: ShutterSettings): Shutter {
   const path = program ?? fileURLToPath(new URL('./screenshot.js', import.meta.url))
   const userId = process.getuid?.() === 0 ? NOBODY : null
   let stop = () => {}
