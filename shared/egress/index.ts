@@ -10,7 +10,7 @@ import { parseServer, type UdpServer } from './udp.ts'
 
 export { type Asked, ask } from './ask.ts'
 export { type Connected, connectTcp } from './connect.ts'
-export { createDeadline, type Deadline } from './deadline.ts'
+export { createDeadline, type Deadline, type Signal } from './deadline.ts'
 export { askDns, type DnsReply, type DnsSeen } from './dns.ts'
 export { checkErrorOf, DeadlineExceeded, EgressFailure } from './failure.ts'
 export { type HttpAnswer, type HttpRequest, request, send } from './http.ts'
