@@ -18,6 +18,8 @@ export type ProbeConfig = {
   chromiumPath: string | null
   /** for the browser and all its processes */
   screenshotMemoryMb: number
+  /** from the start of the browser to the picture */
+  screenshotWithinMs: number
   /** how often a page is compared with its baseline */
   compareEveryMs: number
   spoolMaxBytes: number
@@ -42,6 +44,7 @@ export function readConfig(env: Env): ProbeConfig {
     maxConcurrentChecks: integer(env, 'MAX_CONCURRENT_CHECKS', 1000, 1, 100_000),
     chromiumPath: optionalText(env, 'CHROMIUM_PATH'),
     screenshotMemoryMb: integer(env, 'SCREENSHOT_MEMORY_MB', 768, 64, 100_000),
+    screenshotWithinMs: integer(env, 'SCREENSHOT_TIMEOUT_SECONDS', 15, 5, 120) * 1000,
     compareEveryMs: integer(env, 'SCREENSHOT_COMPARE_SECONDS', 900, 1, 86_400) * 1000,
     spoolMaxBytes: integer(env, 'SPOOL_MAX_MB', 1024, 1, 1_000_000) * 1024 * 1024,
     replayPerSecond: integer(env, 'SPOOL_REPLAY_PER_SECOND', 2000, 1, 1_000_000),

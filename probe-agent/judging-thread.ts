@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads'
 import { evaluate } from '../shared/assertions/evaluate.ts'
 import type { Assertion } from '../shared/check.ts'
-import type { Answer, Question } from './judging.ts'
+import type { Answer, Question, Ready } from './judging.ts'
 
 const KNOWN_AT_MOST = 1_000
 
@@ -29,3 +29,4 @@ function answerTo({ id, assertions, observation, nowMs }: Question): Answer {
 }
 
 parentPort?.on('message', (question: Question) => parentPort?.postMessage(answerTo(question)))
+parentPort?.postMessage('ready' satisfies Ready)

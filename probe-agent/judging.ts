@@ -7,17 +7,22 @@ import { type Cancel, machine } from './clock.ts'
 /** What the thread is asked and answers. Times in ms since 1970. */
 export type Question = { id: number; assertions: Assertion[]; observation: Observation; nowMs: number }
 export type Answer = { id: number; judgement: Judgement } | { id: number; problem: string }
+/** The thread's first message: from here on it works. */
+export type Ready = 'ready'
 
 /** Judged where we stand: some 8 ms at worst, as `workOf` counts. A whole page, or a regular expression on it, is more. */
 const INLINE_WORK = 200_000
 /** A customer's expression that takes longer than this on a customer's page is given up. */
 const LONGEST_MS = 2_000
+/** A new thread has so long to load its program, which on a busy machine takes seconds and is nobody's expression. */
+const START_MS = 30_000
 const WAITING_AT_MOST = 500
 const MEMORY_MB = 128
 
 type Waiting = { question: Question; resolve: (judgement: Judgement) => void; reject: (error: Error) => void }
 
 let thread: Worker | null = null
+let isReady = false
 let stopWaiting: Cancel = () => {}
 let lastId = 0
 const waiting: Waiting[] = []
@@ -55,27 +60,43 @@ function ask(): void {
   }
   thread ??= startThread()
   thread.ref()
-  stopWaiting = machine.after(LONGEST_MS, () => setImmediate(giveUp, next))
+  waitFor(next)
   thread.postMessage(next.question)
+}
+
+function waitFor(one: Waiting): void {
+  const [longestMs, problem] = isReady
+    ? [LONGEST_MS, 'the expression takes too long on this page']
+    : [START_MS, 'the probe has no time to look through large pages']
+  stopWaiting = machine.after(longestMs, () => setImmediate(giveUp, one, problem))
+}
+
+/** The time that it took to start counts against no expression. */
+function begin(worker: Worker): void {
+  if (worker !== thread) return
+  isReady = true
+  stopWaiting()
+  if (waiting[0]) waitFor(waiting[0])
 }
 
 function startThread(): Worker {
   const file = import.meta.url.endsWith('.ts') ? './judging-thread-source.mjs' : './judging-thread.js'
   const worker = new Worker(new URL(file, import.meta.url), { resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB } })
-  worker.on('message', (answer: Answer) => settle(answer))
+  worker.on('message', (message: Answer | Ready) => (message === 'ready' ? begin(worker) : settle(message)))
   worker.on('error', error => worker === thread && breakOff(error.message))
   return worker
 }
 
 /** Called after answers were read that came while our own loop stood still. */
-function giveUp(one: Waiting): void {
-  if (one === waiting[0]) breakOff('the expression takes too long on this page')
+function giveUp(one: Waiting, problem: string): void {
+  if (one === waiting[0]) breakOff(problem)
 }
 
 /** The thread is beyond help: whom it worked for is told, the others get a new one. */
 function breakOff(problem: string): void {
   void thread?.terminate()
   thread = null
+  isReady = false
   const current = waiting[0]
   if (current) settle({ id: current.question.id, problem })
 }

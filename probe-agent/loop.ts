@@ -1,12 +1,12 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Assignments, CheckSpec } from '../proto/gen/probe/v1/fleet.ts'
 import type { Log } from '../shared/log.ts'
-import { type Result, Trigger } from '../shared/result.ts'
+import { type Result, type RunRefusal, Trigger } from '../shared/result.ts'
 import { nextStep } from './chain.ts'
 import { machine } from './clock.ts'
 import { createDueQueue } from './due-queue.ts'
 import type { FleetClock } from './fleet-clock.ts'
-import { missedResult, type Occasion, resultOf, type Subject } from './observed.ts'
+import { missedResult, type Occasion, refusedResult, resultOf, type Subject } from './observed.ts'
 import { createPlaces, type Place } from './places.ts'
 import type { Ran } from './run.ts'
 import { missedSlots, slotFrom } from './schedule.ts'
@@ -35,7 +35,9 @@ export type Loop = {
    * is the scheduled time to report, unless it lies in the future or before what was already reported.
    */
   startChain: (watch: Watch, trigger: Trigger, runId: string, askedForMs: number) => void
-  /** One attempt for the one who asks and nobody else: not published, not re-checked. False: no place for it. */
+  /** The chain that is to begin becomes the one asked for. False: it has begun, or is another one's already. */
+  joinChain: (watch: Watch, trigger: Trigger, runId: string) => boolean
+  /** One attempt for the one who asks: not re-checked, and `take` alone hears of it. False: no place for it. */
   checkAside: (spec: CheckSpec, subject: Subject, occasion: Occasion, take: (result: Result) => void) => boolean
   /** the assignment epoch that results carry */
   epoch: () => number
@@ -55,6 +57,7 @@ const LOOK_FOR_PLACE_AFTER_MS = 50
 /** After a long standstill, the slots reported one by one for a monitor; what is older is only counted in the log. */
 const MISSED_REPORTED = 20
 const LAG_RESOLUTION_MS = 10
+const NOBODY = { trigger: Trigger.SLOT, runId: '' }
 
 /** Starts checks when they are due, one timer for all, and re-checks what has to be confirmed (decisions 4.1, 4.2). */
 export function createLoop(parts: LoopParts): Loop {
@@ -161,9 +164,28 @@ export function createLoop(parts: LoopParts): Loop {
 
   function startChain(watch: Watch, trigger: Trigger, runId: string, askedForMs: number): void {
     const now = Math.floor(clock.nowMs() ?? 0)
-    const isInOrder = askedForMs > watch.lastScheduledMs && askedForMs <= now
-    watch.chain = chainOf(watch, isInOrder ? askedForMs : now, trigger, runId)
+    const isInOrder = askedForMs > Math.max(watch.lastScheduledMs, watch.lastAsideMs) && askedForMs <= now
+    watch.chain = chainOf(watch, isInOrder ? askedForMs : Math.max(now, watch.lastAsideMs + 1), trigger, runId)
     put(watch, now)
+  }
+
+  /** Due and not begun yet, as just after a change of the monitor. */
+  function isAwaited({ place, chain }: Watch): boolean {
+    return place >= 0 && chain !== null && chain.outcomes.length === 0
+  }
+
+  function joinChain(watch: Watch, trigger: Trigger, runId: string): boolean {
+    const mayJoin = isAwaited(watch) && watch.chain!.runId === ''
+    if (mayJoin) Object.assign(watch.chain!, { trigger, runId })
+    return mayJoin
+  }
+
+  /** Takes a watch out of the queue; who asked for a check that has not begun by then hears that it will not. */
+  function dismiss(watch: Watch, code: RunRefusal, message: string): void {
+    const { trigger, runId } = isAwaited(watch) ? watch.chain! : NOBODY
+    queue.remove(watch)
+    if (runId === '') return
+    answer(runId, { ...refusedResult(subjectOf(watch), clock.nowMs() ?? 0, code, message), trigger, runId })
   }
 
   function subjectOf({ assignment }: Watch): Subject {
@@ -177,6 +199,7 @@ export function createLoop(parts: LoopParts): Loop {
 
   return {
     startChain,
+    joinChain,
     checkAside(spec, subject, occasion, take) {
       const place = isDraining ? null : places.take(machine.monotonicMs())
       if (place) check(place, spec, subject, occasion, take)
@@ -186,7 +209,7 @@ export function createLoop(parts: LoopParts): Loop {
     isDraining: () => isDraining,
     apply(message) {
       const { added, retired, toCheckNow } = watches.apply(message)
-      for (const watch of retired) queue.remove(watch)
+      for (const watch of retired) dismiss(watch, 'not_assigned', 'the monitor was changed or moved meanwhile')
       const now = clock.nowMs()
       if (now === null || isDraining) return
       for (const watch of added) enqueue(watch, now)
@@ -206,6 +229,7 @@ export function createLoop(parts: LoopParts): Loop {
     drain() {
       isDraining = true
       clearTimeout(timer)
+      for (const watch of watches.all()) dismiss(watch, 'probe_busy', 'the probe is stopping')
       return new Promise(resolve => {
         whenIdle = resolve
         if (places.taken() === 0) resolve()

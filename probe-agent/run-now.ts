@@ -1,23 +1,27 @@
 import type { RunNow } from '../proto/gen/probe/v1/fleet.ts'
+import type { CheckSpec } from '../shared/check.ts'
 import { type Result, type RunRefusal, Trigger } from '../shared/result.ts'
 import type { FleetClock } from './fleet-clock.ts'
 import type { Loop } from './loop.ts'
-import { refusedResult, type Subject } from './observed.ts'
-import type { Watches } from './watches.ts'
+import { type Occasion, refusedResult, type Subject } from './observed.ts'
+import { withComparison } from './screenshots/wanted.ts'
+import type { Chain, Watch, Watches } from './watches.ts'
 
 export type RunNowParts = {
   loop: Loop
   watches: Watches
   clock: FleetClock
+  publish: (result: Result) => void
   answer: (runId: string, result: Result) => void
 }
 
 /**
  * A check asked for outside the schedule. A monitor of ours starts a chain: it is published, so it counts for the
- * verdict, and answered to whom `run_id` names. While a chain runs, a person gets an attempt of their own that is not
- * published, and a second opinion nothing more: the chain is that opinion. A request with its own `spec` is only answered.
+ * verdict, and answered to whom `run_id` names; so is one that is just about to begin. While a chain runs, a person gets
+ * an attempt of their own, published for the history alone, and a second opinion nothing more: the chain is that opinion.
+ * A request with its own `spec` is only answered.
  */
-export function createRunNow({ loop, watches, clock, answer }: RunNowParts): (request: RunNow) => void {
+export function createRunNow({ loop, watches, clock, publish, answer }: RunNowParts): (request: RunNow) => void {
   function subjectOf({ monitorId }: RunNow): Subject {
     const configVersion = watches.get(monitorId)?.assignment.configVersion ?? 0
     return { monitorId, configVersion, epoch: loop.epoch() }
@@ -32,21 +36,39 @@ export function createRunNow({ loop, watches, clock, answer }: RunNowParts): (re
     reply(request, { ...result, runId: request.runId, trigger: request.trigger })
   }
 
+  /** One attempt on the side, of which `take` hears. */
+  function checkAside(request: RunNow, spec: CheckSpec, occasion: Occasion, take: (result: Result) => void): void {
+    const hasPlace = loop.checkAside(spec, subjectOf(request), occasion, take)
+    if (!hasPlace) refuse(request, 'probe_busy', 'the probe is stopping or runs as many checks as it may')
+  }
+
+  /** A person who asks while a chain runs finds the attempt in the history; it is no part of the chain. */
+  function checkBeside(watch: Watch, chain: Chain, request: RunNow, askedForMs: number): void {
+    // results of a monitor are told apart by their scheduled time, and many may ask in one millisecond
+    watch.lastAsideMs = Math.max(askedForMs, chain.scheduledAtMs + 1, watch.lastAsideMs + 1)
+    const occasion = { scheduledAtMs: watch.lastAsideMs, attempt: 1, trigger: Trigger.ASIDE, runId: request.runId }
+    checkAside(request, watch.assignment.spec!, occasion, seen => {
+      const result = withComparison(watch.assignment, seen)
+      publish(result)
+      reply(request, result)
+    })
+  }
+
   return request => {
-    const { runId, trigger, scheduledAtMs } = request
+    const { runId, trigger, scheduledAtMs, spec } = request
     const watch = watches.get(request.monitorId)
-    const spec = request.spec ?? watch?.assignment.spec
     const now = clock.nowMs()
-    if (!spec) {
-      refuse(request, 'not_assigned', 'this probe does not check the monitor')
-    } else if (now === null) {
-      refuse(request, 'probe_not_ready', 'the probe does not know the time yet')
-    } else if (watch && !watch.chain && !request.spec && !loop.isDraining()) {
-      loop.startChain(watch, trigger, runId, scheduledAtMs)
-    } else if (request.spec || trigger !== Trigger.SECOND_OPINION) {
+    if (now === null) return refuse(request, 'probe_not_ready', 'the probe does not know the time yet')
+    if (spec) {
       const occasion = { scheduledAtMs: scheduledAtMs || now, attempt: 1, trigger, runId }
-      const hasPlace = loop.checkAside(spec, subjectOf(request), occasion, result => reply(request, result))
-      if (!hasPlace) refuse(request, 'probe_busy', 'the probe is stopping or runs as many checks as it may')
+      return checkAside(request, spec, occasion, result => reply(request, result))
     }
+    if (!watch) return refuse(request, 'not_assigned', 'this probe does not check the monitor')
+    if (!watch.chain) {
+      if (loop.isDraining()) return refuse(request, 'probe_busy', 'the probe is stopping')
+      return loop.startChain(watch, trigger, runId, scheduledAtMs)
+    }
+    if (trigger === Trigger.SECOND_OPINION || loop.joinChain(watch, trigger, runId)) return
+    checkBeside(watch, watch.chain, request, scheduledAtMs || now)
   }
 }

@@ -22,8 +22,9 @@ export type RunOptions = {
  * goes wrong in ourselves is an `internal` failure, outcome UNKNOWN (decisions 4.3).
  */
 export async function runCheck(spec: CheckSpec, egress: Egress, options: RunOptions = {}): Promise<Ran> {
-  const judged = await runJudged(spec, egress, options)
-  return { ...judged, ...leftBehind(spec, judged.observation, judged.outcome) }
+  const { observation, outcome, failedAssertions } = await runJudged(spec, egress, options)
+  const { evidence, certificate } = leftBehind(spec, observation, outcome)
+  return { observation, outcome, failedAssertions, evidence, certificate }
 }
 
 async function runJudged(spec: CheckSpec, egress: Egress, options: RunOptions): Promise<Judged> {

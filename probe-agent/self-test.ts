@@ -125,7 +125,7 @@ async function anyAnswers(targets: SelfTestOptions['targets'], egress: Egress): 
 
 async function resolverAnswers(name: string, egress: Egress): Promise<boolean> {
   const deadline = createDeadline(TEST_TIMEOUT_MS)
-  const timeout = new Promise<never>((_, reject) => deadline.signal.addEventListener('abort', reject, { once: true }))
+  const timeout = new Promise<never>((_, reject) => deadline.signal.addEventListener('abort', reject))
   try {
     await Promise.race([egress.resolve(name), timeout])
     return true

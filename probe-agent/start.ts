@@ -12,6 +12,7 @@ import { announceIcmp } from './icmp-way.ts'
 import { openPost, type Post } from './post.ts'
 import { runCheck } from './run.ts'
 import { findBrowser } from './screenshots/find-browser.ts'
+import { sweepHomes } from './screenshots/homes.ts'
 import { createShutter } from './screenshots/shutter.ts'
 import { createSelfTest } from './self-test.ts'
 import { startWork, type Work } from './work.ts'
@@ -41,8 +42,9 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
   const clock = createFleetClock(machine.monotonicMs)
   const instanceId = machine.uuid()
   const browser = findBrowser(config.chromiumPath)
-  const shutter =
-    browser && createShutter({ browser, egressAllow: config.egressAllow, memoryMb: config.screenshotMemoryMb })
+  if (browser) sweepHomes().catch(error => log.warn({ err: error }, 'folders of old browsers could not be removed'))
+  const { egressAllow, screenshotMemoryMb: memoryMb, screenshotWithinMs: withinMs } = config
+  const shutter = browser && createShutter({ browser, egressAllow, memoryMb, withinMs })
   let post: Post | null = null
   let work: Work | null = null
 

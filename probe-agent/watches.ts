@@ -22,6 +22,8 @@ export type Watch = Due & {
   state: RegionState
   chain: Chain | null
   lastScheduledMs: number
+  /** the scheduled time of the last attempt beside a chain; 0: none yet */
+  lastAsideMs: number
   /** when its page was last to be compared, by the monotonic clock; null: not yet */
   comparedMs: number | null
   /** removed, or replaced by a newer version: what runs may end, nothing more starts */
@@ -127,6 +129,7 @@ function newWatch(assignment: Assignment, region: string): Watch {
     state: assignment.regionState,
     chain: null,
     lastScheduledMs: 0,
+    lastAsideMs: 0,
     comparedMs: null,
     isRetired: false,
     dueMs: 0,

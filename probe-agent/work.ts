@@ -60,7 +60,7 @@ export function startWork(parts: WorkParts): Work {
     maxConcurrentChecks: parts.maxConcurrentChecks,
     log,
   })
-  const runNow = createRunNow({ loop, watches, clock, answer })
+  const runNow = createRunNow({ loop, watches, clock, publish: post.publish, answer })
   let isNewLink = true
 
   function apply(message: Assignments): void {

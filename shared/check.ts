@@ -1,5 +1,5 @@
 import type { CheckSpec } from '../proto/gen/probe/v1/fleet.ts'
-import type { Egress } from './egress/index.ts'
+import type { Egress, Signal } from './egress/index.ts'
 import type { Observation } from './result.ts'
 
 export type { Assertion, Auth, CheckSpec } from '../proto/gen/probe/v1/fleet.ts'
@@ -30,7 +30,7 @@ export const SAMPLE_BYTES = 4096
  * One check: looks at a target once and says what it saw. Never throws for what the target does; a throw is our own
  * fault and becomes an `internal` failure. `signal` is the check's one deadline.
  */
-export type Check = (spec: CheckSpec, signal: AbortSignal, egress: Egress) => Promise<Observation>
+export type Check = (spec: CheckSpec, signal: Signal, egress: Egress) => Promise<Observation>
 
 export function isCheckType(type: string): type is CheckType {
   return (CHECK_TYPES as readonly string[]).includes(type)

@@ -1,5 +1,12 @@
 import type { X509Certificate } from 'node:crypto'
-import { type CheckError, type DnsAnswer, Outcome, type PingStats, type Timings } from '../proto/gen/probe/v1/result.ts'
+import {
+  type CheckError,
+  type DnsAnswer,
+  Outcome,
+  type PingStats,
+  type Result,
+  type Timings,
+} from '../proto/gen/probe/v1/result.ts'
 
 export {
   type Certificate,
@@ -40,6 +47,8 @@ export const NO_DETAILS = {
 /** Why a probe did not run a check that it was asked for. None says anything of the target: another try may help. */
 export const RUN_REFUSALS = ['not_assigned', 'probe_not_ready', 'probe_busy'] as const
 export type RunRefusal = (typeof RUN_REFUSALS)[number]
+export const isRunRefusal = (result: Result): boolean =>
+  (RUN_REFUSALS as readonly (string | undefined)[]).includes(result.error?.code)
 
 /** What one check saw. `error` null means the target answered as its type asks; assertions come after. */
 export type Observation = {

@@ -16,6 +16,7 @@ const TRIGGERS = {
   [Trigger.RUN_NOW]: 'run_now',
   [Trigger.SECOND_OPINION]: 'second_opinion',
   [Trigger.OTHER_PROBE]: 'second_opinion',
+  [Trigger.ASIDE]: 'run_now',
 } as const
 
 const Milliseconds = Type.Number({ description: 'milliseconds, up to 3 decimals' })

@@ -6,6 +6,7 @@ import type { Book, Mark } from './book.ts'
 import type { Link } from './link.ts'
 import type { FleetMeters } from './meters.ts'
 import { markDirty } from './outbox.ts'
+import type { RunsInHand } from './runs-in-hand.ts'
 import type { FleetTiming } from './timing.ts'
 
 /** What one fleet process has in hand: the book, its open links, and whom to tell. */
@@ -22,6 +23,7 @@ export type Desk = {
   book: Book
   /** by probe id */
   links: Map<string, Link>
+  runs: RunsInHand
   meters: FleetMeters
   isStopping: boolean
   /** Brings a region's live set and the book up to date, because a probe has come. */

@@ -6,7 +6,7 @@ import {
   type ProbeMessage,
   RunDone,
 } from '../../proto/gen/probe/v1/fleet.ts'
-import { ResultBatch, Trigger } from '../../shared/result.ts'
+import { isRunRefusal, ResultBatch, Trigger } from '../../shared/result.ts'
 import { partitionOf, resultSubject, runDoneSubject } from '../../shared/subjects.ts'
 import { monotonicMs, nowMs, sleep } from '../platform/clock.ts'
 import { isId, newId } from '../platform/ids.ts'
@@ -170,6 +170,8 @@ async function bodyOf(desk: Desk, { region, probeId }: Link, piece: Piece): Prom
         $case: 'regionStates',
         value: { states: piece.states.map(([monitorId, state]) => ({ monitorId, state })) },
       }
+    case 'run':
+      return { $case: 'runNow', value: piece.run }
   }
 }
 
@@ -209,12 +211,16 @@ function publishRunDone(desk: Desk, link: Link, done: RunDone): void {
   // it becomes a part of a subject
   if (!isId(runId)) return
   const { connection } = desk.nats
-  connection.publish(runDoneSubject(runId), RunDone.encode({ ...done, probeId: link.probeId }).finish())
+  const answer = RunDone.encode({ ...done, probeId: link.probeId }).finish()
+  const run = desk.runs.get(runId)
+  if (run) run.answer = answer
+  connection.publish(runDoneSubject(runId), answer)
 
+  if (result?.trigger !== Trigger.SECOND_OPINION || isRunRefusal(result)) return
   const plan = planOf(desk.book, link.region)
-  const owner = ownerOf(plan, result?.monitorId ?? '')
-  const entry = desk.book.roster.entries.get(result?.monitorId ?? '')
-  if (result?.trigger !== Trigger.SECOND_OPINION || !owner || owner === link.probeId || !entry) return
+  const owner = ownerOf(plan, result.monitorId)
+  const entry = desk.book.roster.entries.get(result.monitorId)
+  if (!owner || owner === link.probeId || !entry) return
   const opinion = { ...result, trigger: Trigger.OTHER_PROBE, configVersion: entry.configVersion, epoch: plan.epoch }
   const batch = { probeId: link.probeId, region: link.region, results: [opinion] }
   const subject = resultSubject(partitionOf(result.monitorId), link.region)

@@ -1,4 +1,4 @@
-import type { RegionState } from '../../proto/gen/probe/v1/fleet.ts'
+import type { RegionState, RunNow } from '../../proto/gen/probe/v1/fleet.ts'
 import type { Why } from './book.ts'
 
 /**
@@ -9,6 +9,8 @@ export type Outbox = {
   snapshot: { ids: string[]; next: number; revision: number; epoch: number } | null
   dirty: Map<string, Why>
   states: Map<string, RegionState>
+  /** checks to make at once, by run; they follow the assignments, so the probe that checks the monitor knows the check */
+  runs: Map<string, RunNow>
   /** what the probe has */
   revision: number
   epoch: number
@@ -21,10 +23,13 @@ export type Piece =
   | { kind: 'assignments'; ids: [string, Why][]; isSnapshot: boolean; isLast: boolean; revision: number; epoch: number }
   | { kind: 'epoch'; epoch: number }
   | { kind: 'states'; states: [string, RegionState][] }
+  | { kind: 'run'; run: RunNow }
 
 /** Limits of one message (decisions 11.1: snapshots come in chunks). */
 export const CHUNK_ASSIGNMENTS = 500
 export const CHUNK_BYTES = 1024 * 1024
+/** More than a region of ten thousand monitors asks for when all of them fail at once. */
+export const RUNS_AT_MOST = 20_000
 
 type Place = { revision: number; epoch: number }
 
@@ -34,6 +39,7 @@ export function createOutbox(has: Place, toldEpoch: number, dirty: string[]): Ou
     snapshot: null,
     dirty: new Map(dirty.map(id => [id, 'changed'])),
     states: new Map(),
+    runs: new Map(),
     ...has,
     toldEpoch,
     mustConfirm: true,
@@ -46,6 +52,7 @@ export function createSnapshotOutbox(now: Place, ids: string[]): Outbox {
     snapshot: { ids, next: 0, ...now },
     dirty: new Map(),
     states: new Map(),
+    runs: new Map(),
     revision: 0,
     epoch: 0,
     toldEpoch: now.epoch,
@@ -58,10 +65,17 @@ export function markDirty(outbox: Outbox, monitorId: string, why: Why): void {
   if (outbox.dirty.get(monitorId) !== 'changed') outbox.dirty.set(monitorId, why)
 }
 
+/** Owes the probe a check at once. False: it takes them too slowly, and this one is not owed. */
+export function addRun(outbox: Outbox, run: RunNow): boolean {
+  if (outbox.runs.size >= RUNS_AT_MOST) return false
+  outbox.runs.set(run.runId, run)
+  return true
+}
+
 /**
- * Takes out the next message's worth: first assignments, then the epoch, then region states. `now` is where the book
- * stands: with the last chunk the probe has everything up to there, with the others only what it had before. Null when
- * nothing is owed.
+ * Takes out the next message's worth: first assignments, then the epoch, then region states, then checks at once, one
+ * by one. `now` is where the book stands: with the last chunk the probe has everything up to there, with the others only
+ * what it had before. Null when nothing is owed.
  */
 export function takePiece(outbox: Outbox, now: Place, sizeOf: (monitorId: string) => number): Piece | null {
   if (outbox.snapshot) return takeSnapshotChunk(outbox, outbox.snapshot, sizeOf)
@@ -75,6 +89,10 @@ export function takePiece(outbox: Outbox, now: Place, sizeOf: (monitorId: string
     const states = [...outbox.states]
     outbox.states.clear()
     return { kind: 'states', states }
+  }
+  for (const run of outbox.runs.values()) {
+    outbox.runs.delete(run.runId)
+    return { kind: 'run', run }
   }
   return null
 }

@@ -1,17 +1,22 @@
 import type { CheckSpec } from '../../proto/gen/probe/v1/fleet.ts'
+import { Trigger } from '../../shared/result.ts'
 import {
   type DifferenceHint,
   differenceHintSubject,
   type RunHint,
+  runDoneSubject,
   runHintSubject,
   shotHintSubject,
   stateHintSubject,
 } from '../../shared/subjects.ts'
+import { monotonicMs } from '../platform/clock.ts'
 import { planOf } from './book.ts'
 import type { Desk } from './desk.ts'
 import { pump } from './grpc.ts'
 import { readRunHint, readScreenshotOrder, readStateHint } from './messages.ts'
+import { addRun } from './outbox.ts'
 import { ownerOf, probeFor } from './plan.ts'
+import { takeInHand } from './runs-in-hand.ts'
 import { openSpec } from './sealed-spec.ts'
 
 /**
@@ -76,17 +81,21 @@ function forwardDifference(desk: Desk, region: string, data: unknown): void {
 
 type Run = { probeId: string; spec: CheckSpec | undefined }
 
-/** Every process comes to the same probe; the one that has its link passes the hint on. */
+/** Every process comes to the same probe; the one that has its link passes the hint on, once. */
 async function forwardRun(desk: Desk, region: string, hint: RunHint): Promise<void> {
   const { runId, monitorId, trigger, scheduledAtMs } = hint
   const run = hint.sealedSpec === undefined ? await runOfMonitor(desk, region, hint) : runOfTest(desk, region, hint)
+  const inHand = desk.runs.get(runId)
+  if (inHand?.answer) desk.nats.connection.publish(runDoneSubject(runId), inHand.answer)
   const link = desk.links.get(run?.probeId ?? '')
-  if (!run || !link) return
-  if (!link.isFree()) {
+  if (!run || !link || inHand?.answer || inHand?.link.isOpen) return
+  if (!addRun(link.outbox, { runId, monitorId, trigger, scheduledAtMs, spec: run.spec })) {
     desk.meters.lost.inc({ what: 'run' })
     return
   }
-  link.send({ $case: 'runNow', value: { runId, monitorId, trigger, scheduledAtMs, spec: run.spec } })
+  // nobody waits for a second opinion, and nobody repeats it
+  if (trigger === Trigger.RUN_NOW) takeInHand(desk.runs, runId, link, monotonicMs())
+  pump(desk, link)
 }
 
 /** The probe that checks the monitor; with `notProbeId` naming that one, another live probe of the region. */
@@ -100,11 +109,8 @@ async function runOfMonitor(desk: Desk, region: string, hint: RunHint): Promise<
   const spec = entries.get(monitorId)?.spec
   if (!owner || !spec) return null
   const probeId = owner === notProbeId ? probeFor(plan, monitorId, spec.type, notProbeId) : owner
-  if (probeId === null) return null
-  const outbox = desk.links.get(probeId)?.outbox
-  // the probe that checks it anyway has the check, unless it is still on its way
-  const isKnown = probeId === owner && outbox && !outbox.snapshot && !outbox.dirty.has(monitorId)
-  return { probeId, spec: isKnown && !desk.links.get(probeId)?.isPumping ? undefined : spec }
+  // the probe that checks it anyway has the check, or gets it first: its result is to count
+  return probeId === null ? null : { probeId, spec: probeId === owner ? undefined : spec }
 }
 
 /** Any live probe that can: which one, the run says. */

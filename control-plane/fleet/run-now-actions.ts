@@ -1,5 +1,5 @@
 import { RunDone } from '../../proto/gen/probe/v1/fleet.ts'
-import { RUN_REFUSALS, Trigger } from '../../shared/result.ts'
+import { isRunRefusal, Trigger } from '../../shared/result.ts'
 import { type RunHint, runDoneSubject, runHintSubject } from '../../shared/subjects.ts'
 import { timeoutMsOf, toCheckSpec } from '../monitors/check-spec.ts'
 import type { StoredMonitor } from '../monitors/types.ts'
@@ -17,6 +17,8 @@ import { regionEpochs } from './store.ts'
 const ANSWER_WITHIN_MS = 5_000
 /** A probe that drains or is full refuses; by then another one may have its work. */
 const ASK_AGAIN_AFTER_MS = 500
+/** A hint may be lost on its way, or with the link to the probe: it is repeated until there is an answer. */
+const REPEAT_EVERY_MS = 1_000
 
 /**
  * Checks a monitor at once in each of its regions and waits for the results, at most its timeout and 5 s (decisions
@@ -73,7 +75,7 @@ async function askRegion(nats: Nats, monitor: StoredMonitor, region: string, ext
   let refusal: RunDone | null = null
   for (;;) {
     const answer = await askOnce(nats, monitor.id, region, { extra, withinMs: endMs - monotonicMs() })
-    if (!isRefusal(answer)) return answer ?? refusal
+    if (!answer?.result || !isRunRefusal(answer.result)) return answer ?? refusal
     if (monotonicMs() + ASK_AGAIN_AFTER_MS >= endMs) return answer
     refusal = answer
     await sleep(ASK_AGAIN_AFTER_MS)
@@ -97,11 +99,12 @@ async function askOnce(
       waiting.abort()
     },
   })
-  nats.connection.publish(runHintSubject(region), JSON.stringify(hint))
-  await sleep(withinMs, waiting.signal)
+  const endMs = monotonicMs() + withinMs
+  const told = JSON.stringify(hint)
+  for (let leftMs = withinMs; leftMs > 0 && !waiting.signal.aborted; leftMs = endMs - monotonicMs()) {
+    nats.connection.publish(runHintSubject(region), told)
+    await sleep(Math.min(leftMs, REPEAT_EVERY_MS), waiting.signal)
+  }
   subscription.unsubscribe()
   return answer
 }
-
-const isRefusal = (answer: RunDone | null) =>
-  (RUN_REFUSALS as readonly (string | undefined)[]).includes(answer?.result?.error?.code)

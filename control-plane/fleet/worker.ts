@@ -18,6 +18,7 @@ import { fleetMeters, measure } from './meters.ts'
 import { nextRun } from './next-run.ts'
 import { readHints } from './reader.ts'
 import { type Entry, entryOf, forget, isForgotten, uncheckedEntry } from './roster.ts'
+import { forgetRuns } from './runs-in-hand.ts'
 import { markDisconnected, recordSeen, regionEpochs } from './store.ts'
 import { FLEET_TIMING, type FleetTiming } from './timing.ts'
 
@@ -55,6 +56,7 @@ export async function startFleet(context: FleetContext): Promise<{ port: number;
     timing: context.timing ?? FLEET_TIMING,
     book: createBook(),
     links: new Map(),
+    runs: new Map(),
     meters,
     isStopping: false,
     ended: [],
@@ -165,6 +167,7 @@ function createRound(desk: Desk): () => Promise<void> {
       desk.log.info({ regions: changed }, 'other probes are live now')
       await readEpochs(desk)
     }
+    forgetRuns(desk.runs, monotonicMs())
     measure(desk, monotonicMs())
     reportOrphans(desk, orphans)
   }

@@ -1,6 +1,6 @@
 import MailComposer from 'nodemailer/lib/mail-composer'
 import type SmtpConnection from 'nodemailer/lib/smtp-connection'
-import { createDeadline, createEgress, DeadlineExceeded, type Egress } from '../../shared/egress/index.ts'
+import { createDeadline, createEgress, DeadlineExceeded, type Egress, type Signal } from '../../shared/egress/index.ts'
 import { monotonicMs } from './clock.ts'
 import { createSmtpConnections, type SmtpConnections } from './smtp-connections.ts'
 import { parseSmtpUrl } from './smtp-server.ts'
@@ -61,7 +61,7 @@ export function createMailer(smtpUrl: string, from: string): Mailer {
 
 type Taken = Omit<MailAnswer, 'durationMs'>
 
-async function handOver(mail: Mail, from: string, pool: SmtpConnections, signal: AbortSignal): Promise<Taken> {
+async function handOver(mail: Mail, from: string, pool: SmtpConnections, signal: Signal): Promise<Taken> {
   const composed = compose(mail, from)
   const bytes = await composed.build()
   const sender = composed.getEnvelope().from
@@ -129,7 +129,7 @@ const failed = (error: string, durationMs: number): MailAnswer => ({
 })
 
 /** nodemailer's errors carry the server's reply where there was one. */
-function failureOf(error: unknown, signal: AbortSignal, durationMs: number): MailAnswer {
+function failureOf(error: unknown, signal: Signal, durationMs: number): MailAnswer {
   const { code, responseCode, response, message } = error as NodemailerError
   if (signal.reason instanceof DeadlineExceeded) return failed('timed out while talking to the mail server', durationMs)
   if (!responseCode || !response) return failed(`no connection to the mail server: ${message}`, durationMs)

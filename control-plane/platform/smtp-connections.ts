@@ -1,5 +1,5 @@
 import SmtpConnection from 'nodemailer/lib/smtp-connection'
-import { type Egress, openTcp } from '../../shared/egress/index.ts'
+import { type Egress, openTcp, type Signal } from '../../shared/egress/index.ts'
 import type { SmtpServer } from './smtp-server.ts'
 
 /** What one process holds open at a mail server: few enough for any of them. */
@@ -15,7 +15,7 @@ export type SmtpConnections = {
   /** Waits for a place. The function that it answers gives the place back; null: none came free in time. */
   enter(): Promise<(() => void) | null>
   /** A connection that is signed in and fresh. Rejects with an EgressFailure or nodemailer's error. */
-  take(signal: AbortSignal): Promise<SmtpConnection>
+  take(signal: Signal): Promise<SmtpConnection>
   /** Keeps a connection for the next mail. */
   giveBack(connection: SmtpConnection): void
   close(): void
@@ -83,14 +83,14 @@ export function createSmtpConnections(server: SmtpServer, egress: Egress): SmtpC
 }
 
 /** A server may have hung up meanwhile: one that still answers is asked for nothing else. */
-async function isAlive(connection: SmtpConnection, signal: AbortSignal): Promise<boolean> {
+async function isAlive(connection: SmtpConnection, signal: Signal): Promise<boolean> {
   return step(connection, signal, done => connection.reset(done)).then(
     () => true,
     () => false,
   )
 }
 
-async function open(server: SmtpServer, signal: AbortSignal, egress: Egress): Promise<SmtpConnection> {
+async function open(server: SmtpServer, signal: Signal, egress: Egress): Promise<SmtpConnection> {
   const { host, port, isTls, auth, requireTls, verifyCertificate } = server
   const socket = await openTcp({ host, port }, signal, egress)
   const connection = new SmtpConnection({
@@ -116,7 +116,7 @@ async function open(server: SmtpServer, signal: AbortSignal, egress: Egress): Pr
 /** One step of the conversation: done, or whatever ends it before. */
 function step(
   connection: SmtpConnection,
-  signal: AbortSignal,
+  signal: Signal,
   take: (done: (error?: Error | null) => void) => void,
 ): Promise<void> {
   return new Promise<void>((resolve, reject) => {

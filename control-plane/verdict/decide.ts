@@ -13,6 +13,7 @@ import type { Cell, Counted, Decision, HistoryReason, MonitorState, Policy } fro
  */
 export function decide(state: MonitorState, result: Counted, policy: Policy, nowMs: number): Decision {
   if (result.scheduledAtMs > nowMs + FUTURE_LIMIT_MS) return noVerdict('refused_future', null, state, false)
+  if (result.trigger === Trigger.ASIDE) return noVerdict('history', 'beside_a_chain', state, false)
   const refused = refuseConfig(state, result, policy)
   if (refused !== null) return noVerdict('history', refused, state, false)
   const base = adopt(state, policy, nowMs)

@@ -104,6 +104,8 @@ export type HistoryReason =
   | 'older_config'
   | 'newer_config'
   | 'older_epoch'
+  /** somebody asked while a chain ran */
+  | 'beside_a_chain'
   /** a duplicate, or older than what was counted */
   | 'not_newer'
 

@@ -1,7 +1,14 @@
 import { STATUS_CODES } from 'node:http'
 import { needsBody } from '../../shared/assertions/evaluate.ts'
 import { BODY_LIMIT_BYTES, type Check, type CheckSpec } from '../../shared/check.ts'
-import { type Egress, type HttpAnswer, type Prepared, prepareRequest, send } from '../../shared/egress/index.ts'
+import {
+  type Egress,
+  type HttpAnswer,
+  type Prepared,
+  prepareRequest,
+  type Signal,
+  send,
+} from '../../shared/egress/index.ts'
 import { type CheckError, FailureSource } from '../../shared/result.ts'
 import { authHeader } from './auth.ts'
 
@@ -17,7 +24,7 @@ export const checkHttp: Check = (spec, signal, egress) => fetchAnswer(spec, sign
 /** The check of `http`, also the first half of `keyword`, which always wants the body. */
 export async function fetchAnswer(
   spec: CheckSpec,
-  signal: AbortSignal,
+  signal: Signal,
   egress: Egress,
   wantsBody: boolean,
 ): Promise<HttpAnswer> {

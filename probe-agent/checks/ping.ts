@@ -8,13 +8,11 @@ const GAP_MS = 200
 const hosts = new WeakMap<CheckSpec, string>()
 
 /** Sends three ICMP echoes; one answer is enough. How many were lost stands in the result. */
-export const checkPing: Check = async (spec, signal, egress) => ({
-  ...(await pingHost({ host: hostOf(spec), count: ECHOES, gapMs: GAP_MS }, signal, egress)),
-  statusCode: null,
-  headers: null,
-  body: null,
-  certificate: null,
-})
+export const checkPing: Check = async (spec, signal, egress) => {
+  const options = { host: hostOf(spec), count: ECHOES, gapMs: GAP_MS }
+  const { error, timings, totalUs, resolvedIp, ping } = await pingHost(options, signal, egress)
+  return { error, timings, totalUs, resolvedIp, ping, statusCode: null, headers: null, body: null, certificate: null }
+}
 
 function hostOf(spec: CheckSpec): string {
   const known = hosts.get(spec)

@@ -3,12 +3,16 @@ import { join } from 'node:path'
 import { type Browser, chromium } from 'playwright-core'
 import { type BrowserFound, SETPRIV } from './find-browser.ts'
 import type { PictureOrder } from './order.ts'
+import { behindChecks } from './priority.ts'
 
 const LARGEST_FILE_BYTES = 64 * 1024 * 1024
+/** What one process of the browser asks the kernel for and never touches, mostly stacks of threads. */
+const RESERVED_MB = 1024
+const NICENESS = 19
 
 /**
  * What the browser may not do. It resolves no name and opens no connection but to our proxy, loopback included; nothing
- * of WebRTC or QUIC goes around it; it asks nobody for updates, and opens no second window.
+ * of WebRTC, mDNS or QUIC goes around it; it asks nobody for updates, and opens no second window.
  */
 const FLAGS = [
   '--headless',
@@ -29,7 +33,7 @@ const FLAGS = [
   '--disable-breakpad',
   '--disable-crash-reporter',
   '--disable-client-side-phishing-detection',
-  '--disable-features=Translate,OptimizationHints,MediaRouter,DialMediaRouteProvider,CertificateTransparencyComponentUpdater,PaintHolding',
+  '--disable-features=Translate,OptimizationHints,MediaRouter,DialMediaRouteProvider,CertificateTransparencyComponentUpdater,PaintHolding,WebRtcHideLocalIpsWithMdns',
   '--block-new-web-contents',
   '--deny-permission-prompts',
   '--no-first-run',
@@ -49,8 +53,9 @@ const FLAGS = [
 ]
 
 /**
- * Starts the browser without rights: another user when we are root, no new privileges, low priority, small files only,
- * dead when we are. Its own sandbox is on wherever the kernel lets it; without it those limits and the guard remain.
+ * Starts the browser without rights: another user when we are root, no new privileges, low priority, small files and a
+ * bound on memory that the kernel holds, dead when we are. Its own sandbox is on wherever the kernel lets it; without it
+ * those limits and the guard remain.
  */
 export async function openBrowser(order: PictureOrder, proxyUrl: string, timeoutMs: number): Promise<Browser> {
   const { home } = order
@@ -60,7 +65,7 @@ export async function openBrowser(order: PictureOrder, proxyUrl: string, timeout
       executablePath: SETPRIV,
       ignoreDefaultArgs: true,
       args: [
-        ...limitsFor(order.userId),
+        ...limitsFor(order),
         executable,
         ...FLAGS,
         ...flags,
@@ -80,10 +85,11 @@ export async function openBrowser(order: PictureOrder, proxyUrl: string, timeout
   })
 }
 
-function limitsFor(userId: number | null): string[] {
+function limitsFor({ userId, memoryMb }: PictureOrder): string[] {
   const user = userId === null ? [] : [`--reuid=${userId}`, `--regid=${userId}`, '--clear-groups', '--inh-caps=-all']
-  const files = ['prlimit', `--fsize=${LARGEST_FILE_BYTES}`, '--core=0', '--']
-  return [...user, '--no-new-privs', '--pdeathsig=KILL', '--', ...files, 'nice', '-n', '19']
+  const data = (memoryMb + RESERVED_MB) * 1024 * 1024
+  const limits = ['prlimit', `--fsize=${LARGEST_FILE_BYTES}`, `--data=${data}`, '--core=0', '--']
+  return [...user, '--no-new-privs', '--pdeathsig=KILL', '--', ...limits, ...behindChecks(NICENESS)]
 }
 
 async function executableOf(found: BrowserFound): Promise<string> {

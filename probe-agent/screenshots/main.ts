@@ -1,8 +1,8 @@
 import { createEgress } from '../../shared/egress/index.ts'
 import { startEgressProxy } from '../../shared/egress/proxy.ts'
 import { machine } from '../clock.ts'
+import { memoryMb, processesBelow } from './below.ts'
 import { openBrowser } from './browser.ts'
-import { memoryBelowMb } from './memory.ts'
 import type { PictureHead, PictureOrder } from './order.ts'
 import { takePicture } from './picture.ts'
 
@@ -10,6 +10,8 @@ import { takePicture } from './picture.ts'
 const PAGE_AT_MOST_BYTES = 30 * 1024 * 1024
 const CONNECT_WITHIN_MS = 5_000
 const LOOK_AT_MEMORY_EVERY_MS = 250
+/** Of this program itself, which a page can flood with what it tells the browser's console. */
+const OWN_MEMORY_MB = 400
 
 /**
  * The program that takes one picture: an order on standard input, a picture on standard output. A process of its own,
@@ -21,7 +23,8 @@ async function main(): Promise<void> {
   const startedMs = machine.monotonicMs()
   const leftMs = () => order.withinMs - (machine.monotonicMs() - startedMs)
   machine.every(LOOK_AT_MEMORY_EVERY_MS, () => {
-    if (memoryBelowMb(process.pid) > order.memoryMb) end({ error: 'the page took too much memory' })
+    const isTooMuch = memoryMb(processesBelow(process.pid)) > order.memoryMb || memoryMb([process.pid]) > OWN_MEMORY_MB
+    if (isTooMuch) end({ error: 'the page took too much memory' })
   })
   machine.after(order.withinMs, () => end({ error: 'it took too long' }))
   const proxy = await startEgressProxy(createEgress({ allow: order.egressAllow }), {
@@ -35,10 +38,11 @@ async function main(): Promise<void> {
 
 let hasEnded = false
 
-/** Exits when the answer is written; what still runs below dies with us. */
+/** Ends all that runs below and exits when the answer is written. */
 function end(head: PictureHead, bytes: Buffer = Buffer.alloc(0)): void {
   if (hasEnded) return
   hasEnded = true
+  for (const pid of processesBelow(process.pid)) kill(pid)
   process.stdout.write(Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), bytes]), () => process.exit(0))
 }
 
@@ -48,4 +52,17 @@ async function readInput(): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-main().catch(error => end({ error: String((error as Error).message ?? error).split('\n')[0] ?? '' }))
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // it has just ended by itself
+  }
+}
+
+function giveUp(error: unknown): void {
+  end({ error: String((error as Error).message ?? error).split('\n')[0] ?? '' })
+}
+
+process.on('uncaughtException', giveUp)
+main().catch(giveUp)

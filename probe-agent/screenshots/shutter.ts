@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
-import { chown, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { chown } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { machine } from '../clock.ts'
-import type { BrowserFound } from './find-browser.ts'
+import { type BrowserFound, SETPRIV } from './find-browser.ts'
+import { makeHome, removeHome } from './homes.ts'
 import { PICTURE_LIMIT_BYTES, type PictureHead, type PictureOrder } from './order.ts'
+import { behindChecks } from './priority.ts'
 
 export type ShutterSettings = {
   browser: BrowserFound
@@ -15,7 +15,7 @@ export type ShutterSettings = {
   /** the program that takes one picture; default: the one beside this program */
   program?: string
   /** from its start to the picture */
-  withinMs?: number
+  withinMs: number
 }
 
 export type PictureWanted = Pick<PictureOrder, 'url' | 'headers' | 'format'>
@@ -28,65 +28,77 @@ export type Shutter = {
   stop: () => void
 }
 
-const WITHIN_MS = 15_000
 /** For a program that cannot end itself any more. */
 const KILL_LATER_MS = 1_000
 const HEAD_AT_MOST_BYTES = 4096
 /** `nobody` on every Linux. */
 const NOBODY = 65_534
+/** Behind every check, and before its browser, which it has to hold in bounds. */
+const NICENESS = 10
 
 /**
- * Takes pictures, each by a process of its own with the lowest priority, which knows nothing of the probe's secrets and is
- * killed with everything below it when its time is over.
+ * Takes pictures, each by a process of its own with low priority, which knows nothing of the probe's secrets, is killed
+ * with everything below it when its time is over, and does not outlive the probe.
  */
-export function createShutter({ withinMs = WITHIN_MS, program, ...settings }: ShutterSettings): Shutter {
+export function createShutter({ withinMs, program, ...settings }: ShutterSettings): Shutter {
   const path = program ?? fileURLToPath(new URL('./screenshot.js', import.meta.url))
   const userId = process.getuid?.() === 0 ? NOBODY : null
-  let kill = () => {}
+  let stop = () => {}
 
   async function take(wanted: PictureWanted): Promise<PictureTaken> {
-    const home = await mkdtemp(join(tmpdir(), 'picket-browser-'))
+    const home = await makeHome()
     try {
       if (userId !== null) await chown(home, userId, userId)
-      const order: PictureOrder = { ...settings, ...wanted, userId, home, withinMs }
-      return readPicture(await run(order))
+      return readPicture(await run({ ...settings, ...wanted, userId, home, withinMs }))
     } finally {
-      await rm(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }).catch(() => {})
+      await removeHome(home)
     }
   }
 
-  function run(order: PictureOrder): Promise<Buffer> {
-    const child = spawn('nice', ['-n', '19', process.execPath, path], {
+  function run(order: PictureOrder): Promise<Ended> {
+    const child = spawn(SETPRIV, ['--pdeathsig=KILL', '--', ...behindChecks(NICENESS), process.execPath, path], {
+      detached: true,
       stdio: ['pipe', 'pipe', 'ignore'],
       env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
     })
-    kill = () => void child.kill('SIGKILL')
-    const stopWaiting = machine.after(withinMs + KILL_LATER_MS, kill)
     const chunks: Buffer[] = []
     let size = 0
+    let killedBecause: string | null = null
+    const killBecause = (why: string) => {
+      killedBecause ??= why
+      child.kill('SIGKILL')
+    }
+    stop = () => killBecause('the probe stops')
+    // a machine that is busy with checks may leave the program no time to say so itself
+    const stopWaiting = machine.after(withinMs + KILL_LATER_MS, () => killBecause('it took too long'))
     child.stdout.on('data', (chunk: Buffer) => {
       size += chunk.length
-      if (size > PICTURE_LIMIT_BYTES + HEAD_AT_MOST_BYTES) kill()
+      if (size > PICTURE_LIMIT_BYTES + HEAD_AT_MOST_BYTES) killBecause('the picture is too large')
       else chunks.push(chunk)
     })
     child.stdin.on('error', () => {})
     child.stdin.end(JSON.stringify(order))
     return new Promise((resolve, reject) => {
       child.on('error', reject)
-      child.on('close', () => {
+      child.on('close', (code, signal) => {
         stopWaiting()
-        resolve(Buffer.concat(chunks))
+        const why = killedBecause ?? `the program that takes pictures ended by itself (${signal ?? code})`
+        resolve({ output: Buffer.concat(chunks), isWhole: code === 0, why })
       })
     })
   }
 
-  return { take, stop: () => kill() }
+  return { take, stop: () => stop() }
 }
 
-function readPicture(output: Buffer): PictureTaken {
+/** `isWhole`: nothing is missing at the end of its output. `why` it ended, when it did not say so itself. */
+type Ended = { output: Buffer; isWhole: boolean; why: string }
+
+function readPicture({ output, isWhole, why }: Ended): PictureTaken {
   const headEnd = output.indexOf('\n')
-  if (headEnd < 0) throw new Error('the program that takes pictures ended without a word')
+  if (headEnd < 0) throw new Error(why)
   const head = JSON.parse(output.subarray(0, headEnd).toString('utf8')) as PictureHead
   if ('error' in head) throw new Error(head.error)
+  if (!isWhole) throw new Error(why)
   return { ...head, bytes: output.subarray(headEnd + 1) }
 }

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import type { CheckError } from '../result.ts'
 import { dial, firstPhaseOf } from './connect.ts'
+import type { Signal } from './deadline.ts'
 import { checkErrorOf, failureOf } from './failure.ts'
 import type { Egress } from './index.ts'
 import { enter, finish, startTrip, type Trip } from './trip.ts'
@@ -19,7 +20,7 @@ export type Asked = {
 export async function ask(
   target: { host: string; port: number },
   question: string,
-  options: { signal: AbortSignal; maxBytes: number },
+  options: { signal: Signal; maxBytes: number },
   egress: Egress,
 ): Promise<Asked> {
   const trip = startTrip(options.signal, firstPhaseOf(target.host))

@@ -2,6 +2,7 @@ import type { X509Certificate } from 'node:crypto'
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls, type SecureContext, type TLSSocket } from 'node:tls'
 import { type CheckError, FailureSource, type Timings } from '../result.ts'
+import type { Signal } from './deadline.ts'
 import { checkErrorOf, type EgressFailure, failureOf, targetFailure, tlsFailureOf } from './failure.ts'
 import type { Egress } from './index.ts'
 import { enter, finish, startTrip, type Trip, throwIfAborted, waitFor } from './trip.ts'
@@ -20,7 +21,7 @@ export type Connected = {
 /** Opens a TCP connection and closes it at once. Never throws; `signal` is the one deadline over name and connection. */
 export async function connectTcp(
   target: { host: string; port: number },
-  signal: AbortSignal,
+  signal: Signal,
   egress: Egress,
 ): Promise<Connected> {
   const trip = startTrip(signal, firstPhaseOf(target.host))
@@ -41,11 +42,7 @@ export async function connectTcp(
  * An open connection for a protocol that a library speaks. Whoever asks for it closes it; `signal` covers name and
  * connection only. Throws an EgressFailure.
  */
-export async function openTcp(
-  target: { host: string; port: number },
-  signal: AbortSignal,
-  egress: Egress,
-): Promise<Socket> {
+export async function openTcp(target: { host: string; port: number }, signal: Signal, egress: Egress): Promise<Socket> {
   const trip = startTrip(signal, firstPhaseOf(target.host))
   try {
     return await dial(trip, target.host, target.port, egress)

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto'
 import { isIPv6 } from 'node:net'
 import type { DnsType } from '../dns-types.ts'
 import { type CheckError, FailureSource, type Timings } from '../result.ts'
+import type { Signal } from './deadline.ts'
 import { decodeReply, encodeQuestion, isTruncated, type Question, type Reply, responseId } from './dns-message.ts'
 import { exchangeTcp } from './dns-tcp.ts'
 import { checkErrorOf, EgressFailure, failureOf, internalFailure, targetFailure } from './failure.ts'
@@ -38,7 +39,7 @@ type Asking = { question: Question; message: Buffer; reply: Reply | null; isCut:
  * `signal` is the one deadline. Failures of a server that the monitor names are the target's, those of the system's
  * resolvers the resolver's.
  */
-export async function askDns(query: DnsQuery, signal: AbortSignal, egress: Egress): Promise<DnsSeen> {
+export async function askDns(query: DnsQuery, signal: Signal, egress: Egress): Promise<DnsSeen> {
   const trip = startTrip(signal, 'dnsUs')
   const asking = query.types.map(type => askingOf(query.name, type))
   const talk = { answeredBy: null as UdpServer | null, hasNonsense: false }

@@ -51,6 +51,7 @@ const KNOWN: Record<string, readonly [FailureSource, string, string]> = {
   EMFILE: [INTERNAL, 'local_resources', 'the probe has no free file descriptor'],
   ENFILE: [INTERNAL, 'local_resources', 'the probe has no free file descriptor'],
   ENOMEM: [INTERNAL, 'local_resources', 'the probe is out of memory'],
+  EAGAIN: [INTERNAL, 'local_resources', 'the probe has more to send than its network takes'],
   ENOBUFS: [INTERNAL, 'local_resources', 'the probe is out of memory'],
   EACCES: [INTERNAL, 'local_firewall', 'a firewall on the probe refuses this connection'],
   EPERM: [INTERNAL, 'local_firewall', 'a firewall on the probe refuses this connection'],

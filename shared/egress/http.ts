@@ -3,6 +3,7 @@ import type { Observation } from '../result.ts'
 import { joined, type Received } from './body.ts'
 import { dial, firstPhaseOf, secure } from './connect.ts'
 import type { Connection, Connections } from './connections.ts'
+import type { Signal } from './deadline.ts'
 import { exchange } from './exchange.ts'
 import { checkErrorOf, failureOf, targetFailure } from './failure.ts'
 import type { Egress } from './index.ts'
@@ -16,7 +17,7 @@ const REDIRECT_LIMIT = 10
 
 export type SendOptions = {
   /** the one deadline over names, connections, redirects and the body; see createDeadline */
-  signal: AbortSignal
+  signal: Signal
   /** after decompression; what comes after it is not read, and that is no error */
   maxBodyBytes: number
   followRedirects: boolean

@@ -1,118 +1,180 @@
 import { randomBytes } from 'node:crypto'
-import { createSocket } from 'node:dgram'
-import { createRequire } from 'node:module'
-import { SocketAddress } from 'node:net'
 import { type EgressFailure, failureOf, internalFailure } from './failure.ts'
-import { decodeReply, encodeEcho, type IpFamily, TOKEN_BYTES } from './icmp-packet.ts'
+import { emptyAddress, isSameHost, socketAddress } from './icmp-address.ts'
+import { type IcmpCalls, openIcmpCalls } from './icmp-calls.ts'
+import { decodeReply, encodeEcho, type IpFamily, numberEcho, PACKET_BYTES, TOKEN_BYTES } from './icmp-packet.ts'
 import { nowUs } from './monotonic.ts'
 
-/** What became of one echo. A lost one is never told. */
-export type OnEcho = (answer: { rttUs: number } | { failure: EgressFailure }) => void
+/** Echoes to one address, under way or over. Those that failed count as sent. */
+export type Echoes = { sent: number; rttsUs: number[]; failure: EgressFailure | null }
+
+export type EchoPlan = {
+  /** echoes that are sent */
+  count: number
+  /** between two of them */
+  gapMs: number
+  /** once one was answered and all are sent, the others are waited for so long */
+  lostAfterMs: (longestMs: number) => number
+}
 
 /** One unprivileged datagram socket through which all echoes of a family go, however many run at once. */
 export type EchoSocket = {
-  /** Sends one echo and answers its serial. */
-  send: (address: string, onEcho: OnEcho) => number
-  /** A reply to this one is not waited for any more. */
-  forget: (serial: number) => void
+  /** Sends the first echo at once. `onEnd` hears when all were answered, failed or are lost; silence never ends. */
+  start: (address: string, plan: EchoPlan, onEnd: () => void) => Echoes
+  /** Ends them after a last look at what has come, without `onEnd`. */
+  stop: (echoes: Echoes) => void
   /** false after an error of the socket itself; what was under way has been told */
   isOpen: () => boolean
-  close: () => void
 }
 
-type Pending = { address: string; sentUs: number; onEcho: OnEcho }
+type Running = Echoes & {
+  to: Buffer
+  plan: EchoPlan
+  onEnd: () => void
+  firstSerial: number
+  sentUs: number[]
+  failed: number
+  /** when the next is sent, and after the last of them when the missing ones are lost */
+  dueUs: number
+}
 
-/** The kernel takes a destination with a port and looks at the address only; node refuses port 0. */
-const ANY_PORT = 1
+/**
+ * How often the socket is read and the next echoes are sent while any are under way, in one go for all of them: to be
+ * woken for each would cost more than the echo. Round trips are measured by the kernel's time of arrival.
+ */
+const TURN_MS = 20
+/** A flood must not hold up our loop. */
+const READ_AT_MOST = 4096
 
-/** Null where the kernel refuses (`net.ipv4.ping_group_range`), IPv6 is off, or the way to ask it is missing. */
 export function openEchoSocket(family: IpFamily): EchoSocket | null {
-  const fd = openDescriptor(family)
-  if (fd === null) return null
+  const calls = openIcmpCalls(family)
+  return calls && echoSocket(family, calls)
+}
+
+const NEVER = Number.POSITIVE_INFINITY
+
+/** While none was answered, no silence is too long. */
+const lostAtUs = ({ rttsUs, plan }: Running, now: number) =>
+  rttsUs.length === 0 ? NEVER : now + plan.lostAfterMs(Math.max(...rttsUs) / 1000) * 1000
+
+function echoSocket(family: IpFamily, calls: IcmpCalls): EchoSocket {
   const token = randomBytes(TOKEN_BYTES)
-  const pending = new Map<number, Pending>()
-  let serial = 0
+  const request = encodeEcho(family, token)
+  // One byte more than a reply has, so that what is longer shows.
+  const packet = Buffer.alloc(PACKET_BYTES + 1)
+  const from = emptyAddress(family)
+  const running = new Set<Running>()
+  const unanswered = new Map<number, Running>()
+  let serials = 0
+  let emptyUs = nowUs()
+  let turns: NodeJS.Timeout | undefined
   let isOpen = true
 
-  const socket = createSocket({
-    type: family === 4 ? 'udp4' : 'udp6',
-    // Only addresses come here; node would put each through the system's resolver.
-    lookup: (address, _options, done) => done(null, address, family),
-  })
-  socket.bind({ fd })
-  // Never what keeps a process alive: who waits for an answer has a deadline.
-  socket.unref()
-  socket.on('message', (packet, { address }) => {
-    const receivedUs = nowUs()
-    const found = decodeReply(family, token, packet)
-    const echo = found === null ? undefined : pending.get(found)
-    if (!echo || echo.address !== withoutZone(address)) return
-    pending.delete(found!)
-    echo.onEcho({ rttUs: receivedUs - echo.sentUs })
-  })
-  socket.on('error', error => {
-    close()
-    const failure = internalFailure('icmp_unavailable', `the probe's ICMP socket failed: ${error.message}`)
-    for (const { onEcho } of pending.values()) onEcho({ failure })
-    pending.clear()
-  })
+  function sendNext(one: Running): void {
+    const serial = (one.firstSerial + one.sent++) >>> 0
+    numberEcho(request, serial)
+    unanswered.set(serial, one)
+    const now = nowUs()
+    one.sentUs.push(now)
+    one.dueUs = one.sent < one.plan.count ? now + one.plan.gapMs * 1000 : lostAtUs(one, now)
+    const code = calls.send(request, one.to)
+    if (code === null) return
+    unanswered.delete(serial)
+    one.failed++
+    one.failure ??= failureOf({ code, message: `the echo was not sent: ${code}` })
+  }
 
-  function close(): void {
-    if (isOpen) socket.close()
+  function read(): void {
+    if (!isOpen) return
+    try {
+      for (let i = 0; i < READ_AT_MOST; i++) {
+        const length = calls.receive(packet, from)
+        if (length === null) {
+          emptyUs = nowUs()
+          return
+        }
+        answer(length)
+      }
+    } catch (error) {
+      breakOff((error as Error).message)
+    }
+  }
+
+  function answer(length: number): void {
+    const serial = decodeReply(family, token, packet, length)
+    const one = serial === null ? undefined : unanswered.get(serial)
+    if (!one || !isSameHost(family, one.to, from)) return
+    unanswered.delete(serial!)
+    const readUs = nowUs()
+    // By the system's clock, which may be set at any time: no more than the time since we last looked.
+    const waitedUs = Math.min(Math.max(0, Math.round(calls.waitedUs())), readUs - emptyUs)
+    const sentUs = one.sentUs[(serial! - one.firstSerial) >>> 0]!
+    one.rttsUs.push(Math.max(1, readUs - waitedUs - sentUs))
+    if (one.dueUs === NEVER) one.dueUs = lostAtUs(one, readUs)
+  }
+
+  function breakOff(why: string): void {
     isOpen = false
+    calls.close()
+    const failure = internalFailure('icmp_unavailable', `the probe's ICMP socket failed: ${why}`)
+    for (const one of running) {
+      one.failure ??= failure
+      finish(one)
+    }
+  }
+
+  function turn(): void {
+    read()
+    const now = nowUs()
+    for (const one of running) {
+      if (one.rttsUs.length + one.failed === one.plan.count) finish(one)
+      else if (now < one.dueUs) continue
+      else if (one.sent < one.plan.count) sendNext(one)
+      else finish(one)
+    }
+    if (running.size > 0) return
+    clearInterval(turns)
+    turns = undefined
+  }
+
+  function finish(one: Running): void {
+    end(one)
+    one.onEnd()
+  }
+
+  function end(one: Running): void {
+    running.delete(one)
+    for (let i = 0; i < one.sent; i++) unanswered.delete((one.firstSerial + i) >>> 0)
   }
 
   return {
-    send(address, onEcho) {
-      serial = (serial + 1) >>> 0
-      const mine = serial
-      pending.set(mine, { address: canonical(address, family), sentUs: nowUs(), onEcho })
-      socket.send(encodeEcho(family, token, mine), ANY_PORT, address, error => {
-        if (error && pending.delete(mine)) onEcho({ failure: failureOf(error) })
-      })
-      return mine
+    start(address, plan, onEnd) {
+      const one: Running = {
+        sent: 0,
+        rttsUs: [],
+        failure: null,
+        to: socketAddress(family, address),
+        plan,
+        onEnd,
+        firstSerial: serials,
+        sentUs: [],
+        failed: 0,
+        dueUs: NEVER,
+      }
+      serials = (serials + plan.count) >>> 0
+      running.add(one)
+      if (!turns) {
+        // What has come since the last turn, if anything, is nobody's answer.
+        emptyUs = nowUs()
+        turns = setInterval(turn, TURN_MS)
+      }
+      sendNext(one)
+      return one
     },
-    forget: mine => void pending.delete(mine),
+    stop(echoes) {
+      read()
+      end(echoes as Running)
+    },
     isOpen: () => isOpen,
-    close,
-  }
-}
-
-const withoutZone = (address: string) => {
-  const zone = address.indexOf('%')
-  return zone === -1 ? address : address.slice(0, zone)
-}
-
-/** As the kernel writes the address of a sender. */
-function canonical(address: string, family: IpFamily): string {
-  return family === 4 ? address : new SocketAddress({ address, family: 'ipv6' }).address
-}
-
-/** Of Linux: AF_INET, AF_INET6; SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC; IPPROTO_ICMP, IPPROTO_ICMPV6. */
-const DOMAIN: Record<IpFamily, number> = { 4: 2, 6: 10 }
-const KIND = 2 | 0o4000 | 0o2000000
-const PROTOCOL: Record<IpFamily, number> = { 4: 1, 6: 58 }
-
-/** Room for what comes while our own loop is busy: a kilobyte a reply. */
-const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024
-const SOL_SOCKET = 1
-/** SO_RCVBUFFORCE, which needs rights, else SO_RCVBUF, which the system limits. */
-const RECEIVE_BUFFER_OPTIONS = [33, 8]
-
-function openDescriptor(family: IpFamily): number | null {
-  if (process.platform !== 'linux') return null
-  try {
-    const koffi = createRequire(import.meta.url)('koffi') as typeof import('koffi')
-    const libc = koffi.load(null)
-    const fd: number = libc.func('int socket(int, int, int)')(DOMAIN[family], KIND, PROTOCOL[family])
-    if (fd < 0) return null
-    const setOption = libc.func('int setsockopt(int, int, int, const int *, unsigned int)')
-    for (const option of RECEIVE_BUFFER_OPTIONS) {
-      if (setOption(fd, SOL_SOCKET, option, [RECEIVE_BUFFER_BYTES], 4) === 0) break
-    }
-    return fd
-  } catch {
-    // koffi is an optional dependency: where it has no binary, the system's ping does the work.
-    return null
   }
 }

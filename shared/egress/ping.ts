@@ -1,6 +1,6 @@
-import { isIPv6 } from 'node:net'
 import { type CheckError, FailureSource, type PingStats, type Timings } from '../result.ts'
 import { firstPhaseOf } from './connect.ts'
+import type { Signal } from './deadline.ts'
 import { checkErrorOf, type EgressFailure, failureOf, targetFailure } from './failure.ts'
 import type { IpFamily } from './icmp-packet.ts'
 import type { EchoSocket } from './icmp-socket.ts'
@@ -35,7 +35,7 @@ const NO_WAY_THERE = new Set(['network_unreachable', 'local_resources', 'icmp_un
  * Sends ICMP echoes to the first of the host's addresses that can be reached from here. Never throws; `signal` is the
  * one deadline over name and echoes. While no echo is answered it waits until then.
  */
-export async function pingHost(options: PingOptions, signal: AbortSignal, egress: Egress): Promise<Pinged> {
+export async function pingHost(options: PingOptions, signal: Signal, egress: Egress): Promise<Pinged> {
   const trip = startTrip(signal, firstPhaseOf(options.host) === 'dnsUs' ? 'dnsUs' : 'firstByteUs')
   let error: CheckError | null = null
   let resolvedIp: string | null = null
@@ -63,7 +63,7 @@ export async function pingHost(options: PingOptions, signal: AbortSignal, egress
 }
 
 async function pingAddress(trip: Trip, address: string, options: PingOptions, egress: Egress): Promise<Outcome> {
-  const family: IpFamily = isIPv6(address) ? 6 : 4
+  const family: IpFamily = address.includes(':') ? 6 : 4
   const way = egress.icmp(family)
   if (way.kind === 'socket') return sendEchoes(trip, way.socket, address, options)
   if (way.kind === 'none') {
@@ -81,57 +81,19 @@ async function pingAddress(trip: Trip, address: string, options: PingOptions, eg
   return { stats, failure: stats && failure?.code === 'timeout' ? silence(stats.sent) : failure }
 }
 
-function sendEchoes(trip: Trip, socket: EchoSocket, address: string, options: PingOptions): Promise<Outcome> {
-  const { count, gapMs } = options
+function sendEchoes(trip: Trip, socket: EchoSocket, address: string, { count, gapMs }: PingOptions): Promise<Outcome> {
   return new Promise((resolve, reject) => {
-    const serials: number[] = []
-    const rtts: number[] = []
-    let failed = 0
-    let failure: EgressFailure | null = null
-    let nextTimer: NodeJS.Timeout | undefined
-    let lostTimer: NodeJS.Timeout | undefined
-    let isOver = false
-
-    function end(): void {
-      isOver = true
-      clearTimeout(nextTimer)
-      clearTimeout(lostTimer)
+    const settle = () => {
       trip.cancel = null
-      for (const serial of serials) socket.forget(serial)
+      const { sent, rttsUs, failure } = echoes
+      resolve({ stats: statsOf(sent, rttsUs), failure: rttsUs.length > 0 ? null : (failure ?? silence(sent)) })
     }
-    function settle(): void {
-      if (isOver) return
-      end()
-      const stats = statsOf(serials.length, rtts)
-      resolve({ stats, failure: rtts.length > 0 ? null : (failure ?? silence(serials.length)) })
-    }
-    function next(): void {
-      serials.push(
-        socket.send(address, answer => {
-          if ('failure' in answer) {
-            failure ??= answer.failure
-            failed++
-          } else rtts.push(answer.rttUs)
-          proceed()
-        }),
-      )
-      if (serials.length < count) nextTimer = setTimeout(next, gapMs)
-      else proceed()
-    }
-    function proceed(): void {
-      if (serials.length < count) return
-      if (rtts.length + failed >= count) settle()
-      else if (rtts.length > 0) lostTimer ??= setTimeout(lose, lostAfterMs(Math.max(...rtts) / 1000))
-    }
-    // Timers run before sockets are read: an answer may wait there when our own loop was held up.
-    const lose = () => setImmediate(settle)
-
+    const echoes = socket.start(address, { count, gapMs, lostAfterMs }, settle)
     trip.cancel = abort => {
-      if (!isCalledOff(abort)) return settle()
-      end()
-      reject(abort)
+      socket.stop(echoes)
+      if (isCalledOff(abort)) reject(abort)
+      else settle()
     }
-    next()
   })
 }
 

@@ -16,7 +16,7 @@ export type EgressProxy = {
 }
 
 export type ProxyLimits = {
-  /** of all answers together; past it everything is cut */
+  /** of all that is sent and received together; past it everything is cut */
   maxBytes: number
   connectWithinMs: number
 }
@@ -81,6 +81,7 @@ export async function startEgressProxy(egress: Egress, limits: ProxyLimits): Pro
     }
     client.write('HTTP/1.1 200 Connection Established\r\n\r\n')
     target.on('data', count)
+    client.on('data', count)
     if (head.length > 0) target.write(head)
     target.pipe(client).pipe(target)
     client.on('close', () => target.destroy())
@@ -99,6 +100,7 @@ export async function startEgressProxy(egress: Egress, limits: ProxyLimits): Pro
       return
     }
     target.on('data', count)
+    request.on('data', count)
     const upstream = httpRequest({
       createConnection: () => target,
       method: request.method ?? 'GET',

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import { type Connected, dial, firstPhaseOf } from './connect.ts'
+import type { Signal } from './deadline.ts'
 import { checkErrorOf, failureOf } from './failure.ts'
 import type { Egress } from './index.ts'
 import { enter, finish, startTrip, type Trip } from './trip.ts'
@@ -30,7 +31,7 @@ const LOOK_EVERY_MS = 20
 export async function talkTcp(
   target: { host: string; port: number },
   { say, listen }: Talk,
-  signal: AbortSignal,
+  signal: Signal,
   egress: Egress,
 ): Promise<Talked> {
   const trip = startTrip(signal, firstPhaseOf(target.host))

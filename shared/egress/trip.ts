@@ -1,4 +1,5 @@
 import { FailureSource, type Timings } from '../result.ts'
+import type { Signal } from './deadline.ts'
 import { DeadlineExceeded, EgressFailure, internalFailure } from './failure.ts'
 import { nowUs } from './monotonic.ts'
 
@@ -13,13 +14,13 @@ export type Trip = {
   phase: Phase
   startedUs: number
   markUs: number
-  signal: AbortSignal
+  signal: Signal
   /** what the present stage does when the deadline comes */
   cancel: ((failure: EgressFailure) => void) | null
   onAbort: () => void
 }
 
-export function startTrip(signal: AbortSignal, phase: Phase): Trip {
+export function startTrip(signal: Signal, phase: Phase): Trip {
   const now = nowUs()
   const trip: Trip = {
     timings: { dnsUs: 0, connectUs: 0, tlsUs: 0, firstByteUs: 0, transferUs: 0 },

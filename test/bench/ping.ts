@@ -1,21 +1,25 @@
 /**
  * CPU time of an ICMP echo, 1,000 a second over one socket, in checks as the probe runs them; beside it the same echoes
- * without checks. To this machine itself, so its kernel's work for both directions is in both.
- * `node --import tsx test/bench/ping.ts [echoes a second] [seconds] [checks|bare]`
+ * without checks. To this machine itself, so its kernel's work for both directions is in both. In a network of its own
+ * where there may be one: there the kernel gives everybody the socket.
+ * `node --import tsx test/bench/ping.ts [checks|bare]`
  */
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
+import { execFile } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { runCheck } from '../../probe-agent/run.ts'
 import { createEgress, createIcmp } from '../../shared/egress/index.ts'
 import { Outcome } from '../../shared/result.ts'
+import { bringUpLoopback, hasOwnNetwork, runInOwnNetwork } from '../support/own-network.ts'
 import { specOf } from '../support/spec.ts'
-import type { Teardown } from '../support/teardown.ts'
 import { type Figure, figure } from './rig.ts'
 
 type PingBench = { echoes: number; lost: number; notUp: number; cpuUsPerEcho: number }
 type Mode = 'checks' | 'bare'
 
+const ECHOES_A_SECOND = 1000
+const SECONDS = 20
 const ECHOES_A_CHECK = 3
 /** All of them are checked while it warms up. */
 const MONITORS = 500
@@ -25,43 +29,48 @@ const AIM_US = 60
 
 const seen = { echoes: 0, lost: 0, notUp: 0 }
 
-/** What is done over and over, and how many echoes that is. Null without an ICMP socket. */
-function workOf(mode: Mode): { once: (index: number) => void; echoes: number } | null {
+/** What is done over and over: three echoes. Null without an ICMP socket. */
+function workOf(mode: Mode): ((index: number) => void) | null {
   const icmp = createIcmp()
   const way = icmp(4)
   if (way.kind !== 'socket') return null
   const urls = Array.from({ length: MONITORS }, (_, i) => `127.0.${i >> 6}.${(i & 63) + 1}`)
+  const count = (sent: number, received: number) => {
+    seen.echoes += sent
+    seen.lost += sent - received
+  }
   if (mode === 'bare') {
-    return { once: index => void way.socket.send(urls[index % MONITORS]!, () => seen.echoes++), echoes: 1 }
+    const plan = { count: ECHOES_A_CHECK, gapMs: 200, lostAfterMs: () => 1000 }
+    return index => {
+      const echoes = way.socket.start(urls[index % MONITORS]!, plan, () => count(echoes.sent, echoes.rttsUs.length))
+    }
   }
   const egress = createEgress({ allow: ['127.0.0.0/8'], icmp })
   const specs = urls.map(url => specOf({ type: 'ping', url }))
   const check = async (index: number) => {
     const { outcome, observation } = await runCheck(specs[index % MONITORS]!, egress)
     const { sent = 0, received = 0 } = observation.ping ?? {}
-    seen.echoes += sent
-    seen.lost += sent - received
+    count(sent, received)
     if (outcome !== Outcome.UP) seen.notUp++
   }
-  return { once: index => void check(index), echoes: ECHOES_A_CHECK }
+  return index => void check(index)
 }
 
-/** @param seconds how long is counted, after a time of warming up */
-async function benchPing(perSecond: number, seconds: number, mode: Mode): Promise<PingBench | null> {
+async function benchPing(mode: Mode): Promise<PingBench | null> {
   const work = workOf(mode)
   if (!work) return null
-  const perMs = perSecond / work.echoes / 1000
+  const perMs = ECHOES_A_SECOND / ECHOES_A_CHECK / 1000
   const beganMs = performance.now()
   let started = 0
   const pump = () => {
     const due = (performance.now() - beganMs) * perMs
-    while (started < due) work.once(started++)
+    while (started < due) work(started++)
     timer = setTimeout(pump, Math.ceil((started - due) / perMs))
   }
   let timer = setTimeout(pump, 0)
   await pause(WARM_UP_MS)
   const before = { ...seen, cpu: process.cpuUsage() }
-  await pause(seconds * 1000)
+  await pause(SECONDS * 1000)
   const { user, system } = process.cpuUsage(before.cpu)
   clearTimeout(timer)
   const echoes = seen.echoes - before.echoes
@@ -69,17 +78,20 @@ async function benchPing(perSecond: number, seconds: number, mode: Mode): Promis
   return { echoes, lost: seen.lost - before.lost, notUp: seen.notUp - before.notUp, cpuUsPerEcho }
 }
 
-async function inProcess(t: Teardown, mode: Mode): Promise<PingBench | null> {
-  const child = fork(import.meta.filename, ['1000', '20', mode])
-  t.teardown(() => child.kill())
-  const [result] = (await once(child, 'message')) as [{ bench: PingBench | null }]
-  return result.bench
+type Job = { mode: Mode; isOwnNetwork: boolean }
+
+/** In a process that does nothing else. */
+async function inProcess(mode: Mode): Promise<PingBench | null> {
+  if (hasOwnNetwork()) return runInOwnNetwork(import.meta.filename, { mode, isOwnNetwork: true } satisfies Job)
+  const job = JSON.stringify({ mode, isOwnNetwork: false } satisfies Job)
+  const { stdout } = await promisify(execFile)(process.execPath, ['--import=tsx', import.meta.filename, job])
+  return JSON.parse(stdout)
 }
 
-export async function benchPingFigures(t: Teardown): Promise<Figure[]> {
+export async function benchPingFigures(): Promise<Figure[]> {
   const what = 'ping: CPU time an ICMP echo, in checks of three, at 1,000 echoes a second over one socket'
-  const checks = await inProcess(t, 'checks')
-  const bare = await inProcess(t, 'bare')
+  const checks = await inProcess('checks')
+  const bare = await inProcess('bare')
   if (!checks || !bare) return [figure(what, 'no ICMP socket: set net.ipv4.ping_group_range', `≤ ${AIM_US} µs`, false)]
   const { cpuUsPerEcho: us, lost, echoes, notUp } = checks
   return [
@@ -89,9 +101,15 @@ export async function benchPingFigures(t: Teardown): Promise<Figure[]> {
 }
 
 if (import.meta.filename === process.argv[1]) {
-  const [perSecond = 1000, seconds = 20] = process.argv.slice(2, 4).map(Number)
-  const bench = await benchPing(perSecond, seconds, process.argv[4] === 'bare' ? 'bare' : 'checks')
-  if (process.send) process.send({ bench })
-  else console.log(bench ?? 'no ICMP socket: set net.ipv4.ping_group_range')
+  const [asked = 'checks'] = process.argv.slice(2)
+  if (asked === 'checks' || asked === 'bare') console.log(await inProcess(asked))
+  else {
+    const { mode, isOwnNetwork }: Job = JSON.parse(asked)
+    if (isOwnNetwork) {
+      bringUpLoopback()
+      writeFileSync('/proc/sys/net/ipv4/ping_group_range', '0 0')
+    }
+    console.log(JSON.stringify(await benchPing(mode)))
+  }
   process.exit(0)
 }

@@ -58,7 +58,7 @@ t.test('what keeps the control plane from starting is one sentence without secre
     ],
     ['nonsense in EGRESS_ALLOW', { EGRESS_ALLOW: 'home' }, /^"home" is not a range of addresses/],
   ]
-  for (const [what, env, sentence] of rows) {
+  const start = async ([what, env, sentence]: (typeof rows)[number]) => {
     const program = controlPlane(env)
     await t.rejects(program.untilEvent('ready'), /ended before/)
     t.equal(await program.stop(), 1, what)
@@ -67,6 +67,7 @@ t.test('what keeps the control plane from starting is one sentence without secre
     t.match(said[0], sentence)
     t.notMatch(said.join(), 'hunter2')
   }
+  await Promise.all(rows.map(start))
 })
 
 t.test('roles run apart: a process without "api" answers /healthz and nothing of the API', async t => {

@@ -12,6 +12,9 @@ import { startTarget } from '../support/target.ts'
 import { waitFor } from '../support/wait.ts'
 
 t.setTimeout(120_000)
+// they wait more than they work
+t.jobs = 5
+const besideOthers = { buffered: true }
 
 const authority = createAuthority(t)
 const folder = mkdtempSync(join(tmpdir(), 'authority-'))
@@ -56,47 +59,51 @@ const monitor = async (id: string) => (await picket.api.get(`/monitors/${id}`)).
 const isAbout = (id: string) => (hook: { json: { data: { monitor: { id: string } }; event: string } }) =>
   hook.json.data.monitor.id === id && hook.json.event.endsWith('expiry')
 
-t.test('A certificate that ends soon is told once, by the probe’s own checks, while the monitor stays up', async t => {
-  const server = await startTlsServer(10)
-  const id = await createMonitor({ url: server.url, ssl_check: true })
-  const [hook] = await receiver.waitFor(1, { match: isAbout(id) })
-  t.match(hook?.json, {
-    api_version: '1',
-    event: 'monitor.ssl_expiry',
-    data: {
-      monitor: { id, name: 'Shop', type: 'http' },
-      check: { status_code: Number, response_time_ms: Number, error: '' },
-      ssl_expiry_days: 10,
-      domain_expiry_days: null,
-      down_duration: null,
-      incident: null,
-    },
-  })
-  await waitFor(async () => (await monitor(id)).status === 'up', { label: 'up' })
-  t.ok(Math.abs(Date.parse((await monitor(id)).ssl_expires_at) - Date.now() - 10 * DAY_MS) < 120_000)
+t.test(
+  'A certificate that ends soon is told once, by the probe’s own checks, while the monitor stays up',
+  besideOthers,
+  async t => {
+    const server = await startTlsServer(10)
+    const id = await createMonitor({ url: server.url, ssl_check: true })
+    const [hook] = await receiver.waitFor(1, { match: isAbout(id) })
+    t.match(hook?.json, {
+      api_version: '1',
+      event: 'monitor.ssl_expiry',
+      data: {
+        monitor: { id, name: 'Shop', type: 'http' },
+        check: { status_code: Number, response_time_ms: Number, error: '' },
+        ssl_expiry_days: 10,
+        domain_expiry_days: null,
+        down_duration: null,
+        incident: null,
+      },
+    })
+    await waitFor(async () => (await monitor(id)).status === 'up', { label: 'up' })
+    t.ok(Math.abs(Date.parse((await monitor(id)).ssl_expires_at) - Date.now() - 10 * DAY_MS) < 120_000)
 
-  server.renew(issue(80))
-  await picket.api.put(`/monitors/${id}`, { timeout_ms: 9_000 })
-  const isRenewed = async () => Date.parse((await monitor(id)).ssl_expires_at) > Date.now() + 70 * DAY_MS
-  await waitFor(isRenewed, { label: 'the renewed certificate' })
-  server.renew(issue(6))
-  await picket.api.put(`/monitors/${id}`, { timeout_ms: 8_000 })
-  const hooks = await receiver.waitFor(2, { match: isAbout(id) })
-  t.same(
-    hooks.map(({ json }) => json.data.ssl_expiry_days),
-    [10, 6],
-    'the new certificate is told anew',
-  )
-})
+    server.renew(issue(80))
+    await picket.api.put(`/monitors/${id}`, { timeout_ms: 9_000 })
+    const isRenewed = async () => Date.parse((await monitor(id)).ssl_expires_at) > Date.now() + 70 * DAY_MS
+    await waitFor(isRenewed, { label: 'the renewed certificate' })
+    server.renew(issue(6))
+    await picket.api.put(`/monitors/${id}`, { timeout_ms: 8_000 })
+    const hooks = await receiver.waitFor(2, { match: isAbout(id) })
+    t.same(
+      hooks.map(({ json }) => json.data.ssl_expiry_days),
+      [10, 6],
+      'the new certificate is told anew',
+    )
+  },
+)
 
-t.test('A certificate that has ended takes the monitor down and is told too', async t => {
+t.test('A certificate that has ended takes the monitor down and is told too', besideOthers, async t => {
   const id = await createMonitor({ url: (await startTlsServer(-3)).url, ssl_check: true })
   const [hook] = await receiver.waitFor(1, { match: isAbout(id) })
   t.match(hook?.json, { event: 'monitor.ssl_expiry', data: { ssl_expiry_days: -3 } })
   await waitFor(async () => (await monitor(id)).status === 'down', { label: 'down' })
 })
 
-t.test('Without ssl_check, and far from the end, nobody is told', async t => {
+t.test('Without ssl_check, and far from the end, nobody is told', besideOthers, async t => {
   const off = await createMonitor({ url: (await startTlsServer(5)).url })
   const far = await createMonitor({ url: (await startTlsServer(60)).url, ssl_check: true })
   await waitFor(async () => (await monitor(far)).ssl_expires_at, { label: 'the far certificate' })
@@ -108,7 +115,7 @@ t.test('Without ssl_check, and far from the end, nobody is told', async t => {
   )
 })
 
-t.test('A domain that ends soon is told once a monitor, from one look-up', async t => {
+t.test('A domain that ends soon is told once a monitor, from one look-up', besideOthers, async t => {
   const ids = await Promise.all(
     ['a', 'b'].map(name => createMonitor({ url: `https://${name}.example.com/`, domain_check: true })),
   )
@@ -121,7 +128,7 @@ t.test('A domain that ends soon is told once a monitor, from one look-up', async
   t.equal(receiver.received.filter(hook => ids.some(id => isAbout(id)(hook))).length, 2)
 })
 
-t.test('npm run admin -- rdap refresh fetches the list of registries', async t => {
+t.test('npm run admin -- rdap refresh fetches the list of registries', besideOthers, async t => {
   const services = [[['test', 'example'], ['https://rdap.test/']]]
   rdap.behaveAt('/dns.json', { kind: 'answer', body: JSON.stringify({ services }) })
   t.equal(await picket.admin('rdap', 'refresh'), 'RDAP services of 2 top-level domains are known now')

@@ -1,10 +1,11 @@
 import t from 'tap'
 import { fleetRoutes } from '../../control-plane/fleet/routes.ts'
+import { newId } from '../../control-plane/platform/ids.ts'
 import type { Nats } from '../../control-plane/platform/nats.ts'
 import { execute } from '../../control-plane/platform/postgres.ts'
-import type { RunNow } from '../../proto/gen/probe/v1/fleet.ts'
+import { RunDone, type RunNow } from '../../proto/gen/probe/v1/fleet.ts'
 import { FailureSource, NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../shared/result.ts'
-import { partitionOf, type RunHint, resultSubject, runHintSubject } from '../../shared/subjects.ts'
+import { partitionOf, type RunHint, resultSubject, runDoneSubject, runHintSubject } from '../../shared/subjects.ts'
 import { all, connectProbe, createTestFleet, FAST, type TestProbe } from '../support/fleet.ts'
 import { createResourceApi } from '../support/resource-api.ts'
 import { insertMonitor, insertMonitors } from '../support/verdict.ts'
@@ -126,6 +127,61 @@ t.test('a check at once in every region', async t => {
     const read = await account.callWith('read')
     const { status } = await read(`POST /monitors/${await insert()}/check`)
     t.equal(status, 403)
+  })
+
+  const hintFor = (monitorId: string, runId = newId()): RunHint => ({
+    ...{ runId, monitorId, trigger: Trigger.RUN_NOW, scheduledAtMs: Date.now() },
+  })
+  const runsOf = (asked: TestProbe, monitorId: string) =>
+    all(asked, 'runNow').filter(run => run.monitorId === monitorId)
+
+  await t.test('all of many checks that are asked for in one moment reach the probe', async t => {
+    const id = await insert({ regions: ['eu-west'] })
+    await waitFor(() => probe.assigned.has(id))
+    const hints = Array.from({ length: 500 }, () => hintFor(id))
+    for (const hint of hints) fleet.nats.connection.publish(runHintSubject('eu-west'), JSON.stringify(hint))
+    await waitFor(() => runsOf(probe, id).length >= hints.length, { label: 'every check' })
+    t.same(
+      runsOf(probe, id).map(({ runId }) => runId),
+      hints.map(({ runId }) => runId),
+    )
+    t.ok(runsOf(probe, id).every(({ spec }) => spec === undefined))
+  })
+
+  await t.test('a hint that is repeated is one check, and gets the answer again when there is one', async t => {
+    const id = await insert({ regions: ['eu-west'] })
+    await waitFor(() => probe.assigned.has(id))
+    const answers: RunDone[] = []
+    const hint = hintFor(id)
+    const listening = fleet.nats.connection.subscribe(runDoneSubject(hint.runId), {
+      callback: (_error, message) => void answers.push(RunDone.decode(message.data)),
+    })
+    const ask = () => fleet.nats.connection.publish(runHintSubject('eu-west'), JSON.stringify(hint))
+    ask()
+    ask()
+    const run = await waitFor(() => runsOf(probe, id)[0], { label: 'the check' })
+    probe.send({ $case: 'runDone', value: { runId: run.runId, probeId: 'whoever', result: resultOf(run) } })
+    await waitFor(() => answers.length === 1, { label: 'the answer' })
+    ask()
+    await waitFor(() => answers.length === 2, { label: 'the answer again' })
+    t.same(answers[1], answers[0])
+    t.equal(runsOf(probe, id).length, 1)
+    listening.unsubscribe()
+  })
+
+  await t.test('who asks is answered also when the probe’s link breaks in the middle of it', async t => {
+    const brief = connectProbe(t, port, await fleet.token('us-east'), { name: 'c' })
+    await brief.ready()
+    const id = await insert({ regions: ['us-east'] })
+    await waitFor(() => brief.assigned.has(id))
+    const asking = account.call(`POST /monitors/${id}/check`)
+    await waitFor(() => runsOf(brief, id).length === 1, { label: 'the check' })
+    brief.cut()
+    const back = connectProbe(t, port, await fleet.token('us-east'), { name: 'c', instanceId: 'instance-2' })
+    await answer(back)
+    const { body } = await asking
+    t.match(body.data.results, [{ region: 'us-east', status: 'down', status_code: 503 }])
+    back.cut()
   })
 
   await t.test('a second opinion goes to another probe of the region, and its answer to the verdict', async t => {

@@ -9,6 +9,10 @@ import { startTarget } from '../support/target.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { waitFor } from '../support/wait.ts'
 
+// they wait more than they work
+t.jobs = 4
+const besideOthers = { buffered: true }
+
 const EVERY_SECOND = { intervalS: 1 }
 
 async function startParts(t: Teardown, env: Record<string, string> = {}) {
@@ -33,30 +37,35 @@ const slots = (results: Result[]) => results.map(result => result.scheduledAtMs)
 const isUnbroken = (times: number[]) => times.every((time, i) => i === 0 || time - times[i - 1]! === 1000)
 const unique = (times: number[]) => [...new Set(times)]
 
-t.test('a silent control plane is noticed; the probe goes on checking and comes back with what it has', async t => {
-  const { fleet, target, collector, probe } = await startParts(t)
-  t.equal((await fleet.hello(1)).lastRevision, 0)
-  await snapshot(fleet, target.url, ['m1', 'm2'], 41)
-  await probe.untilEvent('connected')
-  await collector.atLeast(1, 'm1')
+t.test(
+  'a silent control plane is noticed; the probe goes on checking and comes back with what it has',
+  besideOthers,
+  async t => {
+    const { fleet, target, collector, probe } = await startParts(t)
+    t.equal((await fleet.hello(1)).lastRevision, 0)
+    await snapshot(fleet, target.url, ['m1', 'm2'], 41)
+    await probe.untilEvent('connected')
+    await collector.atLeast(1, 'm1')
 
-  fleet.setSilent(true)
-  await probe.untilEvent('disconnected')
-  fleet.setSilent(false)
-  t.equal((await fleet.hello(2)).lastRevision, 41)
-  t.equal(fleet.hellos[1]!.instanceId, fleet.hellos[0]!.instanceId)
+    fleet.setSilent(true)
+    await probe.untilEvent('disconnected')
+    fleet.setSilent(false)
+    t.equal((await fleet.hello(2)).lastRevision, 41)
+    t.equal(fleet.hellos[1]!.instanceId, fleet.hellos[0]!.instanceId)
 
-  await snapshot(fleet, target.url, ['m2'], 50)
-  const other = (await collector.atLeast(1, 'm2')).length
-  await collector.atLeast(other + 3, 'm2')
-  const [last] = (await collector.atLeast(1, 'm1')).slice(-1)
-  const [newest] = (await collector.atLeast(1, 'm2')).slice(-1)
-  t.ok(newest!.scheduledAtMs - last!.scheduledAtMs > 1500, 'what a snapshot does not name is dropped')
-  t.ok(isUnbroken(slots(await collector.atLeast(1, 'm2'))), 'no slot was left out, none was checked twice')
-})
+    await snapshot(fleet, target.url, ['m2'], 50)
+    const other = (await collector.atLeast(1, 'm2')).length
+    await collector.atLeast(other + 3, 'm2')
+    const [last] = (await collector.atLeast(1, 'm1')).slice(-1)
+    const [newest] = (await collector.atLeast(1, 'm2')).slice(-1)
+    t.ok(newest!.scheduledAtMs - last!.scheduledAtMs > 1500, 'what a snapshot does not name is dropped')
+    t.ok(isUnbroken(slots(await collector.atLeast(1, 'm2'))), 'no slot was left out, none was checked twice')
+  },
+)
 
 t.test(
   'a control plane that was restarted gets its probes back; what they had is history until it says so',
+  besideOthers,
   async t => {
     const { fleet, target, nats, collector, probe } = await startParts(t)
     await snapshot(fleet, target.url, ['m1'], 3)
@@ -78,7 +87,7 @@ t.test(
   },
 )
 
-t.test('a probe with a wrong token says so, and asks again rarely', async t => {
+t.test('a probe with a wrong token says so, and asks again rarely', besideOthers, async t => {
   const fleet = await startFleetServer(t, { token: 'prb_another' })
   const probe = startProbe(t, fleet.url)
   const line = await probe.untilEvent('disconnected')
@@ -86,31 +95,35 @@ t.test('a probe with a wrong token says so, and asks again rarely', async t => {
   t.ok(line.retry_in_ms >= 30_000)
 })
 
-t.test('NATS is away for some seconds: no result is lost, old ones go to history, young ones count', async t => {
-  const { nats, fleet, target, collector, probe } = await startParts(t, { LATE_AFTER_MS: '3000' })
-  await fleet.assign({ upserts: [assignment('m1', checkSpec(target.url), EVERY_SECOND)] })
-  await collector.atLeast(2, 'm1')
-  await nats.stop()
-  await probe.untilEvent('nats_away')
-  const seen = target.requests.length
-  await waitFor(() => target.requests.length >= seen + 8, { timeoutMs: 20_000 })
-  await nats.restart()
+t.test(
+  'NATS is away for some seconds: no result is lost, old ones go to history, young ones count',
+  besideOthers,
+  async t => {
+    const { nats, fleet, target, collector, probe } = await startParts(t, { LATE_AFTER_MS: '3000' })
+    await fleet.assign({ upserts: [assignment('m1', checkSpec(target.url), EVERY_SECOND)] })
+    await collector.atLeast(2, 'm1')
+    await nats.stop()
+    await probe.untilEvent('nats_away')
+    const seen = target.requests.length
+    await waitFor(() => target.requests.length >= seen + 8, { timeoutMs: 20_000 })
+    await nats.restart()
 
-  await waitFor(async () => (await collector.results(LATE_STREAM)).length >= 3, { timeoutMs: 20_000 })
-  const live = slots(await collector.atLeast(8, 'm1'))
-  const late = slots(await collector.results(LATE_STREAM))
-  t.ok(isUnbroken(unique([...live, ...late].sort((a, b) => a - b))), 'every slot is in one of the two streams')
-  t.ok(late.length >= 3 && late.length <= 8, `${late.length} results were late`)
-  t.same(live, unique(live), 'nothing is sent twice')
-  t.ok(
-    late.every(time => !live.includes(time)),
-    'what was sent in time is not sent as late again',
-  )
-  await waitFor(() => fleet.heartbeats.at(-1)!.spoolBytes === 0, { label: 'an empty spool' })
-  t.equal(fleet.heartbeats.at(-1)!.droppedResults, 0)
-})
+    await waitFor(async () => (await collector.results(LATE_STREAM)).length >= 3, { timeoutMs: 20_000 })
+    const live = slots(await collector.atLeast(8, 'm1'))
+    const late = slots(await collector.results(LATE_STREAM))
+    t.ok(isUnbroken(unique([...live, ...late].sort((a, b) => a - b))), 'every slot is in one of the two streams')
+    t.ok(late.length >= 3 && late.length <= 8, `${late.length} results were late`)
+    t.same(live, unique(live), 'nothing is sent twice')
+    t.ok(
+      late.every(time => !live.includes(time)),
+      'what was sent in time is not sent as late again',
+    )
+    await waitFor(() => fleet.heartbeats.at(-1)!.spoolBytes === 0, { label: 'an empty spool' })
+    t.equal(fleet.heartbeats.at(-1)!.droppedResults, 0)
+  },
+)
 
-t.test('a probe killed while NATS is away loses nothing that it had spooled', async t => {
+t.test('a probe killed while NATS is away loses nothing that it had spooled', besideOthers, async t => {
   const { nats, fleet, target, collector, probe } = await startParts(t)
   await fleet.assign({ upserts: [assignment('m1', checkSpec(target.url), EVERY_SECOND)] })
   await collector.atLeast(1, 'm1')
@@ -140,7 +153,7 @@ t.test('a probe killed while NATS is away loses nothing that it had spooled', as
   t.ok(all.length >= checked - 1, `${all.length} of ${checked} checks`)
 })
 
-t.test('a probe that is asked to stop lets its running checks end and sends what they saw', async t => {
+t.test('a probe that is asked to stop lets its running checks end and sends what they saw', besideOthers, async t => {
   const { fleet, target, collector, probe } = await startParts(t)
   target.behave({ kind: 'answer', delayMs: 1500, status: 500 })
   await fleet.assign({
@@ -157,16 +170,20 @@ t.test('a probe that is asked to stop lets its running checks end and sends what
   t.equal(target.requests.length, 1, 'no re-check was started')
 })
 
-t.test('a probe that is asked to stop while NATS is away keeps its results for the next start', async t => {
-  const { nats, fleet, target, collector, probe } = await startParts(t)
-  await collector.results()
-  await fleet.hello(1)
-  await nats.stop()
-  await fleet.assign({ upserts: [assignment('m1', checkSpec(target.url), { intervalS: 3600, checkAtOnce: true })] })
-  await waitFor(() => target.requests.length === 1)
-  t.equal(await probe.stop(), 0)
-  await nats.restart()
-  probe.start()
-  const late = async () => (await collector.results(LATE_STREAM)).filter(result => result.monitorId === 'm1')
-  t.ok(await waitFor(async () => (await late()).length === 1, { timeoutMs: 20_000 }))
-})
+t.test(
+  'a probe that is asked to stop while NATS is away keeps its results for the next start',
+  besideOthers,
+  async t => {
+    const { nats, fleet, target, collector, probe } = await startParts(t)
+    await collector.results()
+    await fleet.hello(1)
+    await nats.stop()
+    await fleet.assign({ upserts: [assignment('m1', checkSpec(target.url), { intervalS: 3600, checkAtOnce: true })] })
+    await waitFor(() => target.requests.length === 1)
+    t.equal(await probe.stop(), 0)
+    await nats.restart()
+    probe.start()
+    const late = async () => (await collector.results(LATE_STREAM)).filter(result => result.monitorId === 'm1')
+    t.ok(await waitFor(async () => (await late()).length === 1, { timeoutMs: 20_000 }))
+  },
+)

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -15,9 +16,15 @@ t.setTimeout(120_000)
 
 const program = new URL('../../dist/screenshot.js', import.meta.url).pathname
 
-/** What a probe may reach in these tests: 127.0.0.1, and nothing else of this machine. */
-const shutterOf = (settings: Partial<ShutterSettings> = {}) =>
-  createShutter({ browser: { path: chromiumPath() }, egressAllow: ['127.0.0.1'], memoryMb: 768, program, ...settings })
+/** What a probe may reach in these tests: 127.0.0.1, and nothing else of this machine. Time for a busy machine. */
+const settings = {
+  browser: { path: chromiumPath() },
+  egressAllow: ['127.0.0.1'],
+  memoryMb: 768,
+  program,
+  withinMs: 60_000,
+}
+const shutterOf = (changes: Partial<ShutterSettings> = {}) => createShutter({ ...settings, ...changes })
 
 const html = (body: string) => ({ kind: 'answer', headers: { 'content-type': 'text/html' }, body }) as const
 const pictureOf = (url: string, headers: Record<string, string> = {}) => ({ url, headers, format: 'jpeg' }) as const
@@ -38,99 +45,161 @@ async function startInside(t: Teardown) {
   return { origin: `127.0.0.2:${port}`, seen: () => seen }
 }
 
-t.test('nothing that a page asks for leads inwards: subresources, frames, sockets, WebRTC, redirects', async t => {
-  const [inside, target, pictures] = await Promise.all([startInside(t), startTarget(t), openPictures(t)])
-  const at = `http://${inside.origin}`
-  target.behaveAt('/redirect.png', { kind: 'redirect', to: `${at}/redirected.png` })
-  target.behaveAt('/away', { kind: 'redirect', to: `${at}/` })
-  target.behave(
-    html(`<body style="background:#00c000"><link rel=preconnect href="${at}"><link rel=dns-prefetch href="//inside.example">
-      <img src="${at}/a.png"><img src="/redirect.png"><iframe src="${at}/frame"></iframe>
-      <iframe src="file:///etc/passwd"></iframe><link rel=stylesheet href="https://${inside.origin}/a.css">
-      <img src="http://[::ffff:127.0.0.2]:${inside.origin.split(':')[1]}/mapped.png">
-      <script>
-        fetch('${at}/fetch', { mode: 'no-cors' }).catch(() => {})
-        new WebSocket('ws://${inside.origin}/socket')
-        navigator.sendBeacon('${at}/beacon', 'x')
-        const worker = new Worker(URL.createObjectURL(new Blob(["fetch('${at}/worker', { mode: 'no-cors' })"])))
-        const peer = new RTCPeerConnection({ iceServers: [{ urls: 'stun:${inside.origin}' },
-          { urls: 'turn:${inside.origin}?transport=tcp', username: 'a', credential: 'b' }] })
-        peer.createDataChannel('a')
-        peer.createOffer().then(offer => peer.setLocalDescription(offer))
-      </script>`),
-  )
-  const shutter = shutterOf()
-  const { statusCode, contentType, bytes } = await shutter.take(pictureOf(target.url))
-  t.equal(statusCode, 200)
-  t.equal((await pictures.look(bytes, contentType, 1270, 790)).rgb[1]! > 150, true, 'the page itself is in the picture')
-  t.ok(target.requests.some(({ path }) => path === '/redirect.png'))
-  await t.rejects(shutter.take(pictureOf(`${target.url}away`)), 'a page that leads inwards has no picture')
-  t.equal(inside.seen(), 0)
+/** How often this machine's network was asked for a name, as a browser does past all proxies. */
+async function startMulticast(t: Teardown) {
+  let seen = 0
+  const udp = createSocket({ type: 'udp4', reuseAddr: true })
+  udp.on('message', message => {
+    if (/picket-guard|notfound/i.test(message.toString('latin1'))) seen++
+  })
+  udp.bind(5353)
+  await once(udp, 'listening')
+  t.teardown(() => udp.close())
+  udp.addMembership('224.0.0.251')
+  return () => seen
+}
 
-  await shutterOf({ egressAllow: ['127.0.0.0/8', '::1'] }).take(pictureOf(target.url))
-  t.ok(inside.seen() >= 5, 'the page does all that when it may')
+const curious = (at: string) => {
+  const [, origin = '', port = ''] = /^http:\/\/(.*:(\d+))$/.exec(at) ?? []
+  return html(`<body style="background:#00c000"><link rel=preconnect href="${at}"><link rel=dns-prefetch href="//inside.example">
+    <img src="${at}/a.png"><img src="/redirect.png"><iframe src="${at}/frame"></iframe><link rel=prefetch href="${at}/prefetch">
+    <iframe src="file:///etc/passwd"></iframe><link rel=stylesheet href="https://${origin}/a.css">
+    <img src="http://[::ffff:127.0.0.2]:${port}/mapped.png"><form action="${at}/form" method=post target=_blank></form>
+    <script type=speculationrules>{ "prefetch": [{ "source": "list", "urls": ["${at}/rules"] }] }</script>
+    <script>
+      fetch('${at}/fetch', { mode: 'no-cors' }).catch(() => {})
+      new WebSocket('ws://${origin}/socket')
+      navigator.sendBeacon('${at}/beacon', 'x')
+      const worker = new Worker(URL.createObjectURL(new Blob(["fetch('${at}/worker', { mode: 'no-cors' })"])))
+      const shared = new SharedWorker('/shared.js')
+      new WebTransport('https://${origin}/quic').ready.catch(() => {})
+      open('${at}/window')
+      document.forms[0].submit()
+      const peer = new RTCPeerConnection({ iceServers: [{ urls: 'stun:${origin}' },
+        { urls: 'turn:${origin}?transport=tcp', username: 'a', credential: 'b' }] })
+      peer.createDataChannel('a')
+      const other = new RTCPeerConnection()
+      peer.createOffer().then(async offer => {
+        await peer.setLocalDescription(offer)
+        await other.setRemoteDescription(offer)
+        await other.setLocalDescription(await other.createAnswer())
+        await peer.setRemoteDescription(other.localDescription)
+        for (const host of ['127.0.0.2', 'picket-guard.local'])
+          await peer.addIceCandidate({ candidate: 'candidate:1 1 udp 1 ' + host + ' ${port} typ host', sdpMid: '0' })
+      })
+    </script>`)
+}
+
+t.test('nothing that a page asks for leads inwards: subresources, frames, sockets, WebRTC, redirects', async t => {
+  const begin = async (changes: Partial<ShutterSettings>) => {
+    const [inside, target] = await Promise.all([startInside(t), startTarget(t)])
+    const at = `http://${inside.origin}`
+    target.behave(curious(at))
+    target.behaveAt('/redirect.png', { kind: 'redirect', to: `${at}/redirected.png` })
+    target.behaveAt('/away', { kind: 'redirect', to: `${at}/` })
+    const headers = { 'content-type': 'text/javascript' }
+    target.behaveAt('/shared.js', { kind: 'answer', headers, body: `fetch('${at}/shared', { mode: 'no-cors' })` })
+    return { inside, target, shutter: shutterOf(changes) }
+  }
+  const asked = await startMulticast(t)
+  const held = async () => {
+    const [{ inside, target, shutter }, pictures] = await Promise.all([begin({}), openPictures(t)])
+    const { statusCode, contentType, bytes } = await shutter.take(pictureOf(target.url))
+    t.equal(statusCode, 200)
+    t.equal(
+      (await pictures.look(bytes, contentType, 1270, 790)).rgb[1]! > 150,
+      true,
+      'the page itself is in the picture',
+    )
+    t.ok(target.requests.some(({ path }) => path === '/redirect.png'))
+    await t.rejects(shutter.take(pictureOf(`${target.url}away`)), 'a page that leads inwards has no picture')
+    t.equal(inside.seen(), 0)
+  }
+  const free = async () => {
+    const { inside, target, shutter } = await begin({ egressAllow: ['127.0.0.0/8', '::1'] })
+    await shutter.take(pictureOf(target.url))
+    t.ok(inside.seen() >= 7, 'the page does all that when it may')
+  }
+  await Promise.all([held(), free()])
+  t.equal(asked(), 0)
 })
 
 t.test('a monitor’s headers go to its own origin, and to nobody whom the page or a redirect names', async t => {
   const [target, other] = await Promise.all([startTarget(t), startTarget(t)])
   target.behave(html(`<img src="${other.url}a.png"><img src="/own.png"><img src="/hop.png">`))
   target.behaveAt('/hop.png', { kind: 'redirect', to: `${other.url}hopped.png` })
-  await shutterOf().take(pictureOf(target.url, { authorization: 'Bearer of-the-target' }))
-  const tokens = (requests: typeof target.requests) => [
-    ...new Set(requests.map(({ headers }) => headers.authorization)),
+  const headers = { authorization: 'Bearer of-the-target', 'x-api-key': 'of-the-target' }
+  await shutterOf().take(pictureOf(target.url, headers))
+  const keys = (requests: typeof target.requests) => [
+    ...new Set(requests.flatMap(({ headers }) => [headers.authorization, headers['x-api-key']])),
   ]
-  t.same(tokens(target.requests), ['Bearer of-the-target'])
+  t.same(keys(target.requests), Object.values(headers))
   t.ok(other.requests.length >= 2)
-  t.same(tokens(other.requests), [undefined])
+  t.same(keys(other.requests), [undefined])
 })
 
-t.test('the browser has no rights: not root, no privileges to win, the lowest priority', async t => {
+t.test('the browser has no rights, stands behind everything else, and ends with a probe that is killed', async t => {
   const target = await startTarget(t)
-  target.behave({ kind: 'hang', after: 'connect' })
-  const shutter = shutterOf()
-  const picture = shutter.take(pictureOf(target.url))
-  await waitFor(() => target.requests.length > 0, { label: 'the browser to ask' })
-  const own = statusesOfBrowsers()
+  target.behave(html('<script>for (;;);</script>'))
+  const probe = startPictureIn(target.url)
+  t.teardown(() => probe.kill('SIGKILL'))
+  await waitFor(() => target.requests.length > 0, { label: 'the browser to ask', timeoutMs: 30_000 })
+  const own = statusesOfBrowsers(probe.pid)
   t.ok(own.length > 3)
   for (const status of own) {
     if (process.getuid?.() === 0) t.match(status, /^Uid:\s+65534\s+65534\s+65534\s+65534$/m)
     t.match(status, /^NoNewPrivs:\s+1$/m)
     t.equal(getPriority(field(status, 'Pid')), 19)
+    t.match(read(`/proc/${field(status, 'Pid')}/autogroup`), /^$|nice 5$/m)
   }
-  shutter.stop()
-  await t.rejects(picture)
+  probe.kill('SIGKILL')
   await waitFor(() => own.every(hasEnded), { label: 'no browser left' })
 })
 
 t.test('a page that never ends is photographed as far as it came; one that never rests is given up', async t => {
-  const target = await startTarget(t)
-  target.behave({ kind: 'drip', everyMs: 20, body: '<p>more', endless: true })
   const seen = new Map<number, string>()
   const watching = setInterval(() => {
-    for (const status of statusesOfBrowsers()) seen.set(field(status, 'Pid'), status)
+    for (const status of statusesOfBrowsers(process.pid)) seen.set(field(status, 'Pid'), status)
   }, 100)
   t.teardown(() => clearInterval(watching))
-  const startedMs = performance.now()
-  t.equal((await shutterOf().take(pictureOf(target.url))).statusCode, 200)
-  t.ok(performance.now() - startedMs < 15_000)
-
-  target.behave(html('<script>for (;;);</script>'))
-  await t.rejects(shutterOf({ withinMs: 6_000 }).take(pictureOf(target.url)), { message: /stuck|too long|timeout/i })
-  target.behave(html('<script>const kept = []; setInterval(() => kept.push(new Uint8Array(2e7).fill(7)), 5)</script>'))
-  await t.rejects(shutterOf({ memoryMb: 300 }).take(pictureOf(target.url)), { message: /memory/ })
+  const endless = async () => {
+    const target = await startTarget(t)
+    target.behave({ kind: 'drip', everyMs: 20, body: '<p>more', endless: true })
+    t.equal((await shutterOf().take(pictureOf(target.url))).statusCode, 200)
+  }
+  const givenUp = async (script: string, changes: Partial<ShutterSettings>, message: RegExp) => {
+    const target = await startTarget(t)
+    target.behave(html(`<script>${script}</script>`))
+    await t.rejects(shutterOf(changes).take(pictureOf(target.url)), { message }, script)
+  }
+  const fill = 'const kept = []; for (;;) kept.push(new Uint8Array(2e7).fill(7))'
+  await Promise.all([
+    endless(),
+    givenUp('for (;;);', { withinMs: 6_000 }, /stuck|too long|timeout/i),
+    givenUp(fill, {}, /memory/),
+  ])
   t.ok(seen.size > 9)
   await waitFor(() => [...seen.values()].every(hasEnded), { label: 'no browser left' })
 })
 
-/** `/proc/…/status` of the browser's processes below this one, at any depth. */
-function statusesOfBrowsers(): string[] {
+/** A process as a probe is one, with a picture under way. */
+function startPictureIn(url: string) {
+  const source = new URL('../../probe-agent/screenshots/shutter.ts', import.meta.url).href
+  const code = `import { createShutter } from '${source}'
+    await createShutter(${JSON.stringify(settings)}).take(${JSON.stringify(pictureOf(url))})`
+  const child = spawn(process.execPath, ['--import=tsx', '--input-type=module', '-e', code], { stdio: 'ignore' })
+  return Object.assign(child, { pid: child.pid ?? 0 })
+}
+
+/** `/proc/…/status` of the browser's processes below that one, at any depth. */
+function statusesOfBrowsers(rootPid: number): string[] {
   const all = readdirSync('/proc')
     .filter(name => /^\d+$/.test(name))
     .map(statusOf)
   const parents = new Map(all.map(status => [field(status, 'Pid'), field(status, 'PPid')]))
   const isBelow = (pid: number): boolean => {
     const parent = parents.get(pid) ?? 0
-    return parent === process.pid || (parent > 1 && isBelow(parent))
+    return parent === rootPid || (parent > 1 && isBelow(parent))
   }
   return all.filter(status => isBrowser(status) && isBelow(field(status, 'Pid')))
 }
@@ -141,9 +210,11 @@ const hasEnded = (status: string) => !isBrowser(statusOf(String(field(status, 'P
 
 const field = (status: string, name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0)
 
-function statusOf(pid: string): string {
+const statusOf = (pid: string) => read(`/proc/${pid}/status`)
+
+function read(path: string): string {
   try {
-    return readFileSync(`/proc/${pid}/status`, 'utf8')
+    return readFileSync(path, 'utf8')
   } catch {
     return ''
   }

@@ -1,4 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process'
+import { createRequire } from 'node:module'
 import { promisify } from 'node:util'
 
 /** Root gets a network of its own at once, everybody else inside a user namespace. */
@@ -12,4 +13,15 @@ export async function runInOwnNetwork<T>(file: string, input: unknown): Promise<
   const args = [...UNSHARE, process.execPath, '--import=tsx', file, JSON.stringify(input)]
   const { stdout } = await promisify(execFile)('unshare', args)
   return JSON.parse(stdout) as T
+}
+
+/** What such a program does first. SIOCSIFFLAGS with IFF_UP on `lo`: not every machine has a program for it. */
+export function bringUpLoopback(): void {
+  const koffi = createRequire(import.meta.url)('koffi')
+  const libc = koffi.load(null)
+  const request = Buffer.alloc(40)
+  request.write('lo')
+  request.writeUInt16LE(1, 16)
+  const socket = libc.func('int socket(int, int, int)')(2, 2, 0)
+  if (libc.func('int ioctl(int, unsigned long, void *)')(socket, 0x8914, request) !== 0) throw new Error('no loopback')
 }

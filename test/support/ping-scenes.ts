@@ -1,8 +1,8 @@
 /** Ping checks in a network of their own, which has nothing but a loopback; see own-network.ts. */
 import { writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { type Ran, runCheck } from '../../probe-agent/run.ts'
 import { createEgress, createIcmp } from '../../shared/egress/index.ts'
+import { bringUpLoopback } from './own-network.ts'
 import { specOf } from './spec.ts'
 
 export type PingScene = {
@@ -26,17 +26,6 @@ const ECHO_SWITCHES = ['ipv4/icmp_echo_ignore_all', 'ipv6/icmp/echo_ignore_all']
 const set = (name: string, value: string) => writeFileSync(`${SETTINGS}/${name}`, value)
 const ignoreEchoes = (isIgnored: boolean) => {
   for (const name of ECHO_SWITCHES) set(name, isIgnored ? '1' : '0')
-}
-
-/** SIOCSIFFLAGS with IFF_UP on `lo`: not every machine has a program for it. */
-function bringUpLoopback(): void {
-  const koffi = createRequire(import.meta.url)('koffi')
-  const libc = koffi.load(null)
-  const request = Buffer.alloc(40)
-  request.write('lo')
-  request.writeUInt16LE(1, 16)
-  const socket = libc.func('int socket(int, int, int)')(2, 2, 0)
-  if (libc.func('int ioctl(int, unsigned long, void *)')(socket, 0x8914, request) !== 0) throw new Error('no loopback')
 }
 
 async function play(scene: PingScene): Promise<PingSeen> {

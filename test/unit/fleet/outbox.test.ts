@@ -1,15 +1,25 @@
 import t from 'tap'
 import {
+  addRun,
   CHUNK_BYTES,
   createOutbox,
   createSnapshotOutbox,
   markDirty,
+  RUNS_AT_MOST,
   takePiece,
 } from '../../../control-plane/fleet/outbox.ts'
 import { RegionState } from '../../../proto/gen/probe/v1/fleet.ts'
+import { Trigger } from '../../../proto/gen/probe/v1/result.ts'
 
 const ids = (count: number) => Array.from({ length: count }, (_, i) => `m${i}`)
 const small = () => 100
+const runOf = (monitorId: string) => ({
+  runId: `run of ${monitorId}`,
+  monitorId,
+  trigger: Trigger.RUN_NOW,
+  scheduledAtMs: 1,
+  spec: undefined,
+})
 const at = (revision: number, epoch = 1) => ({ revision, epoch })
 
 t.test('an empty snapshot is one message, so that the probe drops what it had', async t => {
@@ -42,6 +52,25 @@ t.test('the epoch is told after what it moved, and region states after that', as
   t.same(takePiece(outbox, at(5, 2), small), { kind: 'epoch', epoch: 2 })
   t.same(takePiece(outbox, at(5, 2), small), { kind: 'states', states: [['m0', RegionState.FAILING]] })
   t.equal(takePiece(outbox, at(5, 2), small), null)
+})
+
+t.test('a check at once follows the assignment that it is about, and none is lost or told twice', async t => {
+  const outbox = createSnapshotOutbox(at(9), ids(700))
+  for (const id of ids(100)) addRun(outbox, runOf(id))
+  addRun(outbox, runOf('m0'))
+  markDirty(outbox, 'm0', 'changed')
+  t.match(takePiece(outbox, at(9), small), { isSnapshot: true, isLast: false })
+  t.match(takePiece(outbox, at(9), small), { isSnapshot: true, isLast: true })
+  t.match(takePiece(outbox, at(9), small), { ids: [['m0', 'changed']] })
+  for (const id of ids(100)) t.same(takePiece(outbox, at(9), small), { kind: 'run', run: runOf(id) })
+  t.equal(takePiece(outbox, at(9), small), null)
+})
+
+t.test('a probe that takes no checks is not owed them without end', async t => {
+  const outbox = createOutbox(at(5), 1, [])
+  t.ok(ids(RUNS_AT_MOST).every(id => addRun(outbox, runOf(id))))
+  t.equal(addRun(outbox, runOf('one more')), false)
+  t.equal(outbox.runs.size, RUNS_AT_MOST)
 })
 
 t.test('a change counts more than a move, and many are one', async t => {

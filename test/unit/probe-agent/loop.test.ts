@@ -2,7 +2,7 @@ import t from 'tap'
 import { createLoop } from '../../../probe-agent/loop.ts'
 import { slotFrom, slotsOf } from '../../../probe-agent/schedule.ts'
 import { createWatches } from '../../../probe-agent/watches.ts'
-import { Outcome, type Result } from '../../../proto/gen/probe/v1/result.ts'
+import { Outcome, type Result, Trigger } from '../../../proto/gen/probe/v1/result.ts'
 import { createLog } from '../../../shared/log.ts'
 import { assignment, checkSpec } from '../../support/fleet-server.ts'
 import { waitFor } from '../../support/wait.ts'
@@ -18,6 +18,14 @@ const OBSERVATION = {
   certificate: null,
 }
 
+const WELL = {
+  observation: OBSERVATION,
+  outcome: Outcome.UP,
+  failedAssertions: [],
+  evidence: undefined,
+  certificate: undefined,
+}
+
 t.test('a slot is checked once, also when the clock is learned better and steps back a little', async t => {
   const intervalS = 3600
   const slots = slotsOf('m1', 'eu-west', intervalS)
@@ -31,13 +39,7 @@ t.test('a slot is checked once, also when the clock is learned better and steps 
     async run() {
       runs++
       nowMs = slotMs - 20
-      return {
-        observation: OBSERVATION,
-        outcome: Outcome.UP,
-        failedAssertions: [],
-        evidence: undefined,
-        certificate: undefined,
-      }
+      return WELL
     },
     publish: result => published.push(result),
     answer() {},
@@ -61,4 +63,54 @@ t.test('a slot is checked once, also when the clock is learned better and steps 
     published.map(result => result.scheduledAtMs),
     [slotMs, slotMs + intervalS * 1000],
   )
+})
+
+t.test('who asks for a check just after a change gets the one that the change brings anyway', async t => {
+  const published: Result[] = []
+  const answers: [string, Result][] = []
+  const watches = createWatches('eu-west')
+  const loop = createLoop({
+    watches,
+    clock: { learn() {}, nowMs: () => Date.UTC(2026, 7, 1) },
+    run: async () => WELL,
+    publish: result => published.push(result),
+    answer: (runId, result) => answers.push([runId, result]),
+    maxConcurrentChecks: 10,
+    log: createLog('test', 'silent'),
+  })
+  t.teardown(() => loop.drain())
+  const upserts = [assignment('m1', checkSpec('http://127.0.0.1'), { intervalS: 3600, checkAtOnce: true })]
+  loop.apply({ isSnapshot: false, isLast: true, revision: 1, epoch: 1, upserts, removals: [] })
+  t.ok(loop.joinChain(watches.get('m1')!, Trigger.RUN_NOW, 'run'))
+  t.notOk(loop.joinChain(watches.get('m1')!, Trigger.RUN_NOW, 'another'), 'one only')
+  await waitFor(() => published.length === 1, { label: 'the check' })
+  t.match(published, [{ trigger: Trigger.RUN_NOW, runId: 'run', attempt: 1 }])
+  t.same(answers, [['run', published[0]]])
+})
+
+t.test('who asked for a check that is called off before it began hears of it', async t => {
+  const answers: [string, string | undefined][] = []
+  const watches = createWatches('eu-west')
+  const loop = createLoop({
+    watches,
+    clock: { learn() {}, nowMs: () => Date.UTC(2026, 7, 1) },
+    run: () => Promise.reject(new Error('no check was to run')),
+    publish() {},
+    answer: (runId, result) => answers.push([runId, result.error?.code]),
+    maxConcurrentChecks: 0,
+    log: createLog('test', 'silent'),
+  })
+  const ids = ['removed', 'changed', 'stopped', 'not asked for']
+  const upserts = ids.map(id => assignment(id, checkSpec('http://127.0.0.1'), { intervalS: 3600 }))
+  loop.apply({ isSnapshot: true, isLast: true, revision: 1, epoch: 1, upserts, removals: [] })
+  for (const id of ids.slice(0, 3)) loop.startChain(watches.get(id)!, Trigger.RUN_NOW, `run of ${id}`, 1)
+  t.equal(loop.joinChain(watches.get('stopped')!, Trigger.RUN_NOW, 'another run'), false, 'that one is taken')
+  const changed = { ...upserts[1]!, configVersion: 2 }
+  loop.apply({ isSnapshot: false, isLast: true, revision: 2, epoch: 1, upserts: [changed], removals: ['removed'] })
+  await loop.drain()
+  t.same(answers.sort(), [
+    ['run of changed', 'not_assigned'],
+    ['run of removed', 'not_assigned'],
+    ['run of stopped', 'probe_busy'],
+  ])
 })

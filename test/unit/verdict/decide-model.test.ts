@@ -10,6 +10,7 @@ import { asStored, policyOf, REGIONS, resultOf, START_MS } from './runs.ts'
 const SEED = Number(process.env.VERDICT_SEED ?? Date.now() % 2 ** 31)
 const RUNS = 2000
 const ALL = ['us', 'eu', 'ap', 'uw', 'ec'].map(name => REGIONS[name]!)
+const ASKED = [Trigger.SECOND_OPINION, Trigger.OTHER_PROBE, Trigger.ASIDE, Trigger.OTHER_PROBE]
 const { UP, DOWN, DEGRADED, UNKNOWN, MISSED } = Outcome
 
 /** What happens next, in numbers that shrink well. `order` and `event` choose among the common and the odd. */
@@ -162,7 +163,7 @@ function resultFor(
       configVersion,
       epoch: place.epoch,
       probeId,
-      trigger: one.pick % 2 === 0 ? Trigger.SECOND_OPINION : Trigger.OTHER_PROBE,
+      trigger: ASKED[one.pick % ASKED.length]!,
     })
   }
   if (one.event === 'handover') {

@@ -207,6 +207,13 @@ testRows([
     statuses: 'up@0 down@62',
   },
   {
+    says: 'what somebody sees who asks while a chain runs neither ends its streak nor takes part in it',
+    run: 'us 0 . 60 x 60.5 .[beside] 61 x[s=60,a=2] 62 x[beside] 64 x[s=60,a=3]',
+    statuses: 'up@0 down@64',
+    asks: 'first_failure:us@60',
+    ignored: 2,
+  },
+  {
     says: 'the opinion that another region was asked for is the answer of its own probe',
     run: `us  0 .  60 x 61 x 64 x
           eu  0 .  60.1 x[asked] 61.1 x[asked,s=60.1,a=2] 64.1 x[asked,s=60.1,a=3]`,

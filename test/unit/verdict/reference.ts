@@ -49,10 +49,10 @@ function judgeNext(past: readonly Judged[], now: Arrival): Judged {
     isAsking: false,
     isDisagreeing: false,
   }
-  if (result.scheduledAtMs > atMs + 5000 || result.configVersion !== policy.configVersion) {
+  const isForHistory = result.trigger === Trigger.ASIDE || result.configVersion !== policy.configVersion
+  if (isForHistory || result.scheduledAtMs > atMs + 5000 || !policy.regions.includes(result.region)) {
     return { ...unchanged, heldSinceMs: before?.heldSinceMs ?? null }
   }
-  if (!policy.regions.includes(result.region)) return { ...unchanged, heldSinceMs: before?.heldSinceMs ?? null }
   const use = useOf(mine, result)
   const mayAsk = past.every(one => !one.isAsking || atMs - one.atMs >= policy.intervalMs)
   if (use !== 'counts') return { ...unchanged, use }

@@ -11,6 +11,7 @@ import { FailureSource, Outcome, Trigger } from '../../../proto/gen/probe/v1/res
  *   eu  0..300/60 .                  up every 60 s from 0 to 300
  *   us  70 x[s=60,a=2,p=p2,e=3]      scheduled at 60, attempt 2, probe p2, epoch 3; c=2 config version
  *   us  70 .[o,p=p2]                 second opinion of a probe that does not check the monitor; asked: of the one that does
+ *   us  70 .[beside]                 a person asked while a chain ran
  *   policy  90 retry=0,c=2           a newer configuration: retry, interval, timeout (seconds), regions=us+eu
  *   restart 100                      stored, killed, and taken up again
  *
@@ -32,6 +33,12 @@ const OUTCOMES: Record<string, Outcome> = {
   '?': Outcome.UNKNOWN,
   '-': Outcome.MISSED,
 }
+
+const TRIGGERS = [
+  ['o', Trigger.OTHER_PROBE],
+  ['asked', Trigger.SECOND_OPINION],
+  ['beside', Trigger.ASIDE],
+] as const
 
 export type Row = {
   says: string
@@ -141,7 +148,7 @@ function resultFrom(step: Step): Counted {
     probeId: `${step.region}-${options.p ?? 'p1'}`,
     epoch: Number(options.e ?? 1),
     configVersion: Number(options.c ?? 1),
-    trigger: 'o' in options ? Trigger.OTHER_PROBE : 'asked' in options ? Trigger.SECOND_OPINION : Trigger.SLOT,
+    trigger: TRIGGERS.find(([option]) => option in options)?.[1] ?? Trigger.SLOT,
   })
 }
 

@@ -39,6 +39,8 @@ export enum Trigger {
   SECOND_OPINION = 2,
   /** OTHER_PROBE - the same, answered by a probe that does not check the monitor itself: the fleet says so */
   OTHER_PROBE = 3,
+  /** ASIDE - a person asked while a chain ran: for the history, never for the verdict */
+  ASIDE = 4,
 }
 
 /** One message: results of one partition and region, in the order in which the probe produced them. */

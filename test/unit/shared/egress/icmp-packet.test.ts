@@ -1,19 +1,25 @@
 import t from 'tap'
-import { decodeReply, encodeEcho, type IpFamily } from '../../../../shared/egress/icmp-packet.ts'
+import { decodeReply, encodeEcho, type IpFamily, numberEcho } from '../../../../shared/egress/icmp-packet.ts'
 
 const token = Buffer.from('0123456789abcdef', 'hex')
 
+function echo(family: IpFamily, serial: number): Buffer {
+  const packet = encodeEcho(family, token)
+  numberEcho(packet, serial)
+  return packet
+}
+
 /** What a host sends back: the same bytes under another type. */
 function replyTo(family: IpFamily, serial: number): Buffer {
-  const packet = encodeEcho(family, token, serial)
+  const packet = echo(family, serial)
   packet[0] = family === 4 ? 0 : 129
   packet.writeUInt16BE(0xbeef, 4)
   return packet
 }
 
 t.test('an echo is 64 bytes, of the type of its family', async t => {
-  t.equal(encodeEcho(4, token, 1).toString('hex'), `0800000000000001${'0123456789abcdef'}00000001${'00'.repeat(44)}`)
-  t.equal(encodeEcho(6, token, 1)[0], 128)
+  t.equal(echo(4, 1).toString('hex'), `0800000000000001${'0123456789abcdef'}00000001${'00'.repeat(44)}`)
+  t.equal(echo(6, 1)[0], 128)
 })
 
 t.test('a reply tells which request it answers, beyond 65,536 of them', async t => {
@@ -34,7 +40,7 @@ t.test('whatever is no reply to a request of ours is passed over', async t => {
     ['nothing', Buffer.alloc(0)],
     ['a header alone', replyTo(4, 1).subarray(0, 8)],
     ['one byte more', Buffer.concat([replyTo(4, 1), Buffer.alloc(1)])],
-    ['a request', encodeEcho(4, token, 1)],
+    ['a request', echo(4, 1)],
     ['a reply of the other family', replyTo(6, 1)],
     ['another code', changed(1, 1)],
     ['another sequence number', changed(7, 0)],

@@ -87,3 +87,15 @@ t.test('what comes back is bounded, over all connections', async t => {
   t.equal(await answerOf(ask(target.url)), null)
   t.equal(await answerOf(ask(target.url)), null, 'and from then on there is nothing')
 })
+
+t.test('so is what is sent', async t => {
+  const [{ ask }, target] = await Promise.all([start(t, 100_000), startTarget(t)])
+  const post = () => {
+    const asked = ask(target.url, 'POST')
+    asked.write(Buffer.alloc(60_000))
+    return answerOf(asked)
+  }
+  t.same(await post(), { status: 200, body: 'ok' })
+  t.equal(await post(), null)
+  t.equal(await answerOf(ask(target.url)), null, 'and from then on there is nothing')
+})

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** The private memory of all processes below one, in MiB, as the kernel counts it now. */
-export function memoryBelowMb(rootPid: number): number {
+/** The processes below one, at any depth. */
+export function processesBelow(rootPid: number): number[] {
   const children = new Map<number, number[]>()
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue
@@ -9,12 +9,17 @@ export function memoryBelowMb(rootPid: number): number {
     const parent = Number(read(`/proc/${name}/stat`).split(') ').at(-1)?.split(' ')[1] ?? 0)
     children.set(parent, [...(children.get(parent) ?? []), Number(name)])
   }
+  const below = [...(children.get(rootPid) ?? [])]
+  for (const pid of below) below.push(...(children.get(pid) ?? []))
+  return below
+}
+
+/** The memory of processes that no file stands behind, in MiB, as the kernel counts it now; what they share counts for each. */
+export function memoryMb(pids: number[]): number {
   let kilobytes = 0
-  const waiting = [...(children.get(rootPid) ?? [])]
-  for (let pid = waiting.pop(); pid !== undefined; pid = waiting.pop()) {
-    const [, anonymous = '0'] = /^RssAnon:\s+(\d+)/m.exec(read(`/proc/${pid}/status`)) ?? []
-    kilobytes += Number(anonymous)
-    waiting.push(...(children.get(pid) ?? []))
+  for (const pid of pids) {
+    for (const [, size] of read(`/proc/${pid}/status`).matchAll(/^Rss(?:Anon|Shmem):\s+(\d+)/gm))
+      kilobytes += Number(size)
   }
   return kilobytes / 1024
 }

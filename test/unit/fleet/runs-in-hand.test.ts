@@ -1,0 +1,18 @@
+import t from 'tap'
+import type { Link } from '../../../control-plane/fleet/link.ts'
+import { forgetRuns, type RunsInHand, takeInHand } from '../../../control-plane/fleet/runs-in-hand.ts'
+
+t.test('a run is remembered for as long as anybody may wait for it, 65 s from when it was last handed on', async t => {
+  const link = {} as Link
+  const runs: RunsInHand = new Map()
+  takeInHand(runs, 'moved', link, 0)
+  takeInHand(runs, 'first', link, 1_000)
+  takeInHand(runs, 'moved', link, 2_000)
+  const left = (nowMs: number) => {
+    forgetRuns(runs, nowMs)
+    return [...runs.keys()]
+  }
+  t.same(left(66_000), ['first', 'moved'])
+  t.same(left(66_001), ['moved'])
+  t.same(left(67_001), [])
+})

@@ -1,0 +1,65 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { sweepHomes } from '../../../../probe-agent/screenshots/homes.ts'
+import { createShutter } from '../../../../probe-agent/screenshots/shutter.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'picket-test-'))
+t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+const wanted = { url: 'http://192.0.2.1/', headers: {}, format: 'png' } as const
+
+/** A shutter whose program does just that. */
+function shutterOf(source: string, withinMs = 10_000) {
+  const program = join(mkdtempSync(join(folder, 'program-')), 'program.mjs')
+  writeFileSync(program, `const say = text => new Promise(done => process.stdout.write(text, done))\n${source}`)
+  return createShutter({ browser: { path: '/bin/false' }, egressAllow: [], memoryMb: 1, program, withinMs })
+}
+
+t.test('there is a picture, or a sentence that says why there is none', async t => {
+  const head = JSON.stringify({ statusCode: 200, contentType: 'image/png' })
+  t.same(await shutterOf(`await say('${head}\\nabc')`).take(wanted), {
+    statusCode: 200,
+    contentType: 'image/png',
+    bytes: Buffer.from('abc'),
+  })
+  const lasts = 'await new Promise(done => setTimeout(done, 60_000))'
+  const rows: [string, string, string, number?][] = [
+    ['it says so itself', `await say('{"error":"the page is stuck"}\\n'); ${lasts}`, 'the page is stuck', 1],
+    ['it has no time to say so', lasts, 'it took too long', 1],
+    ['it never lets go', 'for (;;);', 'it took too long', 1],
+    ['it is killed', `process.kill(process.pid, 'SIGKILL'); ${lasts}`, 'ended by itself (SIGKILL)'],
+    ['it breaks', 'throw new Error()', 'ended by itself (1)'],
+    ['it says nothing', '', 'ended by itself (0)'],
+    ['half a picture', `await say('${head}\\nabc'); process.exit(1)`, 'ended by itself (1)'],
+    ['too large a picture', `await say(Buffer.alloc(2e6, 'a')); ${lasts}`, 'the picture is too large'],
+  ]
+  await Promise.all(
+    rows.map(async ([name, source, message, withinMs]) => {
+      await t.rejects(
+        shutterOf(source, withinMs).take(wanted),
+        { message: new RegExp(message.replace(/[()]/g, '.')) },
+        name,
+      )
+    }),
+  )
+})
+
+t.test('a probe that stops does not wait for a picture', async t => {
+  const shutter = shutterOf('setInterval(() => {}, 1000)')
+  const picture = shutter.take(wanted)
+  const stopping = setInterval(shutter.stop, 20)
+  await t.rejects(picture, { message: 'the probe stops' })
+  clearInterval(stopping)
+})
+
+t.test('what browsers of killed probes left on the disk is removed, and nothing of probes that run', async t => {
+  const { pid: ended } = spawnSync('true')
+  const [left, taken] = [ended, process.ppid].map(pid => mkdtempSync(join(tmpdir(), `picket-browser-${pid}-`)))
+  t.teardown(() => rmSync(taken!, { recursive: true }))
+  writeFileSync(join(left!, 'Cookies'), '')
+  await sweepHomes()
+  t.equal(existsSync(left!), false)
+  t.equal(existsSync(taken!), true)
+})
