@@ -128,7 +128,7 @@ function step(
     }
     connection.on('error', fail)
     connection.once('end', end)
-    signal.addEventListener('abort', abort, { once: true })
+    signal.addEventListener('abort', abort)
     take(error => (error ? reject(error) : resolve()))
     if (signal.aborted) abort()
   })
