@@ -17,10 +17,18 @@ export async function durableConsumer(nats: Nats, stream: string, name: string):
   return nats.js.consumers.get(stream, name)
 }
 
-/** Messages that are there, at most `maxMessages`; waits up to `maxWaitMs` for the first. */
+/**
+ * Messages that are there, at most `maxMessages`; waits up to `maxWaitMs` for the first. What had come before the
+ * fetching failed, as it does when this process is held for a second, is returned: else it would come again after a
+ * minute only. Throws when nothing had come.
+ */
 export async function fetchMessages(consumer: Consumer, maxMessages: number, maxWaitMs: number): Promise<JsMsg[]> {
   const messages: JsMsg[] = []
   const fetched = await consumer.fetch({ max_messages: maxMessages, expires: maxWaitMs })
-  for await (const message of fetched) messages.push(message)
+  try {
+    for await (const message of fetched) messages.push(message)
+  } catch (error) {
+    if (messages.length === 0) throw error
+  }
   return messages
 }

@@ -16,9 +16,9 @@ const WIRE_STATES: Record<RegionState, WireState> = {
 /** What the regions are told once a harvest is stored; safe to lose (decisions 4.2 and 4.5). */
 export function hintsOf(harvest: Harvest, newId: () => string, nowMs: number): Hint[] {
   const states = new Map<string, { monitorId: string; state: WireState }[]>()
-  for (const { monitorId, region, to } of harvest.regionChanges) {
+  for (const { monitorId, region, state } of harvest.regionStates) {
     const told = states.get(region) ?? []
-    told.push({ monitorId, state: WIRE_STATES[to] })
+    told.push({ monitorId, state: WIRE_STATES[state] })
     states.set(region, told)
   }
   const runHint = (monitorId: string, notProbeId?: string): RunHint => ({

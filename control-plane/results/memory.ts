@@ -21,7 +21,8 @@ export type Memory = Map<string, Watch>
 export type Harvest = {
   changes: Map<string, Change>
   asks: { monitorId: string; ask: Ask }[]
-  regionChanges: { monitorId: string; region: string; to: RegionState }[]
+  /** what probes have to hear */
+  regionStates: { monitorId: string; region: string; state: RegionState }[]
   disagreements: number
   /** certificates not met before, by monitor and region */
   certificates: Map<string, SeenCertificate>
@@ -33,7 +34,7 @@ export function newHarvest(): Harvest {
   return {
     changes: new Map(),
     asks: [],
-    regionChanges: [],
+    regionStates: [],
     disagreements: 0,
     certificates: new Map(),
     kinds: { counted: 0, aside: 0, history: 0, refused_future: 0 },
@@ -99,9 +100,7 @@ export function countResult(
   if (decision.mustStore) noteChange(harvest, monitorId, watch, decision)
   if (decision.ask) harvest.asks.push({ monitorId, ask: decision.ask })
   if (decision.disagreement) harvest.disagreements++
-  if (decision.regionChange) {
-    harvest.regionChanges.push({ monitorId, region: decision.regionChange.region, to: decision.regionChange.to })
-  }
+  if (decision.regionState) harvest.regionStates.push({ monitorId, ...decision.regionState })
 }
 
 /**

@@ -1,6 +1,17 @@
 import { Trigger } from '../../proto/gen/probe/v1/result.ts'
 import { FUTURE_LIMIT_MS, isOlderGeneration, raiseGeneration, refuseConfig, refuseOrder } from './fences.ts'
-import { ask, isContradicted, isOpinionWanted, mayAsk, opinionOf, reasonToAsk, renewOpinions } from './partial.ts'
+import {
+  ask,
+  askForOpinion,
+  isContradicted,
+  isOpinionWanted,
+  isOutdated,
+  mayAsk,
+  opinionOf,
+  reasonToAsk,
+  renewOpinion,
+  renewOpinions,
+} from './partial.ts'
 import { adopt, replaceCell, withCell } from './state.ts'
 import { weigh } from './status.ts'
 import { advance, differsInSubstance, isCounting, newCell, skip } from './streaks.ts'
@@ -65,22 +76,25 @@ function count(
       isNewConfig || isTimed || isAsking || changed !== null || differsInSubstance(before, after, policy.retryCount),
     transition: changed?.transition ?? null,
     ask: isAsking ? ask(reason, result, policy, voted.cells) : null,
-    regionChange: before.state === after.state ? null : { region: result.region, from: before.state, to: after.state },
+    regionState: before.state === after.state ? null : { region: result.region, state: after.state },
     disagreement: null,
   }
 }
 
 /** The deciding attempt contradicted by another probe of the region: it is as good as unknown (decisions 4.5). */
 function disagree(base: MonitorState, cell: Cell, result: Counted, policy: Policy, nowMs: number): Decision {
-  const opinion = cell.secondOpinion!
-  const isAsking = mayAsk(base, policy, nowMs)
+  const { region, probeId } = result
+  const disagreement = { region, probeId, otherProbeId: cell.secondOpinion!.probeId }
   const state = withCell(base, skip(cell, result))
-  const asked = isAsking ? { ...state, askedAtMs: nowMs, cells: renewOpinions(state.cells, nowMs) } : state
-  return {
-    ...noVerdict('counted', null, asked, true),
-    ask: isAsking ? ask('disagreement', result, policy, state.cells) : null,
-    disagreement: { region: result.region, probeId: result.probeId, otherProbeId: opinion.probeId },
+  const regionState = { region, state: cell.state }
+  const unasked = { ...noVerdict('counted', null, state, true), disagreement, regionState }
+  if (mayAsk(base, policy, nowMs)) {
+    const asked = { ...state, askedAtMs: nowMs, cells: renewOpinions(state.cells, nowMs) }
+    return { ...unasked, state: asked, ask: ask('disagreement', result, policy, state.cells) }
   }
+  if (!isOutdated(cell.secondOpinion!, result)) return unasked
+  const renewed = withCell(base, renewOpinion(skip(cell, result), nowMs))
+  return { ...unasked, state: renewed, ask: askForOpinion(result) }
 }
 
 /** A check by a probe that does not run the region's schedule. */
@@ -107,5 +121,5 @@ function noVerdict(
   state: MonitorState,
   mustStore: boolean,
 ): Decision {
-  return { kind, reason, state, mustStore, transition: null, ask: null, regionChange: null, disagreement: null }
+  return { kind, reason, state, mustStore, transition: null, ask: null, regionState: null, disagreement: null }
 }

@@ -65,10 +65,20 @@ export function ask(reason: Ask['reason'], result: Counted, policy: Policy, cell
  */
 export function renewOpinions(cells: readonly Cell[], nowMs: number): readonly Cell[] {
   const isDue = (cell: Cell) => isContradicting(cell) && cell.secondOpinion?.renewalAskedAtMs === null
-  if (!cells.some(isDue)) return cells
-  return cells.map(cell =>
-    isDue(cell) ? { ...cell, secondOpinion: { ...cell.secondOpinion!, renewalAskedAtMs: nowMs } } : cell,
-  )
+  return cells.some(isDue) ? cells.map(cell => (isDue(cell) ? renewOpinion(cell, nowMs) : cell)) : cells
+}
+
+export function renewOpinion(cell: Cell, nowMs: number): Cell {
+  return { ...cell, secondOpinion: { ...cell.secondOpinion!, renewalAskedAtMs: nowMs } }
+}
+
+/** The other probe alone is asked again in each slot that it contradicts, however lately others were asked. */
+export function isOutdated(opinion: SecondOpinion, result: Counted): boolean {
+  return opinion.renewalAskedAtMs === null && opinion.scheduledAtMs < result.scheduledAtMs
+}
+
+export function askForOpinion({ region, probeId }: Counted): Ask {
+  return { reason: 'disagreement', regions: [], otherProbes: [{ region, notProbeId: probeId }] }
 }
 
 const isContradicting = ({ secondOpinion }: Cell) => secondOpinion !== null && secondOpinion.outcome !== Outcome.DOWN

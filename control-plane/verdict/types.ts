@@ -147,8 +147,8 @@ export type Decision = {
   mustStore: boolean
   transition: Transition | null
   ask: Ask | null
-  /** to tell the region's probes */
-  regionChange: { region: string; from: RegionState; to: RegionState } | null
+  /** what the probe has to hear: a new state, or the old one where its own re-checks say otherwise */
+  regionState: { region: string; state: RegionState } | null
   disagreement: Disagreement | null
 }
 

@@ -49,7 +49,7 @@ export function statusByVote({ voting, failing, degraded }: Tally): 'up' | 'down
 export function quorumLostSince(before: MonitorState, tally: Tally, policy: Policy, nowMs: number): number | null {
   if (hasQuorum(tally) || tally.voting === 0) return null
   const ends = before.cells.map(cell => voteEndsMs(cell, before, policy)).sort((a, b) => b - a)
-  if ((ends[0] ?? Number.NEGATIVE_INFINITY) < nowMs) return nowMs
+  if ((ends[0] ?? Number.NEGATIVE_INFINITY) <= nowMs) return nowMs
   if (before.quorumLostSinceMs !== null) return before.quorumLostSinceMs
   const endOfNeededMs = ends[votesNeeded(tally.regions) - 1] ?? Number.NEGATIVE_INFINITY
   return Number.isFinite(endOfNeededMs) ? endOfNeededMs : nowMs

@@ -22,7 +22,7 @@ export async function startTargetByProbe(t: Teardown, pids: () => readonly numbe
   const seen: SeenBy[] = []
   const server = createServer((request, response) => {
     const path = request.url ?? '/'
-    const pid = clientProcess(request.socket.remotePort ?? 0, pids())
+    const pid = clientProcess(request.socket, pids())
     seen.push({ path, pid, atMs: Date.now() })
     const fails = failing.get(path)
     const status = fails === 'all' || (pid !== null && fails?.includes(pid)) ? 500 : 200

@@ -3,13 +3,13 @@ import { hintsOf } from '../../../control-plane/results/hints.ts'
 import { newHarvest } from '../../../control-plane/results/memory.ts'
 
 t.test('Each region is told the new states of its monitors in one hint', async t => {
-  const regionChanges = [
-    { monitorId: 'a', region: 'us-east', to: 'failing' as const },
-    { monitorId: 'b', region: 'us-east', to: 'ok' as const },
-    { monitorId: 'a', region: 'eu-west', to: 'degraded' as const },
+  const regionStates = [
+    { monitorId: 'a', region: 'us-east', state: 'failing' as const },
+    { monitorId: 'b', region: 'us-east', state: 'ok' as const },
+    { monitorId: 'a', region: 'eu-west', state: 'degraded' as const },
   ]
   t.same(
-    hintsOf({ ...newHarvest(), regionChanges }, () => 'run', 5),
+    hintsOf({ ...newHarvest(), regionStates }, () => 'run', 5),
     [
       {
         subject: 'HINT.state.us-east',

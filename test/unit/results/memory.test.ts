@@ -88,6 +88,18 @@ t.test('Several transitions of one monitor are kept in their order, with the sta
   t.equal(change.state.status, 'up')
 })
 
+t.test('A probe whose failures another one contradicts hears that its region does not fail', async t => {
+  const memory = memoryWith()
+  countResult(memory, newHarvest(), id, check(1), at(1))
+  countResult(memory, newHarvest(), id, check(2, false), at(2))
+  const opinion = { ...check(2), probeId: 'q', trigger: Trigger.OTHER_PROBE, scheduledAtMs: at(2) }
+  countResult(memory, newHarvest(), id, opinion, at(2) + 50)
+  const harvest = newHarvest()
+  countResult(memory, harvest, id, { ...check(2, false), attempt: 2 }, at(2) + 1_000)
+  t.equal(harvest.disagreements, 1)
+  t.same(harvest.regionStates, [{ monitorId: id, region: 'us-east', state: 'ok' }])
+})
+
 t.test('The database is asked once about an unknown monitor and about a newer version', async t => {
   const memory = memoryWith()
   const other = '0190a0a0-0000-7000-8000-000000000002'

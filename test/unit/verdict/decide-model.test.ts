@@ -197,9 +197,9 @@ function changePolicy(policy: Policy, pick: number): Policy {
   }
 }
 
-function brief({ use, status, heldSinceMs, isAsking, isDisagreeing }: Judged) {
+function brief({ use, status, heldSinceMs, isAsking, isRenewing, isDisagreeing }: Judged) {
   const ignored = use === 'refused' || use === 'late'
-  return { ignored, status, heldSinceMs, isAsking, isDisagreeing }
+  return { ignored, status, heldSinceMs, isAsking: isAsking || isRenewing, isDisagreeing }
 }
 
 function briefDecision({ kind, state, ask, disagreement }: Decision) {

@@ -242,25 +242,39 @@ testRows([
   },
   {
     says: 'a disagreement goes on as long as the other probe gets through, and is asked for again once an interval',
-    run: 'us 0 . 60 x 60.5 .[o,p=p2] 61 x 64 x 120 x 120.5 .[o,p=p2] 121 x 180 x',
+    run: 'us 0 . 60 x 60.5 .[o,p=p2] 61 x[s=60,a=2] 64 x[s=60,a=3] 120 x 120.5 .[o,p=p2] 121 x[s=120,a=2] 180 x',
     statuses: 'up@0',
     asks: 'first_failure:us@60 disagreement:us@120 disagreement:us@180',
     disagreements: 'us@64 us@120 us@121 us@180',
   },
   {
+    says: 'an outage soon after a disagreement is decided in the next slot, though others were asked lately',
+    run: `us  0 .  95 x 95.5 .[o,p=p2] 96 x[s=95,a=2] 99 x[s=95,a=3]  120 x 120.5 x[o,p=p2] 121 x[s=120,a=2]
+          eu  0 .  95.3 .  110 x 111 x[s=110,a=2] 114 x[s=110,a=3]`,
+    statuses: 'up@0 down@121',
+    asks: 'first_failure:us@95 disagreement:us@120',
+    disagreements: 'us@99 us@120',
+  },
+  {
+    says: 'another probe that does not answer the next ask either contradicts for the timeout and ten seconds at most',
+    run: 'us 0 . 95 x 95.5 .[o,p=p2] 96 x[s=95,a=2] 99 x[s=95,a=3] 120 x 121 x[s=120,a=2] 139.9 x 140 x',
+    statuses: 'up@0 down@140',
+    asks: 'first_failure:us@95 disagreement:us@120',
+  },
+  {
     says: 'a disagreement ends when the other probe fails too',
-    run: 'us 0 . 60 x 60.5 .[o,p=p2] 61 x 64 x 120 x 120.5 x[o,p=p2] 121 x',
+    run: 'us 0 . 60 x 60.5 .[o,p=p2] 61 x[s=60,a=2] 64 x[s=60,a=3] 120 x 120.5 x[o,p=p2] 121 x[s=120,a=2]',
     statuses: 'up@0 down@121',
   },
   {
     says: 'a disagreement ends when the other probe answers no more',
-    run: 'us 0 . 60 x 60.5 .[o,p=p2] 61 x 64 x 120 x 121 x 139.9 x 140 x',
+    run: 'us 0 . 60 x 60.5 .[o,p=p2] 61 x[s=60,a=2] 64 x[s=60,a=3] 120 x 121 x[s=120,a=2] 139.9 x 140 x',
     statuses: 'up@0 down@140',
   },
   {
     says: 'a probe that answers no more contradicts no longer, however often it is asked before it is late',
     policy: { intervalMs: 30_000, timeoutMs: 30_000 },
-    run: 'us 0 . 60 x 60.5 .[o,p=p2] 61 x 64 x 90 x 120 x 150 x',
+    run: 'us 0 . 60 x 60.5 .[o,p=p2] 61 x[s=60,a=2] 64 x[s=60,a=3] 90 x 120 x 150 x',
     statuses: 'up@0 down@150',
     asks: 'first_failure:us@60 disagreement:us@90 disagreement:us@120',
     disagreements: 'us@64 us@90 us@120',
@@ -268,7 +282,7 @@ testRows([
   {
     says: 'an old opinion holds up no outage: a failure elsewhere asks for it anew',
     policy: { intervalMs: 30_000 },
-    run: `us  0 .  60 x 60.5 .[o,p=p2] 61 x 64 x  91.2 x[o,p=p2] 92 x
+    run: `us  0 .  60 x 60.5 .[o,p=p2] 61 x[s=60,a=2] 64 x[s=60,a=3]  91.2 x[o,p=p2] 92 x
           eu  0 .  91 x 92 x 95 x`,
     statuses: 'up@0 down@95',
     asks: 'first_failure:us@60 first_failure:eu@91',
@@ -277,13 +291,13 @@ testRows([
   {
     says: 'an opinion that was asked for anew by a failure elsewhere and does not come stands no longer',
     policy: { intervalMs: 30_000 },
-    run: `us  0 .  60 x 60.5 .[o,p=p2] 61 x 64 x  111 x
+    run: `us  0 .  60 x 60.5 .[o,p=p2] 61 x[s=60,a=2] 64 x[s=60,a=3]  111 x
           eu  0 .  91 x 92 x 95 x`,
     statuses: 'up@0 down@111',
   },
   {
     says: 'a probe that got through and then takes over does not contradict itself',
-    run: 'us 0 . 60 x 60.5 .[o,p=p2] 61 x 64 x[p=p2,e=2]',
+    run: 'us 0 . 60 x 60.5 .[o,p=p2] 61 x[s=60,a=2] 64 x[p=p2,e=2]',
     statuses: 'up@0 down@64',
   },
 ])

@@ -19,6 +19,8 @@ export type Judged = Arrival & {
   vote: Status
   heldSinceMs: number | null
   isAsking: boolean
+  /** another probe of the region alone is asked */
+  isRenewing: boolean
   isDisagreeing: boolean
 }
 
@@ -47,6 +49,7 @@ function judgeNext(past: readonly Judged[], now: Arrival): Judged {
     vote: null,
     heldSinceMs: heldBefore(past, now),
     isAsking: false,
+    isRenewing: false,
     isDisagreeing: false,
   }
   const isForHistory = result.trigger === Trigger.ASIDE || result.configVersion !== policy.configVersion
@@ -56,7 +59,11 @@ function judgeNext(past: readonly Judged[], now: Arrival): Judged {
   const use = useOf(mine, result)
   const mayAsk = past.every(one => !one.isAsking || atMs - one.atMs >= policy.intervalMs)
   if (use !== 'counts') return { ...unchanged, use }
-  if (isContradicted(past, mine, now)) return { ...unchanged, use: 'skipped', isDisagreeing: true, isAsking: mayAsk }
+  const contradiction = contradictionOf(past, mine, now)
+  if (contradiction !== null) {
+    const isRenewing = !mayAsk && contradiction.isOutdated
+    return { ...unchanged, use: 'skipped', isDisagreeing: true, isAsking: mayAsk, isRenewing }
+  }
   const counted: Judged = { ...unchanged, use, state: nextState(mine, now), isAsking: mayAsk && asks(past, mine, now) }
   return decideStatus(past, counted)
 }
@@ -94,11 +101,11 @@ function failuresIn(mine: readonly Judged[], configVersion: number): Judged[] {
   return tail(recent, one => one.result.outcome === Outcome.DOWN)
 }
 
-function isContradicted(past: readonly Judged[], mine: readonly Judged[], { result, policy, atMs }: Arrival): boolean {
+function contradictionOf(past: readonly Judged[], mine: readonly Judged[], { result, policy, atMs }: Arrival) {
   const streak = failuresIn(mine, policy.configVersion)
   const first = streak[0]
-  if (result.outcome !== Outcome.DOWN || stateOf(mine) === 'failing') return false
-  if (first === undefined || streak.length < policy.retryCount) return false
+  if (result.outcome !== Outcome.DOWN || stateOf(mine) === 'failing') return null
+  if (first === undefined || streak.length < policy.retryCount) return null
   const since = mine.slice(mine.indexOf(first))
   const opinions = since.filter(
     one =>
@@ -106,9 +113,12 @@ function isContradicted(past: readonly Judged[], mine: readonly Judged[], { resu
   )
   const newestMs = Math.max(...opinions.map(one => one.result.scheduledAtMs))
   const opinion = opinions.find(one => one.result.scheduledAtMs === newestMs)
-  if (!opinion || opinion.result.outcome === Outcome.DOWN || opinion.result.probeId === result.probeId) return false
-  const renewal = past.slice(past.indexOf(opinion)).find(one => one.isAsking)
-  return renewal === undefined || atMs < renewal.atMs + policy.timeoutMs + 10_000
+  if (!opinion || opinion.result.outcome === Outcome.DOWN || opinion.result.probeId === result.probeId) return null
+  const renewal = past
+    .slice(past.indexOf(opinion))
+    .find(one => one.isAsking || (one.isRenewing && one.result.region === result.region))
+  if (renewal !== undefined && atMs >= renewal.atMs + policy.timeoutMs + 10_000) return null
+  return { isOutdated: renewal === undefined && opinion.result.scheduledAtMs < result.scheduledAtMs }
 }
 
 function nextState(mine: readonly Judged[], { result, policy }: Arrival): RegionState {
@@ -179,7 +189,7 @@ function heldSince(past: readonly Judged[], now: Judged, votes: number): number 
   const voters = votersAt(past, policy, restoredBefore(past, now), 0)
   const votesAt = (momentMs: number) => voters.filter(voter => voter.endsMs > momentMs).length
   let lostAtMs: number | null = null
-  for (let momentMs = Math.min(looked.atMs, atMs - STEP_MS); momentMs < atMs; momentMs += STEP_MS) {
+  for (let momentMs = Math.min(looked.atMs, atMs - STEP_MS); momentMs <= atMs; momentMs += STEP_MS) {
     if (votesAt(momentMs) === 0) return atMs
     // votes that were never enough, revived by a restart after a blackout: the wait begins with this result
     if (isQuorum(voters.length, policy) && !isQuorum(votesAt(momentMs), policy)) lostAtMs ??= momentMs
