@@ -7,7 +7,7 @@ import { createDelivering } from '../support/delivering.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { waitFor } from '../support/wait.ts'
 
-t.setTimeout(110_000)
+t.setTimeout(230_000)
 
 const KILLS = 200
 const CHANNELS = 10

@@ -22,7 +22,7 @@ async function startCounter(t: Test) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, arrivals }
 }
 
-t.test('10,000 transitions in one go are all delivered, each once, and the process stays small', async t => {
+t.test('10,000 deliveries in one go all arrive, each once, and the process stays small', async t => {
   const queue = await createDelivering(t)
   const counter = await startCounter(t)
   const channels = await Promise.all(Array.from({ length: 20 }, () => queue.channel(counter.url)))

@@ -65,10 +65,14 @@ t.test(
       return newest.caused_by_monitor_id === router
     })
     t.equal(transition.to, 'down')
-    const { body } = await api.get('/incidents?status=investigating&per_page=100')
-    const causes = body.data.map((incident: { caused_by_monitor_id: string | null }) => incident.caused_by_monitor_id)
-    t.equal(causes.length, 21)
-    t.equal(causes.filter((cause: string | null) => cause === router).length, 20)
+    const causes = async (): Promise<(string | null)[]> => {
+      const { body } = await api.get('/incidents?status=investigating&per_page=100')
+      return body.data.map((incident: { caused_by_monitor_id: string | null }) => incident.caused_by_monitor_id)
+    }
+    await waitFor(async () => (await causes()).filter(cause => cause === router).length === 20, {
+      label: 'the cause of twenty incidents',
+    })
+    t.equal((await causes()).length, 21)
 
     for (const name of ['router', ...names]) page(name, 200)
     await check([router, ...children])
