@@ -22,7 +22,7 @@ export async function nextDigestDue(db: Db): Promise<Date | null> {
   return row?.due ?? null
 }
 
-/** `words`: what people did with incidents meanwhile, each told by itself. */
+/** `words`: what people did with incidents meanwhile, and what happened to those after it, each told by itself. */
 export type DueDigest = {
   id: string
   channelId: string
@@ -52,8 +52,13 @@ export async function dueDigests(tx: Tx, projectId: string, now: Date): Promise<
   )
   return digests.map(digest => {
     const mine = entries.filter(entry => entry.digestId === digest.id)
-    const words = mine.filter(entry => !isChange(entry)).map(({ eventId, name }) => ({ eventId, eventName: name }))
-    return { ...digest, changes: mine.filter(isChange), words }
+    const spokenOf = new Set<string>()
+    const isWord = mine.map(entry => {
+      if (!isChange(entry)) spokenOf.add(entry.subject)
+      return spokenOf.has(entry.subject)
+    })
+    const words = mine.filter((_, i) => isWord[i]).map(({ eventId, name }) => ({ eventId, eventName: name }))
+    return { ...digest, changes: mine.filter((_, i) => !isWord[i]), words }
   })
 }
 

@@ -113,6 +113,18 @@ t.test('what people say about an incident waits behind the digest that tells of 
   t.equal((await toldTo(db, chat)).at(-1)?.event, 'incident.updated', 'nothing waits any more: at once')
 })
 
+t.test(
+  'an incident that ends after somebody acknowledged it, all in one digest’s time, is told in that order',
+  async t => {
+    const { tenant, ids, chat, fail, recover } = await scene(20)
+    await fail(ids, 0)
+    await acknowledgeIncident(tools, tenant, await incidentOf(ids[0]!), at(2))
+    await recover(ids.slice(0, 2), 4)
+    await closeDueDigests(db, at(10))
+    t.same(namesOf(await toldTo(db, chat)), ['monitor.digest 21', 'incident.acknowledged 1', 'incident.resolved 1'])
+  },
+)
+
 t.test('incidents as monitors: each is told once to each channel, singly or in a digest, in its order', async t => {
   const step = fc.oneof(
     { weight: 4, arbitrary: fc.record({ turn: fc.uniqueArray(fc.nat(13), { minLength: 1, maxLength: 14 }) }) },

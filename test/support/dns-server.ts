@@ -1,6 +1,6 @@
-import { createSocket, type RemoteInfo } from 'node:dgram'
+import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { createServer, type Server } from 'node:net'
 import { type Answer, AUTHORITATIVE_ANSWER, decode, encode, TRUNCATED_RESPONSE } from 'dns-packet'
 import type { Teardown } from './teardown.ts'
 
@@ -38,9 +38,9 @@ export type DnsServer = {
 export async function startDnsServer(t: Teardown, zone: Answer[]): Promise<DnsServer> {
   let behaviour: DnsBehaviour = 'answer'
   const questions: string[] = []
-  const udp = createSocket('udp4').bind(0, '127.0.0.1')
+  const { udp, tcp } = await bindBoth()
   const stranger = createSocket('udp4').bind(0, '127.0.0.1')
-  await Promise.all([once(udp, 'listening'), once(stranger, 'listening')])
+  await once(stranger, 'listening')
   const { port } = udp.address()
 
   function reply(message: Buffer, over: 'udp' | 'tcp'): Buffer | null {
@@ -74,7 +74,7 @@ export async function startDnsServer(t: Teardown, zone: Answer[]): Promise<DnsSe
     else if (behaviour !== 'garbage') udp.send(answer, to, address)
   })
 
-  const tcp = createServer(socket => {
+  tcp.on('connection', socket => {
     socket.on('error', () => {})
     if (behaviour === 'truncate-and-refuse-tcp') return socket.destroy()
     let received = Buffer.alloc(0)
@@ -87,8 +87,7 @@ export async function startDnsServer(t: Teardown, zone: Answer[]): Promise<DnsSe
       // In pieces, as a network may deliver it.
       for (const piece of [length, answer.subarray(0, 5), answer.subarray(5)]) socket.write(piece)
     })
-  }).listen(port, '127.0.0.1')
-  await once(tcp, 'listening')
+  })
   t.teardown(() => {
     udp.close()
     stranger.close()
@@ -101,5 +100,20 @@ export async function startDnsServer(t: Teardown, zone: Answer[]): Promise<DnsSe
       behaviour = next
       questions.length = 0
     },
+  }
+}
+
+/** UDP and TCP on the same free port; one that is free for the one may be taken for the other. */
+async function bindBoth(): Promise<{ udp: Socket; tcp: Server }> {
+  for (;;) {
+    const udp = createSocket('udp4').bind(0, '127.0.0.1')
+    await once(udp, 'listening')
+    const tcp = createServer().listen(udp.address().port, '127.0.0.1')
+    const isFree = await once(tcp, 'listening').then(
+      () => true,
+      () => false,
+    )
+    if (isFree) return { udp, tcp }
+    udp.close()
   }
 }
