@@ -50,7 +50,11 @@ export function readConfig(env: Env): ProbeConfig {
   }
 }
 
+/** In the single executable only (deploy/probe), which has no files beside it. */
+declare const PROBE_VERSION: string | undefined
+
 export function readVersion(): string {
+  if (typeof PROBE_VERSION === 'string') return PROBE_VERSION
   const packageJson = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
   return (JSON.parse(packageJson) as { version: string }).version
 }
