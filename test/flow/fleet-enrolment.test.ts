@@ -2,7 +2,7 @@ import { credentials, loadPackageDefinition, type ServiceClientConstructor, stat
 import { loadSync } from '@grpc/proto-loader'
 import { service as healthService } from 'grpc-health-check'
 import t from 'tap'
-import { createProbeToken } from '../../control-plane/fleet/actions.ts'
+import { createProbeToken, revokeProbeToken } from '../../control-plane/fleet/enrolment-actions.ts'
 import { execute, query } from '../../control-plane/platform/postgres.ts'
 import { all, connectProbe, createTestFleet, FAST } from '../support/fleet.ts'
 import { waitFor } from '../support/wait.ts'
@@ -28,8 +28,8 @@ t.test('probes enrol with a token of their region', async t => {
     const good = await fleet.token()
     const mistyped = good.slice(0, -1) + (good.endsWith('x') ? 'y' : 'x')
     const cases: [string, RegExp][] = [
-      ['', /send the enrolment token/],
-      ['hello', /send the enrolment token/],
+      ['', /or an enrolment token as/],
+      ['hello', /or an enrolment token as/],
       [mistyped, /is mistyped/],
       [revoked, /is not known or was revoked/],
     ]
@@ -91,8 +91,8 @@ t.test('probes enrol with a token of their region', async t => {
     const probe = connectProbe(t, port, token)
     await probe.ready()
     t.equal((await fleet.epoch('ap-southeast')).probeIds.length, 1)
-    await execute(fleet.db, `UPDATE probe_tokens SET revoked_at = now() WHERE region = 'ap-southeast'`)
-    t.match(await probe.ended, { code: status.ABORTED, details: /token was revoked/ })
+    await revokeProbeToken(fleet.db, token)
+    t.match(await probe.ended, { code: status.UNAUTHENTICATED, details: 'this probe was revoked' })
     await waitFor(async () => (await fleet.epoch('ap-southeast')).probeIds.length === 0)
   })
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type ClientDuplexStream, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
-import { createProbeToken } from '../../control-plane/fleet/actions.ts'
+import { createProbeToken } from '../../control-plane/fleet/enrolment-actions.ts'
 import { FLEET_TIMING, type FleetTiming } from '../../control-plane/fleet/timing.ts'
 import { startFleet } from '../../control-plane/fleet/worker.ts'
 import { createMetrics, type Metrics } from '../../control-plane/platform/metrics.ts'
@@ -23,7 +23,13 @@ import { insertTenant } from './tenant.ts'
 import { waitFor } from './wait.ts'
 
 /** The times of decisions 11.1, ten times faster, so that a test need not wait for them. */
-export const FAST: FleetTiming = { heartbeatIntervalMs: 300, deadAfterMs: 1_000, steadyAfterMs: 3_000, roundMs: 100 }
+export const FAST: FleetTiming = {
+  heartbeatIntervalMs: 300,
+  deadAfterMs: 1_000,
+  steadyAfterMs: 3_000,
+  roundMs: 100,
+  credentialsMs: 3_600_000,
+}
 
 export type TestFleet = {
   db: Db
@@ -50,7 +56,7 @@ export async function createTestFleet(t: Teardown, given?: Store): Promise<TestF
     db,
     nats,
     projectId,
-    token: (region = 'eu-west') => createProbeToken(db, region),
+    token: (region = 'eu-west') => createProbeToken(db, region, { isReusable: true }),
     async start(timing = FLEET_TIMING) {
       const log = createLog('fleet', process.env.TEST_LOG ?? 'silent')
       const metrics = createMetrics()
@@ -59,6 +65,7 @@ export async function createTestFleet(t: Teardown, given?: Store): Promise<TestF
         processName: `fleet-${++processes}`,
         host: '127.0.0.1',
         port: 0,
+        tls: null,
       })
       let isStopped = false
       const stop = async () => {

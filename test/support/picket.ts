@@ -79,7 +79,7 @@ export async function startPicket(t: Teardown, options: PicketOptions = {}): Pro
 
   const tokens = new Map<string, Promise<string>>()
   const tokenOf = (region: string) => {
-    const token = tokens.get(region) ?? admin('probe-token', 'create', '--region', region)
+    const token = tokens.get(region) ?? admin('probe-token', 'create', '--region', region, '--reusable')
     tokens.set(region, token)
     return token
   }
