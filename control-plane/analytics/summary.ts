@@ -53,7 +53,9 @@ export const Summary = Type.Object({
   }),
   uptime: Type.Object(
     { '24h': percent, '7d': percent, '30d': percent, '90d': percent },
-    { description: 'in percent, all monitors together; degraded counts as up, maintenance and unknown time not at all' },
+    {
+      description: 'in percent, all monitors together; degraded counts as up, maintenance and unknown time not at all',
+    },
   ),
   checks_24h: nullable(Type.Integer({ description: 'null while the history is away' })),
 })
