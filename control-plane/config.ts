@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs'
 import ipaddr from 'ipaddr.js'
-import { ConfigError, type Env, integer, list, oneOf, optionalText, text } from '../shared/env.ts'
+import { ConfigError, type Env, file, integer, list, oneOf, optionalText, text } from '../shared/env.ts'
 import { PLANS, type Plan } from './accounts/plans.ts'
 import { type WhoisServer, whoisServerOf } from './expiry/whois.ts'
 import type { GrpcTls } from './platform/grpc.ts'
@@ -129,15 +128,6 @@ function grpcTls(env: Env): GrpcTls | null {
   if (cert && key) return { cert, key, clientCa: clientCa ?? null }
   if (cert || key || clientCa) throw new ConfigError('GRPC_TLS_CERT and GRPC_TLS_KEY have to be set together')
   return null
-}
-
-function file(env: Env, name: string): Buffer | null {
-  const path = optionalText(env, name)
-  try {
-    return path === null ? null : readFileSync(path)
-  } catch (error) {
-    throw new ConfigError(`${name} is "${path}", which cannot be read: ${(error as NodeJS.ErrnoException).code}`)
-  }
 }
 
 /** NATS_OPERATOR_SEED, null when it is not set. The sentence does not repeat what it holds. */
