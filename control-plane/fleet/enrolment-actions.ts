@@ -1,6 +1,7 @@
 import { REGIONS } from '../../shared/check.ts'
 import { now } from '../platform/clock.ts'
-import { isId, newId, randomBase62 } from '../platform/ids.ts'
+import { crc32 } from '../platform/crc32.ts'
+import { isId, newId, randomBase62, toBase62 } from '../platform/ids.ts'
 import { type Db, isUniqueViolation, type Tx } from '../platform/postgres.ts'
 import { sha256 } from '../platform/secrets.ts'
 import {
@@ -15,7 +16,7 @@ import {
   revokeToken,
   useProbeToken,
 } from './enrolment-store.ts'
-import { type ProbeKeys, withChecksum } from './keys.ts'
+import type { ProbeKeys } from './keys.ts'
 import { isSameSet } from './live-set.ts'
 import { lockLiveSet, saveRegionEpoch } from './store.ts'
 
@@ -54,6 +55,8 @@ export async function findCaller(db: Db, { secret, token }: ProbeKeys): Promise<
   const known = secretHash && (await probeWithSecret(db, secretHash))
   if (known?.isRevoked) return { refusal: 'this probe was revoked; a new enrolment token lets it in as a new one' }
   if (known) return { ...known, probeId: known.id, secretHash, isReusable: false }
+  // what was mistyped or cut off needs no look-up
+  if (token !== null && !isToken(token)) return { refusal: 'the enrolment token is mistyped' }
   if (token === null) return { refusal: 'this probe is not known here; give it an enrolment token (PROBE_TOKEN)' }
 
   const found = await useProbeToken(db, sha256(token))
@@ -64,6 +67,9 @@ export async function findCaller(db: Db, { secret, token }: ProbeKeys): Promise<
   if (!isReusable && secret === null) return { refusal: 'this enrolment token is for a newer version of the probe' }
   return { region, tokenId, isReusable, probeId: null, secretHash }
 }
+
+const withChecksum = (body: string) => `${body}${toBase62(crc32(body), 6)}`
+const isToken = (token: string) => /^prb_[0-9A-Za-z]{36}$/.test(token) && withChecksum(token.slice(0, -6)) === token
 
 const USED = 'the enrolment token was used by another probe; each needs one of its own'
 
