@@ -1,2 +1,2 @@
-/** Writes the executable and SHA256SUMS into a folder (default `dist/probe`), and answers the executable's path. */
+/** Fills a folder (default `dist/probe`) as install-probe.sh expects it, and answers the executable's path. */
 export function buildProbe(folder?: string): Promise<string>

@@ -1,4 +1,5 @@
-// npm run build:probe: the probe as one executable that needs neither Node nor npm, and its checksum, in dist/probe/.
+// npm run build:probe: the probe as one executable that needs neither Node nor npm, in dist/probe/ with what installs it
+// and the checksums of all.
 // Made for the system and processor that it is built on, out of the Node that builds it (20.12 or newer).
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -39,7 +40,7 @@ const COMMON = {
   logLevel: 'warning',
 }
 
-/** Writes the executable and SHA256SUMS into a folder, and answers the executable's path. */
+/** Fills a folder as install-probe.sh expects it, and answers the executable's path. */
 export async function buildProbe(folder = OUT) {
   mkdirSync(folder, { recursive: true })
   const workshop = mkdtempSync(join(folder, 'build-'))
@@ -51,13 +52,18 @@ export async function buildProbe(folder = OUT) {
     chmodSync(made, 0o755)
     const executable = join(folder, `picket-probe-${PLATFORM}`)
     renameSync(made, executable)
-    const sum = createHash('sha256').update(readFileSync(executable)).digest('hex')
-    writeFileSync(join(folder, 'SHA256SUMS'), `${sum}  ${basename(executable)}\n`)
+    const others = ['deploy/systemd/picket-probe.service', 'deploy/install-probe.sh'].map(file => {
+      copyFileSync(join(ROOT, file), join(folder, basename(file)))
+      return join(folder, basename(file))
+    })
+    writeFileSync(join(folder, 'SHA256SUMS'), [executable, ...others].map(sumLine).join(''))
     return executable
   } finally {
     rmSync(workshop, { recursive: true, force: true })
   }
 }
+
+const sumLine = file => `${createHash('sha256').update(readFileSync(file)).digest('hex')}  ${basename(file)}\n`
 
 /** The program with all its packages as one CommonJS text: Node takes no other into an executable. */
 async function bundle() {

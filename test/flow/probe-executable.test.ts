@@ -24,10 +24,16 @@ t.teardown(() => rmSync(folder, { recursive: true, force: true }))
 /** In a folder of its own, so that nothing of the checkout lies beside it. */
 const executable = await buildProbe(folder)
 
-t.test('npm run build:probe makes one executable and its checksum', async t => {
-  t.same(readdirSync(folder).sort(), ['SHA256SUMS', basename(executable)].sort())
-  t.match(execFileSync('sha256sum', ['-c', 'SHA256SUMS'], { cwd: folder, encoding: 'utf8' }), /: OK\n$/)
+t.test('npm run build:probe makes one executable, what installs it and the checksums of both', async t => {
+  const [script, unit] = ['install-probe.sh', 'picket-probe.service']
+  t.same(readdirSync(folder).sort(), ['SHA256SUMS', script, basename(executable), unit].sort())
+  t.match(execFileSync('sha256sum', ['-c', 'SHA256SUMS'], { cwd: folder, encoding: 'utf8' }), /(.+: OK\n){3}/)
   t.match(execFileSync(executable, ['--version'], { encoding: 'utf8', env: {} }), /^\d+\.\d+\.\d+\n$/)
+  const destdir = mkdtempSync(join(tmpdir(), 'picket-installed-'))
+  t.teardown(() => rmSync(destdir, { recursive: true }))
+  const env = { PATH: process.env.PATH, DESTDIR: destdir, FLEET_URL: 'fleet.example.com:443', PROBE_TOKEN: 'prb_x' }
+  const said = execFileSync('sh', [join(folder, script)], { encoding: 'utf8', env })
+  t.match(said, /^picket-probe \d+\.\d+\.\d+ is installed below/)
 })
 
 t.test('the executable checks, judges large pages in its thread and takes screenshots', async t => {
