@@ -4,7 +4,7 @@ import { Ajv2019 } from 'ajv/dist/2019.js'
 import t from 'tap'
 import { ROOT, textOf, VERSION, variablesOf, yamlOf } from '../../support/deployment.ts'
 
-type Service = {
+type Part = {
   image: string
   environment?: Record<string, string>
   volumes?: string[]
@@ -16,7 +16,7 @@ type Service = {
 }
 
 const compose = yamlOf('deploy/compose.yaml')
-const services: [string, Service][] = Object.entries(compose.services)
+const services: [string, Part][] = Object.entries(compose.services)
 const named = (start: string) => services.filter(([name]) => name.startsWith(start))
 
 t.test('compose.yaml is what the Compose Specification asks for', async t => {
