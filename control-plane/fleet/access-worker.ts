@@ -6,14 +6,12 @@ import type { Desk } from './desk.ts'
 import { revokedProbes } from './enrolment-store.ts'
 import type { Link } from './link.ts'
 
-const EVERY_MS = 2_000
-
 /**
  * Keeps out who was revoked, on gRPC and on NATS, and gives the others new credentials in time (decisions 11.6).
  * `accounts` null: NATS is not in operator mode.
  */
 export function startAccess(desk: Desk, tools: LoopTools, accounts: NatsAccounts | null): Loop {
-  return startLoop('fleet_access', EVERY_MS, tools, async () => {
+  return startLoop('fleet_access', 2 * desk.timing.roundMs, tools, async () => {
     renewCredentials(desk, monotonicMs())
     // what was signed for them before ends by itself
     const revoked = await revokedProbes(desk.db, 2 * desk.timing.credentialsMs)
@@ -27,8 +25,9 @@ export function startAccess(desk: Desk, tools: LoopTools, accounts: NatsAccounts
 /** For NATS in operator mode; null when it is not. */
 export function natsCredentialsFor({ nats, timing }: Desk, { probeId, region }: Link): string | null {
   if (nats.operator === null) return null
-  const [nowS, lifetimeS] = [Math.floor(nowMs() / 1_000), Math.ceil(timing.credentialsMs / 1_000)]
-  return probeCredentials(nats.operator, { probeId, region }, { nowS, lifetimeS })
+  const startMs = nowMs()
+  const [nowS, endsS] = [Math.floor(startMs / 1_000), Math.ceil((startMs + timing.credentialsMs) / 1_000)]
+  return probeCredentials(nats.operator, { probeId, region }, { nowS, endsS })
 }
 
 /** Probes whose credentials are half through get new ones. */

@@ -83,7 +83,7 @@ export function accountJwts(
 export function probeCredentials(
   operator: NatsOperator,
   { probeId, region }: { probeId: string; region: string },
-  { nowS, lifetimeS }: { nowS: number; lifetimeS: number },
+  { nowS, endsS }: { nowS: number; endsS: number },
 ): string {
   const account = operator.probes.get(region)
   if (!account) throw new Error(`the region "${region}" has no account`)
@@ -97,7 +97,7 @@ export function probeCredentials(
     type: 'user',
     version: 2,
   }
-  const jwt = signed(account, nowS, { sub: user.publicKey, name: probeId, exp: nowS + lifetimeS, nats })
+  const jwt = signed(account, nowS, { sub: user.publicKey, name: probeId, exp: endsS, nats })
   return credsOf(jwt, user)
 }
 

@@ -30,7 +30,7 @@ type Options = { probeId?: string; lifetimeS?: number; by?: NatsOperator; inboxP
 /** A probe of eu-west as it connects; never again when it is cut off. */
 async function connectAsProbe({ probeId = 'probe-1', lifetimeS = 60, by = operator, inboxPrefix }: Options = {}) {
   const nowS = Math.floor(Date.now() / 1000)
-  const text = probeCredentials(by, { probeId, region: 'eu-west' }, { nowS, lifetimeS })
+  const text = probeCredentials(by, { probeId, region: 'eu-west' }, { nowS, endsS: nowS + lifetimeS })
   const connection = await connect({
     servers: server.url,
     inboxPrefix: inboxPrefix ?? inboxPrefixOf(probeId),
