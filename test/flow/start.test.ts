@@ -54,8 +54,28 @@ t.test('npm start is ready within a minute, keeps its data, shows the key once, 
   const first = npmStart(t, { DATA_DIR: dataDir, ...ports })
   await waitFor(() => first.output().includes('Ctrl-C stops everything'), { timeoutMs: 60_000, label: first.output })
   t.equal((await fetch(`http://127.0.0.1:${port}/readyz`)).status, 200)
-  for (const component of ['PostgreSQL', 'NATS', 'ClickHouse', 'mail', 'control plane', 'probe us-east', 'probe eu-west']) {
+  for (const component of [
+    'PostgreSQL',
+    'NATS',
+    'ClickHouse',
+    'mail',
+    'control plane',
+    'probe us-east',
+    'probe eu-west',
+  ]) {
     t.match(first.output(), new RegExp(`^  ${component} .* \\d+\\.\\d s$`, 'm'))
+  }
+  const probes = processesOf(dataDir).filter(pid =>
+    readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('probe-agent'),
+  )
+  t.equal(probes.length, 3)
+  for (const pid of probes) {
+    const environment = readFileSync(`/proc/${pid}/environ`, 'latin1')
+    t.notMatch(
+      environment,
+      /postgres|DATABASE|CLICKHOUSE|NATS|SECRET_KEY/i,
+      'a probe holds no credential of a database',
+    )
   }
   const key = /svc_[0-9A-Za-z]{36}/.exec(first.output())?.[0] ?? ''
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }

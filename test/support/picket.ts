@@ -24,7 +24,7 @@ export type PicketOptions = {
   probeEnv?: Record<string, string>
 }
 
-export type Probe = Program & { region: string; token: string }
+export type Probe = Program & { region: string; token: string; dataDir: string }
 
 export type Picket = {
   origin: string
@@ -109,7 +109,7 @@ export async function startPicket(t: Teardown, options: PicketOptions = {}): Pro
         ...env,
       },
     })
-    const probe = Object.assign(program, { region, token })
+    const probe = Object.assign(program, { region, token, dataDir })
     probes.push(probe)
     await program.untilEvent('connected')
     return probe
