@@ -7,6 +7,7 @@ import type { Teardown } from './teardown.ts'
 
 export type TestNats = {
   url: string
+  operator: NatsOperator | null
   readonly pid: number
   stop(): Promise<void>
   /** starts it again on the same port with the same store, after `stop` or `kill9` or while it runs */
@@ -29,6 +30,7 @@ export async function startNats(t: Teardown, operator: NatsOperator | null = nul
   })
   return {
     url,
+    operator,
     get pid() {
       return server.pid
     },
