@@ -4,11 +4,13 @@ import { ConfigError, list } from '../shared/env.ts'
 import { changePlan } from './accounts/actions.ts'
 import { createAccount } from './accounts/bootstrap/actions.ts'
 import { PLANS } from './accounts/plans.ts'
-import { defaultPlan, publicUrl, rdapBootstrapUrl, url } from './config.ts'
+import { defaultPlan, natsOperator, publicUrl, rdapBootstrapUrl, url } from './config.ts'
 import { refreshBootstrap } from './expiry/actions.ts'
-import { createProbeToken } from './fleet/actions.ts'
+import { createProbeToken, revokeProbe, revokeProbeToken } from './fleet/enrolment-actions.ts'
+import { type ListedProbe, listProbes } from './fleet/enrolment-store.ts'
 import { migrate } from './migrations/postgres/index.ts'
 import { now } from './platform/clock.ts'
+import { newOperatorSeed, serverConfiguration } from './platform/nats-operator.ts'
 import { type Db, withPostgres } from './platform/postgres.ts'
 
 /** The operator's command line. Prints what was made on standard output, or one sentence on standard error. */
@@ -18,8 +20,42 @@ class UsageError extends Error {}
 
 const COMMANDS: Record<string, Command> = {
   'probe-token create': {
-    usage: 'probe-token create --region <region>      prints an enrolment token for a probe of that region',
-    run: (db, args) => createProbeToken(db, options(args, ['region']).region!),
+    usage: `probe-token create --region <region>      prints an enrolment token for one probe of that region, good for 7 days;
+    [--reusable]                             for any number of probes, as a fleet that scales by itself needs`,
+    async run(db, args) {
+      const isReusable = args.includes('--reusable')
+      const { region } = options(
+        args.filter(arg => arg !== '--reusable'),
+        ['region'],
+      )
+      return createProbeToken(db, region!, { isReusable })
+    },
+  },
+  'probe-token revoke': {
+    usage: 'probe-token revoke <token>                shuts out every probe that a token let in, within 5 seconds',
+    async run(db, args) {
+      await revokeProbeToken(db, only(args, 'probe-token revoke takes a token'))
+      return 'the token is revoked, and every probe that it let in'
+    },
+  },
+  'probe list': {
+    usage: 'probe list                                prints id, region, name and last sign of life of every probe',
+    async run(db, args) {
+      if (args.length > 0) throw new UsageError('probe list takes nothing')
+      const probes = await listProbes(db)
+      const line = ({ id, region, name, lastSeenAt, isRevoked }: ListedProbe) =>
+        [id, region, name, lastSeenAt.toISOString(), ...(isRevoked ? ['revoked'] : [])].join('\t')
+      return probes.map(line).join('\n')
+    },
+  },
+  'probe revoke': {
+    usage:
+      'probe revoke <id>                         shuts out one probe within 5 seconds; a new token lets it in anew',
+    async run(db, args) {
+      const id = only(args, 'probe revoke takes the id of a probe')
+      await revokeProbe(db, id)
+      return `probe ${id} is revoked`
+    },
   },
   bootstrap: {
     usage: 'bootstrap --email <email> [--name <name>]  creates an account, prints it with its admin API key as JSON',
@@ -51,6 +87,27 @@ const COMMANDS: Record<string, Command> = {
   },
 }
 
+/** What asks no database. */
+const OFFLINE: Record<string, Omit<Command, 'run'> & { run(args: string[]): string }> = {
+  'nats seed': {
+    usage: 'nats seed                                 prints a new seed for NATS_OPERATOR_SEED',
+    run: () => newOperatorSeed(),
+  },
+  'nats config': {
+    usage: 'nats config --dir <directory>             prints what NATS servers have to be told of NATS_OPERATOR_SEED',
+    run(args) {
+      const operator = natsOperator(process.env)
+      if (operator === null) throw new ConfigError('NATS_OPERATOR_SEED is not set')
+      return serverConfiguration(operator, options(args, ['dir']).dir!)
+    },
+  },
+}
+
+function only(args: string[], sentence: string): string {
+  if (args.length !== 1) throw new UsageError(sentence)
+  return args[0]!
+}
+
 /** Values of `--name value`; throws a sentence for what is missing or unknown. */
 function options(args: string[], required: string[], optional: string[] = []): Record<string, string | undefined> {
   const known = Object.fromEntries([...required, ...optional].map(name => [name, { type: 'string' as const }]))
@@ -69,20 +126,23 @@ function parsed<T>(parse: () => T): T {
 }
 
 async function main(args: string[]): Promise<string> {
-  const name = Object.keys(COMMANDS).find(words => words === args.slice(0, words.split(' ').length).join(' '))
-  const usages = Object.values(COMMANDS).map(({ usage }) => `  ${usage}`)
+  const all = { ...COMMANDS, ...OFFLINE }
+  const name = Object.keys(all).find(words => words === args.slice(0, words.split(' ').length).join(' '))
+  const usages = Object.values(all).map(({ usage }) => `  ${usage}`)
   if (!name || args.includes('--help')) {
-    const help = name ? `  ${COMMANDS[name]!.usage}` : usages.join('\n')
+    const help = name ? `  ${all[name]!.usage}` : usages.join('\n')
     if (args.includes('--help')) return `Usage:\n${help}`
     throw new UsageError(`Usage:\n${help}`)
   }
+  const rest = args.slice(name.split(' ').length)
+  if (OFFLINE[name]) return OFFLINE[name].run(rest)
   const databaseUrl = url(process.env, 'DATABASE_URL', ['postgres:', 'postgresql:'])
   await migrate(databaseUrl).catch(({ message, code }) => {
     throw new ConfigError(
       `PostgreSQL at ${new URL(databaseUrl).host} (DATABASE_URL) cannot be used: ${message || code}`,
     )
   })
-  return withPostgres(databaseUrl, db => COMMANDS[name]!.run(db, args.slice(name.split(' ').length)))
+  return withPostgres(databaseUrl, db => COMMANDS[name]!.run(db, rest))
 }
 
 try {

@@ -1,7 +1,9 @@
 import ipaddr from 'ipaddr.js'
-import { ConfigError, type Env, integer, list, oneOf, optionalText, text } from '../shared/env.ts'
+import { ConfigError, type Env, file, integer, list, oneOf, optionalText, text } from '../shared/env.ts'
 import { PLANS, type Plan } from './accounts/plans.ts'
 import { type WhoisServer, whoisServerOf } from './expiry/whois.ts'
+import type { GrpcTls } from './platform/grpc.ts'
+import { type NatsOperator, operatorOf } from './platform/nats-operator.ts'
 import { type ObjectAddress, parseObjectAddress } from './platform/object-address.ts'
 import { parseSmtpUrl } from './platform/smtp-server.ts'
 
@@ -14,11 +16,15 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 export type Config = {
   databaseUrl: string
   natsUrl: string
+  /** null: NATS is not in operator mode (for development) */
+  natsOperator: NatsOperator | null
   clickhouseUrl: string
   host: string
   /** 0: any free one, told by the log line "ready" */
   port: number
   grpcPort: number
+  /** null: probes connect in plain text */
+  grpcTls: GrpcTls | null
   /** 32 bytes */
   secretKey: Buffer
   /** the origin that links lead to, without a slash at the end */
@@ -59,10 +65,12 @@ export function readConfig(env: Env): Config {
   return {
     databaseUrl: url(env, 'DATABASE_URL', ['postgres:', 'postgresql:']),
     natsUrl,
+    natsOperator: natsOperator(env),
     clickhouseUrl: url(env, 'CLICKHOUSE_URL', ['http:', 'https:']),
     host: text(env, 'HOST', '127.0.0.1'),
     port,
     grpcPort: integer(env, 'GRPC_PORT', 50_051, 0, 65_535),
+    grpcTls: grpcTls(env),
     secretKey: secretKey(env),
     publicUrl: publicUrl(env),
     probeNatsUrl: optionalText(env, 'PROBE_NATS_URL') ?? natsUrl,
@@ -112,6 +120,22 @@ export function url(env: Env, name: string, protocols: string[], fallback?: stri
   const isGood = URL.canParse(value) && protocols.includes(new URL(value).protocol)
   if (!isGood) throw new ConfigError(`${name} has to be a URL that begins with ${protocols.join('// or ')}//`)
   return value
+}
+
+/** Files, read once: a process is started anew for another certificate. */
+function grpcTls(env: Env): GrpcTls | null {
+  const [cert, key, clientCa] = ['GRPC_TLS_CERT', 'GRPC_TLS_KEY', 'GRPC_TLS_CLIENT_CA'].map(name => file(env, name))
+  if (cert && key) return { cert, key, clientCa: clientCa ?? null }
+  if (cert || key || clientCa) throw new ConfigError('GRPC_TLS_CERT and GRPC_TLS_KEY have to be set together')
+  return null
+}
+
+/** NATS_OPERATOR_SEED, null when it is not set. The sentence does not repeat what it holds. */
+export function natsOperator(env: Env): NatsOperator | null {
+  const seed = optionalText(env, 'NATS_OPERATOR_SEED')
+  const operator = seed === null ? null : operatorOf(seed)
+  if (seed === null || operator !== null) return operator
+  throw new ConfigError('NATS_OPERATOR_SEED has to be a seed of an operator; make one with: npm run admin -- nats seed')
 }
 
 function secretKey(env: Env): Buffer {

@@ -111,9 +111,10 @@ function startDeliveries(handles: Handles): Part {
 }
 
 async function startFleetServer(handles: Handles): Promise<Part> {
-  const { databaseUrl, host, grpcPort, probeNatsUrl } = handles.config
+  const { databaseUrl, host, grpcPort, grpcTls, probeNatsUrl } = handles.config
   const processName = `${hostname()}-${process.pid}`
-  const fleet = await startFleet({ ...handles, databaseUrl, processName, host, port: grpcPort, natsUrl: probeNatsUrl })
+  const own = { databaseUrl, processName, host, port: grpcPort, tls: grpcTls, natsUrl: probeNatsUrl }
+  const fleet = await startFleet({ ...handles, ...own })
   return { stop: fleet.stop, grpcPort: fleet.port }
 }
 

@@ -82,7 +82,8 @@ async function connectEngines(config: Config, log: Log, releases: (() => Promise
   const db = createPostgres(config.databaseUrl)
   releases.push(() => db.destroy())
 
-  const nats = await reach('NATS', 'NATS_URL', config.natsUrl, () => connectNats(config.natsUrl, 'control-plane'))
+  const { natsUrl, natsOperator } = config
+  const nats = await reach('NATS', 'NATS_URL', natsUrl, () => connectNats(natsUrl, 'control-plane', natsOperator))
   releases.push(() => nats.close())
   await reach('JetStream', 'NATS_URL', config.natsUrl, () => ensureStreams(nats.manager))
 

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 
 export type Cancel = () => void
@@ -8,6 +8,8 @@ export const machine = {
   monotonicMs: () => performance.now(),
   random: () => Math.random(),
   uuid: () => randomUUID(),
+  /** 32 bytes as text */
+  secret: () => randomBytes(32).toString('base64url'),
   after(ms: number, work: () => void): Cancel {
     const timer = setTimeout(work, ms)
     return () => clearTimeout(timer)

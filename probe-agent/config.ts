@@ -1,12 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { ConfigError, type Env, integer, list, oneOf, optionalText, text } from '../shared/env.ts'
+import { ConfigError, type Env, file, integer, list, oneOf, optionalText, text } from '../shared/env.ts'
+import type { FleetTls } from './fleet-client.ts'
 
 export type ProbeConfig = {
   /** host:port of the control plane's gRPC */
   fleetUrl: string
-  fleetTls: boolean
-  token: string
+  /** null: in plain text */
+  fleetTls: FleetTls | null
+  /** null: the probe is enrolled already, and DATA_DIR holds its secret */
+  token: string | null
   name: string
   version: string
   dataDir: string
@@ -34,7 +37,7 @@ const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'
 export function readConfig(env: Env): ProbeConfig {
   return {
     fleetUrl: address(env, 'FLEET_URL'),
-    fleetTls: oneOf(env, 'FLEET_TLS', ['off', 'on'], 'off') === 'on',
+    fleetTls: fleetTls(env),
     token: probeToken(env),
     name: text(env, 'PROBE_NAME', hostname()),
     version: readVersion(),
@@ -53,7 +56,11 @@ export function readConfig(env: Env): ProbeConfig {
   }
 }
 
+/** In the single executable only (deploy/probe), which has no files beside it. */
+declare const PROBE_VERSION: string | undefined
+
 export function readVersion(): string {
+  if (typeof PROBE_VERSION === 'string') return PROBE_VERSION
   const packageJson = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
   return (JSON.parse(packageJson) as { version: string }).version
 }
@@ -79,8 +86,20 @@ function selfTestTargets(env: Env): { host: string; port: number }[] {
   return given.map(value => hostAndPort('SELF_TEST_TARGETS', value))
 }
 
-function probeToken(env: Env): string {
-  const value = text(env, 'PROBE_TOKEN')
-  if (!/^prb_\S+$/.test(value)) throw new ConfigError('PROBE_TOKEN has to be an enrolment token; it begins with prb_')
+/** A certificate of any kind means TLS. */
+function fleetTls(env: Env): FleetTls | null {
+  const [ca = null, cert = null, key = null] = ['FLEET_TLS_CA', 'FLEET_TLS_CERT', 'FLEET_TLS_KEY'].map(name =>
+    file(env, name),
+  )
+  const isOn = oneOf(env, 'FLEET_TLS', ['off', 'on'], ca || cert || key ? 'on' : 'off') === 'on'
+  if ((cert === null) !== (key === null))
+    throw new ConfigError('FLEET_TLS_CERT and FLEET_TLS_KEY have to be set together')
+  return isOn ? { ca, cert, key } : null
+}
+
+function probeToken(env: Env): string | null {
+  const value = optionalText(env, 'PROBE_TOKEN')
+  if (value !== null && !/^prb_\S+$/.test(value))
+    throw new ConfigError('PROBE_TOKEN has to be an enrolment token; it begins with prb_')
   return value
 }

@@ -10,15 +10,20 @@ import {
 import type { Log } from '../shared/log.ts'
 import { reconnectAfterMs } from './backoff.ts'
 import type { Cancel, Machine } from './clock.ts'
+import type { Credential } from './credential.ts'
 import type { FleetClock } from './fleet-clock.ts'
 
 export type FleetMessageBody = NonNullable<FleetMessage['body']>
 
+/** PEM files. `ca` null: those of the system; `cert` and `key` when the control plane asks for a certificate. */
+export type FleetTls = { ca: Buffer | null; cert: Buffer | null; key: Buffer | null }
+
 export type FleetLinkParts = {
   /** host:port */
   url: string
-  tls: boolean
-  token: string
+  /** null: plain text */
+  tls: FleetTls | null
+  credential: Credential
   machine: Machine
   clock: FleetClock
   hello: () => Hello
@@ -56,20 +61,25 @@ const MESSAGE_AT_MOST_BYTES = 64 * 1024 * 1024
 
 /** The stream to the control plane: opened again for ever, given up when silent, timed by heartbeats (decisions 11.1). */
 export function connectFleet(parts: FleetLinkParts): FleetLink {
-  const { url, tls, token, machine, clock, log } = parts
+  const { url, tls, credential, machine, clock, log } = parts
   let session: Session | null = null
   let failures = 0
   let isClosed = false
   let stopReconnecting: Cancel = () => {}
 
   function open(): void {
-    const client = new FleetClient(url, tls ? credentials.createSsl() : credentials.createInsecure(), {
-      'grpc.max_receive_message_length': MESSAGE_AT_MOST_BYTES,
-      // The library would share connections and wait by itself between attempts; the back-off is ours.
-      'grpc.use_local_subchannel_pool': 1,
-    })
+    const client = new FleetClient(
+      url,
+      tls ? credentials.createSsl(tls.ca, tls.key, tls.cert) : credentials.createInsecure(),
+      {
+        'grpc.max_receive_message_length': MESSAGE_AT_MOST_BYTES,
+        // The library would share connections and wait by itself between attempts; the back-off is ours.
+        'grpc.use_local_subchannel_pool': 1,
+      },
+    )
     const metadata = new Metadata()
-    metadata.set('authorization', `Bearer ${token}`)
+    metadata.set('authorization', `Bearer ${credential.secret}`)
+    if (credential.token !== null) metadata.set('enrolment-token', credential.token)
     const stream = client.connect(metadata)
     const opened: Session = {
       client,
@@ -131,7 +141,7 @@ export function connectFleet(parts: FleetLinkParts): FleetLink {
     const retryInMs = Math.round(reconnectAfterMs(failures, isRefused, machine.random()))
     const details = { event: 'disconnected', reason, retry_in_ms: retryInMs, url }
     if (isRefused)
-      log.error(details, 'the control plane refuses this probe: PROBE_TOKEN is wrong, revoked or another fleet’s')
+      log.error(details, 'the control plane refuses this probe: PROBE_TOKEN is wrong, used, revoked or another fleet’s')
     else log.warn(details, 'no link to the control plane; checks go on')
     stopReconnecting = machine.after(retryInMs, open)
   }

@@ -21,6 +21,9 @@ const MEMORY_MB = 128
 
 type Waiting = { question: Question; resolve: (judgement: Judgement) => void; reject: (error: Error) => void }
 
+/** The thread's program, in the single executable only (deploy/probe), which has no files beside it. */
+declare const JUDGING_THREAD: string | undefined
+
 let thread: Worker | null = null
 let isReady = false
 let stopWaiting: Cancel = () => {}
@@ -80,8 +83,12 @@ function begin(worker: Worker): void {
 }
 
 function startThread(): Worker {
+  const resourceLimits = { maxOldGenerationSizeMb: MEMORY_MB }
   const file = import.meta.url.endsWith('.ts') ? './judging-thread-source.mjs' : './judging-thread.js'
-  const worker = new Worker(new URL(file, import.meta.url), { resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB } })
+  const worker =
+    typeof JUDGING_THREAD === 'string'
+      ? new Worker(JUDGING_THREAD, { eval: true, resourceLimits })
+      : new Worker(new URL(file, import.meta.url), { resourceLimits })
   worker.on('message', (message: Answer | Ready) => (message === 'ready' ? begin(worker) : settle(message)))
   worker.on('error', error => worker === thread && breakOff(error.message))
   return worker

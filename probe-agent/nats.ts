@@ -1,13 +1,23 @@
 import { jetstream } from '@nats-io/jetstream'
 import { connect, credsAuthenticator, type NatsConnection } from '@nats-io/transport-node'
 import type { Log } from '../shared/log.ts'
+import { machine } from './clock.ts'
+
+/** Where JetStream is and what lets us in. */
+export type StreamAccess = {
+  url: string
+  /** text of a creds file; empty: none needed */
+  credentials: string
+  /** where acks come in */
+  inboxPrefix: string
+}
 
 /** The way to JetStream. It reconnects for ever; while it is away, `publish` fails at once. */
 export type ResultStream = {
   /** Resolves when JetStream has stored the message. The same id within two minutes is stored once. */
   publish: (subject: string, bytes: Uint8Array, id: string) => Promise<void>
-  /** Uses another address or other credentials from now on; nothing happens when both are the same. */
-  use: (url: string, credentials: string) => void
+  /** Another address or other credentials from now on; nothing happens when all is the same. */
+  use: (access: StreamAccess) => void
   isConnected: () => boolean
   close: () => Promise<void>
 }
@@ -19,16 +29,17 @@ const RECONNECT_AFTER_MS = 500
 const PING_EVERY_MS = 5000
 
 export function createResultStream(name: string, log: Log, { onAway, onBack }: ResultStreamEvents): ResultStream {
-  let url = ''
-  let credentials = ''
+  let access: StreamAccess = { url: '', credentials: '', inboxPrefix: '' }
   let connection: NatsConnection | null = null
   let isConnected = false
   let generation = 0
+  let retireOlder: () => void = () => {}
 
   async function open(mine: number): Promise<void> {
     const opened = await connect({
-      servers: url,
+      servers: access.url,
       name,
+      inboxPrefix: access.inboxPrefix,
       maxReconnectAttempts: -1,
       waitOnFirstConnect: true,
       reconnectTimeWait: RECONNECT_AFTER_MS,
@@ -39,20 +50,22 @@ export function createResultStream(name: string, log: Log, { onAway, onBack }: R
       ignoreAuthErrorAbort: true,
       // Asked at each reconnect, so that renewed credentials are the ones used.
       authenticator: nonce =>
-        credentials ? credsAuthenticator(new TextEncoder().encode(credentials))(nonce) : undefined,
+        access.credentials ? credsAuthenticator(new TextEncoder().encode(access.credentials))(nonce) : undefined,
     })
     if (mine !== generation) {
       await opened.close()
       return
     }
+    retireOlder()
+    if (connection) retireOlder = retireSoon(connection)
     connection = opened
-    void watch(opened, mine)
+    void watch(opened)
     changed(true)
   }
 
-  async function watch(watched: NatsConnection, mine: number): Promise<void> {
+  async function watch(watched: NatsConnection): Promise<void> {
     for await (const status of watched.status()) {
-      if (mine !== generation) return
+      if (watched !== connection) return
       if (status.type === 'disconnect') changed(false)
       if (status.type === 'reconnect') changed(true)
       if (status.type === 'error') log.warn({ err: status.error }, 'the NATS server refuses something')
@@ -68,28 +81,37 @@ export function createResultStream(name: string, log: Log, { onAway, onBack }: R
     else onAway()
   }
 
-  async function close(): Promise<void> {
-    generation++
-    const closing = connection
-    connection = null
-    await closing?.close()
-  }
-
   return {
-    close,
     isConnected: () => isConnected,
+    async close() {
+      generation++
+      retireOlder()
+      const closing = connection
+      connection = null
+      await closing?.close()
+    },
     async publish(subject, bytes, id) {
       if (!connection || !isConnected) throw new Error('NATS is away')
       await jetstream(connection).publish(subject, bytes, { msgID: id, timeout: ACK_WITHIN_MS })
     },
-    use(newUrl, newCredentials) {
-      credentials = newCredentials
-      if (newUrl === url) return
-      url = newUrl
-      void close().then(() => {
-        changed(false)
-        open(generation).catch(error => log.error({ err: error, url }, 'the address of NATS cannot be used'))
-      })
+    use(next) {
+      const isSamePlace = next.url === access.url && next.inboxPrefix === access.inboxPrefix
+      const isSame = isSamePlace && next.credentials === access.credentials
+      access = next
+      // a connection that is on its way asks for the newest credentials by itself
+      if (isSame || (isSamePlace && !isConnected)) return
+      const mine = ++generation
+      open(mine).catch(error => log.error({ err: error, url: next.url }, 'the address of NATS cannot be used'))
     },
+  }
+}
+
+/** Acks of what was sent on it may still be on their way. Returns how to close it at once. */
+function retireSoon(older: NatsConnection): () => void {
+  const close = () => void older.close()
+  const cancel = machine.after(ACK_WITHIN_MS, close)
+  return () => {
+    cancel()
+    close()
   }
 }

@@ -3,10 +3,10 @@ import type { Welcome } from '../proto/gen/probe/v1/fleet.ts'
 import { Screenshot } from '../proto/gen/probe/v1/screenshot.ts'
 import type { Log } from '../shared/log.ts'
 import type { Result } from '../shared/result.ts'
-import { shotSubject } from '../shared/subjects.ts'
+import { inboxPrefixOf, shotSubject } from '../shared/subjects.ts'
 import { machine } from './clock.ts'
 import type { ProbeConfig } from './config.ts'
-import { createResultStream } from './nats.ts'
+import { createResultStream, type StreamAccess } from './nats.ts'
 import { createPublisher } from './publish.ts'
 import { startReplay } from './replay.ts'
 import { openSpool } from './spool.ts'
@@ -18,6 +18,8 @@ export type Post = {
   sendScreenshot: (screenshot: Screenshot) => Promise<void>
   /** Uses the address and the credentials of NATS that a welcome brought. */
   use: (welcome: Welcome) => void
+  /** Uses other credentials from now on. */
+  renew: (natsCredentials: string) => void
   spoolBytes: () => number
   droppedResults: () => number
   /** Resolves when every result is stored by JetStream or on disk. */
@@ -25,7 +27,8 @@ export type Post = {
 }
 
 /** Throws when the spool's directory cannot be made. Each region has its own: a probe may publish for no other. */
-export function openPost(config: ProbeConfig, { probeId, region }: Welcome, log: Log): Post {
+export function openPost(config: ProbeConfig, first: Welcome, log: Log): Post {
+  const { probeId, region } = first
   const directory = join(config.dataDir, 'spool', region)
   const spool = openSpool({ directory, maxBytes: config.spoolMaxBytes, machine, log })
   const stream = createResultStream(`picket-probe ${config.name}`, log, {
@@ -36,11 +39,18 @@ export function openPost(config: ProbeConfig, { probeId, region }: Welcome, log:
   const { isAway } = publisher
   const stopReplay = startReplay({ stream, spool, region, perSecond: config.replayPerSecond, isAway, machine, log })
 
+  let access = accessOf(first)
+  const use = (next: StreamAccess) => {
+    access = next
+    stream.use(next)
+  }
+
   return {
     publish: publisher.publish,
     sendScreenshot: screenshot =>
       stream.publish(shotSubject(region), Screenshot.encode(screenshot).finish(), screenshot.id),
-    use: welcome => stream.use(welcome.natsUrl, welcome.natsCredentials),
+    use: welcome => use(accessOf(welcome)),
+    renew: credentials => use({ ...access, credentials }),
     spoolBytes: spool.bytes,
     droppedResults: spool.dropped,
     async close() {
@@ -51,3 +61,9 @@ export function openPost(config: ProbeConfig, { probeId, region }: Welcome, log:
     },
   }
 }
+
+const accessOf = ({ probeId, natsUrl, natsCredentials }: Welcome): StreamAccess => ({
+  url: natsUrl,
+  credentials: natsCredentials,
+  inboxPrefix: inboxPrefixOf(probeId),
+})

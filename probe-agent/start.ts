@@ -6,6 +6,7 @@ import { ConfigError } from '../shared/env.ts'
 import type { Log } from '../shared/log.ts'
 import { machine } from './clock.ts'
 import type { ProbeConfig } from './config.ts'
+import { openCredential } from './credential.ts'
 import { connectFleet } from './fleet-client.ts'
 import { createFleetClock } from './fleet-clock.ts'
 import { announceIcmp } from './icmp-way.ts'
@@ -33,6 +34,7 @@ const DRAIN_WITHIN_MS = 65_000
  */
 export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): Probe {
   makeDataDir(config.dataDir)
+  const credential = openCredential(config.dataDir, config.token, machine.secret)
   const egress = createEgress({ allow: config.egressAllow })
   const canPing = announceIcmp(egress.icmp, log)
   const selfTest = createSelfTest({ targets: config.selfTestTargets })
@@ -48,17 +50,23 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
   let post: Post | null = null
   let work: Work | null = null
 
+  if (config.fleetTls === null && !/^(127\.|localhost:|\[::1\])/.test(config.fleetUrl)) {
+    log.warn('the control plane is spoken to in plain text, with the secrets of monitors on the way: set FLEET_TLS=on')
+  }
   const fleet = connectFleet({
     url: config.fleetUrl,
     tls: config.fleetTls,
-    token: config.token,
+    credential,
     machine,
     clock,
     log,
     hello,
     load,
     onWelcome: welcome,
-    onMessage: body => work?.receive(body),
+    onMessage: body => {
+      if (body.$case === 'natsCredentials') post?.renew(body.value.credentials)
+      else work?.receive(body)
+    },
     onClock: () => work?.clockLearned(),
   })
 

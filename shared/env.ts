@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+
 /** Reading of environment variables; each fault names the variable, what it holds and what it should hold. */
 
 export type Env = Record<string, string | undefined>
@@ -13,6 +15,16 @@ export function text(env: Env, name: string, fallback?: string): string {
 
 export function optionalText(env: Env, name: string): string | null {
   return env[name] || null
+}
+
+/** What the file that a variable names holds; null when it is not set. */
+export function file(env: Env, name: string): Buffer | null {
+  const path = optionalText(env, name)
+  try {
+    return path === null ? null : readFileSync(path)
+  } catch (error) {
+    throw new ConfigError(`${name} is "${path}", which cannot be read: ${(error as NodeJS.ErrnoException).code}`)
+  }
 }
 
 export function integer(env: Env, name: string, fallback: number, min: number, max: number): number {

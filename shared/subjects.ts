@@ -30,6 +30,17 @@ export const lateSubject = (partition: number, region: string) => `${LATE_STREAM
 /** What the ordered reader of one partition listens to. */
 export const partitionFilter = (partition: number) => `${RESULTS_STREAM}.${partition}.*`
 
+/** Everything that probes publish on NATS. */
+export const PROBE_SUBJECTS = [`${RESULTS_STREAM}.*.*`, `${LATE_STREAM}.*.*`, `${SHOTS_STREAM}.*`]
+/** What of it the probes of one region may publish (decisions 11.6). */
+export const probeSubjects = (region: string) => [
+  `${RESULTS_STREAM}.*.${region}`,
+  `${LATE_STREAM}.*.${region}`,
+  shotSubject(region),
+]
+/** Where a probe hears the acks of JetStream, and nobody else does. */
+export const inboxPrefixOf = (probeId: string) => `_INBOX.${probeId}`
+
 /** Hints on core NATS, safe to lose: ask a region to check a monitor at once. JSON: RunHint. */
 export const runHintSubject = (region: string) => `HINT.run.${region}`
 /** A region's state of a monitor changed. JSON: { states: [{ monitorId, state }] }, state as in fleet.proto. */

@@ -10,9 +10,11 @@ import { isRunRefusal, ResultBatch, Trigger } from '../../shared/result.ts'
 import { partitionOf, resultSubject, runDoneSubject } from '../../shared/subjects.ts'
 import { monotonicMs, nowMs, sleep } from '../platform/clock.ts'
 import { isId, newId } from '../platform/ids.ts'
-import { findProbeToken, recordConnection } from './actions.ts'
+import { natsCredentialsFor } from './access-worker.ts'
 import { planOf } from './book.ts'
 import type { Desk } from './desk.ts'
+import { type Caller, findCaller, recordConnection } from './enrolment-actions.ts'
+import { keysOf } from './keys.ts'
 import { type Farewell, type Link, type MessageBody, outboxFor } from './link.ts'
 import { assignmentsOf, healthOf, helloFault } from './messages.ts'
 import { type Piece, takePiece } from './outbox.ts'
@@ -35,8 +37,8 @@ export function fleetImplementation(desk: Desk): FleetServer {
 }
 
 async function welcomeProbe(desk: Desk, call: Call): Promise<void> {
-  const token = await findProbeToken(desk.db, call.metadata.get('authorization')[0]?.toString())
-  if ('refusal' in token) return refuse(call, status.UNAUTHENTICATED, token.refusal)
+  const caller = await callerOf(desk, call)
+  if ('refusal' in caller) return refuse(call, status.UNAUTHENTICATED, caller.refusal)
   const first = await firstMessage(call, desk.timing.deadAfterMs)
   if (first === null) return refuse(call, status.DEADLINE_EXCEEDED, 'the first message did not come in time')
   if (first.body?.$case !== 'hello') return refuse(call, status.INVALID_ARGUMENT, 'the first message has to be Hello')
@@ -44,22 +46,22 @@ async function welcomeProbe(desk: Desk, call: Call): Promise<void> {
   const fault = helloFault(hello)
   if (fault !== null) return refuse(call, status.INVALID_ARGUMENT, fault)
 
-  const { region } = token
+  const { region } = caller
+  const { name, instanceId, version, capabilities } = hello
   const connectedTo = `${desk.processName} ${newId()}`
-  const probeId = await recordConnection(desk.db, {
-    id: newId(),
-    tokenId: token.id,
-    region,
-    name: hello.name,
-    instanceId: hello.instanceId,
-    version: hello.version,
-    capabilities: hello.capabilities,
-    connectedTo,
-  })
+  const greeting = { name, instanceId, version, capabilities, connectedTo }
+  const entered = await recordConnection(desk.db, caller, greeting)
+  if ('refusal' in entered) return refuse(call, status.UNAUTHENTICATED, entered.refusal)
   await desk.admit(region)
   if (call.cancelled) return
   if (desk.isStopping) return refuse(call, ...FAREWELLS.stopping)
-  openLink(desk, call, { probeId, region, hello, connectedTo })
+  openLink(desk, call, { probeId: entered.probeId, region, hello, connectedTo })
+}
+
+async function callerOf(desk: Desk, { metadata }: Call): Promise<Caller | { refusal: string }> {
+  const text = (name: string) => metadata.get(name)[0]?.toString()
+  const keys = keysOf(text('authorization'), text('enrolment-token'))
+  return 'refusal' in keys ? keys : findCaller(desk.db, keys)
 }
 
 type Newcomer = { probeId: string; region: string; hello: Hello; connectedTo: string }
@@ -86,7 +88,7 @@ function openLink(desk: Desk, call: Call, probe: Newcomer): void {
       probeId,
       region,
       natsUrl: desk.natsUrl,
-      natsCredentials: '',
+      natsCredentials: natsCredentialsFor(desk, link) ?? '',
       heartbeatIntervalMs,
       deadAfterMs,
       epoch: planOf(desk.book, region).epoch,
@@ -108,6 +110,7 @@ function createLink(desk: Desk, call: Call, { probeId, region, hello, connectedT
     isOpen: true,
     lastHeardMs: monotonicMs(),
     recordedMs: monotonicMs(),
+    credentialsMs: monotonicMs(),
     health: null,
     isFree: () => link.isOpen && !call.writableNeedDrain,
     async send(body) {
@@ -236,7 +239,8 @@ const FAREWELLS: Record<Exclude<Farewell, 'gone'>, [status, string]> = {
   silent: [status.DEADLINE_EXCEEDED, 'nothing was heard of this probe for too long'],
   slow: [status.RESOURCE_EXHAUSTED, 'this probe does not read what it is sent'],
   replaced: [status.ABORTED, 'a newer connection with the same token and probe name took over'],
-  'taken over': [status.ABORTED, 'the probe is connected elsewhere, or its token was revoked'],
+  'taken over': [status.ABORTED, 'the probe is connected elsewhere'],
+  revoked: [status.UNAUTHENTICATED, 'this probe was revoked'],
   failed: [status.INTERNAL, 'the control plane failed here; connect again'],
   stopping: [status.UNAVAILABLE, 'the control plane stops; connect again in a moment'],
 }

@@ -6,7 +6,7 @@ import { ownedBy } from './plan.ts'
 export type MessageBody = NonNullable<FleetMessage['body']>
 
 /** Why a link ends, as a gRPC status says it to the probe. */
-export type Farewell = 'silent' | 'slow' | 'replaced' | 'taken over' | 'failed' | 'stopping' | 'gone'
+export type Farewell = 'silent' | 'slow' | 'replaced' | 'taken over' | 'revoked' | 'failed' | 'stopping' | 'gone'
 
 /** One probe's open stream. Times are monotonic milliseconds. */
 export type Link = {
@@ -22,6 +22,8 @@ export type Link = {
   lastHeardMs: number
   /** when `lastHeardMs` was last written down */
   recordedMs: number
+  /** when it was last given credentials for NATS */
+  credentialsMs: number
   health: object | null
   /** false when the stream holds back: what may be lost is then not sent */
   isFree(): boolean

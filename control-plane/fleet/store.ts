@@ -3,73 +3,14 @@ import type { RegionEpoch } from './book.ts'
 import type { ProbeSeen } from './live-set.ts'
 import type { StoredStates } from './messages.ts'
 
-/** Tokens and probes belong to the operator, not to a project: none of these statements is about a tenant's data. */
-
-export async function insertProbeToken(db: Db, row: { id: string; region: string; hash: Buffer; now: Date }) {
-  await execute(
-    db,
-    'INSERT INTO probe_tokens (id, region, token_hash, created_at) VALUES (:id, :region, :hash, :now)',
-    row,
-  )
-}
-
-/** The token with a hash, unless it is revoked. Notes its use to the minute. */
-export async function useProbeToken(db: Db, hash: Buffer): Promise<{ id: string; region: string } | null> {
-  const rows = await query<{ id: string; region: string; isStale: boolean }>(
-    db,
-    `SELECT id, region, last_used_at IS NULL OR last_used_at < now() - interval '1 minute' AS "isStale"
-     FROM probe_tokens WHERE token_hash = ? AND revoked_at IS NULL`,
-    [hash],
-  )
-  const token = rows[0]
-  if (!token) return null
-  if (token.isStale) await execute(db, 'UPDATE probe_tokens SET last_used_at = now() WHERE id = ?', [token.id])
-  return { id: token.id, region: token.region }
-}
-
-export type ProbeRow = {
-  id: string
-  tokenId: string
-  region: string
-  name: string
-  instanceId: string
-  version: string
-  capabilities: string[]
-  connectedTo: string
-}
-
-/** What a probe announced at its last connection, null for one that is new. */
-export async function capabilitiesOf(db: Db, tokenId: string, name: string): Promise<string[] | null> {
-  const rows = await query<{ capabilities: string[] }>(
-    db,
-    'SELECT capabilities FROM probes WHERE token_id = ? AND name = ?',
-    [tokenId, name],
-  )
-  return rows[0]?.capabilities ?? null
-}
-
-/** A probe is known by token and name. `connected_at` equals `created_at` for its first connection only. */
-export async function upsertProbe(db: Db | Tx, row: ProbeRow): Promise<string> {
-  const rows = await query<{ id: string }>(
-    db,
-    `INSERT INTO probes (id, token_id, region, name, instance_id, version, capabilities, connected_to,
-       connected_at, last_seen_at, created_at)
-     VALUES (:id, :tokenId, :region, :name, :instanceId, :version, :capabilities, :connectedTo, now(), now(), now())
-     ON CONFLICT (token_id, name) DO UPDATE SET
-       instance_id = EXCLUDED.instance_id, version = EXCLUDED.version, capabilities = EXCLUDED.capabilities,
-       connected_to = EXCLUDED.connected_to, connected_at = now(), last_seen_at = now(), is_draining = false
-     RETURNING id`,
-    row,
-  )
-  return rows[0]!.id
-}
+/** Probes belong to the operator, not to a project: none of these statements is about a tenant's data. */
 
 /** `connectedTo` names one connection, so a newer one of the same probe is never taken for it. */
 export type Seen = { id: string; connectedTo: string; silentMs: number; health: object | null }
 
 /**
  * Writes down when the probes of one process were last heard, for all of them at once. Returns the ids that are still
- * this process's: not those whose probe has connected elsewhere since, or whose token was revoked.
+ * this process's: not those whose probe has connected elsewhere since, or was revoked.
  */
 export async function recordSeen(db: Db, seen: Seen[]): Promise<Set<string>> {
   const rows = await query<{ id: string }>(
@@ -80,7 +21,7 @@ export async function recordSeen(db: Db, seen: Seen[]): Promise<Set<string>> {
      FROM jsonb_to_recordset(?::jsonb) AS s (id uuid, "connectedTo" text, "silentMs" double precision, health jsonb),
        probe_tokens t
      WHERE probes.id = s.id AND probes.connected_to = s."connectedTo"
-       AND t.id = probes.token_id AND t.revoked_at IS NULL
+       AND probes.revoked_at IS NULL AND t.id = probes.token_id AND t.revoked_at IS NULL
      RETURNING probes.id`,
     [JSON.stringify(seen)],
   )
@@ -104,7 +45,7 @@ export function probesSeen(db: Db, region: string | null): Promise<ProbeSeen[]> 
     `SELECT p.id, p.region, EXTRACT(EPOCH FROM now() - p.last_seen_at)::float8 * 1000 AS "silentMs",
        EXTRACT(EPOCH FROM now() - p.connected_at)::float8 * 1000 AS "steadyMs",
        p.connected_to IS NOT NULL AS "isConnected", p.connected_at = p.created_at AS "isNew",
-       p.is_draining AS "isDraining", t.revoked_at IS NOT NULL AS "isRevoked"
+       p.is_draining AS "isDraining", COALESCE(p.revoked_at, t.revoked_at) IS NOT NULL AS "isRevoked"
      FROM probes p JOIN probe_tokens t ON t.id = p.token_id LEFT JOIN region_epochs e ON e.region = p.region
      WHERE (:region::text IS NULL OR p.region = :region)
        AND (p.last_seen_at > now() - interval '1 hour' OR p.id = ANY (e.probe_ids))`,

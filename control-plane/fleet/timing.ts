@@ -7,6 +7,8 @@ export type FleetTiming = {
   steadyAfterMs: number
   /** how often links, live sets and epochs are looked at */
   roundMs: number
+  /** how long a probe's credentials for NATS are good; they are renewed after half of it */
+  credentialsMs: number
 }
 
 export const FLEET_TIMING: FleetTiming = {
@@ -14,4 +16,5 @@ export const FLEET_TIMING: FleetTiming = {
   deadAfterMs: 10_000,
   steadyAfterMs: 60_000,
   roundMs: 1_000,
+  credentialsMs: 3_600_000,
 }

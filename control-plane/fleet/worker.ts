@@ -3,12 +3,14 @@ import type { Log } from '../../shared/log.ts'
 import { monitorsSince } from '../monitors/store.ts'
 import type { StoredMonitor } from '../monitors/types.ts'
 import { monotonicMs, nowMs } from '../platform/clock.ts'
-import { startGrpcServer } from '../platform/grpc.ts'
+import { type GrpcTls, startGrpcServer } from '../platform/grpc.ts'
 import { startLoop } from '../platform/loop.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import type { Nats } from '../platform/nats.ts'
+import { connectAccounts } from '../platform/nats-accounts.ts'
 import { type Db, listen } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
+import { startAccess } from './access-worker.ts'
 import { updateLiveSets } from './actions.ts'
 import { createBook, enterEpoch, enterMonitor, type Mark, planOf } from './book.ts'
 import { type Desk, markLinks } from './desk.ts'
@@ -35,6 +37,8 @@ export type FleetContext = {
   /** where probes connect; port 0: any free one */
   host: string
   port: number
+  /** null: in plain text */
+  tls: GrpcTls | null
   /** where probes publish their results, as they see it */
   natsUrl: string
   timing?: FleetTiming
@@ -70,19 +74,29 @@ export async function startFleet(context: FleetContext): Promise<{ port: number;
   }
   await desk.catchUp()
   await readEpochs(desk)
+  const { operator, servers } = context.nats
+  const accounts = operator && (await connectAccounts(servers, operator))
   const server = await startGrpcServer({
     host: context.host,
     port: context.port,
+    tls: context.tls,
     service: FleetService,
     implementation: fleetImplementation(desk),
     protoFile: 'probe/v1/fleet.proto',
+  }).catch(async error => {
+    await accounts?.close()
+    throw error
   })
+  if (context.tls === null && !isLoopback(context.host)) {
+    context.log.warn('probes connect in plain text, with the secrets of monitors on the way: set GRPC_TLS_CERT')
+  }
 
   const hints = readHints(desk)
   const rounds = startLoop('fleet_links', desk.timing.roundMs, context, createRound(desk))
   const monitors = startLoop('fleet_monitors', FOLLOW_EVERY_MS, context, () => desk.catchUp())
   const epochs = startLoop('fleet_epochs', FOLLOW_EVERY_MS, context, () => readEpochs(desk))
-  const loops = { monitors, region_epochs: epochs }
+  const access = startAccess(desk, context, accounts)
+  const loops = { monitors, region_epochs: epochs, probes_revoked: access }
   const listener = listen(
     context.databaseUrl,
     Object.keys(loops),
@@ -94,13 +108,16 @@ export async function startFleet(context: FleetContext): Promise<{ port: number;
     async stop() {
       desk.isStopping = true
       hints.stop()
-      await Promise.all([listener.stop(), rounds.stop(), monitors.stop(), epochs.stop()])
+      await Promise.all([listener.stop(), rounds.stop(), monitors.stop(), epochs.stop(), access.stop()])
+      await accounts?.close()
       for (const link of [...desk.links.values()]) link.close('stopping')
       await server.stop(STOP_WITHIN_MS)
       await markDisconnected(desk.db, desk.ended.splice(0))
     },
   }
 }
+
+const isLoopback = (host: string) => /^(127\.|::1$|localhost$)/.test(host)
 
 /** New probes of a region that can work at once do. */
 async function admitTo(desk: Desk, region: string): Promise<void> {

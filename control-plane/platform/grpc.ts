@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { createSecureContext } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import {
   logVerbosity,
@@ -23,10 +24,15 @@ export type GrpcServer = {
   stop(patienceMs: number): Promise<void>
 }
 
+/** PEM. With `clientCa`, whoever has no certificate of it is refused. */
+export type GrpcTls = { cert: Buffer; key: Buffer; clientCa: Buffer | null }
+
 type Options = {
   host: string
   /** 0: any free one */
   port: number
+  /** null: plain text */
+  tls: GrpcTls | null
   service: ServiceDefinition
   implementation: UntypedServiceImplementation
   /** below `proto/`, for reflection */
@@ -54,7 +60,7 @@ export async function startGrpcServer(options: Options): Promise<GrpcServer> {
 
   const address = `${options.host}:${options.port}`
   const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync(address, ServerCredentials.createInsecure(), (error, bound) => {
+    server.bindAsync(address, credentialsOf(options.tls), (error, bound) => {
       if (error) reject(new ConfigError(unopened(address, error.message)))
       else resolve(bound)
     })
@@ -67,6 +73,18 @@ export async function startGrpcServer(options: Options): Promise<GrpcServer> {
       await new Promise<void>(resolve => server.tryShutdown(() => resolve()))
       clearTimeout(timer)
     },
+  }
+}
+
+function credentialsOf(tls: GrpcTls | null): ServerCredentials {
+  if (tls === null) return ServerCredentials.createInsecure()
+  const pair = { cert_chain: tls.cert, private_key: tls.key }
+  try {
+    // throws for what OpenSSL does not read, before the port is opened
+    createSecureContext({ cert: tls.cert, key: tls.key, ca: tls.clientCa ?? undefined })
+    return ServerCredentials.createSsl(tls.clientCa, [pair], tls.clientCa !== null)
+  } catch (error) {
+    throw new ConfigError(`GRPC_TLS_CERT and GRPC_TLS_KEY cannot be used: ${(error as Error).message}`)
   }
 }
 

@@ -5,21 +5,31 @@ import {
   jetstreamManager,
   StorageType,
 } from '@nats-io/jetstream'
-import { connect, type NatsConnection } from '@nats-io/transport-node'
+import { type Authenticator, connect, jwtAuthenticator, type NatsConnection } from '@nats-io/transport-node'
 import { LATE_STREAM, RESULTS_STREAM, SHOTS_STREAM } from '../../shared/subjects.ts'
+import { nowMs } from './clock.ts'
+import { type NatsOperator, ownUser } from './nats-operator.ts'
 
 export type Nats = {
+  servers: string[]
+  /** null: NATS is not in operator mode and asks nobody for a credential but what the URL holds */
+  operator: NatsOperator | null
   connection: NatsConnection
   js: JetStreamClient
   manager: JetStreamManager
   close(): Promise<void>
 }
 
-/** Connects and reconnects for ever, half a second apart. Throws only when the first connection fails. */
-export async function connectNats(url: string, name: string): Promise<Nats> {
+/**
+ * Connects and reconnects for ever, half a second apart. Throws only when the first connection fails. With an operator
+ * it signs its own credential, for the account that holds the streams.
+ */
+export async function connectNats(url: string, name: string, operator: NatsOperator | null = null): Promise<Nats> {
+  const servers = url.split(',')
   const connection = await connect({
-    servers: url.split(','),
+    servers,
     name,
+    ...(operator && { authenticator: ownAuthenticator(operator, name) }),
     maxReconnectAttempts: -1,
     // refused twice in a row, as by a server that starts with the wrong keys, the client would give up for good
     ignoreAuthErrorAbort: true,
@@ -29,11 +39,18 @@ export async function connectNats(url: string, name: string): Promise<Nats> {
   })
   const manager = await jetstreamManager(connection, { checkAPI: false })
   return {
+    servers,
+    operator,
     connection,
     js: jetstream(connection),
     manager,
     close: () => connection.close(),
   }
+}
+
+function ownAuthenticator(operator: NatsOperator, name: string): Authenticator {
+  const { jwt, seed } = ownUser(operator.main, name, Math.floor(nowMs() / 1_000))
+  return jwtAuthenticator(jwt, new TextEncoder().encode(seed))
 }
 
 export const STREAM_MAX_AGE_MS = { [RESULTS_STREAM]: 24 * 3_600_000, [LATE_STREAM]: 7 * 24 * 3_600_000 }

@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { type Keep, writeKeep } from './data-dir.ts'
 import { admin } from './programs.ts'
-import { LOCAL_REGIONS, type Settings } from './settings.ts'
+import { LOCAL_REGIONS, probeDir, type Settings } from './settings.ts'
 
 type DatabaseKeep = Keep['databases'][string]
 
@@ -32,14 +34,15 @@ export async function demoAccount(settings: Settings, keep: Keep, env: Record<st
   return database.demoKey
 }
 
-/** An enrolment token a region, made once. */
+/** An enrolment token a region; a new one where its probe has lost what it was known by. */
 export async function probeTokens(
   settings: Settings,
   keep: Keep,
   env: Record<string, string>,
 ): Promise<Record<string, string>> {
   const { probeTokens: tokens } = keepOf(settings, keep)
-  const missing = LOCAL_REGIONS.filter(region => !tokens[region])
+  const isEnrolled = (region: string) => existsSync(join(probeDir(settings, region), 'credential.json'))
+  const missing = LOCAL_REGIONS.filter(region => !tokens[region] || !isEnrolled(region))
   const made = await Promise.all(missing.map(region => admin(['probe-token', 'create', '--region', region], env)))
   missing.forEach((region, i) => {
     tokens[region] = made[i] ?? ''

@@ -9,7 +9,7 @@ const { build } = await import('./build.mjs')
 await build()
 const { status } = spawnSync(process.execPath, [join(ROOT, 'dist/admin.js'), ...process.argv.slice(2)], {
   stdio: 'inherit',
-  env: { ...process.env, ...(process.env.DATABASE_URL ? {} : embedded()) },
+  env: { ...process.env, ...(process.env.DATABASE_URL || process.argv[2] === 'nats' ? {} : embedded()) },
 })
 process.exit(status ?? 1)
 

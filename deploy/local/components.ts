@@ -1,10 +1,9 @@
-import { join } from 'node:path'
 import type { Keep } from './data-dir.ts'
 import type { DataStores } from './data-stores.ts'
 import type { MailSink } from './mail/sink.ts'
 import { startProgram } from './programs.ts'
 import type { Screen } from './screen.ts'
-import { LOCAL_EGRESS_ALLOW, type Settings, StartError } from './settings.ts'
+import { LOCAL_EGRESS_ALLOW, probeDir, type Settings, StartError } from './settings.ts'
 import { type Running, type Supervised, supervise } from './supervise.ts'
 
 const READY_TIMEOUT_MS = 60_000
@@ -20,6 +19,7 @@ export function commonEnv(
   return {
     DATABASE_URL: stores.databaseUrl,
     NATS_URL: stores.natsUrl,
+    NATS_OPERATOR_SEED: settings.natsUrl ? env.NATS_OPERATOR_SEED || '' : keep.natsOperatorSeed,
     CLICKHOUSE_URL: stores.clickhouseUrl,
     SECRET_KEY: keep.secretKey,
     PUBLIC_URL: settings.publicUrl,
@@ -83,15 +83,11 @@ export function startProbe(
         FLEET_URL: `127.0.0.1:${grpcPort}`,
         PROBE_TOKEN: token,
         PROBE_NAME: `local-${region}`,
-        DATA_DIR: join(settings.dataDir, 'probes', region),
+        DATA_DIR: probeDir(settings, region),
         EGRESS_ALLOW,
         LOG_LEVEL,
-        DATABASE_URL: '',
-        NATS_URL: '',
-        CLICKHOUSE_URL: '',
-        SECRET_KEY: '',
-        SMTP_URL: '',
       },
+      withoutSecrets: true,
     })
   return screen.component(
     `probe ${region}`,

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { newOperatorSeed } from '../../control-plane/platform/nats-operator.ts'
 import { isAlive } from './engines/process.ts'
 import { StartError } from './settings.ts'
 
@@ -8,6 +9,8 @@ import { StartError } from './settings.ts'
 export type Keep = {
   secretKey: string
   postgresPassword: string
+  /** of the embedded NATS */
+  natsOperatorSeed: string
   /** by database, so that another DATABASE_URL gets an account and tokens of its own */
   databases: Record<string, { hasAccount?: boolean; probeTokens: Record<string, string>; demoKey?: string }>
 }
@@ -56,6 +59,7 @@ export function readKeep(dataDir: string, env: NodeJS.ProcessEnv): Keep {
   const keep = {
     secretKey: kept.secretKey ?? randomBytes(32).toString('base64'),
     postgresPassword: kept.postgresPassword ?? randomBytes(24).toString('base64url'),
+    natsOperatorSeed: kept.natsOperatorSeed ?? newOperatorSeed(),
     databases: kept.databases ?? {},
   }
   writeKeep(dataDir, keep)

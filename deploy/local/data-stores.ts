@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { createClient } from '@clickhouse/client'
+import { operatorOf } from '../../control-plane/platform/nats-operator.ts'
 import type { Keep } from './data-dir.ts'
 import { startClickhouse } from './engines/clickhouse.ts'
 import { startNats } from './engines/nats.ts'
@@ -60,7 +61,14 @@ export async function startDataStores(settings: Settings, keep: Keep, screen: Sc
         ),
     natsUrl
       ? given('NATS', 'NATS_URL', natsUrl, () => assertListening('NATS_URL', natsUrl, 4222))
-      : embedded('NATS', port => startNats({ dataDir: folder('nats'), logFile: logFile('nats'), port })),
+      : embedded('NATS', port =>
+          startNats({
+            dataDir: folder('nats'),
+            logFile: logFile('nats'),
+            port,
+            operator: operatorOf(keep.natsOperatorSeed),
+          }),
+        ),
     clickhouseUrl
       ? given('ClickHouse', 'CLICKHOUSE_URL', clickhouseUrl, () =>
           assertListening('CLICKHOUSE_URL', clickhouseUrl, 8123),

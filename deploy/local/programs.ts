@@ -21,6 +21,8 @@ export type ProgramOptions = {
   timeoutMs: number
   dataDir: string
   env: Record<string, string>
+  /** of the environment around it, it gets nothing that names a server or holds a secret */
+  withoutSecrets?: boolean
   /** gives up waiting, and stops it */
   cancel: AbortSignal
 }
@@ -41,7 +43,7 @@ export async function startProgram(options: ProgramOptions): Promise<Running & {
     args: ['--enable-source-maps', file],
     logFile,
     stopSignal: 'SIGTERM',
-    env: { ...process.env, ...options.env },
+    env: { ...(options.withoutSecrets ? harmless(process.env) : process.env), ...options.env },
     onLine: line => {
       if (line.includes(`"${options.readyEvent}"`)) tell(JSON.parse(line))
     },
@@ -59,6 +61,9 @@ export async function startProgram(options: ProgramOptions): Promise<Running & {
   const why = outcome === 'ended' ? 'ended' : `was not ready in ${options.timeoutMs / 1000} s`
   throw new StartError(`${options.name} ${why}; the end of ${logFile} says:\n${tail(logFile)}`)
 }
+
+const harmless = (env: NodeJS.ProcessEnv) =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !/URL|KEY|SECRET|SEED|TOKEN|PASS|CREDENTIAL/i.test(name)))
 
 /** Runs the operator's command line and gives what it printed. */
 export async function admin(args: string[], env: Record<string, string>): Promise<string> {

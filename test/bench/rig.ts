@@ -8,6 +8,7 @@ import { startPostgres } from '../../deploy/local/engines/postgres.ts'
 import { FailureSource, NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../shared/result.ts'
 import { partitionOf, resultSubject } from '../../shared/subjects.ts'
 import type { Api } from '../support/api.ts'
+import type { TestNats } from '../support/nats.ts'
 import type { Teardown } from '../support/teardown.ts'
 
 export const REGIONS = ['us-east', 'eu-west', 'ap-southeast']
@@ -121,8 +122,8 @@ export async function publishAll(nats: Nats, messages: { subject: string; data: 
   }
 }
 
-export async function connectBench(t: Teardown, url: string): Promise<Nats> {
-  const nats = await connectNats(url, 'bench')
+export async function connectBench(t: Teardown, { url, operator }: TestNats): Promise<Nats> {
+  const nats = await connectNats(url, 'bench', operator)
   t.teardown(() => nats.close())
   return nats
 }

@@ -125,6 +125,15 @@ t.test('npm run admin makes an account, a token for a probe, and changes a plan'
   t.match(await run('probe-token', 'create', '--region', 'eu-west'), { code: 0, lines: [{ text: /^prb_\w+$/ }] })
   t.match(await run('probe-token', 'create', '--region', 'mars'), { code: 1, lines: [{ text: /no region "mars"/ }] })
   t.match(await run('probe-token', 'create'), { code: 1, lines: [{ text: '--region is missing' }] })
+  const { lines } = await run('probe-token', 'create', '--region', 'eu-west', '--reusable')
+  const { text: token } = lines[0] as { text: string }
+  const answers: [string[], object][] = [
+    [['probe-token', 'revoke', token], { code: 0, lines: [{ text: /^the token is revoked/ }] }],
+    [['probe', 'revoke', 'me'], { code: 1, lines: [{ text: /^there is no probe "me"/ }] }],
+    [['probe', 'list'], { code: 0, lines: [] }],
+    [['nats', 'seed'], { code: 0, lines: [{ text: /^SO[A-Z2-7]{56}$/ }] }],
+  ]
+  await Promise.all(answers.map(async ([args, answer]) => t.match(await run(...args), answer, args.join(' '))))
   const organizationId = made.lines[0]?.organization_id
   t.match(await run('plan', 'set', organizationId, 'pro'), { code: 0, lines: [{ text: /has plan pro now/ }] })
   t.match(await run('plan', 'set', organizationId, 'gold'), { code: 1, lines: [{ text: /the plans are free, pro/ }] })

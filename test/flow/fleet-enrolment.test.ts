@@ -1,11 +1,14 @@
+import { randomBytes } from 'node:crypto'
 import { credentials, loadPackageDefinition, type ServiceClientConstructor, status } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
 import { service as healthService } from 'grpc-health-check'
 import t from 'tap'
-import { createProbeToken } from '../../control-plane/fleet/actions.ts'
+import { createProbeToken, revokeProbe, revokeProbeToken } from '../../control-plane/fleet/enrolment-actions.ts'
 import { execute, query } from '../../control-plane/platform/postgres.ts'
 import { all, connectProbe, createTestFleet, FAST } from '../support/fleet.ts'
 import { waitFor } from '../support/wait.ts'
+
+const newSecret = () => `prs_${randomBytes(32).toString('base64url')}`
 
 t.test('probes enrol with a token of their region', async t => {
   const fleet = await createTestFleet(t)
@@ -28,8 +31,8 @@ t.test('probes enrol with a token of their region', async t => {
     const good = await fleet.token()
     const mistyped = good.slice(0, -1) + (good.endsWith('x') ? 'y' : 'x')
     const cases: [string, RegExp][] = [
-      ['', /send the enrolment token/],
-      ['hello', /send the enrolment token/],
+      ['', /or an enrolment token as/],
+      ['hello', /or an enrolment token as/],
       [mistyped, /is mistyped/],
       [revoked, /is not known or was revoked/],
     ]
@@ -91,9 +94,64 @@ t.test('probes enrol with a token of their region', async t => {
     const probe = connectProbe(t, port, token)
     await probe.ready()
     t.equal((await fleet.epoch('ap-southeast')).probeIds.length, 1)
-    await execute(fleet.db, `UPDATE probe_tokens SET revoked_at = now() WHERE region = 'ap-southeast'`)
-    t.match(await probe.ended, { code: status.ABORTED, details: /token was revoked/ })
+    await revokeProbeToken(fleet.db, token)
+    t.match(await probe.ended, { code: status.UNAUTHENTICATED, details: 'this probe was revoked' })
     await waitFor(async () => (await fleet.epoch('ap-southeast')).probeIds.length === 0)
+  })
+
+  await t.test('a token for one probe lets in one, and that one again with its own secret', async t => {
+    const token = await createProbeToken(fleet.db, 'us-west')
+    const [secret, another] = [newSecret(), newSecret()]
+    const probe = connectProbe(t, port, token, { name: 'edge-1', secret })
+    const probeId = await probe.probeId()
+    probe.cut()
+    for (const name of ['edge-1', 'edge-2']) {
+      const { code, details } = await connectProbe(t, port, token, { name, secret: another }).ended
+      t.match({ code, details }, { code: status.UNAUTHENTICATED, details: /was used by another probe/ })
+    }
+    // the answer to its first greeting may have been lost
+    const again = connectProbe(t, port, token, { name: 'edge-1', secret })
+    t.equal(await again.probeId(), probeId)
+    again.cut()
+    const renamed = connectProbe(t, port, '', { name: 'edge-9', secret })
+    t.equal(await renamed.probeId(), probeId, 'its secret is enough, whatever it is called')
+    t.match((await connectProbe(t, port, '', { secret: another }).ended).details, /not known here/)
+    const [row] = await query<{ text: string }>(fleet.db, 'SELECT probes::text AS text FROM probes WHERE id = ?', [
+      probeId,
+    ])
+    t.notOk(row?.text.includes(secret) || row?.text.includes(Buffer.from(secret).toString('hex')), 'kept as a hash')
+  })
+
+  await t.test('of two probes that bring a token at the same moment one comes in', async t => {
+    const token = await createProbeToken(fleet.db, 'us-west')
+    const probes = ['a', 'b', 'c', 'd'].map(name => connectProbe(t, port, token, { name, secret: newSecret() }))
+    let refused = 0
+    for (const { ended } of probes) ended.then(() => refused++)
+    const welcomed = () => probes.filter(probe => all(probe, 'welcome').length > 0).length
+    await waitFor(() => refused + welcomed() === 4)
+    t.equal(welcomed(), 1)
+  })
+
+  await t.test('a token for one probe ends after 7 days, and is nothing for a probe without a secret', async t => {
+    const token = await createProbeToken(fleet.db, 'us-west')
+    t.match((await connectProbe(t, port, token).ended).details, /for a newer version of the probe/)
+    await execute(fleet.db, `UPDATE probe_tokens SET expires_at = expires_at - interval '7 days' WHERE NOT is_reusable`)
+    t.match((await connectProbe(t, port, token, { secret: newSecret() }).ended).details, /not used in time/)
+  })
+
+  await t.test('probes of one reusable token each have their secret; one is revoked, the others stay', async t => {
+    const token = await fleet.token('us-west')
+    const [first, second] = ['one', 'two'].map(name => ({ name, secret: newSecret() }))
+    const revoked = connectProbe(t, port, token, first)
+    const other = connectProbe(t, port, token, second)
+    await other.ready()
+    await revokeProbe(fleet.db, await revoked.probeId())
+    t.match(await revoked.ended, { code: status.UNAUTHENTICATED, details: 'this probe was revoked' })
+    t.match((await connectProbe(t, port, token, first).ended).details, /this probe was revoked/)
+    const renewed = { name: 'one', secret: newSecret() }
+    t.match((await connectProbe(t, port, token, renewed).ended).details, /this probe was revoked/, 'nor by its name')
+    const acks = all(other, 'heartbeatAck').length
+    await waitFor(() => all(other, 'heartbeatAck').length > acks + 3)
   })
 
   await t.test('health and reflection services answer', async t => {

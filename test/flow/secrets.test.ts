@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { createClickhouse, select } from '../../control-plane/platform/clickhouse.ts'
 import { createPostgres, query } from '../../control-plane/platform/postgres.ts'
@@ -29,6 +31,7 @@ const secrets: Record<string, string> = {
   'rotated credential': 'rotated-of-the-shop',
   'first key': picket.apiKey,
   'probe token': picket.probes[0]!.token,
+  'probe secret': JSON.parse(readFileSync(join(picket.probes[0]!.dataDir, 'credential.json'), 'utf8')).secret,
 }
 
 const monitor = (name: string, more: object) =>
@@ -131,7 +134,7 @@ t.test('no secret is to be found in any log, answer, metric or table once it was
       const forms = [
         secret,
         Buffer.from(`shop:${secret}`).toString('base64'),
-        secret.replace(/^whsec_|^svc_|^prb_/, ''),
+        secret.replace(/^whsec_|^svc_|^prb_|^prs_/, ''),
       ]
       const found = forms.map(form => text.indexOf(form)).find(at => at >= 0)
       t.equal(

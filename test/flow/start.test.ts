@@ -65,6 +65,18 @@ t.test('npm start is ready within a minute, keeps its data, shows the key once, 
   ]) {
     t.match(first.output(), new RegExp(`^  ${component} .* \\d+\\.\\d s$`, 'm'))
   }
+  const probes = processesOf(dataDir).filter(pid =>
+    readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('probe-agent'),
+  )
+  t.equal(probes.length, 3)
+  for (const pid of probes) {
+    const environment = readFileSync(`/proc/${pid}/environ`, 'latin1')
+    t.notMatch(
+      environment,
+      /postgres|DATABASE|CLICKHOUSE|NATS|SECRET_KEY/i,
+      'a probe holds no credential of a database',
+    )
+  }
   const key = /svc_[0-9A-Za-z]{36}/.exec(first.output())?.[0] ?? ''
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const created = await fetch(`http://127.0.0.1:${port}/api/v1/monitors`, {

@@ -66,7 +66,7 @@ export async function startFleetServer(t: Teardown, options: FleetServerOptions 
   const nowMs = () => Date.now() + clockAheadMs
 
   function connect(opened: Link): void {
-    if (opened.metadata.get('authorization')[0] !== `Bearer ${token}`) {
+    if (opened.metadata.get('enrolment-token')[0] !== token) {
       opened.emit('error', { code: status.UNAUTHENTICATED, details: 'the token is not known' })
       return
     }

@@ -1,10 +1,18 @@
 import { randomBytes } from 'node:crypto'
-import { type ClientDuplexStream, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
-import { createProbeToken } from '../../control-plane/fleet/actions.ts'
+import {
+  type ChannelCredentials,
+  type ClientDuplexStream,
+  credentials,
+  Metadata,
+  type ServiceError,
+} from '@grpc/grpc-js'
+import { createProbeToken } from '../../control-plane/fleet/enrolment-actions.ts'
 import { FLEET_TIMING, type FleetTiming } from '../../control-plane/fleet/timing.ts'
 import { startFleet } from '../../control-plane/fleet/worker.ts'
+import type { GrpcTls } from '../../control-plane/platform/grpc.ts'
 import { createMetrics, type Metrics } from '../../control-plane/platform/metrics.ts'
 import { connectNats, type Nats } from '../../control-plane/platform/nats.ts'
+import type { NatsOperator } from '../../control-plane/platform/nats-operator.ts'
 import { createPostgres, type Db, query } from '../../control-plane/platform/postgres.ts'
 import { createSecrets, type Secrets } from '../../control-plane/platform/secrets.ts'
 import {
@@ -23,26 +31,40 @@ import { insertTenant } from './tenant.ts'
 import { waitFor } from './wait.ts'
 
 /** The times of decisions 11.1, ten times faster, so that a test need not wait for them. */
-export const FAST: FleetTiming = { heartbeatIntervalMs: 300, deadAfterMs: 1_000, steadyAfterMs: 3_000, roundMs: 100 }
+export const FAST: FleetTiming = {
+  heartbeatIntervalMs: 300,
+  deadAfterMs: 1_000,
+  steadyAfterMs: 3_000,
+  roundMs: 100,
+  credentialsMs: 3_600_000,
+}
 
 export type TestFleet = {
   db: Db
   nats: Nats
   projectId: string
+  /** a token that lets in any number of probes */
   token(region?: string): Promise<string>
   /** one more fleet process over the same engines */
-  start(timing?: FleetTiming): Promise<Awaited<ReturnType<typeof startFleet>> & { metrics: Metrics }>
+  start(timing?: FleetTiming, tls?: GrpcTls): Promise<Awaited<ReturnType<typeof startFleet>> & { metrics: Metrics }>
   /** the live set of a region as PostgreSQL has it */
   epoch(region?: string): Promise<{ epoch: number; probeIds: string[] }>
 }
 
 type Store = { url: string; db: Db; secrets: Secrets }
 
-/** A NATS server and a project on which fleet processes are started, over a database of its own or the one given. */
-export async function createTestFleet(t: Teardown, given?: Store): Promise<TestFleet> {
+/**
+ * A NATS server and a project on which fleet processes are started, over a database of its own or the one given. With an
+ * operator NATS is in operator mode.
+ */
+export async function createTestFleet(
+  t: Teardown,
+  given?: Store,
+  operator: NatsOperator | null = null,
+): Promise<TestFleet> {
   const { url, db, secrets } = given ?? (await createStore(t))
-  const { url: natsUrl } = await startNats(t)
-  const nats = await connectNats(natsUrl, 'test')
+  const { url: natsUrl } = await startNats(t, operator)
+  const nats = await connectNats(natsUrl, 'test', operator)
   t.teardown(() => nats.close())
   const { projectId } = await insertTenant(db)
   let processes = 0
@@ -50,8 +72,8 @@ export async function createTestFleet(t: Teardown, given?: Store): Promise<TestF
     db,
     nats,
     projectId,
-    token: (region = 'eu-west') => createProbeToken(db, region),
-    async start(timing = FLEET_TIMING) {
+    token: (region = 'eu-west') => createProbeToken(db, region, { isReusable: true }),
+    async start(timing = FLEET_TIMING, tls) {
       const log = createLog('fleet', process.env.TEST_LOG ?? 'silent')
       const metrics = createMetrics()
       const fleet = await startFleet({
@@ -59,6 +81,7 @@ export async function createTestFleet(t: Teardown, given?: Store): Promise<TestF
         processName: `fleet-${++processes}`,
         host: '127.0.0.1',
         port: 0,
+        tls: tls ?? null,
       })
       let isStopped = false
       const stop = async () => {
@@ -105,19 +128,23 @@ export type TestProbe = {
   ended: Promise<{ code: number; details: string }>
 }
 
+/** `secret`: the probe's own; without it the probe is one of before secrets. `tls`: not in plain text. */
+type Doorway = { beatMs?: number; secret?: string; tls?: ChannelCredentials }
+
 /** A real gRPC client that keeps its assignments as a probe does. Heartbeats start with the first message. */
 export function connectProbe(
   t: Teardown,
   port: number,
   token: string,
-  { beatMs = 100, ...hello }: Partial<Hello> & { beatMs?: number } = {},
+  { beatMs = 100, secret, tls, ...hello }: Partial<Hello> & Doorway = {},
 ): TestProbe {
-  const client = new FleetClient(`127.0.0.1:${port}`, credentials.createInsecure(), {
+  const client = new FleetClient(`127.0.0.1:${port}`, tls ?? credentials.createInsecure(), {
     'grpc.use_local_subchannel_pool': 1,
     'grpc.max_receive_message_length': 16 * 1024 * 1024,
   })
   const metadata = new Metadata()
-  metadata.set('authorization', `Bearer ${token}`)
+  metadata.set('authorization', `Bearer ${secret ?? token}`)
+  if (secret && token) metadata.set('enrolment-token', token)
   const stream: ClientDuplexStream<ProbeMessage, FleetMessage> = client.connect(metadata)
   const send: TestProbe['send'] = body => stream.write({ body })
   let timer: NodeJS.Timeout | undefined

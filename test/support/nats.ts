@@ -1,11 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { NatsOperator } from '../../control-plane/platform/nats-operator.ts'
 import { startNats as startEngine } from '../../deploy/local/engines/nats.ts'
 import type { Teardown } from './teardown.ts'
 
 export type TestNats = {
   url: string
+  operator: NatsOperator | null
   readonly pid: number
   stop(): Promise<void>
   /** starts it again on the same port with the same store, after `stop` or `kill9` or while it runs */
@@ -13,10 +15,13 @@ export type TestNats = {
   kill9(): Promise<void>
 }
 
-/** A NATS server with JetStream of one's own (40 ms), gone at the end of the test. */
-export async function startNats(t: Teardown): Promise<TestNats> {
+/**
+ * A NATS server with JetStream of one's own (40 ms), gone at the end of the test; in operator mode with the operator
+ * that is given, else open to everybody.
+ */
+export async function startNats(t: Teardown, operator: NatsOperator | null = null): Promise<TestNats> {
   const dir = mkdtempSync(join(tmpdir(), 'picket-nats-'))
-  const options = { dataDir: dir, logFile: join(dir, 'nats.log') }
+  const options = { dataDir: dir, logFile: join(dir, 'nats.log'), operator }
   let server = await startEngine({ ...options, port: 0 })
   const { url, port } = server
   t.teardown(async () => {
@@ -25,6 +30,7 @@ export async function startNats(t: Teardown): Promise<TestNats> {
   })
   return {
     url,
+    operator,
     get pid() {
       return server.pid
     },

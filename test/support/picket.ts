@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { newOperatorSeed, operatorOf } from '../../control-plane/platform/nats-operator.ts'
 import { type Api, createApi } from './api.ts'
 import { createClickhouseDatabase } from './clickhouse.ts'
 import { createDatabase } from './database.ts'
@@ -23,7 +24,7 @@ export type PicketOptions = {
   probeEnv?: Record<string, string>
 }
 
-export type Probe = Program & { region: string; token: string }
+export type Probe = Program & { region: string; token: string; dataDir: string }
 
 export type Picket = {
   origin: string
@@ -51,10 +52,16 @@ export type Picket = {
  * gone at the end of the test.
  */
 export async function startPicket(t: Teardown, options: PicketOptions = {}): Promise<Picket> {
-  const [nats, database, clickhouse] = await Promise.all([startNats(t), createDatabase(t), createClickhouseDatabase(t)])
+  const natsOperatorSeed = newOperatorSeed()
+  const [nats, database, clickhouse] = await Promise.all([
+    startNats(t, operatorOf(natsOperatorSeed)),
+    createDatabase(t),
+    createClickhouseDatabase(t),
+  ])
   const common = {
     DATABASE_URL: database.url,
     NATS_URL: nats.url,
+    NATS_OPERATOR_SEED: natsOperatorSeed,
     CLICKHOUSE_URL: clickhouse.url,
     SECRET_KEY: randomBytes(32).toString('base64'),
     EGRESS_ALLOW: '127.0.0.0/8,::1/128',
@@ -79,7 +86,7 @@ export async function startPicket(t: Teardown, options: PicketOptions = {}): Pro
 
   const tokens = new Map<string, Promise<string>>()
   const tokenOf = (region: string) => {
-    const token = tokens.get(region) ?? admin('probe-token', 'create', '--region', region)
+    const token = tokens.get(region) ?? admin('probe-token', 'create', '--region', region, '--reusable')
     tokens.set(region, token)
     return token
   }
@@ -102,7 +109,7 @@ export async function startPicket(t: Teardown, options: PicketOptions = {}): Pro
         ...env,
       },
     })
-    const probe = Object.assign(program, { region, token })
+    const probe = Object.assign(program, { region, token, dataDir })
     probes.push(probe)
     await program.untilEvent('connected')
     return probe

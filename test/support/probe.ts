@@ -5,11 +5,16 @@ import { type Program, startProgram } from './processes.ts'
 import type { Teardown } from './teardown.ts'
 
 /** A real probe as its own process, allowed to check this machine. `env` comes on top of what every test needs. */
-export function startProbe(t: Teardown, fleetUrl: string, env: Record<string, string> = {}): Program {
+export function startProbe(
+  t: Teardown,
+  fleetUrl: string,
+  env: Record<string, string> = {},
+  program = 'dist/probe-agent.js',
+): Program {
   const dataDir = mkdtempSync(join(tmpdir(), 'picket-probe-'))
   t.teardown(() => rmSync(dataDir, { recursive: true, force: true }))
   return startProgram(t, {
-    program: 'dist/probe-agent.js',
+    program,
     env: {
       FLEET_URL: fleetUrl,
       PROBE_TOKEN: 'prb_test',

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { isAbsolute } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Teardown } from './teardown.ts'
@@ -6,7 +7,7 @@ import type { Teardown } from './teardown.ts'
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
 export type ProgramOptions = {
-  /** below the repository, e.g. `dist/control-plane.js` (made by `npm run build`) */
+  /** below the repository, e.g. `dist/control-plane.js` (made by `npm run build`), or the whole path of an executable */
   program: string
   args?: string[]
   /** nothing else but PATH is passed on */
@@ -48,7 +49,10 @@ export function startProgram(t: Teardown, options: ProgramOptions): Program {
     listeners = new Set()
     const mine = lines
     const tell = listeners
-    child = spawn(process.execPath, ['--enable-source-maps', `${ROOT}${options.program}`, ...(options.args ?? [])], {
+    const { program, args = [] } = options
+    const node = [process.execPath, '--enable-source-maps', `${ROOT}${program}`]
+    const [command = '', ...before] = isAbsolute(program) ? [program] : node
+    child = spawn(command, [...before, ...args], {
       cwd: ROOT,
       env: { PATH: process.env.PATH, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],

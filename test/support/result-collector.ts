@@ -1,5 +1,7 @@
 import { jetstreamManager } from '@nats-io/jetstream'
-import { connect, nanos } from '@nats-io/transport-node'
+import { nanos } from '@nats-io/transport-node'
+import { connectNats } from '../../control-plane/platform/nats.ts'
+import type { NatsOperator } from '../../control-plane/platform/nats-operator.ts'
 import { type Result, ResultBatch } from '../../proto/gen/probe/v1/result.ts'
 import { LATE_STREAM, RESULTS_STREAM } from '../../shared/subjects.ts'
 import type { Teardown } from './teardown.ts'
@@ -16,8 +18,12 @@ export type ResultCollector = {
 }
 
 /** Makes the two streams of results on a NATS server and reads what they hold. */
-export async function collectResults(t: Teardown, natsUrl: string): Promise<ResultCollector> {
-  const connection = await connect({ servers: natsUrl, maxReconnectAttempts: -1, reconnectTimeWait: 100 })
+export async function collectResults(
+  t: Teardown,
+  natsUrl: string,
+  operator: NatsOperator | null = null,
+): Promise<ResultCollector> {
+  const { connection } = await connectNats(natsUrl, 'collector', operator)
   t.teardown(() => connection.close())
   const manager = await jetstreamManager(connection)
   for (const name of [RESULTS_STREAM, LATE_STREAM]) {

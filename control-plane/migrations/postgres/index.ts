@@ -10,6 +10,7 @@ import * as incidents from './0008-incidents.ts'
 import * as relay from './0009-relay.ts'
 import * as silences from './0010-silences.ts'
 import * as reminders from './0011-reminders.ts'
+import * as probeCredentials from './0013-probe-credentials.ts'
 
 /** In order. A migration that has landed is never edited; the next one mends it. */
 const MIGRATIONS = {
@@ -24,6 +25,7 @@ const MIGRATIONS = {
   '0009-relay': relay,
   '0010-silences': silences,
   '0011-reminders': reminders,
+  '0013-probe-credentials': probeCredentials,
 }
 
 /**

@@ -1,5 +1,6 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { type NatsOperator, serverConfiguration } from '../../../control-plane/platform/nats-operator.ts'
 import { type Engine, spawnBound, stopStale, tail } from './process.ts'
 
 export type NatsOptions = {
@@ -8,6 +9,8 @@ export type NatsOptions = {
   logFile: string
   /** 0: any free port */
   port: number
+  /** null: whoever connects may do everything */
+  operator: NatsOperator | null
 }
 
 const START_TIMEOUT_MS = 15_000
@@ -22,7 +25,9 @@ export async function startNats(options: NatsOptions): Promise<Engine & { port: 
   rmSync(portsDir, { recursive: true, force: true })
   mkdirSync(portsDir)
   const configFile = join(dataDir, 'nats.conf')
-  writeFileSync(configFile, configuration(dataDir, options.port, pidFile, portsDir))
+  const { operator } = options
+  writeFileSync(configFile, `${configuration(dataDir, options.port, pidFile, portsDir)}${rights(operator, dataDir)}`)
+  if (operator) adoptStreams(join(dataDir, 'jetstream/jetstream'), operator.main.publicKey)
 
   const server = spawnBound({
     command: 'nats-server',
@@ -61,6 +66,15 @@ ports_file_dir: ${quote(portsDir)}
 max_payload: 4MB
 jetstream { store_dir: ${quote(join(dataDir, 'jetstream'))} }
 `
+}
+
+const rights = (operator: NatsOperator | null, dataDir: string) =>
+  operator === null ? '' : serverConfiguration(operator, join(dataDir, 'accounts'))
+
+/** What was stored before there were accounts is now in ours. */
+function adoptStreams(storeDir: string, account: string): void {
+  const [before, ours] = [join(storeDir, '$G'), join(storeDir, account)]
+  if (existsSync(before) && !existsSync(ours)) renameSync(before, ours)
 }
 
 /** The server writes a file with its addresses once it listens. */

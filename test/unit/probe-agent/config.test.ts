@@ -6,7 +6,7 @@ const ENOUGH = { FLEET_URL: 'picket.example.com:9090', PROBE_TOKEN: 'prb_abc' }
 t.test('a probe needs an address and a token; the rest has defaults', async t => {
   t.match(readConfig(ENOUGH), {
     fleetUrl: 'picket.example.com:9090',
-    fleetTls: false,
+    fleetTls: null,
     token: 'prb_abc',
     maxConcurrentChecks: 1000,
     spoolMaxBytes: 1024 ** 3,
@@ -21,12 +21,13 @@ t.test('what is wrong is said in one sentence with the name of the variable', as
     [{ FLEET_URL: '' }, /^FLEET_URL is not set$/],
     [{ FLEET_URL: 'https://picket.example.com' }, /^FLEET_URL holds "https.*host:port/],
     [{ FLEET_URL: 'host:70000' }, /^FLEET_URL holds/],
-    [{ PROBE_TOKEN: '' }, /^PROBE_TOKEN is not set$/],
     [{ PROBE_TOKEN: 'secret' }, /^PROBE_TOKEN has to be an enrolment token; it begins with prb_$/],
     [{ MAX_CONCURRENT_CHECKS: '0' }, /^MAX_CONCURRENT_CHECKS is "0"/],
     [{ SELF_TEST_TARGETS: '9.9.9.9' }, /^SELF_TEST_TARGETS holds "9.9.9.9"/],
     [{ LOG_LEVEL: 'loud' }, /^LOG_LEVEL is "loud"/],
     [{ FLEET_TLS: 'yes' }, /^FLEET_TLS is "yes"/],
+    [{ FLEET_TLS_CA: '/nowhere' }, /^FLEET_TLS_CA is "\/nowhere", which cannot be read: ENOENT$/],
+    [{ FLEET_TLS_CERT: 'package.json' }, /^FLEET_TLS_CERT and FLEET_TLS_KEY have to be set together$/],
   ]
   for (const [env, message] of rows) t.throws(() => readConfig({ ...ENOUGH, ...env }), { message })
 })

@@ -24,7 +24,10 @@ export const protobufPackage = "picket.probe.v1";
 
 export const protobufFileName = "probe/v1/fleet.proto";
 
-/** The stream between a probe and the control plane. The probe opens it with metadata `authorization: Bearer prb_…`. */
+/**
+ * The stream between a probe and the control plane. The probe opens it with metadata `authorization: Bearer prs_…`, its
+ * own secret, and `enrolment-token: prb_…`, which brings in a secret that the control plane does not know yet.
+ */
 
 export enum RegionState {
   /** PENDING - no counting result yet */
@@ -97,6 +100,9 @@ export interface FleetMessage {
     /** only to a probe with the capability "screenshot" */
     { $case: "takeScreenshot"; value: TakeScreenshot }
     | { $case: "screenshotDifference"; value: ScreenshotDifference }
+    | //
+    /** in time before those of the welcome end */
+    { $case: "natsCredentials"; value: NatsCredentials }
     | undefined;
 }
 
@@ -104,7 +110,7 @@ export interface Welcome {
   probeId: string;
   region: string;
   natsUrl: string;
-  /** empty: none needed */
+  /** text of a creds file, for one hour; empty: none needed */
   natsCredentials: string;
   heartbeatIntervalMs: number;
   /** no message for so long: the link is dead */
@@ -224,6 +230,10 @@ export interface TakeScreenshot {
 export interface ScreenshotDifference {
   monitorId: string;
   difference?: number | undefined;
+}
+
+export interface NatsCredentials {
+  credentials: string;
 }
 
 export interface HeartbeatAck {
@@ -677,6 +687,9 @@ export const FleetMessage: MessageFns<FleetMessage> = {
       case "screenshotDifference":
         ScreenshotDifference.encode(message.body.value, writer.uint32(74).fork()).join();
         break;
+      case "natsCredentials":
+        NatsCredentials.encode(message.body.value, writer.uint32(82).fork()).join();
+        break;
     }
     return writer;
   },
@@ -767,6 +780,14 @@ export const FleetMessage: MessageFns<FleetMessage> = {
               $case: "screenshotDifference",
               value: ScreenshotDifference.decode(reader, reader.uint32()),
             };
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.body = { $case: "natsCredentials", value: NatsCredentials.decode(reader, reader.uint32()) };
             continue;
           }
         }
@@ -1989,6 +2010,52 @@ export const ScreenshotDifference: MessageFns<ScreenshotDifference> = {
             }
 
             message.difference = reader.double();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseNatsCredentials(): NatsCredentials {
+  return { credentials: "" };
+}
+
+export const NatsCredentials: MessageFns<NatsCredentials> = {
+  encode(message: NatsCredentials, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.credentials !== "") {
+      writer.uint32(10).string(message.credentials);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): NatsCredentials {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNatsCredentials();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.credentials = reader.string();
             continue;
           }
         }

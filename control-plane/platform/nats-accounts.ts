@@ -1,0 +1,53 @@
+import { connect, jwtAuthenticator } from '@nats-io/transport-node'
+import { nowMs } from './clock.ts'
+import { accountJwts, type NatsOperator, ownUser } from './nats-operator.ts'
+
+/** Ids of probes that are out, by region. */
+export type RevokedProbes = ReadonlyMap<string, readonly string[]>
+
+export type NatsAccounts = {
+  /**
+   * Tells the servers what the accounts are and who is out; whoever is out loses its connection at once. What they were
+   * told already is not told again, unless the connection was lost meanwhile. Rejects when they do not take it.
+   */
+  publish(revoked: RevokedProbes): Promise<void>
+  close(): Promise<void>
+}
+
+const UPDATE = '$SYS.REQ.CLAIMS.UPDATE'
+const WITHIN_MS = 2_000
+
+/** Connects as a user of the system account. The servers' resolver has to be of type `full`. */
+export async function connectAccounts(servers: string[], operator: NatsOperator): Promise<NatsAccounts> {
+  const { jwt, seed } = ownUser(operator.system, 'accounts', nowS())
+  const connection = await connect({
+    servers,
+    name: 'accounts',
+    authenticator: jwtAuthenticator(jwt, new TextEncoder().encode(seed)),
+    maxReconnectAttempts: -1,
+    ignoreAuthErrorAbort: true,
+    reconnectTimeWait: 500,
+    timeout: 5_000,
+  })
+  const told = new Map<string, string>()
+  const forget = async () => {
+    for await (const { type } of connection.status()) if (type === 'reconnect') told.clear()
+  }
+  forget()
+  return {
+    async publish(revoked) {
+      const known = new Map(accountJwts(operator, 0, revoked).map(account => [account.publicKey, account.jwt]))
+      for (const { publicKey, jwt: text } of accountJwts(operator, nowS(), revoked)) {
+        const content = known.get(publicKey) ?? ''
+        if (told.get(publicKey) === content) continue
+        const answer = await connection.request(UPDATE, text, { timeout: WITHIN_MS })
+        const { error } = answer.json<{ error?: { description?: string } }>()
+        if (error) throw new Error(`NATS does not take an account: ${error.description}`)
+        told.set(publicKey, content)
+      }
+    },
+    close: () => connection.close(),
+  }
+}
+
+const nowS = () => Math.floor(nowMs() / 1_000)

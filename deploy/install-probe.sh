@@ -1,0 +1,90 @@
+#!/bin/sh
+# Installs or updates a Picket probe as a systemd service, after verifying checksums.
+#
+#   FLEET_URL=fleet.picket.example.com:443 PROBE_TOKEN=prb_… sh install-probe.sh --from https://example.com/picket/0.1.0
+#
+# --from    the folder that `npm run build:probe` filled: a URL, or a path (default: where this script lies)
+# --sha256  the executable's checksum, learned another way; then the folder need not be trusted
+# DESTDIR   installs below this folder and starts nothing, as packagers do
+#
+# FLEET_URL, FLEET_TLS (default on) and PROBE_TOKEN are written to /etc/picket/probe.env on the first installation only.
+set -eu
+
+fail() {
+  echo "install-probe: $1" >&2
+  exit 1
+}
+
+from=$(dirname "$0")
+sha256=''
+while [ $# -gt 0 ]; do
+  [ $# -ge 2 ] || fail "$1 wants a value"
+  case $1 in
+    --from) from=$2 ;;
+    --sha256) sha256=$2 ;;
+    *) fail "unknown: $1" ;;
+  esac
+  shift 2
+done
+
+destdir=${DESTDIR:-}
+settings=$destdir/etc/picket/probe.env
+[ -n "$destdir" ] || [ "$(id -u)" -eq 0 ] || fail 'only root may install a service; run it with sudo'
+[ -n "$destdir" ] || [ -d /run/systemd/system ] || fail 'systemd does not run here'
+[ "$(uname -s)" = Linux ] || fail 'the executable is for Linux'
+case $(uname -m) in
+  x86_64 | amd64) platform=linux-x64 ;;
+  aarch64 | arm64) platform=linux-arm64 ;;
+  *) fail "there is no executable for $(uname -m)" ;;
+esac
+if [ ! -e "$settings" ] && { [ -z "${FLEET_URL:-}" ] || [ -z "${PROBE_TOKEN:-}" ]; }; then
+  fail 'set FLEET_URL and PROBE_TOKEN: npm run admin -- probe-token create --region <region>'
+fi
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+
+fetch() {
+  case $from in
+    https://* | http://*) curl --fail --silent --show-error --location --output "$work/$1" "$from/$1" ;;
+    *) cp "$from/$1" "$work/$1" ;;
+  esac || fail "$from/$1 cannot be had"
+}
+
+executable=picket-probe-$platform
+unit=picket-probe.service
+for name in SHA256SUMS "$executable" "$unit"; do fetch "$name"; done
+
+# A file that the list does not name is as bad as one that differs.
+verify() {
+  expected=$(awk -v name="$1" '$2 == name { print $1 }' "$work/SHA256SUMS")
+  actual=$(sha256sum "$work/$1" | cut -d ' ' -f 1)
+  [ -n "$expected" ] || fail "SHA256SUMS does not name $1"
+  [ "$expected" = "$actual" ] || fail "$1 is not what SHA256SUMS says; nothing was installed"
+}
+verify "$unit"
+verify "$executable"
+[ -z "$sha256" ] || [ "$sha256" = "$actual" ] || fail "$executable does not have that checksum; nothing was installed"
+
+mkdir -p "$destdir/usr/local/bin" "$destdir/etc/systemd/system" "$destdir/etc/picket"
+# Beside it first, so that a running probe keeps the file that it was started from.
+install -m 0755 "$work/$executable" "$destdir/usr/local/bin/.picket-probe.new"
+mv -f "$destdir/usr/local/bin/.picket-probe.new" "$destdir/usr/local/bin/picket-probe"
+install -m 0644 "$work/$unit" "$destdir/etc/systemd/system/$unit"
+if [ ! -e "$settings" ]; then
+  (
+    umask 077
+    printf 'FLEET_URL=%s\nFLEET_TLS=%s\nPROBE_TOKEN=%s\n' "$FLEET_URL" "${FLEET_TLS:-on}" "$PROBE_TOKEN" >"$settings"
+  )
+fi
+
+version=$("$destdir/usr/local/bin/picket-probe" --version)
+if [ -n "$destdir" ]; then
+  echo "picket-probe $version is installed below $destdir"
+  exit 0
+fi
+systemctl daemon-reload
+systemctl enable --quiet picket-probe
+systemctl restart picket-probe
+echo "picket-probe $version runs; its log: journalctl -u picket-probe -f"

@@ -1,0 +1,74 @@
+import t from 'tap'
+import { revokeProbe } from '../../control-plane/fleet/enrolment-actions.ts'
+import { newOperatorSeed, operatorOf } from '../../control-plane/platform/nats-operator.ts'
+import { execute } from '../../control-plane/platform/postgres.ts'
+import { LATE_STREAM } from '../../shared/subjects.ts'
+import { createTestFleet, FAST } from '../support/fleet.ts'
+import { startProbe } from '../support/probe.ts'
+import { collectResults } from '../support/result-collector.ts'
+import { startTarget } from '../support/target.ts'
+import type { Teardown } from '../support/teardown.ts'
+import { insertMonitor } from '../support/verdict.ts'
+import { waitFor } from '../support/wait.ts'
+
+/** A fleet process and a real probe that checks one monitor each second, NATS in operator mode. */
+async function setUp(t: Teardown, credentialsMs: number) {
+  const operator = operatorOf(newOperatorSeed())
+  const [fleet, target] = await Promise.all([createTestFleet(t, undefined, operator), startTarget(t)])
+  const collector = await collectResults(t, fleet.nats.servers[0]!, operator)
+  const monitorId = await insertMonitor(fleet.db, fleet.projectId, { regions: ['eu-west'], intervalSeconds: 1 })
+  await execute(fleet.db, 'UPDATE monitors SET url = ? WHERE id = ?', [target.url, monitorId])
+  const { port, metrics } = await fleet.start({ ...FAST, credentialsMs })
+  const probe = startProbe(t, `127.0.0.1:${port}`, { PROBE_TOKEN: await fleet.token() })
+  const { probe_id: probeId } = await probe.untilEvent('connected')
+  return { fleet, collector, monitorId, probe, probeId: String(probeId), target, metrics }
+}
+
+t.test('credentials for NATS are renewed before they end, and no result is lost or late', async t => {
+  const { collector, monitorId, probe, target } = await setUp(t, 2_000)
+  const results = await collector.atLeast(7, monitorId)
+  // the first check is made at once, outside the slots
+  const slots = results.slice(1, 7).map(result => result.scheduledAtMs / 1_000)
+  const first = slots[0]!
+  t.same(
+    slots.map(slot => Math.round(slot - first)),
+    [0, 1, 2, 3, 4, 5],
+    'each second has its result, twice as long as a credential is good',
+  )
+  t.same(await collector.results(LATE_STREAM), [])
+  t.same(
+    probe.lines.filter(line => line.event === 'nats_away'),
+    [],
+    'NATS was not away for a moment',
+  )
+  t.ok(target.requests.length >= 7)
+})
+
+t.test('a revoked probe is out within 5 s, on gRPC and on NATS', async t => {
+  const { fleet, collector, monitorId, probe, probeId } = await setUp(t, 3_600_000)
+  await collector.atLeast(1, monitorId)
+  const startedMs = performance.now()
+  await revokeProbe(fleet.db, probeId)
+  const took = async (event: string) => {
+    await probe.untilEvent(event)
+    return Math.round(performance.now() - startedMs)
+  }
+  const [grpcMs, natsMs] = await Promise.all([took('disconnected'), took('nats_away')])
+  t.comment(`out after ${grpcMs} ms on gRPC and ${natsMs} ms on NATS`)
+  t.ok(grpcMs < 5_000 && natsMs < 5_000)
+  t.match(
+    probe.lines.find(line => line.event === 'disconnected'),
+    { reason: 'this probe was revoked' },
+  )
+  t.notOk((await fleet.epoch()).probeIds.includes(probeId), 'it has no work any more')
+  const { length } = await collector.results()
+  await waitFor(() => performance.now() - startedMs > 2_000, { label: 'time for more results' })
+  t.equal((await collector.results()).length, length, 'and none of its results comes in')
+
+  await probe.stop()
+  probe.start()
+  t.match(await probe.untilEvent('disconnected'), { reason: /this probe was revoked/ })
+  await probe.stop()
+  probe.start({ PROBE_TOKEN: await fleet.token() })
+  t.not((await probe.untilEvent('connected')).probe_id, probeId, 'a new token lets it in as another probe')
+})

@@ -1,0 +1,108 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { execute } from '../../control-plane/platform/postgres.ts'
+import { createAuthority, type KeyPair } from '../support/certificates.ts'
+import { all, connectProbe, createTestFleet, FAST } from '../support/fleet.ts'
+import { startProbe } from '../support/probe.ts'
+import { insertMonitor } from '../support/verdict.ts'
+
+const authority = createAuthority(t)
+const stranger = createAuthority(t)
+const fleet = await createTestFleet(t)
+const folder = t.testdir({})
+
+/** The path of a file that holds this. */
+function file(name: string, text: string): string {
+  const path = join(folder, name)
+  writeFileSync(path, text)
+  return path
+}
+
+const tlsOf = ({ key, cert }: KeyPair, clientCa: string | null) => ({
+  key: Buffer.from(key),
+  cert: Buffer.from(cert),
+  clientCa: clientCa === null ? null : Buffer.from(clientCa),
+})
+const server = authority.issue('127.0.0.1', -1, 1)
+
+t.test('a probe speaks to a control plane whose certificate it can check, and to no other', async t => {
+  const { port } = await fleet.start(FAST, tlsOf(server, null))
+  const token = await fleet.token()
+  const run = (env: Record<string, string>) =>
+    startProbe(t, `127.0.0.1:${port}`, { PROBE_TOKEN: token, PROBE_NAME: Object.keys(env).join(), ...env })
+  const [right, wrong, none, plain] = [
+    run({ FLEET_TLS_CA: file('ca.pem', authority.ca) }),
+    run({ FLEET_TLS_CA: file('stranger.pem', stranger.ca) }),
+    run({ FLEET_TLS: 'on' }),
+    run({}),
+  ]
+  await right.untilEvent('connected')
+  for (const probe of [wrong, none, plain]) {
+    await probe.untilEvent('disconnected')
+    t.notOk(probe.lines.some(line => line.event === 'connected'))
+  }
+  t.match(
+    wrong.lines.find(line => line.event === 'disconnected'),
+    { reason: /certificate/ },
+  )
+})
+
+t.test('with an authority for clients, a probe without a certificate of it is refused', async t => {
+  const { port } = await fleet.start(FAST, tlsOf(server, authority.ca))
+  const env = { PROBE_TOKEN: await fleet.token(), FLEET_TLS_CA: file('ca.pem', authority.ca) }
+  const withPair = (name: string, { key, cert }: KeyPair) => ({
+    ...env,
+    PROBE_NAME: name,
+    FLEET_TLS_CERT: file(`${name}.crt`, cert),
+    FLEET_TLS_KEY: file(`${name}.key`, key),
+  })
+  const right = startProbe(t, `127.0.0.1:${port}`, withPair('right', authority.issue('probe', -1, 1)))
+  const others = [
+    startProbe(t, `127.0.0.1:${port}`, env),
+    startProbe(t, `127.0.0.1:${port}`, withPair('wrong', stranger.issue('probe', -1, 1))),
+  ]
+  await right.untilEvent('connected')
+  for (const probe of others) {
+    await probe.untilEvent('disconnected')
+    t.notOk(probe.lines.some(line => line.event === 'connected'))
+  }
+})
+
+t.test('a probe is told of the secrets of the monitors that it checks, and of no other’s', async t => {
+  const ids: string[] = []
+  for (let i = 0; i < 20; i++) {
+    const id = await insertMonitor(fleet.db, fleet.projectId, { regions: i < 18 ? ['eu-west'] : ['us-east'] })
+    await execute(fleet.db, 'UPDATE monitors SET url = ? WHERE id = ?', [`https://shop.example/secret-${id}`, id])
+    ids.push(id)
+  }
+  const { port } = await fleet.start(FAST)
+  const token = await fleet.token()
+  const first = connectProbe(t, port, token, { name: 'first' })
+  await first.ready()
+  const second = connectProbe(t, port, token, { name: 'second' })
+  await second.ready()
+  const told = all(second, 'assignments').flatMap(({ upserts }) => upserts.map(({ monitorId }) => monitorId))
+  t.ok(told.length > 0 && told.length < 18, `${told.length} of 18 monitors`)
+  const everything = JSON.stringify(second.messages)
+  for (const id of ids) t.equal(everything.includes(`secret-${id}`), told.includes(id))
+  t.notMatch(everything, /postgres(ql)?:\/\/|clickhouse|password/i, 'and of no database')
+})
+
+t.test('a probe keeps its secret for itself, and starts with it alone', async t => {
+  const { port } = await fleet.start(FAST)
+  const dataDir = join(folder, 'data')
+  const probe = startProbe(t, `127.0.0.1:${port}`, { PROBE_TOKEN: await fleet.token(), DATA_DIR: dataDir })
+  const { probe_id: probeId } = await probe.untilEvent('connected')
+  t.equal(statSync(join(dataDir, 'credential.json')).mode & 0o777, 0o600)
+  const { secret } = JSON.parse(readFileSync(join(dataDir, 'credential.json'), 'utf8'))
+  t.notMatch(JSON.stringify(probe.lines), secret.slice(4))
+  t.same(readdirSync(dataDir).sort(), ['credential.json', 'spool'])
+  await probe.stop()
+  probe.start({ PROBE_TOKEN: '' })
+  t.equal((await probe.untilEvent('connected')).probe_id, probeId)
+
+  const nothing = startProbe(t, `127.0.0.1:${port}`, { PROBE_TOKEN: '' })
+  await nothing.untilEvent('none').catch(() => {})
+  t.match(nothing.lines, [{ text: /PROBE_TOKEN is not set, and ".*" holds no credential.json/ }])
+})

@@ -1,0 +1,141 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { jetstream } from '@nats-io/jetstream'
+import { connect, credsAuthenticator, type NatsConnection } from '@nats-io/transport-node'
+import t from 'tap'
+import { connectNats, ensureStreams, type Nats } from '../../control-plane/platform/nats.ts'
+import { connectAccounts } from '../../control-plane/platform/nats-accounts.ts'
+import {
+  type NatsOperator,
+  newOperatorSeed,
+  operatorOf,
+  probeCredentials,
+} from '../../control-plane/platform/nats-operator.ts'
+import { createNatsObjects } from '../../control-plane/platform/objects.ts'
+import { startNats as startEngine } from '../../deploy/local/engines/nats.ts'
+import { inboxPrefixOf, lateSubject, resultSubject, runHintSubject, shotSubject } from '../../shared/subjects.ts'
+import { startNats } from '../support/nats.ts'
+import { waitFor } from '../support/wait.ts'
+
+const newOperator = () => operatorOf(newOperatorSeed())!
+const operator = newOperator()
+const server = await startNats(t, operator)
+const nats = await connectNats(server.url, 'test', operator)
+t.teardown(() => nats.close())
+await ensureStreams(nats.manager)
+
+type Options = { probeId?: string; lifetimeS?: number; by?: NatsOperator; inboxPrefix?: string }
+
+/** A probe of eu-west as it connects; never again when it is cut off. */
+async function connectAsProbe({ probeId = 'probe-1', lifetimeS = 60, by = operator, inboxPrefix }: Options = {}) {
+  const nowS = Math.floor(Date.now() / 1000)
+  const text = probeCredentials(by, { probeId, region: 'eu-west' }, { nowS, endsS: nowS + lifetimeS })
+  const connection = await connect({
+    servers: server.url,
+    inboxPrefix: inboxPrefix ?? inboxPrefixOf(probeId),
+    authenticator: credsAuthenticator(new TextEncoder().encode(text)),
+    reconnect: false,
+  })
+  t.teardown(() => connection.close())
+  return connection
+}
+
+const send = (probe: NatsConnection, subject: string) => jetstream(probe).publish(subject, 'x', { timeout: 1_000 })
+
+/** How many messages a stream holds, by subject. */
+async function held(stream: string, from: Nats = nats): Promise<Record<string, number>> {
+  const { state } = await from.manager.streams.info(stream, { subjects_filter: '>' })
+  return { ...state.subjects }
+}
+
+t.test('a probe publishes what its region’s probes do, and is refused everything else', async t => {
+  const probe = await connectAsProbe()
+  for (const subject of [resultSubject(3, 'eu-west'), lateSubject(3, 'eu-west'), shotSubject('eu-west')]) {
+    t.ok((await send(probe, subject)).seq > 0, subject)
+  }
+  const refused = [
+    resultSubject(3, 'us-east'),
+    lateSubject(3, 'us-east'),
+    shotSubject('us-east'),
+    runHintSubject('eu-west'),
+    '$JS.API.STREAM.DELETE.RESULTS',
+    '$JS.API.STREAM.INFO.RESULTS',
+    '$SYS.REQ.CLAIMS.UPDATE',
+    '_INBOX.probe-2.x',
+  ]
+  for (const subject of refused) await t.rejects(send(probe, subject), /Permissions Violation for Publish/, subject)
+  t.same(await held('RESULTS'), { [resultSubject(3, 'eu-west')]: 1 })
+})
+
+t.test('a probe hears its own acks and nothing of what others say', async t => {
+  const probe = await connectAsProbe()
+  for (const subject of ['RESULTS.>', 'HINT.>', '_INBOX.>', '_INBOX.probe-2.>', '>']) {
+    const refusal = new Promise(resolve => probe.subscribe(subject, { callback: error => resolve(error) }))
+    t.match(String(await refusal), /Permissions Violation for Subscription/, subject)
+  }
+  const thief = await connectAsProbe({ probeId: 'probe-2', inboxPrefix: inboxPrefixOf('probe-1') })
+  await t.rejects(send(thief, resultSubject(3, 'eu-west')), /Permissions Violation for Subscription/)
+})
+
+t.test('the ack of a result cannot be aimed at a stream or at another region', async t => {
+  await nats.js.publish(resultSubject(1, 'us-east'), 'kept')
+  const probe = await connectAsProbe()
+  const targets = ['$JS.API.STREAM.PURGE.RESULTS', '$JS.API.STREAM.PURGE.SHOTS', resultSubject(1, 'us-east')]
+  for (const reply of targets) probe.publish(resultSubject(4, 'eu-west'), 'x', { reply })
+  await send(probe, resultSubject(5, 'eu-west'))
+  t.match(await held('RESULTS'), {
+    [resultSubject(1, 'us-east')]: 1,
+    [resultSubject(3, 'eu-west')]: 2,
+    [resultSubject(4, 'eu-west')]: 3,
+  })
+  t.match(await held('SHOTS'), { [shotSubject('eu-west')]: 1 })
+})
+
+t.test('nobody comes in without a credential, with another operator’s, or with one that has ended', async t => {
+  await t.rejects(connect({ servers: server.url, reconnect: false }), /Authorization Violation/)
+  await t.rejects(connectNats(server.url, 'test', newOperator()), /Authorization Violation/)
+  await t.rejects(connectAsProbe({ by: newOperator() }), /Authorization Violation/)
+  await t.rejects(connectAsProbe({ lifetimeS: -1 }), /Authorization Violation|expired/i)
+  const probe = await connectAsProbe({ lifetimeS: 2 })
+  t.match(String(await probe.closed()), /expired/i, 'one that ends while it is in use')
+})
+
+t.test('a revoked probe is cut off at once and stays out, also when NATS restarts; others stay', async t => {
+  const accounts = await connectAccounts([server.url], operator)
+  t.teardown(() => accounts.close())
+  const [revoked, other] = [await connectAsProbe(), await connectAsProbe({ probeId: 'probe-2' })]
+  await accounts.publish(new Map())
+  await send(revoked, resultSubject(3, 'eu-west'))
+  const startedMs = performance.now()
+  await accounts.publish(new Map([['eu-west', ['probe-1']]]))
+  t.match(String(await revoked.closed()), /revoked/i)
+  t.comment(`cut off by NATS after ${Math.round(performance.now() - startedMs)} ms`)
+  t.ok(performance.now() - startedMs < 5_000)
+  await send(other, resultSubject(3, 'eu-west'))
+  await t.rejects(connectAsProbe(), /Authorization Violation|revoked/i)
+
+  await server.restart()
+  await t.rejects(connectAsProbe(), /Authorization Violation|revoked/i)
+  await connectAsProbe({ probeId: 'probe-2' })
+})
+
+t.test('streams and screenshots of an installation from before operator mode are still there after it', async t => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'picket-nats-'))
+  t.teardown(() => rmSync(dataDir, { recursive: true, force: true }))
+  const options = { dataDir, logFile: join(dataDir, 'nats.log'), port: 0 }
+  const before = await startEngine({ ...options, operator: null })
+  const open = await connectNats(before.url, 'test')
+  await ensureStreams(open.manager)
+  await open.js.publish(resultSubject(1, 'us-east'), 'kept')
+  await createNatsObjects(open, 'SCREENSHOTS').put('a', Buffer.from('picture'), 'image/png')
+  await open.close()
+  await before.stop()
+
+  const after = await startEngine({ ...options, operator })
+  t.teardown(() => after.stop())
+  const closed = await connectNats(after.url, 'test', operator)
+  t.teardown(() => closed.close())
+  await waitFor(async () => (await held('RESULTS', closed))[resultSubject(1, 'us-east')] === 1)
+  t.same(await createNatsObjects(closed, 'SCREENSHOTS').get('a'), Buffer.from('picture'))
+})

@@ -1,0 +1,96 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { jetstreamManager } from '@nats-io/jetstream'
+import { connect } from '@nats-io/transport-node'
+import t from 'tap'
+import { buildProbe } from '../../deploy/probe/build.mjs'
+import { Outcome } from '../../proto/gen/probe/v1/result.ts'
+import { Screenshot } from '../../proto/gen/probe/v1/screenshot.ts'
+import { SHOTS_STREAM } from '../../shared/subjects.ts'
+import { chromiumPath } from '../support/browser.ts'
+import { assignment, checkSpec, startFleetServer } from '../support/fleet-server.ts'
+import { startNats } from '../support/nats.ts'
+import { hasOwnNetwork } from '../support/own-network.ts'
+import { startProbe } from '../support/probe.ts'
+import { startProgram } from '../support/processes.ts'
+import { collectResults } from '../support/result-collector.ts'
+import { startTarget } from '../support/target.ts'
+import { waitFor } from '../support/wait.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'picket-executable-'))
+t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+/** In a folder of its own, so that nothing of the checkout lies beside it. */
+const executable = await buildProbe(folder)
+
+t.test('npm run build:probe makes one executable, what installs it and the checksums of both', async t => {
+  const [script, unit] = ['install-probe.sh', 'picket-probe.service']
+  t.same(readdirSync(folder).sort(), ['SHA256SUMS', script, basename(executable), unit].sort())
+  t.match(execFileSync('sha256sum', ['-c', 'SHA256SUMS'], { cwd: folder, encoding: 'utf8' }), /(.+: OK\n){3}/)
+  t.match(execFileSync(executable, ['--version'], { encoding: 'utf8', env: {} }), /^\d+\.\d+\.\d+\n$/)
+  const destdir = mkdtempSync(join(tmpdir(), 'picket-installed-'))
+  t.teardown(() => rmSync(destdir, { recursive: true }))
+  const env = { PATH: process.env.PATH, DESTDIR: destdir, FLEET_URL: 'fleet.example.com:443', PROBE_TOKEN: 'prb_x' }
+  const said = execFileSync('sh', [join(folder, script)], { encoding: 'utf8', env })
+  t.match(said, /^picket-probe \d+\.\d+\.\d+ is installed below/)
+})
+
+t.test('the executable checks, judges large pages in its thread and takes screenshots', async t => {
+  const nats = await startNats(t)
+  const collector = await collectResults(t, nats.url)
+  const shots = await keepScreenshots(nats.url)
+  const [large, failing] = await Promise.all([startTarget(t), startTarget(t)])
+  large.behave({ kind: 'answer', status: 200, body: `${'<p>shop</p>'.repeat(40_000)}the end` })
+  failing.behave({ kind: 'answer', status: 503, headers: { 'content-type': 'text/html' }, body: '<h1>Closed</h1>' })
+  const fleet = await startFleetServer(t, { natsUrl: nats.url })
+  const probe = startProbe(t, fleet.url, { CHROMIUM_PATH: chromiumPath() }, executable)
+  const { capabilities } = await fleet.hello(1)
+  t.ok(capabilities.includes('screenshot'))
+
+  const assertions = [{ type: 'body', operator: 'matches', value: '(shop|the)[^x]* end$' }]
+  const specs = {
+    'm-large': checkSpec(large.url, { assertions }),
+    'm-failing': checkSpec(failing.url, { screenshotOnFailure: true }),
+  }
+  await fleet.assign({
+    upserts: Object.entries(specs).map(([id, spec]) => assignment(id, spec, { checkAtOnce: true })),
+  })
+  const [judged] = await collector.atLeast(1, 'm-large')
+  t.match(judged, { outcome: Outcome.UP, statusCode: 200, error: undefined })
+  const [down] = await collector.atLeast(1, 'm-failing')
+  t.match(down, { outcome: Outcome.DOWN, statusCode: 503 })
+  const shot = await waitFor(() => shots.first(), { label: 'a screenshot', timeoutMs: 20_000 })
+  t.match(shot, { contentType: 'image/jpeg', order: { monitorId: 'm-failing' } })
+  t.ok(shot.image.length > 2_000, 'a picture')
+  await shots.close()
+  t.equal(await probe.stop(), 0, 'it drains and ends')
+})
+
+async function keepScreenshots(url: string) {
+  const connection = await connect({ servers: url })
+  const { streams } = await jetstreamManager(connection)
+  await streams.add({ name: SHOTS_STREAM, subjects: [`${SHOTS_STREAM}.*`] })
+  return {
+    async first() {
+      const { state } = await streams.info(SHOTS_STREAM)
+      const message = state.messages > 0 && (await streams.getMessage(SHOTS_STREAM, { seq: state.first_seq }))
+      return message ? Screenshot.decode(message.data) : null
+    },
+    close: () => connection.close(),
+  }
+}
+
+// A machine that gives no test a network of its own lets nobody change what its kernel allows.
+if (hasOwnNetwork()) {
+  t.test('the executable pings through the kernel’s socket, with no other program', async t => {
+    const allowed = 'echo "0 0" > /proc/sys/net/ipv4/ping_group_range && exec "$0"'
+    const asRoot = process.getuid?.() === 0 ? [] : ['--map-root-user']
+    const probe = startProgram(t, {
+      program: '/usr/bin/unshare',
+      args: ['--net', ...asRoot, 'sh', '-c', allowed, executable],
+      env: { FLEET_URL: '127.0.0.1:1', PROBE_TOKEN: 'prb_x', DATA_DIR: join(folder, 'data'), CHROMIUM_PATH: 'off' },
+    })
+    t.match(await probe.untilEvent('icmp'), { ipv4: 'socket' })
+  })
+}

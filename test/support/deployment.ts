@@ -1,0 +1,42 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parse, parseAllDocuments } from 'yaml'
+
+export const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+
+/** A file of the repository as text. */
+export const textOf = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+
+// biome-ignore lint/suspicious/noExplicitAny: configuration of every kind
+export const yamlOf = (path: string): any => parse(textOf(path), { merge: true })
+
+export type Manifest = {
+  path: string
+  apiVersion: string
+  kind: string
+  metadata: { name: string }
+  // biome-ignore lint/suspicious/noExplicitAny: resources of every kind
+  [key: string]: any
+}
+
+/** Everything below deploy/kubernetes, kustomizations too. */
+export function manifests(): Manifest[] {
+  const folder = 'deploy/kubernetes'
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter(name => name.endsWith('.yaml'))
+    .sort()
+    .flatMap(name => {
+      const path = join(folder, name)
+      return parseAllDocuments(textOf(path)).map(document => ({ ...document.toJS(), path }))
+    })
+}
+
+/** The variables that a program reads. */
+export function variablesOf(program: 'control-plane' | 'probe-agent'): Set<string> {
+  return new Set(
+    [...textOf(`${program}/config.ts`).matchAll(/'([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)'/g)].map(found => found[1]!),
+  )
+}
+
+export const VERSION: string = JSON.parse(textOf('package.json')).version

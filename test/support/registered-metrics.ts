@@ -1,0 +1,35 @@
+import { sources } from '../rules/source.ts'
+
+export type RegisteredMetric = { name: string; type: string; labels: string[] }
+
+const CALL = /\.(counter|gauge|histogram)\(\s*'(picket_\w+)'/g
+
+/** Every metric that the programs register, by name: read from the source, since no one process has all of them. */
+export function registeredMetrics(): RegisteredMetric[] {
+  return sources('control-plane', 'probe-agent', 'shared')
+    .flatMap(({ code }) => [...code.matchAll(CALL)].map(match => metricOf(match, code)))
+    .sort((a, b) => a.name.localeCompare(b.name))
+}
+
+/** After the help text only labels are texts: buckets are numbers. */
+function metricOf(match: RegExpMatchArray, code: string): RegisteredMetric {
+  const [start, type = '', name = ''] = match
+  const rest = code.slice(match.index! + start.length)
+  const [_help, ...labels] = [...callOf(rest).matchAll(/'([^']*)'/g)].map(text => text[1] ?? '')
+  return { name, type, labels }
+}
+
+/** Up to the bracket that closes the call. */
+function callOf(text: string): string {
+  let depth = 1
+  let isText = false
+  for (let at = 0; at < text.length; at++) {
+    const sign = text[at]
+    if (sign === "'") isText = !isText
+    if (isText) continue
+    if (sign === '(') depth++
+    if (sign === ')') depth--
+    if (depth === 0) return text.slice(0, at)
+  }
+  return text
+}

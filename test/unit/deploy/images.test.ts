@@ -1,0 +1,82 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { DockerfileParser } from 'dockerfile-ast'
+import { validate } from 'dockerfile-utils'
+import { build } from 'esbuild'
+import t from 'tap'
+import { ROOT, textOf } from '../../support/deployment.ts'
+
+const IMAGES = {
+  'deploy/control-plane.Dockerfile': {
+    entryPoints: ['control-plane/main.ts', 'control-plane/admin.ts'],
+    also: [] as string[],
+  },
+  'deploy/probe-agent.Dockerfile': {
+    entryPoints: ['probe-agent/main.ts', 'probe-agent/judging-thread.ts', 'probe-agent/screenshots/main.ts'],
+    // the browser's package is for `npm start`; an image has chromium of its distribution, or none
+    also: ['koffi', '@sparticuz/chromium'],
+  },
+}
+
+for (const [path, { entryPoints, also }] of Object.entries(IMAGES)) {
+  t.test(`${path} is well formed, runs without rights and copies what there is`, async t => {
+    const text = textOf(path)
+    t.same(validate(text), [])
+    const instructions = DockerfileParser.parse(text).getInstructions()
+    const last = instructions.findLastIndex(one => one.getKeyword() === 'FROM')
+    const final = instructions.slice(last)
+    const argumentsOf = (keyword: string, among = final) =>
+      among.filter(one => one.getKeyword() === keyword).map(one => one.getArgumentsContent() ?? '')
+    t.same(argumentsOf('USER'), ['1000:1000'])
+    t.same(
+      argumentsOf('FROM', instructions).filter(from => !/^node:\$\{NODE_VERSION\}-bookworm-slim( AS \w+)?$/.test(from)),
+      [],
+    )
+    t.match(argumentsOf('ARG', instructions)[0], /^NODE_VERSION=\d+$/)
+    const copied = argumentsOf('COPY', instructions).flatMap(line => line.split(/\s+/).slice(0, -1))
+    t.same(
+      copied.filter(word => !word.startsWith('--') && !word.startsWith('/') && !existsSync(join(ROOT, word))),
+      [],
+    )
+    const programs = [...textOf('deploy/local/build.mjs').matchAll(/^ {2}'?([\w-]+)'?: '[\w/-]+\.ts',$/gm)]
+    const built = new Set(programs.map(found => `/picket/dist/${found[1]}.js`))
+    const files = copied.filter(word => word.endsWith('.js'))
+    t.equal(files.length, entryPoints.length)
+    t.same(
+      files.filter(file => !built.has(file)),
+      [],
+    )
+    t.match(textOf(path), /npm install --omit=dev --omit=optional/)
+  })
+
+  t.test(`${path} carries every package that its programs import`, async t => {
+    const { metafile } = await build({
+      absWorkingDir: ROOT,
+      entryPoints,
+      outdir: 'dist',
+      bundle: true,
+      packages: 'external',
+      platform: 'node',
+      format: 'esm',
+      metafile: true,
+      write: false,
+    })
+    const imports = Object.values(metafile.outputs).flatMap(output => output.imports.map(one => one.path))
+    const packages = new Set(
+      imports
+        .filter(name => !name.startsWith('node:'))
+        .map(name =>
+          name
+            .split('/')
+            .slice(0, name.startsWith('@') ? 2 : 1)
+            .join('/'),
+        ),
+    )
+    const { dependencies } = JSON.parse(textOf('package.json'))
+    t.ok(packages.size > 4)
+    t.same(
+      [...packages].filter(name => !(name in dependencies) && !also.includes(name)),
+      [],
+    )
+  })
+}

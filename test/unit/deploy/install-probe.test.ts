@@ -1,0 +1,125 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { ROOT } from '../../support/deployment.ts'
+import type { Teardown } from '../../support/teardown.ts'
+
+const SCRIPT = join(ROOT, 'deploy/install-probe.sh')
+const EXECUTABLE = `picket-probe-${process.platform}-${process.arch}`
+const UNIT = 'picket-probe.service'
+const TOLD = { FLEET_URL: 'fleet.example.com:443', PROBE_TOKEN: 'prb_secret' }
+
+type Offer = {
+  folder: string
+  root: string
+  sha256: string
+  install: (args?: string[], env?: object) => ReturnType<typeof run>
+}
+
+function run(args: string[], env: object) {
+  const { status, stdout, stderr } = spawnSync('sh', [SCRIPT, ...args], {
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH, ...env },
+  })
+  return { status, stdout, stderr }
+}
+
+/** A folder as the build fills it, with a small program in the place of the probe. */
+function offer(t: Teardown): Offer {
+  const [folder, root] = ['offer', 'root'].map(name => mkdtempSync(join(tmpdir(), `picket-${name}-`))) as [
+    string,
+    string,
+  ]
+  t.teardown(() => [folder, root].map(path => rmSync(path, { recursive: true })))
+  writeFileSync(join(folder, EXECUTABLE), '#!/bin/sh\necho 9.9.9\n')
+  copyFileSync(join(ROOT, 'deploy/systemd', UNIT), join(folder, UNIT))
+  writeFileSync(join(folder, 'SHA256SUMS'), execFileSync('sha256sum', [EXECUTABLE, UNIT], { cwd: folder }))
+  const sha256 = createHash('sha256')
+    .update(readFileSync(join(folder, EXECUTABLE)))
+    .digest('hex')
+  const install: Offer['install'] = (args = [], env = TOLD) =>
+    run(['--from', folder, ...args], { DESTDIR: root, ...env })
+  return { folder, root, sha256, install }
+}
+
+const installed = (root: string) => join(root, 'usr/local/bin/picket-probe')
+
+t.test('the script installs the probe, its unit and its settings, which only root may read', async t => {
+  const { root, sha256, install } = offer(t)
+  t.match(install(['--sha256', sha256]), { status: 0, stdout: /^picket-probe 9\.9\.9 is installed/, stderr: '' })
+  t.ok(existsSync(join(root, 'etc/systemd/system', UNIT)))
+  const settings = join(root, 'etc/picket/probe.env')
+  t.equal(readFileSync(settings, 'utf8'), 'FLEET_URL=fleet.example.com:443\nFLEET_TLS=on\nPROBE_TOKEN=prb_secret\n')
+  t.equal(statSync(settings).mode & 0o777, 0o600)
+})
+
+t.test('an update replaces the probe and leaves its settings', async t => {
+  const { folder, root, install } = offer(t)
+  install()
+  writeFileSync(join(folder, EXECUTABLE), '#!/bin/sh\necho 10.0.0\n')
+  writeFileSync(join(folder, 'SHA256SUMS'), execFileSync('sha256sum', [EXECUTABLE, UNIT], { cwd: folder }))
+  t.match(install([], {}), { status: 0, stdout: /10\.0\.0/ })
+  t.match(readFileSync(join(root, 'etc/picket/probe.env'), 'utf8'), /prb_secret/)
+})
+
+t.test('nothing is installed that is not what its checksum says, or is told too little', async t => {
+  const rows: [string, (offered: Offer) => ReturnType<typeof run>, RegExp][] = [
+    [
+      'a changed executable',
+      ({ folder, install }) => {
+        appendFileSync(join(folder, EXECUTABLE), '\n')
+        return install()
+      },
+      /picket-probe-\S+ is not what SHA256SUMS says; nothing was installed/,
+    ],
+    [
+      'a file that the list does not name',
+      ({ folder, install }) => {
+        writeFileSync(join(folder, 'SHA256SUMS'), `${'0'.repeat(64)}  other\n`)
+        return install()
+      },
+      /SHA256SUMS does not name/,
+    ],
+    [
+      'another checksum than the one told',
+      ({ install }) => install(['--sha256', '0'.repeat(64)]),
+      /not have that checksum/,
+    ],
+    [
+      'a missing file',
+      ({ folder, install }) => {
+        rmSync(join(folder, UNIT))
+        return install()
+      },
+      /cannot be had/,
+    ],
+    ['no token', ({ install }) => install([], { FLEET_URL: 'a:1' }), /set FLEET_URL and PROBE_TOKEN/],
+    ['an unknown option', ({ install }) => install(['--force', 'yes']), /unknown: --force/],
+  ]
+  for (const [what, attempt, sentence] of rows) {
+    const offered = offer(t)
+    const { status, stderr } = attempt(offered)
+    t.equal(status, 1, what)
+    t.match(stderr, sentence)
+    t.notOk(existsSync(installed(offered.root)), `${what}: nothing is there`)
+  }
+})
+
+t.test('any POSIX shell reads the script', async t => {
+  t.equal(spawnSync('sh', ['-n', SCRIPT]).status, 0)
+  t.notMatch(readFileSync(SCRIPT, 'utf8'), /\[\[|\blocal \b|\bfunction \b|\bpipefail\b/)
+  if (spawnSync('shellcheck', ['--version']).error) return
+  t.equal(spawnSync('shellcheck', [SCRIPT], { encoding: 'utf8' }).stdout, '')
+})

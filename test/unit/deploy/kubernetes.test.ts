@@ -1,0 +1,109 @@
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { ROLES } from '../../../control-plane/config.ts'
+import { REGIONS } from '../../../shared/check.ts'
+import { type Manifest, manifests, ROOT, VERSION, variablesOf } from '../../support/deployment.ts'
+
+const all = manifests()
+const kustomizations = all.filter(({ kind }) => kind === 'Kustomization')
+const resources = all.filter(({ kind }) => kind !== 'Kustomization')
+const workloads = resources.filter(({ kind }) => ['Deployment', 'StatefulSet'].includes(kind))
+const containerOf = ({ spec }: Manifest) => spec.template.spec.containers[0]
+const settingOf = (manifest: Manifest, name: string) =>
+  containerOf(manifest).env.find((one: { name: string }) => one.name === name)?.value
+const labelsOf = ({ spec }: Manifest) => JSON.stringify(spec.template.metadata.labels)
+
+t.test('the manifests are what Kubernetes’ own types say', async t => {
+  const wrong: Manifest = { ...structuredClone(workloads[0]!), path: 'wrong' }
+  containerOf(wrong).livenesProbe = {}
+  t.equal(await complaintsAbout(resources), '')
+  t.match(await complaintsAbout([wrong]), /livenesProbe/, 'it does see what is wrong')
+})
+
+/** What the compiler says of them as values of the types of kubernetes-types, in which nothing unknown is allowed. */
+async function complaintsAbout(list: Manifest[]): Promise<string> {
+  mkdirSync(join(ROOT, 'dist'), { recursive: true })
+  const folder = mkdtempSync(join(ROOT, 'dist/manifests-'))
+  try {
+    const text = list.map(({ path: _, ...manifest }, i) => {
+      const [group, version] = manifest.apiVersion.includes('/') ? manifest.apiVersion.split('/') : ['core', 'v1']
+      const module = `kubernetes-types/${group!.split('.')[0]}/${version}.js`
+      return `export const m${i}: import('${module}').${manifest.kind} = ${JSON.stringify(manifest)}`
+    })
+    writeFileSync(join(folder, 'all.ts'), text.join('\n'))
+    const options = [
+      '--ignoreConfig',
+      '--noEmit',
+      '--strict',
+      '--skipLibCheck',
+      '--module',
+      'nodenext',
+      '--types',
+      'node',
+    ]
+    await promisify(execFile)(join(ROOT, 'node_modules/.bin/tsc'), [...options, join(folder, 'all.ts')])
+    return ''
+  } catch (error) {
+    return (error as { stdout: string }).stdout || String(error)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+t.test('every role runs somewhere, twice, and every kustomization names what there is', async t => {
+  const roles = workloads.flatMap(one => settingOf(one, 'ROLES')?.split(',') ?? [])
+  t.same(roles.sort(), [...ROLES].sort())
+  for (const one of workloads) t.equal(one.spec.replicas, 2, one.metadata.name)
+  for (const { path, resources: named = [], images = [] } of kustomizations) {
+    for (const name of named) t.ok(existsSync(join(ROOT, dirname(path), name)), `${path} ${name}`)
+    for (const image of images) t.equal(image.newTag, VERSION)
+  }
+  const regions = kustomizations.flatMap(({ path }) => /probe-([\w-]+)\//.exec(path)?.[1] ?? [])
+  t.equal(regions.length, 2)
+  for (const region of regions) t.ok((REGIONS as readonly string[]).includes(region), region)
+})
+
+t.test('pods have only variables that the programs read', async t => {
+  for (const one of workloads) {
+    const known = variablesOf(one.metadata.name === 'probe' ? 'probe-agent' : 'control-plane')
+    const names: string[] = containerOf(one).env.map(({ name }: { name: string }) => name)
+    t.same(
+      names.filter(name => !known.has(name)),
+      [],
+      one.metadata.name,
+    )
+  }
+  const settings = resources.find(({ kind }) => kind === 'ConfigMap')!
+  t.same(
+    Object.keys(settings.data).filter(name => !variablesOf('control-plane').has(name)),
+    [],
+  )
+})
+
+t.test('pods have no rights, and time to end what they are doing', async t => {
+  for (const one of workloads) {
+    const { name } = one.metadata
+    const pod = one.spec.template.spec
+    t.match(
+      pod,
+      { automountServiceAccountToken: false, securityContext: { runAsNonRoot: true, runAsUser: 1000 } },
+      name,
+    )
+    t.match(
+      containerOf(one).securityContext,
+      { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
+      name,
+    )
+    t.ok(containerOf(one).resources.limits.memory)
+    t.ok(pod.terminationGracePeriodSeconds >= (name === 'probe' ? 80 : 25), `${name} may drain`)
+    const budget = resources.find(({ kind, metadata }) => kind === 'PodDisruptionBudget' && metadata.name === name)
+    t.equal(JSON.stringify(budget?.spec.selector.matchLabels), labelsOf(one), `${name} has a disruption budget`)
+  }
+  for (const { metadata, spec } of resources.filter(({ kind }) => kind === 'Service')) {
+    const chosen = workloads.filter(one => labelsOf(one) === JSON.stringify(spec.selector))
+    t.equal(chosen.length, 1, `the service ${metadata.name} leads somewhere`)
+  }
+})

@@ -1,0 +1,87 @@
+import t from 'tap'
+import { textOf, yamlOf } from '../../support/deployment.ts'
+import { registeredMetrics } from '../../support/registered-metrics.ts'
+
+const ROW = /^\| `(\w+)` \| (counter|gauge|histogram) \|(.*?)\| (.+) \|$/gm
+const documented = [...textOf('docs/metrics.md').matchAll(ROW)].map(
+  ([, name = '', type, labels = '', meaning = '']) => ({
+    name,
+    type,
+    labels: [...labels.matchAll(/`(\w+)`/g)].map(found => found[1]!),
+    meaning,
+  }),
+)
+const names = new Set(documented.map(({ name }) => name))
+const byName = new Map(documented.map(metric => [metric.name, metric]))
+
+t.test('docs/metrics.md lists every metric that the programs register, and no other', async t => {
+  const registered = registeredMetrics()
+  t.ok(registered.length > 20)
+  t.same(
+    documented
+      .filter(({ name }) => name.startsWith('picket_'))
+      .map(({ name, type, labels }) => ({ name, type, labels })),
+    registered,
+  )
+})
+
+/** Names and labels that an expression uses, histograms by their own name. */
+function namesIn(expression: string): string[] {
+  const found = expression.match(/\b(picket|nodejs|process)_\w+/g) ?? []
+  return found.map(name => (names.has(name) ? name : name.replace(/_(bucket|sum|count)$/, '')))
+}
+
+type Panel = { title: string; type: string; targets?: { expr: string }[]; panels?: Panel[] }
+
+const dashboard: { panels: Panel[] } = JSON.parse(textOf('deploy/grafana/picket.json'))
+const rules: { alert: string; expr: string; annotations: { summary: string } }[] = yamlOf(
+  'deploy/prometheus/alerts.yaml',
+).groups[0].rules
+const expressions = [
+  ...dashboard.panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => [title, expr] as const)),
+  ...rules.map(({ alert, expr }) => [alert, expr] as const),
+]
+
+t.test('the dashboard and the alert rules name only metrics that are documented', async t => {
+  t.ok(expressions.length > 30)
+  for (const [where, expression] of expressions) {
+    const used = namesIn(expression)
+    if (!/^up\{/.test(expression)) t.ok(used.length > 0, where)
+    t.same(
+      used.filter(name => !names.has(name)),
+      [],
+      where,
+    )
+    for (const name of expression.match(/\b\w+_bucket\b/g) ?? [])
+      t.equal(byName.get(name.replace(/_bucket$/, ''))?.type, 'histogram', `${where}: ${name}`)
+  }
+})
+
+t.test('they group by and select labels that the metrics have', async t => {
+  const common = ['job', 'instance', 'le']
+  for (const [where, expression] of expressions) {
+    const labels = new Set([...common, ...namesIn(expression).flatMap(name => byName.get(name)?.labels ?? [])])
+    const grouped = [...expression.matchAll(/\bby \(([^)]*)\)/g)].flatMap(found => found[1]!.split(/,\s*/))
+    const selected = [...expression.matchAll(/[{,](\w+)\s*(?:=~|!~|!=|=)/g)].map(found => found[1]!)
+    t.same(
+      [...grouped, ...selected].filter(label => !labels.has(label)),
+      [],
+      where,
+    )
+  }
+})
+
+t.test('every metric of ours is on the dashboard or in a rule, or is a detail that one looks up', async t => {
+  const shown = new Set(expressions.flatMap(([, expression]) => namesIn(expression)))
+  const lookedUp = new Set([
+    'picket_domain_lookups_total',
+    'picket_fleet_hints_lost_total',
+    'picket_fleet_monitors',
+    'picket_loop_round_seconds',
+    'picket_screenshots_total',
+  ])
+  t.same(
+    [...names].filter(name => !shown.has(name) && !lookedUp.has(name)),
+    [],
+  )
+})
