@@ -113,7 +113,13 @@ t.test('a storm: a webhook hears of each monitor, a chat and a mailbox get it in
     'the end of the incidents too',
   )
 
-  const log = await api.call('GET', `/alerts/log?event=monitor.digest&channel_id=${chatId}`, { key })
+  const log = await waitFor(
+    async () => {
+      const answer = await api.call('GET', `/alerts/log?event=monitor.digest&channel_id=${chatId}`, { key })
+      return answer.body.data[0].status !== 'pending' && answer
+    },
+    { label: 'the outcome of the last digest' },
+  )
   t.equal(log.body.meta.total, 3)
   t.match(log.body.data[0], { event: 'monitor.digest', status: 'delivered', delivery_id: /^whd_/ })
   t.equal((await api.call('GET', `/alerts/log?event=monitor.digest&channel_id=${hookId}`, { key })).body.meta.total, 0)
