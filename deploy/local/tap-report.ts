@@ -1,7 +1,4 @@
-export type Counts = { passed: number; failed: number }
-
-/** `failedFiles`: those that failed, by path, with their share of the counts. */
-export type Report = { line(line: string): void; end(): Counts & { failedFiles: Map<string, Counts> } }
+export type Report = { line(line: string): void; end(): { passed: number; failed: number } }
 
 /**
  * Reads tap's raw output line by line, prints a line a test file (and all of a failing file), and counts the tests: a
@@ -9,7 +6,7 @@ export type Report = { line(line: string): void; end(): Counts & { failedFiles: 
  * crashed, hung or could not be read) counts as one failure; a skipped test counts as nothing.
  */
 export function createReport(print: (text: string) => void): Report {
-  const total = { passed: 0, failed: 0, failedFiles: new Map<string, Counts>() }
+  const total = { passed: 0, failed: 0 }
   let file = { passed: 0, failed: 0, isOk: true, heading: '', lines: [] as string[] }
   let inDiagnostics = false
 
@@ -18,10 +15,7 @@ export function createReport(print: (text: string) => void): Report {
     if (!file.isOk && file.failed === 0) file.failed = 1
     total.passed += file.passed
     total.failed += file.failed
-    if (!file.isOk) {
-      print(file.lines.join('\n'))
-      total.failedFiles.set(nameAndTime(file.heading).name, { passed: file.passed, failed: file.failed })
-    }
+    if (!file.isOk) print(file.lines.join('\n'))
     print(`${file.isOk ? 'ok    ' : 'FAILED'} ${summary(file.heading)}, ${file.passed + file.failed} tests`)
     file = { passed: 0, failed: 0, isOk: true, heading: '', lines: [] }
   }
@@ -52,11 +46,6 @@ export function createReport(print: (text: string) => void): Report {
 
 /** "not ok 3 - test/unit/x.test.ts # time=12.3ms {" → "test/unit/x.test.ts 12 ms" */
 function summary(heading: string): string {
-  const { name, time } = nameAndTime(heading)
-  return time ? `${name} ${Math.round(Number(time))} ms` : name
-}
-
-function nameAndTime(heading: string): { name: string; time?: string } {
   const [, name = heading, time] = /^(?:not )?ok \d+ - (.*?)(?: # time=([\d.]+)ms.*| \{)?$/.exec(heading) ?? []
-  return { name, time }
+  return time ? `${name} ${Math.round(Number(time))} ms` : name
 }

@@ -10,36 +10,13 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 /** Cheap ones first, so that what is plainly wrong shows at once. */
 const KINDS = ['rules', 'unit', 'store', 'api', 'flow']
 
-/** So many files that failed beside all the others are run again by themselves. */
-const RUN_AGAIN_AT_MOST = 3
-
-/**
- * Runs tap over the given files (all when none) and resolves to its exit code. The last line says what passed. Where
- * everything is run and a few files fail, those are run once more with the machine to themselves, and named: many of
- * the tests are about real time on real processes.
- */
+/** Runs tap over the given files (all when none) and resolves to its exit code. The last line says what passed. */
 export async function runTests(given: string[]): Promise<number> {
   const engines = await givenEngines()
-  const started = Date.now()
-  let { code, interrupted, passed, failed, failedFiles } = await runTap(given.length > 0 ? given : allFiles(), engines)
-  const again = [...failedFiles.keys()].filter(name => name.endsWith('.test.ts'))
-  const isWorthIt = given.length === 0 && !interrupted && again.length > 0 && again.length <= RUN_AGAIN_AT_MOST
-  if (isWorthIt && again.length === failedFiles.size) {
-    console.log(`\nfailed beside the others, and run again alone: ${again.join(', ')}`)
-    const second = await runTap(['--jobs=1', ...again], engines)
-    for (const before of failedFiles.values()) passed -= before.passed
-    ;({ code, interrupted, failed } = second)
-    passed += second.passed
-  }
-  await engines.stop()
-  console.log(`${interrupted ? 'interrupted after' : 'took'} ${Math.round((Date.now() - started) / 1000)} s`)
-  console.log(`${passed} passed, ${failed} failed`)
-  return code === 0 && (failed > 0 || passed === 0 || interrupted) ? 1 : code
-}
-
-async function runTap(args: string[], engines: TestEngines) {
+  const stop = () => engines.stop()
   let interrupted = false
-  const tap = spawn('npx', ['tap', 'run', '--reporter=tap', ...args], {
+  const started = Date.now()
+  const tap = spawn('npx', ['tap', 'run', '--reporter=tap', ...(given.length > 0 ? given : allFiles())], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, TEST_DATABASE_URL: engines.databaseUrl, TEST_CLICKHOUSE_URL: engines.clickhouseUrl },
@@ -54,7 +31,11 @@ async function runTap(args: string[], engines: TestEngines) {
     })
   }
   const code = await new Promise<number>(resolve => tap.once('close', status => resolve(status ?? 1)))
-  return { code, interrupted, ...report.end() }
+  await stop()
+  const { passed, failed } = report.end()
+  console.log(`${interrupted ? 'interrupted after' : 'took'} ${Math.round((Date.now() - started) / 1000)} s`)
+  console.log(`${passed} passed, ${failed} failed`)
+  return code === 0 && (failed > 0 || passed === 0 || interrupted) ? 1 : code
 }
 
 async function givenEngines(): Promise<TestEngines> {

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { createReport, type Report } from '../../../deploy/local/tap-report.ts'
+import { createReport } from '../../../deploy/local/tap-report.ts'
 
-function count(tap: string): ReturnType<Report['end']> & { printed: string } {
+function count(tap: string): { passed: number; failed: number; printed: string } {
   const printed: string[] = []
   const report = createReport(text => printed.push(text))
   for (const line of tap.split('\n')) report.line(line)
@@ -25,7 +25,7 @@ ok 1 - test/a.test.ts # time=12.4ms
 })
 
 t.test('a failing file is printed whole, and its failing tests counted', async t => {
-  const { passed, failed, failedFiles, printed } = count(`# Subtest: test/a.test.ts
+  const { passed, failed, printed } = count(`# Subtest: test/a.test.ts
     ok 1 - one
     not ok 2 - two
       ---
@@ -39,7 +39,6 @@ not ok 1 - test/a.test.ts # time=5ms
 
 1..1`)
   t.same({ passed, failed }, { passed: 1, failed: 1 })
-  t.same([...failedFiles], [['test/a.test.ts', { passed: 1, failed: 1 }]], 'so that it can be run again')
   t.match(printed, 'not ok 2 - two')
   t.match(printed, 'FAILED test/a.test.ts 5 ms, 2 tests')
 })
