@@ -69,13 +69,18 @@ t.test('one receiver of 200 that hangs changes nothing for the others', async t 
     return waits[Math.floor(waits.length * 0.99)]!
   }
   await p99('monitor:warm')
-  const before = await p99('monitor:before')
+  /** The best of some rounds: what else runs on the machine is in all the others. */
+  const best = async (when: string) => {
+    const rounds: number[] = []
+    for (let round = 0; round < 4; round++) rounds.push(await p99(`monitor:${when}-${round}`))
+    return Math.min(...rounds)
+  }
+  const before = await best('before')
   await queue.send(stuck, ...Array.from({ length: 500 }, (_, i) => `monitor:${i}`))
   await hanging.waitFor(8)
-  const during = await p99('monitor:during')
+  const during = await best('during')
   t.equal(hanging.received.length, 8, 'the receiver that hangs has eight requests and no more')
-  // both are those of a busy machine; a receiver that holds others up does so for its ten seconds
-  t.ok(during < 2 * before + 500, `p99 of ${during} ms, and ${before} ms before`)
+  t.ok(during < before + 250, `p99 of ${during} ms, and ${before} ms before`)
   await hanging.close()
 })
 

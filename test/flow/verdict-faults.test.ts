@@ -28,8 +28,8 @@ t.teardown(async () => {
 })
 const { projectId } = await insertTenant(db)
 
-const reaches = (id: string, statuses: string, timeoutMs = 15_000) =>
-  waitFor(async () => (await statusesOf(db, id)) === statuses, { label: statuses, timeoutMs })
+const reaches = (id: string, statuses: string) =>
+  waitFor(async () => (await statusesOf(db, id)) === statuses, { label: statuses, timeoutMs: 15_000 })
 
 const countOf = async (table: string, where: string, values: string[]) =>
   (await query<{ n: number }>(db, `SELECT count(*) AS n FROM ${table} WHERE ${where}`, values))[0]!.n
@@ -230,8 +230,8 @@ t.test('While NATS is away nothing is lost', async t => {
   await failuresReach(id, 1)
   await server.kill9()
   await server.restart()
-  await waitFor(() => run(nats, id, '-').then(() => true), { label: 'NATS', timeoutMs: 30_000 })
-  await reaches(id, 'up down', 60_000)
+  await waitFor(() => run(nats, id, '-').then(() => true), { label: 'NATS' })
+  await reaches(id, 'up down')
   t.match(await cellsOf(id), [{ failures: 2 }])
   await process.stop()
 })

@@ -44,7 +44,7 @@ if (hasOwnNetwork()) {
         const message = 'none of 3 echoes was answered'
         t.same(observation.error, { source: TARGET, code: 'timeout', message })
         t.same(observation.ping, { sent: 3, received: 0, rttMinUs: 0, rttAvgUs: 0, rttMaxUs: 0 })
-        t.ok(observation.totalUs >= 999_000 && observation.totalUs < 3_000_000)
+        t.ok(observation.totalUs >= 999_000 && observation.totalUs < 1_900_000)
       }
     })
 
@@ -52,12 +52,9 @@ if (hasOwnNetwork()) {
       const [seen] = await play({ ...scene, hosts: ['127.0.0.1', '::1'], silentMs: 300 })
       for (const { outcome, observation } of seen!.ran) {
         t.equal(outcome, Outcome.UP)
-        // a program that starts late sends more of its echoes after the silence
-        const { sent, received } = observation.ping!
-        t.equal(sent, 3)
-        t.ok(received === 1 || received === 2, `${received} of 3`)
+        t.match(observation.ping, { sent: 3, received: 1 })
       }
-      t.ok(seen!.elapsedMs < 4500, 'lost echoes are not waited for until the timeout')
+      t.ok(seen!.elapsedMs < 3000, 'lost echoes are not waited for until the timeout')
     })
 
     t.test(`ping by ${way}: an address without a route is our own fault, unless there is another`, async t => {
