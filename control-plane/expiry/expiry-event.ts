@@ -1,4 +1,5 @@
 import { type EventRow, type MonitorEventData, subjectOfMonitor } from '../events/catalog.ts'
+import { incidentOfMonitor } from '../incidents/incident-of-monitor.ts'
 import type { MonitorState } from '../verdict/types.ts'
 
 export type ExpiryKind = 'tls' | 'domain'
@@ -38,13 +39,7 @@ export function expiryEvent(
     ssl_expiry_days: kind === 'tls' ? days : null,
     domain_expiry_days: kind === 'domain' ? days : null,
     down_duration: null,
-    incident: incident && {
-      id: incident.id,
-      title: incident.title,
-      status: incident.status,
-      severity: incident.severity,
-      started_at: incident.started_at.toISOString(),
-    },
+    incident: incidentOfMonitor(incident),
     dashboard_url: `${publicUrl}/monitors/${monitor.id}`,
   }
   const { projectId } = monitor

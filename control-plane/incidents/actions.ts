@@ -1,10 +1,10 @@
 import { announce } from '../alerts/announce-actions.ts'
+import { holdMonitors } from '../monitors/store.ts'
 import { isId, newId } from '../platform/ids.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
 import { conflict, notFound } from '../web/errors.ts'
 import {
   type HandledIncident,
-  holdMonitors,
   insertIncident,
   lockIncident,
   markAcknowledged,

@@ -33,18 +33,6 @@ export async function lockIncident(tx: Tx, projectId: string, id: string): Promi
   return row ?? null
 }
 
-/** True when the project has all of these monitors; they keep their rows until the transaction ends. */
-export async function holdMonitors(tx: Tx, projectId: string, ids: string[]): Promise<boolean> {
-  if (ids.length === 0) return true
-  const held = await query(
-    tx,
-    `SELECT id FROM monitors WHERE project_id = :projectId AND id = ANY(CAST(:ids AS uuid[])) AND deleted_at IS NULL
-     ORDER BY id FOR KEY SHARE`,
-    { projectId, ids },
-  )
-  return held.length === ids.length
-}
-
 /** A manual incident about some monitors, which the caller holds. */
 export async function insertIncident(
   tx: Tx,

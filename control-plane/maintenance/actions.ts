@@ -1,10 +1,11 @@
+import { holdMonitors } from '../monitors/store.ts'
 import { isId, newId } from '../platform/ids.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
 import { notFound, validationError } from '../web/errors.ts'
 import { planAfter, planFrom } from './plan.ts'
 import { scheduleProblems } from './problems.ts'
 import type { WindowCreate, WindowUpdate } from './schema.ts'
-import { endPeriods, holdMonitors, lockDueWindows, lockWindow, removeWindow, saveWindow, storePlan } from './store.ts'
+import { endPeriods, lockDueWindows, lockWindow, removeWindow, saveWindow, storePlan } from './store.ts'
 import type { Window } from './types.ts'
 
 /**
@@ -109,7 +110,6 @@ function assertSchedule(window: Window, now: Date): void {
 }
 
 async function holdAll(tx: Tx, { projectId, monitorIds }: Window): Promise<void> {
-  if (!monitorIds.every(isId)) throw notFound('monitor')
-  const held = await holdMonitors(tx, projectId, monitorIds)
-  if (monitorIds.some(id => !held.has(id))) throw notFound('monitor')
+  const isKnown = monitorIds.every(isId) && (await holdMonitors(tx, projectId, monitorIds))
+  if (!isKnown) throw notFound('monitor')
 }

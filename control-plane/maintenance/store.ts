@@ -52,17 +52,6 @@ export function lockDueWindows(tx: Tx, now: Date, limit: number): Promise<(Windo
   )
 }
 
-/** Keeps a project's monitors from being deleted until the transaction ends; answers those that it has. */
-export async function holdMonitors(tx: Tx, projectId: string, ids: string[]): Promise<Set<string>> {
-  const rows = await query<{ id: string }>(
-    tx,
-    `SELECT id FROM monitors WHERE project_id = :projectId AND id = ANY (CAST(:ids AS uuid[])) AND deleted_at IS NULL
-     ORDER BY id FOR KEY SHARE`,
-    { projectId, ids },
-  )
-  return new Set(rows.map(({ id }) => id))
-}
-
 /** Writes a window and its monitors; those of before are replaced. */
 export async function saveWindow(tx: Tx, { monitorIds, ...window }: Window): Promise<void> {
   await execute(

@@ -1,7 +1,8 @@
 import { isId } from '../platform/ids.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
 import { conflict, notFound, validationError } from '../web/errors.ts'
-import { holdOwn, isBelow, lockParents, type Parent, parentsOf, replaceParents } from './parent-store.ts'
+import { isBelow, lockParents, type Parent, parentsOf, replaceParents } from './parent-store.ts'
+import { holdMonitors } from './store.ts'
 
 export type ParentTools = {
   db: Db
@@ -28,8 +29,7 @@ export async function changeParents(
   if (!isId(id) || !parentIds.every(isId)) throw notFound('monitor')
   return await db.transaction(async tx => {
     await lockParents(tx, projectId)
-    const held = await holdOwn(tx, projectId, [id, ...parentIds])
-    if (held.size <= parentIds.length) throw notFound('monitor')
+    if (!(await holdMonitors(tx, projectId, [id, ...parentIds]))) throw notFound('monitor')
     if (await isBelow(tx, id, parentIds)) throw conflict('one of these monitors depends on this one already')
     await replaceParents(tx, id, parentIds)
     await review(tx, [id], now)

@@ -18,17 +18,6 @@ export async function lockParents(tx: Tx, projectId: string): Promise<void> {
   await query(tx, 'SELECT pg_advisory_xact_lock(7026004, hashtext(?))', [projectId])
 }
 
-/** Keeps those of some monitors that a project has from being deleted; answers their ids. */
-export async function holdOwn(tx: Tx, projectId: string, ids: string[]): Promise<Set<string>> {
-  const rows = await query<{ id: string }>(
-    tx,
-    `SELECT id FROM monitors WHERE project_id = :projectId AND id = ANY (CAST(:ids AS uuid[])) AND deleted_at IS NULL
-     ORDER BY id FOR KEY SHARE`,
-    { projectId, ids },
-  )
-  return new Set(rows.map(({ id }) => id))
-}
-
 /** Whether one of these monitors is below `monitorId`, through however many others. */
 export async function isBelow(tx: Tx, monitorId: string, ids: string[]): Promise<boolean> {
   const sql = 'SELECT 1 FROM ancestors_of(CAST(:ids AS uuid[])) WHERE ancestor_id = :monitorId LIMIT 1'

@@ -141,6 +141,19 @@ const ROW_TYPES = `id uuid, "projectId" uuid, partition smallint, "configVersion
   "screenshotOnFailure" boolean, "screenshotCompare" boolean, "screenshotThreshold" double precision,
   "retryCount" integer, tags text[], "sslExpiresAt" timestamptz, "domainExpiresAt" timestamptz, "createdAt" timestamptz, "updatedAt" timestamptz`
 
+/** True when the project has all of these monitors; they keep their rows until the transaction ends. The ids are valid. */
+export async function holdMonitors(tx: Tx, projectId: string, ids: string[]): Promise<boolean> {
+  const wanted = new Set(ids.map(id => id.toLowerCase()))
+  if (wanted.size === 0) return true
+  const held = await query(
+    tx,
+    `SELECT id FROM monitors WHERE project_id = :projectId AND id = ANY (CAST(:ids AS uuid[])) AND deleted_at IS NULL
+     ORDER BY id FOR KEY SHARE`,
+    { projectId, ids: [...wanted] },
+  )
+  return held.length === wanted.size
+}
+
 function rowsOf(monitors: StoredMonitor[]): string {
   const bytes = (sealed: Buffer | null) => sealed && `\\x${sealed.toString('hex')}`
   return JSON.stringify(

@@ -1,5 +1,6 @@
 import { type EventRow, type MonitorEventData, subjectOfMonitor } from '../events/catalog.ts'
 import { humanDuration } from '../events/duration.ts'
+import { incidentOfMonitor } from '../incidents/incident-of-monitor.ts'
 import type { Transition } from './types.ts'
 
 type MonitorOfEvent = { id: string; projectId: string; name: string; url: string | null; type: string }
@@ -30,13 +31,7 @@ export function monitorEvent(
     ssl_expiry_days: null,
     domain_expiry_days: null,
     down_duration: transition.downDurationMs === null ? null : humanDuration(transition.downDurationMs),
-    incident: incident && {
-      id: incident.id,
-      title: incident.title,
-      status: incident.status,
-      severity: incident.severity,
-      started_at: incident.started_at.toISOString(),
-    },
+    incident: incidentOfMonitor(incident),
     dashboard_url: `${publicUrl}/monitors/${monitor.id}`,
   }
   return {
