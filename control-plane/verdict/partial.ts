@@ -10,20 +10,26 @@ const answerWaitMs = (policy: Policy) => policy.timeoutMs + ANSWER_GRACE_MS
 
 /**
  * Whether the regions that vote and do not fail have been heard since the first failure of those that do, or have been
- * silent for too long (decisions 4.5). A region in the middle of its re-checks has not answered: it is waited for as
- * long as its attempts keep coming, so that a target that dies everywhere goes straight from up to down.
+ * silent for too long (decisions 4.5). A check that was due before the failing one may have seen the target before it
+ * broke, however late its result comes: it answers nothing. A region in the middle of its re-checks has not answered
+ * either: it is waited for as long as its attempts keep coming. So a target that dies everywhere goes straight from up
+ * to down.
  */
 export function othersAnswered(state: MonitorState, policy: Policy, nowMs: number): boolean {
   const voters = state.cells.filter(cell => voteEndsMs(cell, state, policy) > nowMs)
   const failing = voters.filter(cell => cell.state === 'failing')
   const sinceMs = Math.min(...failing.map(cell => cell.firstFailure?.atMs ?? nowMs))
+  const dueMs = Math.min(...failing.map(cell => cell.firstFailure?.scheduledAtMs ?? 0))
   return voters.every(cell => {
     if (cell.state === 'failing') return true
     const heardAtMs = cell.votedAtMs ?? Number.NEGATIVE_INFINITY
-    if (heardAtMs > sinceMs && cell.failures === 0) return true
+    if (heardAtMs > sinceMs && cell.failures === 0 && beganAfter(cell.last!, dueMs)) return true
     return nowMs >= Math.max(heardAtMs, sinceMs) + answerWaitMs(policy)
   })
 }
+
+/** A re-check begins when the attempt before has ended, so its slot says nothing of when it began. */
+const beganAfter = (result: Counted, dueMs: number) => result.attempt > 1 || result.scheduledAtMs > dueMs
 
 /**
  * What to ask others for after a counting result (decisions 4.5): at the first failed attempt while the monitor is not

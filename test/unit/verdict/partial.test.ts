@@ -68,6 +68,19 @@ testRows([
     statuses: 'up@0 degraded@67',
   },
   {
+    says: 'a check that was due before the failing one is no answer, however late its result comes',
+    policy: { retryCount: 0 },
+    run: `us  0 .  60 x
+          eu  0 .  60.5 .[s=59]  61 x`,
+    statuses: 'up@0 down@61',
+  },
+  {
+    says: 'a re-check that ends well after the failure is an answer, whenever its slot was',
+    run: `us  0 .  60 x 61 x 64 x
+          eu  0 .  60.5 x[s=59]  65 .[s=59,a=2]`,
+    statuses: 'up@0 degraded@65',
+  },
+  {
     says: 'an answer that is our own fault is none',
     run: `us  0 .  60 x 61 x 64 x 70 x
           eu  0 .  60.5 ?`,

@@ -231,9 +231,11 @@ function decideStatus(past: readonly Judged[], now: Judged): Judged {
 
 function haveAnswered(voters: readonly Voter[], failing: readonly Voter[], { policy, atMs }: Judged): boolean {
   const sinceMs = Math.min(...failing.map(({ mine }) => streakStart(mine).atMs))
+  const dueMs = Math.min(...failing.map(({ mine }) => streakStart(mine).result.scheduledAtMs))
   return voters.every(({ state, newest, mine }) => {
     const isGrowing = failuresIn(mine, policy.configVersion).length > 0
-    if (state === 'failing' || (newest.atMs > sinceMs && !isGrowing)) return true
+    const isLater = newest.result.attempt > 1 || newest.result.scheduledAtMs > dueMs
+    if (state === 'failing' || (newest.atMs > sinceMs && isLater && !isGrowing)) return true
     return atMs >= Math.max(newest.atMs, sinceMs) + policy.timeoutMs + 10_000
   })
 }
