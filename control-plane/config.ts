@@ -6,6 +6,7 @@ import type { GrpcTls } from './platform/grpc.ts'
 import { type NatsOperator, operatorOf } from './platform/nats-operator.ts'
 import { type ObjectAddress, parseObjectAddress } from './platform/object-address.ts'
 import { parseSmtpUrl } from './platform/smtp-server.ts'
+import { type CustomDomainSettings, customDomainSettings } from './status-pages/custom-domain/settings.ts'
 
 /** Parts of the control plane that run together or apart (decisions 11.5). */
 export const ROLES = ['api', 'fleet', 'verdict', 'record', 'deliver', 'schedule'] as const
@@ -32,6 +33,8 @@ export type Config = {
   /** where probes reach NATS, when that is not NATS_URL */
   probeNatsUrl: string
   egressAllow: string[]
+  /** DNS servers as address:port; none: those of the system */
+  nameservers: string[]
   trustedProxies: string[]
   roles: Role[]
   defaultPlan: Plan
@@ -52,6 +55,7 @@ export type Config = {
   /** brings webhooks that ask for a relay, without a slash at the end; null: the built-in relay does */
   relayUrl: string | null
   logLevel: string
+  customDomains: CustomDomainSettings
   /** asked about every domain; null: the bootstrap says whom to ask */
   rdapBaseUrl: string | null
   rdapBootstrapUrl: string
@@ -75,6 +79,7 @@ export function readConfig(env: Env): Config {
     publicUrl: publicUrl(env),
     probeNatsUrl: optionalText(env, 'PROBE_NATS_URL') ?? natsUrl,
     egressAllow: list(env, 'EGRESS_ALLOW'),
+    nameservers: list(env, 'NAMESERVERS').map(nameserver),
     trustedProxies: list(env, 'TRUSTED_PROXIES').map(range),
     roles: roles(env),
     defaultPlan: defaultPlan(env),
@@ -88,6 +93,7 @@ export function readConfig(env: Env): Config {
     mailFrom: mailFrom(env),
     relayUrl: optionalText(env, 'RELAY_URL') && url(env, 'RELAY_URL', ['http:', 'https:']).replace(/\/+$/, ''),
     logLevel: oneOf(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
+    customDomains: customDomainSettings(env, publicUrl(env)),
     rdapBaseUrl: optionalText(env, 'RDAP_BASE_URL') && url(env, 'RDAP_BASE_URL', ['http:', 'https:']),
     rdapBootstrapUrl: rdapBootstrapUrl(env),
     whoisServer: whoisServer(env),
@@ -174,6 +180,12 @@ function roles(env: Env): Role[] {
   const unknown = wanted.find(role => !(ROLES as readonly string[]).includes(role))
   if (unknown) throw new ConfigError(`ROLES has "${unknown}"; it has to be some of ${ROLES.join(', ')}`)
   return wanted.length === 0 ? [...ROLES] : ROLES.filter(role => wanted.includes(role))
+}
+
+function nameserver(address: string): string {
+  const [, bracketed, plain] = /^(?:\[([^\]]+)\]|([^:]+))(?::\d{1,5})?$/.exec(address) ?? []
+  if (ipaddr.isValid(bracketed ?? plain ?? '')) return address
+  throw new ConfigError(`NAMESERVERS has "${address}"; write addresses like 192.0.2.53 or 192.0.2.53:5353`)
 }
 
 function range(cidr: string): string {

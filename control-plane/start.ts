@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net'
-import { createEgress, type Egress } from '../shared/egress/index.ts'
+import { createEgress, createResolver, type Egress } from '../shared/egress/index.ts'
 import { ConfigError } from '../shared/env.ts'
 import type { Log } from '../shared/log.ts'
 import { createAuthenticate } from './accounts/api-keys/actions.ts'
@@ -74,7 +74,9 @@ export async function start(config: Config, log: Log): Promise<ControlPlane> {
 }
 
 async function connectEngines(config: Config, log: Log, releases: (() => Promise<unknown>)[]): Promise<Handles> {
-  const egress = createEgress({ allow: config.egressAllow })
+  const { egressAllow, nameservers } = config
+  const resolving = nameservers.length > 0 && { nameservers, resolver: createResolver({ servers: nameservers }) }
+  const egress = createEgress({ allow: egressAllow, ...resolving })
   const metrics = createMetrics()
   const mailer = config.smtpUrl === null ? null : createMailer(config.smtpUrl, config.mailFrom)
   releases.push(async () => mailer?.close())

@@ -1,4 +1,4 @@
-import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
 import { getDomain } from 'tldts'
 import { normalizeHost } from '../../../shared/egress/host.ts'
 
@@ -11,7 +11,7 @@ const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 export function customDomainOf(text: string, own: readonly string[]): { domain: string } | { problem: string } {
   const domain = normalizeHost(text.trim())
   if (domain === null) return { problem: 'domain has to be a hostname such as status.example.com' }
-  if (isIP(domain)) return { problem: 'domain has to be a hostname, not an address' }
+  if (ipaddr.isValid(domain)) return { problem: 'domain has to be a hostname, not an address' }
   if (!domain.split('.').every(label => LABEL.test(label))) {
     return { problem: 'domain has to be made of letters, digits and hyphens, such as status.example.com' }
   }
