@@ -85,6 +85,7 @@ export type PageView = {
   template: Template
   /** `#rrggbb` */
   brandColor: string
+  /** a path that stands on every origin at which the page is served: `/status/acme/logo?v=3f9a` */
   logoUrl: string | null
   faviconUrl: string | null
   /** already made safe (decisions 7.3) */
@@ -97,6 +98,8 @@ export type PageView = {
   publicUrl: string
   /** when this was looked up */
   at: string
+  /** there only while PostgreSQL is away: what is shown was true then, and may not be now */
+  staleSince?: string
   overall: { status: OverallStatus; sentence: string }
   /** top level in display order: groups and components without a group */
   sections: readonly ({ kind: 'group'; group: GroupView } | { kind: 'component'; component: ComponentView })[]
