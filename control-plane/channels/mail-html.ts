@@ -1,3 +1,4 @@
+import { escapeHtml } from '../web/markup.ts'
 import type { ChangeLine } from './digest-notice.ts'
 import { MAIL_STYLE } from './mail-style.ts'
 import type { Notice, Tone } from './notice.ts'
@@ -16,18 +17,18 @@ export function mailHtml(notice: Notice, changes: ChangeLine[], more: number): s
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="supported-color-schemes" content="light dark">
-<title>${escaped(notice.title)}</title>
+<title>${escapeHtml(notice.title)}</title>
 <style>${MAIL_STYLE}</style>
 </head>
 <body class="page" style="margin:0;padding:0;background:#f2f4f7">
-<div style="display:none;max-height:0;overflow:hidden">${escaped(previewOf(notice))}</div>
+<div style="display:none;max-height:0;overflow:hidden">${escapeHtml(previewOf(notice))}</div>
 <table role="presentation" class="page" width="100%" cellpadding="0" cellspacing="0" style="background:#f2f4f7">
 <tr><td align="center" class="around" style="padding:32px 16px">
 <table role="presentation" class="card" width="100%" cellpadding="0" cellspacing="0" style="${CARD}">
 <tr><td height="6" style="height:6px;line-height:6px;font-size:0;background:${colour}">&nbsp;</td></tr>
 <tr><td class="inside" style="padding:28px 32px 8px">
-<span style="${BADGE};background:${colour}">${escaped(notice.badge)}</span>
-<h1 class="strong" style="margin:14px 0 0;font-size:22px;line-height:30px;font-weight:600;color:#101828;${BREAK}">${escaped(notice.title)}</h1>
+<span style="${BADGE};background:${colour}">${escapeHtml(notice.badge)}</span>
+<h1 class="strong" style="margin:14px 0 0;font-size:22px;line-height:30px;font-weight:600;color:#101828;${BREAK}">${escapeHtml(notice.title)}</h1>
 ${textOf(notice)}</td></tr>
 ${rows(factsOf(notice))}${rows(changesOf(changes, more))}${rows(buttonsOf(notice, colour))}<tr><td class="inside line soft" style="padding:16px 32px 20px;border-top:1px solid #eaecf0;font-size:13px;line-height:20px;color:#667085">
 ${moment(notice.at)} · sent by Picket
@@ -54,7 +55,7 @@ const previewOf = ({ text, facts }: Notice) => text ?? facts.map(({ label, value
 
 function textOf({ text }: Notice): string {
   if (text === null) return ''
-  const lines = escaped(text).replaceAll('\n', '<br>\n')
+  const lines = escapeHtml(text).replaceAll('\n', '<br>\n')
   return `<p class="text" style="margin:10px 0 0;font-size:16px;line-height:24px;color:#344054;${BREAK}">${lines}</p>\n`
 }
 
@@ -62,8 +63,8 @@ function factsOf({ facts }: Notice): string {
   if (facts.length === 0) return ''
   const lines = facts.map(
     ({ label, value }) => `<tr>
-<td class="soft label" valign="top" style="padding:5px 16px 5px 0;white-space:nowrap;color:#667085">${escaped(label)}</td>
-<td class="text" width="100%" valign="top" style="padding:5px 0;color:#344054;${BREAK}">${escaped(value)}</td>
+<td class="soft label" valign="top" style="padding:5px 16px 5px 0;white-space:nowrap;color:#667085">${escapeHtml(label)}</td>
+<td class="text" width="100%" valign="top" style="padding:5px 0;color:#344054;${BREAK}">${escapeHtml(value)}</td>
 </tr>`,
   )
   return table(lines)
@@ -72,10 +73,10 @@ function factsOf({ facts }: Notice): string {
 function changesOf(changes: ChangeLine[], more: number): string {
   if (changes.length === 0) return ''
   const lines = changes.map(({ tone, name, status, time, url }) => {
-    const label = escaped(name)
-    const link = url === null ? label : `<a class="strong" href="${escaped(url)}" style="color:#101828">${label}</a>`
+    const label = escapeHtml(name)
+    const link = url === null ? label : `<a class="strong" href="${escapeHtml(url)}" style="color:#101828">${label}</a>`
     return `<tr>
-<td valign="top" style="padding:5px 12px 5px 0"><span style="${BADGE};background:${COLOURS[tone]}">${escaped(status)}</span></td>
+<td valign="top" style="padding:5px 12px 5px 0"><span style="${BADGE};background:${COLOURS[tone]}">${escapeHtml(status)}</span></td>
 <td class="text" width="100%" valign="top" style="padding:5px 0;color:#344054;${BREAK}">${link}</td>
 <td class="soft" valign="top" style="padding:5px 0 5px 12px;white-space:nowrap;color:#667085">${time}</td>
 </tr>`
@@ -92,7 +93,7 @@ ${lines.join('\n')}
 
 function buttonsOf({ acknowledge, open }: Notice, colour: string): string {
   const button = (label: string, url: string, style: string, name: string) =>
-    `<a class="button ${name}" href="${escaped(url)}" style="${BUTTON};${style}">${escaped(label)}</a>`
+    `<a class="button ${name}" href="${escapeHtml(url)}" style="${BUTTON};${style}">${escapeHtml(label)}</a>`
   const full = `background:${colour};border:1px solid ${colour};color:#ffffff`
   const plain = 'border:1px solid #d0d5dd;color:#344054'
   return [
@@ -103,6 +104,3 @@ function buttonsOf({ acknowledge, open }: Notice, colour: string): string {
 
 const BUTTON =
   'display:inline-block;margin:4px 8px 12px 0;padding:10px 20px;border-radius:8px;font-size:15px;line-height:22px;font-weight:600;text-decoration:none;text-align:center'
-
-const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
-const escaped = (text: string) => text.replace(/[&<>"']/g, sign => ENTITIES[sign] ?? '')
