@@ -110,3 +110,24 @@ export type PageView = {
   /** running ones and those of the next 14 days, soonest first */
   maintenance: readonly MaintenanceView[]
 }
+
+export type ImageKind = 'logo' | 'favicon'
+
+/** A logo or favicon; what has an id never changes. */
+export type StoredImage = { id: string; contentType: string; bytes: Buffer }
+
+/** Median response time in ms by monitor and day (UTC): `medians.get(monitorId)?.get('2026-11-21')`. */
+export type Medians = ReadonlyMap<string, ReadonlyMap<string, number>>
+
+/** A page as it was read: its view, and what the next look at it needs. */
+export type LoadedPage = {
+  view: PageView
+  /** equal as long as nothing that the view shows has changed, but for what time itself changes */
+  fingerprint: string
+  loadedMs: number
+  /** null: ClickHouse has never answered */
+  medians: { byMonitor: Medians; loadedMs: number } | null
+  images: Record<ImageKind, StoredImage | null>
+  /** of view and images, about */
+  sizeBytes: number
+}

@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+
+/** What a public route answers, before it is compressed: a page, a feed, a badge. */
+export type PageDocument = {
+  /** with its charset where it is text */
+  contentType: string
+  body: string | Buffer
+  /** beyond those of every public answer: a policy, CORS */
+  headers?: Record<string, string>
+  /** how long somebody may keep it without asking; 1 s unless said */
+  maxAgeSeconds?: number
+}
+
+export type Encoding = 'identity' | 'gzip' | 'br'
+export type Encoded = { encoding: Encoding; bytes: Buffer }
+
+/** A document that is ready to be sent any number of times. */
+export type MadeDocument = {
+  contentType: string
+  headers: Record<string, string>
+  maxAgeSeconds: number
+  /** weak: the same for all encodings */
+  etag: string
+  /** In the encoding that was asked for, if that is of use; made once, when it is first asked for. */
+  encoded(wanted: Encoding): Promise<Encoded>
+  /** of all encodings that are made by now */
+  sizeBytes(): number
+}
+
+const BROTLI_QUALITY = 5
+const SMALL_BYTES = 256
+
+const COMPRESS = {
+  gzip: promisify(gzip),
+  br: (body: Buffer) =>
+    promisify(brotliCompress)(body, {
+      params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY, [constants.BROTLI_PARAM_SIZE_HINT]: body.length },
+    }),
+}
+
+/** Readies a document. */
+export function makeDocument({ contentType, body, headers = {}, maxAgeSeconds = 1 }: PageDocument): MadeDocument {
+  const plain = Buffer.from(body)
+  const hash = createHash('sha256').update(contentType).update(plain).digest('base64url').slice(0, 22)
+  const isWorthIt = plain.length >= SMALL_BYTES && isCompressible(contentType)
+  const made = new Map<Encoding, Promise<Encoded>>()
+  let sizeBytes = plain.length
+
+  async function encode(encoding: Encoding): Promise<Encoded> {
+    if (encoding === 'identity') return { encoding, bytes: plain }
+    const bytes = await COMPRESS[encoding](plain)
+    sizeBytes += bytes.length
+    return { encoding, bytes }
+  }
+
+  return {
+    contentType,
+    headers,
+    maxAgeSeconds,
+    etag: `W/"${hash}"`,
+    sizeBytes: () => sizeBytes,
+    encoded(wanted) {
+      const encoding = isWorthIt ? wanted : 'identity'
+      const encoded = made.get(encoding) ?? encode(encoding)
+      made.set(encoding, encoded)
+      return encoded
+    },
+  }
+}
+
+/** The encoding that an `Accept-Encoding` header asks for, the smallest first. */
+export function encodingFor(header: string | undefined): Encoding {
+  const accepted = (header ?? '').toLowerCase().split(',').map(acceptedCoding)
+  if (accepted.includes('br')) return 'br'
+  return accepted.includes('gzip') ? 'gzip' : 'identity'
+}
+
+/** `gzip;q=0` is none. */
+function acceptedCoding(part: string): string | null {
+  const [name = '', quality = 'q=1'] = part.split(';').map(text => text.trim())
+  return Number(quality.replace('q=', '')) > 0 ? name : null
+}
+
+/** True when an `If-None-Match` header names the document that somebody would get. */
+export function isKnown(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false
+  const bare = (tag: string) => tag.trim().replace(/^W\//, '')
+  return header.split(',').some(tag => bare(tag) === '*' || bare(tag) === bare(etag))
+}
+
+const isCompressible = (contentType: string) =>
+  /^(text\/|image\/svg|application\/(json|rss|atom|javascript|xml))/.test(contentType)

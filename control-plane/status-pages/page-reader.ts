@@ -1,0 +1,143 @@
+import { nowMs, sleep } from '../platform/clock.ts'
+import { type MadeDocument, makeDocument, type PageDocument } from './document.ts'
+import type { Site } from './site.ts'
+import type { LoadedPage, PageView } from './types.ts'
+
+/** A page as visitors get it now, with whatever was made of it so far. */
+export type ShownPage = {
+  page: LoadedPage
+  view: PageView
+  /** Made once a key; null where `make` says that there is no such thing. */
+  document(key: string, make: (view: PageView) => PageDocument | null): MadeDocument | null
+  /** of the page and of all documents that are made by now */
+  sizeBytes(): number
+}
+
+export type FindPage = (site: Site) => Promise<ShownPage | null>
+
+export type PageTools = {
+  /** Answers `known` itself when it is still so, null when there is no such public page. */
+  read(site: Site, known: LoadedPage | null): Promise<LoadedPage | null>
+  /** how one answer came about */
+  count(outcome: 'fresh' | 'unchanged' | 'loaded' | 'stale'): void
+  maxBytes?: number
+}
+
+/** Below 1 s, so that a change is seen within 2 s also by who keeps an answer for 1 s. */
+const FRESH_MS = 900
+/** A visitor waits no longer for an engine when there is something to show. */
+const PATIENCE_MS = 1_000
+const MOST_PAGES = 2_000
+const MAX_BYTES = 64 * 1024 * 1024
+/** Whoever asks for ever new things gets them made, and not kept. */
+const MOST_DOCUMENTS = 64
+
+type Entry = {
+  shown: ShownPage
+  /** the same with `staleSince`, once it was needed */
+  stale: ShownPage | null
+  checkedMs: number
+  failedMs: number
+}
+
+type Reading = { done: Promise<unknown>; startedMs: number }
+
+/**
+ * Public pages in memory: fresh for 0.9 s without a question to any engine, then looked at again by one reader for all
+ * who wait. While PostgreSQL is away, or slower than a second, the last page is shown, however old, and says so.
+ * Rejects only when there is nothing to show.
+ */
+export function createPageReader({ read, count, maxBytes = MAX_BYTES }: PageTools): FindPage {
+  // in the order of their last reading
+  const entries = new Map<string, Entry>()
+  const readings = new Map<string, Reading>()
+
+  function readOnce(key: string, site: Site, entry: Entry | undefined): Reading {
+    const running = readings.get(key)
+    if (running) return running
+    const startedMs = nowMs()
+    const done = read(site, entry?.shown.page ?? null)
+      .then(page => keep(key, page, startedMs))
+      .catch(error => {
+        if (entry) entry.failedMs = nowMs()
+        throw error
+      })
+      .finally(() => readings.delete(key))
+    // whoever is shown something stale meanwhile does not wait for it
+    done.catch(() => {})
+    readings.set(key, { done, startedMs })
+    return { done, startedMs }
+  }
+
+  function keep(key: string, page: LoadedPage | null, checkedMs: number): void {
+    const before = entries.get(key)
+    entries.delete(key)
+    if (page === null) return
+    const isSame = before?.shown.page === page
+    count(isSame ? 'unchanged' : 'loaded')
+    const shown = isSame ? before.shown : showing(page, page.view)
+    entries.set(key, { shown, stale: null, checkedMs, failedMs: 0 })
+    if (!isSame) trim(entries, maxBytes)
+  }
+
+  function staleOf(entry: Entry): ShownPage {
+    count('stale')
+    const { page, view } = entry.shown
+    entry.stale ??= showing(page, { ...view, staleSince: new Date(entry.checkedMs).toISOString() })
+    return entry.stale
+  }
+
+  return async function find(site) {
+    const key = 'slug' in site ? `/${site.slug}` : site.domain
+    const entry = entries.get(key)
+    if (entry && nowMs() - entry.checkedMs < FRESH_MS) {
+      count('fresh')
+      return entry.shown
+    }
+    if (entry && nowMs() - entry.failedMs < FRESH_MS) return staleOf(entry)
+    const { done, startedMs } = readOnce(key, site, entry)
+    if (!entry) await done
+    else if (!(await succeeds(done, startedMs + PATIENCE_MS - nowMs()))) return staleOf(entry)
+    return entries.get(key)?.shown ?? null
+  }
+}
+
+function showing(page: LoadedPage, view: PageView): ShownPage {
+  const documents = new Map<string, MadeDocument | null>()
+  return {
+    page,
+    view,
+    document(key, make) {
+      const before = documents.get(key)
+      if (before !== undefined) return before
+      const source = make(view)
+      const made = source && makeDocument(source)
+      if (documents.size < MOST_DOCUMENTS) documents.set(key, made)
+      return made
+    },
+    sizeBytes: () => [...documents.values()].reduce((sum, made) => sum + (made?.sizeBytes() ?? 0), page.sizeBytes),
+  }
+}
+
+/** True when the work succeeds within `ms`. */
+async function succeeds(work: Promise<unknown>, ms: number): Promise<boolean> {
+  if (ms <= 0) return false
+  const patience = new AbortController()
+  const late = sleep(ms, patience.signal).then(() => false)
+  const good = work.then(
+    () => true,
+    () => false,
+  )
+  return Promise.race([good, late]).finally(() => patience.abort())
+}
+
+/** Forgets those that were read longest ago, but never the last one. */
+function trim(entries: Map<string, Entry>, maxBytes: number): void {
+  const sizeOf = ({ shown, stale }: Entry) => shown.sizeBytes() + (stale?.sizeBytes() ?? 0)
+  let bytes = [...entries.values()].reduce((sum, entry) => sum + sizeOf(entry), 0)
+  for (const [key, entry] of entries) {
+    if (entries.size === 1 || (bytes <= maxBytes && entries.size <= MOST_PAGES)) return
+    bytes -= sizeOf(entry)
+    entries.delete(key)
+  }
+}

@@ -1,0 +1,15 @@
+import { isIP } from 'node:net'
+import { normalizeHost } from '../../shared/egress/host.ts'
+
+/** Where a page is asked for: below `{origin}/status`, or at the root of a custom domain (decisions 7.2). */
+export type Site = { slug: string } | { domain: string }
+
+/**
+ * The domain that a request's Host header names when it may be a page's own; null for this installation's hosts, for
+ * addresses and for names without a dot, by which proxies and probes reach a process.
+ */
+export function customHostOf(host: string | undefined, own: readonly string[]): string | null {
+  const name = host === undefined ? null : normalizeHost(host.replace(/:\d+$/, ''))
+  if (name === null || isIP(name) !== 0 || !name.includes('.')) return null
+  return own.includes(name) || name.endsWith('.localhost') ? null : name
+}
