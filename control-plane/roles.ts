@@ -14,7 +14,7 @@ import { startRecorder } from './analytics/recorder.ts'
 import { analyticsRoutes } from './analytics/routes.ts'
 import { summaryRoutes } from './analytics/summary-routes.ts'
 import { startHourlyWorker } from './analytics/worker.ts'
-import type { Role } from './config.ts'
+import type { Config, Role } from './config.ts'
 import { relayRoutes } from './deliveries/relay-routes.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
 import { startDeliveryWorker } from './deliveries/worker.ts'
@@ -31,6 +31,7 @@ import { startMaintenanceWorker } from './maintenance/worker.ts'
 import { parentRoutes } from './monitors/parent-routes.ts'
 import { monitorRoutes } from './monitors/routes.ts'
 import { now } from './platform/clock.ts'
+import { createSigner } from './platform/signer.ts'
 import { startVerdict } from './results/worker.ts'
 import { imageRoutes } from './screenshots/image-routes.ts'
 import { startScreenshotRecorder } from './screenshots/recorder.ts'
@@ -39,6 +40,8 @@ import { startScreenshotWorker } from './screenshots/worker.ts'
 import { lookSoon } from './silences/store.ts'
 import { startSilencesWorker } from './silences/worker.ts'
 import type { Handles } from './start.ts'
+import { customDomainRoutes } from './status-pages/custom-domain/routes.ts'
+import { tlsCheckRoutes } from './status-pages/custom-domain/tls-check-routes.ts'
 import { leaveUnchecked } from './verdict/actions.ts'
 import { verdictRoutes } from './verdict/routes.ts'
 import type { App } from './web/app.ts'
@@ -76,6 +79,7 @@ export function apiRoutes(app: App, handles: Handles): void {
   verdictRoutes(app, { db, secrets, publicUrl, lastCheckedAt })
   analyticsRoutes(app, { db, clickhouse, publicUrl, sign })
   summaryRoutes(app, { db, clickhouse })
+  customDomainRoutes(app, domainTools(handles))
 }
 
 /** What the role `api` serves outside /api/v1. */
@@ -83,7 +87,17 @@ export function publicRoutes(app: App, { db, config, objects, sign }: Handles): 
   const { publicUrl, pingsPerMinute } = config
   pingRoutes(app, { db, publicUrl, pingsPerMinute })
   imageRoutes(app, { db, objects, sign })
+  tlsCheckRoutes(app, { db, ownHosts: ownHosts(config) })
 }
+
+function domainTools({ db, egress, config }: Handles) {
+  const world = { egress, httpsPort: 443 }
+  const sign = createSigner(config.secretKey, 'custom domains')
+  return { db, world, settings: config.customDomains, ownHosts: ownHosts(config), sign }
+}
+
+/** Where this installation itself is reached. */
+const ownHosts = ({ publicUrl, customDomains }: Config) => [new URL(publicUrl).hostname, customDomains.target]
 
 /** What each role runs beside the HTTP server; `api` also the routes above. */
 export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)[]> = {

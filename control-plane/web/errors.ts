@@ -45,6 +45,9 @@ export const conflict = (message: string) => new ApiError(409, 'conflict', messa
 export const unsupportedMediaType = () =>
   new ApiError(415, 'unsupported_media_type', 'bodies are JSON: send Content-Type: application/json')
 
+/** 422: neither the domain nor its DNS provider can be set up by Domain Connect (decisions 1.3). */
+export const domainConnectUnavailable = (message: string) => new ApiError(422, 'domain_connect_unavailable', message)
+
 /** 429 with `Retry-After`. */
 export const rateLimited = (message: string, retryAfterSeconds: number) =>
   new ApiError(429, 'rate_limited', message, { retryAfterSeconds })

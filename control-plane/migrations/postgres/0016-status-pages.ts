@@ -17,13 +17,15 @@ export async function up(db: Knex): Promise<void> {
       is_published boolean NOT NULL DEFAULT false,
       show_response_times boolean NOT NULL DEFAULT true,
       show_uptime_percentage boolean NOT NULL DEFAULT true,
-      custom_domain text CONSTRAINT status_pages_custom_domain UNIQUE CHECK (custom_domain = lower(custom_domain)),
-      -- null: nobody has seen yet that it leads here, so nothing is served there
+      custom_domain text CHECK (custom_domain = lower(custom_domain)),
+      -- null: whose it is has not been proven yet, so nothing is served there and it keeps nobody else from it
       custom_domain_verified_at timestamptz,
       created_at timestamptz NOT NULL,
       updated_at timestamptz NOT NULL
     );
     CREATE INDEX status_pages_by_project ON status_pages (project_id, id DESC);
+    CREATE UNIQUE INDEX status_pages_custom_domain ON status_pages (custom_domain)
+      WHERE custom_domain_verified_at IS NOT NULL;
 
     CREATE TABLE status_page_groups (
       id uuid PRIMARY KEY,

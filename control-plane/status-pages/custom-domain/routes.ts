@@ -1,0 +1,114 @@
+import { Type } from 'typebox'
+import { now } from '../../platform/clock.ts'
+import type { App } from '../../web/app.ts'
+import { callerOf } from '../../web/auth.ts'
+import {
+  answers,
+  DeletedResponse,
+  dataOf,
+  enumOf,
+  IdParams,
+  nullable,
+  strictObject,
+  Timestamp,
+} from '../../web/schemas.ts'
+import {
+  analyzeDomain,
+  chooseDomain,
+  type DomainTools,
+  launchDomainConnect,
+  removeDomain,
+  verifyDomain,
+} from './actions.ts'
+
+const tags = ['Status pages']
+const Text = nullable(Type.String())
+
+const DomainBody = strictObject({ domain: Type.String({ minLength: 1, maxLength: 253, description: 'a hostname' }) })
+
+const AnalysisSchema = Type.Object({
+  domain: Type.String(),
+  cname_target: Type.String(),
+  verified: Type.Boolean({ description: 'every record is in place' }),
+  records: Type.Array(
+    Type.Object({
+      type: enumOf(['CNAME', 'ALIAS', 'TXT']),
+      name: Type.String(),
+      value: Type.String(),
+      ok: Type.Boolean(),
+    }),
+  ),
+  dns_provider: Type.Object({ id: Text, name: Text, nameservers: Type.Array(Type.String()) }),
+  ssl: Type.Object({
+    status: enumOf(['none', 'pending', 'active', 'error']),
+    issuer: Text,
+    expires_at: nullable(Timestamp),
+  }),
+  domain_connect: Type.Object({ available: Type.Boolean(), provider_id: Text, template: Text }),
+  instructions: Type.Array(Type.String()),
+})
+
+const Launch = Type.Object({
+  url: Type.String({ description: 'send the customer there' }),
+  provider_id: Type.String(),
+  service_id: Type.String(),
+  expires_at: Timestamp,
+})
+
+const PATH = '/status-pages/:id/custom-domain'
+
+/** Custom domains of status pages (specification, "Status pages"; decisions 7.4). */
+export function customDomainRoutes(app: App, tools: DomainTools): void {
+  const askedBy = (request: { params: { id: string } }) => ({
+    tools,
+    caller: callerOf(request),
+    pageId: request.params.id,
+  })
+  const question = (summary: string) => ({ tags, summary, params: IdParams, body: DomainBody })
+  const analysis = answers(200, dataOf(AnalysisSchema), 400, 403, 404, 409)
+
+  app.post(
+    `${PATH}/analyze`,
+    { schema: { ...question('What a custom domain needs; nothing is changed'), response: analysis } },
+    async request => ({ data: await analyzeDomain(askedBy(request), request.body.domain) }),
+  )
+
+  app.post(
+    `${PATH}/domain-connect`,
+    {
+      schema: {
+        ...question('A signed address at which the DNS provider sets the records'),
+        response: answers(200, dataOf(Launch), 400, 403, 404, 422),
+      },
+    },
+    async request => ({ data: await launchDomainConnect(askedBy(request), request.body.domain, now()) }),
+  )
+
+  app.put(
+    PATH,
+    { schema: { ...question('Set the custom domain; it is served once it is proven'), response: analysis } },
+    async request => ({ data: await chooseDomain(askedBy(request), request.body.domain, now()) }),
+  )
+
+  app.post(
+    `${PATH}/verify`,
+    { schema: { tags, summary: 'Look again whether the records are in place', params: IdParams, response: analysis } },
+    async request => ({ data: await verifyDomain(askedBy(request), now()) }),
+  )
+
+  app.delete(
+    PATH,
+    {
+      schema: {
+        tags,
+        summary: 'Remove the custom domain',
+        params: IdParams,
+        response: answers(200, DeletedResponse, 404),
+      },
+    },
+    async request => {
+      await removeDomain(askedBy(request), now())
+      return { data: { id: request.params.id, deleted: true as const } }
+    },
+  )
+}

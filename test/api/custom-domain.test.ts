@@ -1,0 +1,137 @@
+import type { Answer } from 'dns-packet'
+import t from 'tap'
+import { startApi } from '../support/api-server.ts'
+import { startDnsServer } from '../support/dns-server.ts'
+import { insertStatusPage } from '../support/status-pages.ts'
+
+// specification, "Status pages"; decisions 7.4
+
+const TARGET = 'pages.picket-host.com'
+const zone: Answer[] = [
+  { type: 'NS', name: 'acme.com', data: 'ada.ns.cloudflare.com' },
+  { type: 'A', name: TARGET, data: '127.0.0.1' },
+]
+const dns = await startDnsServer(t, zone)
+const server = `127.0.0.1:${dns.port}`
+const api = await startApi(t, { NAMESERVERS: server, CUSTOM_DOMAIN_TARGET: TARGET })
+const acme = await api.tenant('pro')
+const other = await api.tenant('pro')
+const free = await api.tenant('free')
+const page = await insertStatusPage(api.db, acme.projectId, 'acme')
+const path = `/status-pages/${page}/custom-domain`
+const ask = (method: string, path: string, body?: object, key = acme.key) =>
+  api.call(method, path, { key, ...(body && { body }) })
+const allowed = async (domain: string) =>
+  (await api.call('GET', `${api.origin}/internal/tls-check?domain=${domain}`, { key: null })).status
+type Record = { type: string; name: string; value: string; ok: boolean }
+
+t.test(
+  'POST /status-pages/{id}/custom-domain/analyze 200 says which records are missing and changes nothing',
+  async t => {
+    const { status, body } = await ask('POST', `${path}/analyze`, { domain: 'Status.ACME.com.' })
+    t.equal(status, 200)
+    t.equal(body.data.domain, 'status.acme.com')
+    t.equal(body.data.cname_target, TARGET)
+    t.equal(body.data.verified, false)
+    t.same(
+      body.data.records.map(({ type, name, ok }: Record) => [type, name, ok]),
+      [
+        ['CNAME', 'status.acme.com', false],
+        ['TXT', '_picket-challenge.status.acme.com', false],
+      ],
+    )
+    t.same(body.data.dns_provider, { id: 'cloudflare', name: 'Cloudflare', nameservers: ['ada.ns.cloudflare.com'] })
+    t.same(body.data.ssl, { status: 'none', issuer: null, expires_at: null })
+    t.same(body.data.domain_connect, { available: false, provider_id: null, template: null })
+    t.match(body.data.instructions[0], /^At Cloudflare, add a CNAME record status\.acme\.com/)
+    t.equal((await ask('POST', `${path}/verify`)).status, 404)
+  },
+)
+
+t.test('POST …/custom-domain/analyze 400 for what is no hostname, or a host of the service itself', async t => {
+  for (const domain of ['', 'acme', '127.0.0.1', 'https://acme.com', TARGET, `x.${TARGET}`, 'localhost']) {
+    const { status, body } = await ask('POST', `${path}/analyze`, { domain })
+    t.equal(status, 400, domain)
+    t.equal(body.error.details[0].path, 'domain')
+  }
+  t.equal((await ask('POST', `${path}/analyze`, { domain: 'acme.com', more: 1 })).status, 400)
+  t.equal((await ask('POST', `${path}/analyze`)).status, 400)
+})
+
+t.test('403 on a plan without custom domains, 404 for another project’s page', async t => {
+  const freePage = await insertStatusPage(api.db, free.projectId, 'free')
+  for (const end of ['/analyze', '/domain-connect']) {
+    const refused = await ask(
+      'POST',
+      `/status-pages/${freePage}/custom-domain${end}`,
+      { domain: 'status.acme.com' },
+      free.key,
+    )
+    t.equal(refused.status, 403)
+    t.equal(refused.body.error.code, 'plan_upgrade_required')
+    t.equal((await ask('POST', `${path}${end}`, { domain: 'status.acme.com' }, other.key)).status, 404)
+  }
+  const put = await ask('PUT', `/status-pages/${freePage}/custom-domain`, { domain: 'a.acme.com' }, free.key)
+  t.equal(put.status, 403)
+  t.equal((await ask('PUT', path, { domain: 'status.acme.com' }, other.key)).status, 404)
+  t.equal((await ask('DELETE', path, undefined, other.key)).status, 404)
+})
+
+t.test('POST …/custom-domain/domain-connect 422 where Domain Connect is not to be had', async t => {
+  const { status, body } = await ask('POST', `${path}/domain-connect`, { domain: 'status.acme.com' })
+  t.equal(status, 422)
+  t.equal(body.error.code, 'domain_connect_unavailable')
+})
+
+t.test('a domain is set, proven by its records, served, and removed', async t => {
+  const set = await ask('PUT', path, { domain: 'status.acme.com' })
+  t.equal(set.status, 200)
+  t.equal(set.body.data.verified, false)
+  t.equal(await allowed('status.acme.com'), 404, 'no certificate for what nobody has proven')
+
+  zone.push({ type: 'CNAME', name: 'status.acme.com', data: TARGET })
+  t.equal((await ask('POST', `${path}/verify`)).body.data.verified, false, 'it points here, which anybody’s may')
+  const [, text] = set.body.data.records
+  zone.push({ type: 'TXT', name: text.name, data: text.value })
+  const verified = (await ask('POST', `${path}/verify`)).body.data
+  t.equal(verified.verified, true)
+  t.equal(verified.ssl.status, 'pending')
+  t.equal(await allowed('status.acme.com'), 200)
+  t.equal(await allowed('STATUS.acme.com.'), 200)
+  t.equal(await allowed('www.acme.com'), 404)
+  t.equal(await allowed(TARGET), 200, 'its own host')
+  t.equal(await allowed('%00'), 400)
+
+  await api.db.raw('UPDATE status_pages SET is_published = false WHERE id = ?', [page])
+  t.equal(await allowed('status.acme.com'), 404, 'nor for an unpublished page')
+  await api.db.raw('UPDATE status_pages SET is_published = true WHERE id = ?', [page])
+  t.equal((await ask('DELETE', path)).status, 200)
+  t.equal(await allowed('status.acme.com'), 404)
+  t.equal((await ask('DELETE', path)).status, 404)
+})
+
+t.test('two projects may claim a domain; it is whose proof stands in DNS', async t => {
+  t.equal((await ask('PUT', path, { domain: 'status.acme.com' })).body.data.verified, true)
+  const rival = await insertStatusPage(api.db, other.projectId, 'rival')
+  const rivalPath = `/status-pages/${rival}/custom-domain`
+  const claimed = await ask('PUT', rivalPath, { domain: 'status.acme.com' }, other.key)
+  t.equal(claimed.body.data.verified, false)
+  const [, text] = claimed.body.data.records
+
+  const proof = zone.findIndex(({ type }) => type === 'TXT')
+  zone.push({ type: 'TXT', name: text.name, data: text.value })
+  const refused = await ask('POST', `${rivalPath}/verify`, undefined, other.key)
+  t.equal(refused.status, 409, 'while both stand, who was first keeps it')
+  zone.splice(proof, 1)
+  t.equal((await ask('POST', `${rivalPath}/verify`, undefined, other.key)).body.data.verified, true)
+  t.equal((await ask('POST', `${path}/verify`)).body.data.verified, false)
+})
+
+t.test('resolvers that do not answer are told, and nothing is decided by their silence', async t => {
+  dns.behave('servfail')
+  const { status, body } = await ask('POST', `${path}/analyze`, { domain: 'status.acme.com' })
+  dns.behave('answer')
+  t.equal(status, 200)
+  t.match(body.data.instructions.join(' '), /DNS: SERVFAIL/)
+  t.equal(await allowed('status.acme.com'), 200)
+})

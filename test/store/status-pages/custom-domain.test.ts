@@ -1,0 +1,129 @@
+import { createPrivateKey, createPublicKey, createVerify, generateKeyPairSync } from 'node:crypto'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { Answer } from 'dns-packet'
+import t from 'tap'
+import { createPostgres } from '../../../control-plane/platform/postgres.ts'
+import { createSigner } from '../../../control-plane/platform/signer.ts'
+import {
+  analyzeDomain,
+  type DomainTools,
+  launchDomainConnect,
+} from '../../../control-plane/status-pages/custom-domain/actions.ts'
+import { seeCertificate } from '../../../control-plane/status-pages/custom-domain/domain-reader.ts'
+import { createEgress, createResolver } from '../../../shared/egress/index.ts'
+import { createAuthority } from '../../support/certificates.ts'
+import { createDatabase } from '../../support/database.ts'
+import { startDnsServer } from '../../support/dns-server.ts'
+import { insertStatusPage } from '../../support/status-pages.ts'
+import { insertTenant } from '../../support/tenant.ts'
+
+// decisions 7.4: a DNS provider that speaks Domain Connect, played by a real DNS server and a real HTTPS server
+
+const TARGET = 'pages.picket-host.com'
+const authority = createAuthority(t)
+const provider = { path: 'https://127.0.0.1', knowsTemplate: true, asked: [] as string[] }
+const server = createServer(authority.issue('127.0.0.1', -1, 9), (request, response) => {
+  provider.asked.push(request.url ?? '')
+  if (request.url === '/api/v2/acme.com/settings') {
+    const settings = {
+      providerId: 'dns.example',
+      providerName: 'DNS Example',
+      urlSyncUX: 'https://connect.dns.example',
+    }
+    response.end(JSON.stringify({ ...settings, urlAPI: `${provider.path}/api` }))
+  } else response.writeHead(request.url?.includes('/services/statuspage') && provider.knowsTemplate ? 200 : 404).end()
+})
+await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+t.teardown(() => server.close().closeAllConnections())
+const { port } = server.address() as AddressInfo
+provider.path = `https://127.0.0.1:${port}`
+
+const zone: Answer[] = [
+  { type: 'NS', name: 'acme.com', data: 'ns1.dns.example' },
+  { type: 'TXT', name: '_domainconnect.acme.com', data: `127.0.0.1:${port}/api` },
+  { type: 'A', name: 'own.acme.com', data: '127.0.0.1' },
+  { type: 'AAAA', name: 'own.acme.com', data: '::1' },
+]
+const dns = await startDnsServer(t, zone)
+const servers = [`127.0.0.1:${dns.port}`]
+const db = createPostgres((await createDatabase(t)).url, 2)
+t.teardown(() => db.destroy())
+const tenant = await insertTenant(db, 'pro')
+const pageId = await insertStatusPage(db, tenant.projectId, 'acme')
+const caller = { ...tenant, keyId: '', userId: null, scope: 'admin' as const }
+const key = createPrivateKey(
+  generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }),
+)
+const tools: DomainTools = {
+  db,
+  world: {
+    egress: createEgress({
+      allow: ['127.0.0.0/8', '::1/128'],
+      trust: [authority.ca],
+      nameservers: servers,
+      resolver: createResolver({ servers }),
+    }),
+    httpsPort: port,
+  },
+  settings: {
+    target: TARGET,
+    connect: { template: { providerId: 'picket.example', serviceId: 'statuspage' }, key, keyHost: '_dck1' },
+  },
+  ownHosts: [TARGET],
+  sign: createSigner(Buffer.alloc(32, 1), 'custom domains'),
+}
+const now = new Date('2026-11-21T12:00:00Z')
+const asked = { tools, caller, pageId }
+
+t.test(
+  'the provider of a zone is found, asked for our template, and its customer sent there with a signature',
+  async t => {
+    const analysis = await analyzeDomain(asked, 'status.acme.com')
+    t.same(analysis.domain_connect, {
+      available: true,
+      provider_id: 'dns.example',
+      template: 'picket.example/statuspage',
+    })
+    t.same(analysis.dns_provider, { id: 'dns.example', name: 'DNS Example', nameservers: ['ns1.dns.example'] })
+    t.match(analysis.instructions[0], /^DNS Example can set the records for you/)
+
+    const launch = await launchDomainConnect(asked, 'status.acme.com', now)
+    t.equal(launch.provider_id, 'dns.example')
+    t.equal(launch.service_id, 'statuspage')
+    t.equal(launch.expires_at.toISOString(), '2026-11-21T13:00:00.000Z')
+    t.match(launch.url, /^https:\/\/connect\.dns\.example\/v2\/domainTemplates\/providers\/picket\.example\/services\//)
+    const url = new URL(launch.url)
+    t.equal(url.searchParams.get('challenge'), analysis.records[1]?.value)
+    const signed = url.search.slice(1).replace(/&sig=.*$/, '')
+    const signature = url.searchParams.get('sig') ?? ''
+    t.ok(createVerify('RSA-SHA256').update(signed).verify(createPublicKey(key), signature, 'base64'))
+    t.ok(provider.asked.includes('/api/v2/domainTemplates/providers/picket.example/services/statuspage'))
+  },
+)
+
+t.test('a provider that does not know our template is told, and so is an installation without a key', async t => {
+  provider.knowsTemplate = false
+  t.equal((await analyzeDomain(asked, 'status.acme.com')).domain_connect.available, false)
+  await t.rejects(launchDomainConnect(asked, 'status.acme.com', now), { status: 422, message: /DNS Example offers/ })
+  provider.knowsTemplate = true
+  const settings = { target: TARGET, connect: null }
+  const without = launchDomainConnect({ ...asked, tools: { ...tools, settings } }, 'status.acme.com', now)
+  await t.rejects(without, { status: 422, message: /no service provider/ })
+})
+
+t.test('a domain whose owner leads the discovery inwards gets nowhere', async t => {
+  const inner = createEgress({ allow: [], trust: [authority.ca], nameservers: servers })
+  const before = provider.asked.length
+  const guarded = { ...asked, tools: { ...tools, world: { egress: inner, httpsPort: port } } }
+  await t.rejects(launchDomainConnect(guarded, 'status.acme.com', now), { status: 422 })
+  t.equal(provider.asked.length, before, 'nobody was asked')
+})
+
+t.test('a certificate that does not hold is seen, and what has none is none', async t => {
+  const seen = await seeCertificate('own.acme.com', tools.world)
+  t.equal(seen?.isTrusted, false, 'it is for another name')
+  t.equal(seen?.issuer, 'Test authority')
+  t.equal(await seeCertificate('nowhere.acme.com', tools.world), null)
+  t.equal((await seeCertificate('127.0.0.1', tools.world))?.isTrusted, true)
+})

@@ -1,0 +1,14 @@
+import { newId } from '../../control-plane/platform/ids.ts'
+import { type Db, execute } from '../../control-plane/platform/postgres.ts'
+
+/** A published page of a project; answers its id. */
+export async function insertStatusPage(db: Db, projectId: string, slug: string): Promise<string> {
+  const id = newId()
+  await execute(
+    db,
+    `INSERT INTO status_pages (id, project_id, name, slug, template, brand_color, is_published, created_at, updated_at)
+     VALUES (?, ?, ?, ?, 'minimal', '#2563eb', true, now(), now())`,
+    [id, projectId, slug, slug],
+  )
+  return id
+}
