@@ -1,7 +1,7 @@
 import type { ChannelType } from '../channels/index.ts'
 import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
 
-/** A row of `alert_channels`. `config` and `signingSecret` are sealed (channels/sealed.ts). */
+/** A row of `alert_channels` that is no status page's own way to its subscribers. `config` and `signingSecret` are sealed (channels/sealed.ts). */
 export type StoredChannel = {
   id: string
   projectId: string
@@ -32,12 +32,12 @@ export async function listChannels(
 ): Promise<{ rows: StoredChannel[]; total: number }> {
   const rows = await query<StoredChannel>(
     db,
-    `SELECT ${COLUMNS} FROM alert_channels WHERE project_id = ? ORDER BY id DESC LIMIT ? OFFSET ?`,
+    `SELECT ${COLUMNS} FROM alert_channels WHERE project_id = ? AND page_id IS NULL ORDER BY id DESC LIMIT ? OFFSET ?`,
     [projectId, limit, offset],
   )
   const [count] = await query<{ total: number }>(
     db,
-    'SELECT count(*) AS total FROM alert_channels WHERE project_id = ?',
+    'SELECT count(*) AS total FROM alert_channels WHERE project_id = ? AND page_id IS NULL',
     [projectId],
   )
   return { rows, total: count?.total ?? 0 }
@@ -45,14 +45,14 @@ export async function listChannels(
 
 /** One channel. `id` has to be a valid id. */
 export async function findChannel(db: Db, projectId: string, id: string): Promise<StoredChannel | null> {
-  const sql = `SELECT ${COLUMNS} FROM alert_channels WHERE project_id = ? AND id = ?`
+  const sql = `SELECT ${COLUMNS} FROM alert_channels WHERE project_id = ? AND id = ? AND page_id IS NULL`
   const [row] = await query<StoredChannel>(db, sql, [projectId, id])
   return row ?? null
 }
 
 /** The same, locked until the transaction ends; rules may still be linked to it meanwhile. */
 export async function lockChannel(tx: Tx, projectId: string, id: string): Promise<StoredChannel | null> {
-  const sql = `SELECT ${COLUMNS} FROM alert_channels WHERE project_id = ? AND id = ? FOR NO KEY UPDATE`
+  const sql = `SELECT ${COLUMNS} FROM alert_channels WHERE project_id = ? AND id = ? AND page_id IS NULL FOR NO KEY UPDATE`
   const [row] = await query<StoredChannel>(tx, sql, [projectId, id])
   return row ?? null
 }
@@ -80,5 +80,6 @@ export async function updateChannel(tx: Tx, channel: StoredChannel): Promise<voi
 
 /** Deletes a channel with its rules and its log. False when there is none. */
 export async function deleteChannel(db: Db, projectId: string, id: string): Promise<boolean> {
-  return (await execute(db, 'DELETE FROM alert_channels WHERE project_id = ? AND id = ?', [projectId, id])) === 1
+  const sql = 'DELETE FROM alert_channels WHERE project_id = ? AND id = ? AND page_id IS NULL'
+  return (await execute(db, sql, [projectId, id])) === 1
 }

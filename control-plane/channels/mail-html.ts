@@ -1,14 +1,16 @@
 import { escapeHtml } from '../web/markup.ts'
 import type { ChangeLine } from './digest-notice.ts'
 import { MAIL_STYLE } from './mail-style.ts'
-import type { Notice, Tone } from './notice.ts'
+import type { MailFooter, Notice, Tone } from './notice.ts'
 import { moment } from './wording.ts'
+
+const OURS: MailFooter = { by: 'Picket', link: null }
 
 /** Strong enough for white letters on them, and to stand on white and on near black. */
 const COLOURS: Record<Tone, string> = { down: '#d92d20', degraded: '#b54708', up: '#067647', neutral: '#175cd3' }
 
 /** A notice as HTML that mail programs show: tables, styles in place, dark where the reader's program is dark. */
-export function mailHtml(notice: Notice, changes: ChangeLine[], more: number): string {
+export function mailHtml(notice: Notice, changes: ChangeLine[], more: number, footer: MailFooter = OURS): string {
   const colour = COLOURS[notice.tone]
   return `<!doctype html>
 <html lang="en">
@@ -31,7 +33,7 @@ export function mailHtml(notice: Notice, changes: ChangeLine[], more: number): s
 <h1 class="strong" style="margin:14px 0 0;font-size:22px;line-height:30px;font-weight:600;color:#101828;${BREAK}">${escapeHtml(notice.title)}</h1>
 ${textOf(notice)}</td></tr>
 ${rows(factsOf(notice))}${rows(changesOf(changes, more))}${rows(buttonsOf(notice, colour))}<tr><td class="inside line soft" style="padding:16px 32px 20px;border-top:1px solid #eaecf0;font-size:13px;line-height:20px;color:#667085">
-${moment(notice.at)} · sent by Picket
+${moment(notice.at)} · ${footerOf(footer)}
 </td></tr>
 </table>
 </td></tr>
@@ -39,6 +41,11 @@ ${moment(notice.at)} · sent by Picket
 </body>
 </html>
 `
+}
+
+function footerOf({ by, link }: MailFooter): string {
+  if (link === null) return `sent by ${escapeHtml(by)}`
+  return `sent by ${escapeHtml(by)} · <a class="soft" href="${escapeHtml(link.url)}" style="color:#667085">${escapeHtml(link.label)}</a>`
 }
 
 const BREAK = 'overflow-wrap:anywhere;word-break:break-word'

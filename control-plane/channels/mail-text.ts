@@ -1,9 +1,9 @@
 import type { ChangeLine } from './digest-notice.ts'
-import type { Notice } from './notice.ts'
+import type { MailFooter, Notice } from './notice.ts'
 import { moment } from './wording.ts'
 
 /** A notice as the plain half of a mail. */
-export function mailText(notice: Notice, changes: ChangeLine[], more: number): string {
+export function mailText(notice: Notice, changes: ChangeLine[], more: number, footer?: MailFooter): string {
   const { title, text, facts, acknowledge, open, at } = notice
   const width = Math.max(0, ...facts.map(({ label }) => label.length + 2))
   const blocks = [
@@ -15,7 +15,7 @@ export function mailText(notice: Notice, changes: ChangeLine[], more: number): s
       '\n',
     ),
     // "-- " and what follows is a signature, which mail programs set apart
-    `-- \n${moment(at)}\nPicket`,
+    `-- \n${moment(at)}\n${footer?.by ?? 'Picket'}${footer?.link ? `\n${footer.link.label}: ${footer.link.url}` : ''}`,
   ]
   return `${blocks.filter(Boolean).join('\n\n')}\n`
 }

@@ -11,6 +11,9 @@ export type Tone = 'down' | 'degraded' | 'up' | 'neutral'
 /** Something about it in two words and a value. Values are users' and receivers' texts: every channel escapes them. */
 export type Fact = { label: string; value: string }
 
+/** Who sends a mail, and where its reader ends that; null where there is nothing to end. */
+export type MailFooter = { by: string; link: { label: string; url: string } | null }
+
 /** What an event says to a person, before a channel gives it its form. All texts are plain and unescaped. */
 export type Notice = {
   tone: Tone

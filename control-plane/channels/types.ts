@@ -27,6 +27,8 @@ export type MailContent = {
   references: string[]
   /** ISO 8601 UTC */
   date: string
+  /** ends the subscription at one click, also by a POST of the reader's mail program (RFC 8058) */
+  unsubscribe_url?: string
   text: string
   html: string
 }

@@ -18,13 +18,13 @@ export async function enqueueDeliveries(tx: Tx, deliveries: NewDelivery[], now: 
   await execute(
     tx,
     `WITH added AS (
-       INSERT INTO deliveries (id, project_id, channel_id, event_id, event_name, subject, reminder, status, created_at,
-         updated_at)
-       SELECT r.id, r."projectId", r."channelId", r."eventId", r."eventName", r.subject, r.reminder,
+       INSERT INTO deliveries (id, project_id, channel_id, event_id, event_name, subject, reminder, subscriber_id, status,
+         created_at, updated_at)
+       SELECT r.id, r."projectId", r."channelId", r."eventId", r."eventName", r.subject, r.reminder, r."subscriberId",
          CASE WHEN c.is_paused THEN 'skipped' ELSE 'pending' END, :now, :now
        FROM jsonb_to_recordset(:rows::jsonb)
          AS r (id text, "projectId" uuid, "channelId" uuid, "eventId" uuid, "eventName" text, subject text,
-               reminder integer)
+               reminder integer, "subscriberId" uuid)
        JOIN alert_channels c ON c.id = r."channelId"
        ORDER BY r.id
        RETURNING channel_id, subject, status
@@ -54,7 +54,7 @@ export async function replayDelivery(db: Db, projectId: string, id: string, now:
       tx,
       `SELECT d.status, d.channel_id AS "channelId", d.subject, c.is_paused AS "isPaused"
        FROM deliveries d JOIN alert_channels c ON c.id = d.channel_id
-       WHERE d.project_id = ? AND d.id = ? FOR UPDATE OF d`,
+       WHERE d.project_id = ? AND d.id = ? AND d.subscriber_id IS NULL FOR UPDATE OF d`,
       [projectId, id],
     )
     if (!delivery) throw notFound('log entry')

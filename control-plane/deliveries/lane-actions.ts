@@ -16,6 +16,7 @@ import { toLogged } from './log-entry.ts'
 import { countEnded } from './pause-actions.ts'
 import { type Prepared, type PrepareTools, prepareAll } from './prepare.ts'
 import { handOver } from './relay-store.ts'
+import { countSubscribers, type SubscriberEnd } from './subscriber-actions.ts'
 import type { Outcome } from './types.ts'
 
 export type Claimed = {
@@ -81,14 +82,25 @@ export async function finishDeliveries(
   const sent = kept.flatMap(({ prepared, outcome }) => (outcome === null ? [] : [{ prepared, outcome }]))
   const recorded = sent.map(one => toRecorded(one, now))
   await recordAttempts(tx, recorded, now)
-  const ended = sent.flatMap(({ prepared }, i) => {
+  const ended = sent.flatMap(({ prepared, outcome }, i) => {
     const status = recorded[i]?.status
-    return status === 'pending' ? [] : [{ channelId: prepared.channelId, succeeded: status === 'delivered' }]
+    return status === 'pending' ? [] : [{ ...prepared, outcome, succeeded: status === 'delivered' }]
   })
-  await countEnded(tx, ended, now)
+  await countEnded(
+    tx,
+    ended.filter(one => one.subscriberId === null),
+    now,
+  )
+  await countSubscribers(tx, ended.flatMap(toSubscriberEnd), now)
   await releaseLanes(tx, held, now)
   return { statuses: recorded.map(one => one.status), retries: recorded.flatMap(one => one.retryAt ?? []) }
 }
+
+function toSubscriberEnd({ subscriberId, message, outcome, succeeded }: Prepared & EndOfOne): SubscriberEnd[] {
+  return subscriberId === null ? [] : [{ subscriberId, via: message.via, outcome, succeeded }]
+}
+
+type EndOfOne = { outcome: Outcome; succeeded: boolean }
 
 function toRecorded({ prepared, outcome }: { prepared: Prepared; outcome: Outcome }, now: Date): Recorded {
   const next = attempt(prepared.attemptsMade + 1, outcome, now)

@@ -1,12 +1,15 @@
 import type { EventDataOf, EventName } from '../events/catalog.ts'
 import type { DIGEST, DigestData } from '../events/digest.ts'
+import type { PAGE_CONFIRMATION, PAGE_NOTICE, PageConfirmationData, PageNoticeData } from '../events/page-event.ts'
 import { execute, query, type Tx } from '../platform/postgres.ts'
 import { CHANNEL_CONCURRENCY, CHANNEL_LOOK_AHEAD, type Lane, LEASE_MS } from './lanes.ts'
 import type { LoggedAttempt } from './types.ts'
 
-type Told =
+export type Told =
   | { eventName: EventName; eventData: EventDataOf<EventName> }
   | { eventName: typeof DIGEST; eventData: DigestData }
+  | { eventName: typeof PAGE_NOTICE; eventData: PageNoticeData }
+  | { eventName: typeof PAGE_CONFIRMATION; eventData: PageConfirmationData }
 
 /** The delivery at the head of a lane, with all that is needed to render, sign and send it. */
 export type Head = Told &
@@ -20,6 +23,10 @@ export type Head = Told &
     createdAt: Date
     body: Buffer | null
     channelType: string
+    /** of a page's subscriber where there is one, whose config and secret these are then */
+    subscriberId: string | null
+    /** components that the subscriber chose; null: all */
+    componentIds: string[] | null
     config: Buffer
     signingSecret: Buffer | null
   }
@@ -95,12 +102,14 @@ const CLAIM = `
   FROM picked WHERE l.channel_id = picked.channel_id AND l.subject = picked.subject
   RETURNING l.channel_id AS "channelId", l.subject`
 
-/** Of the tables `deliveries d`, `events e` and `alert_channels c`. */
+/** Of the tables `deliveries d`, `events e`, `alert_channels c` and HEAD_SUBSCRIBER's. */
 export const HEAD_COLUMNS = `d.channel_id AS "channelId", d.subject, d.id, d.project_id AS "projectId",
   d.event_name AS "eventName", e.data AS "eventData", d.is_replay AS "isReplay", d.reminder,
   jsonb_array_length(d.attempts) + d.attempts_left_out - d.attempts_before_replay AS "attemptsMade",
-  d.created_at AS "createdAt", d.request_body AS body, c.type AS "channelType", c.config,
-  c.signing_secret AS "signingSecret"`
+  d.created_at AS "createdAt", d.request_body AS body, c.type AS "channelType", d.subscriber_id AS "subscriberId",
+  s.component_ids AS "componentIds", coalesce(s.config, c.config) AS config,
+  coalesce(s.signing_secret, c.signing_secret) AS "signingSecret"`
+export const HEAD_SUBSCRIBER = 'LEFT JOIN page_subscribers s ON s.id = d.subscriber_id'
 
 /** The first pending delivery of each lane. A lane without one, or of a paused channel, is not answered. */
 export function headsOf(tx: Tx, lanes: Lane[]): Promise<Head[]> {
@@ -114,6 +123,7 @@ export function headsOf(tx: Tx, lanes: Lane[]): Promise<Head[]> {
        WHERE channel_id = l.channel_id AND subject = l.subject AND status = 'pending' AND relay_origin IS NULL
        ORDER BY seq LIMIT 1
      ) d ON true
+     ${HEAD_SUBSCRIBER}
      JOIN events e ON e.id = d.event_id`,
     columnsOf(lanes),
   )

@@ -55,14 +55,18 @@ function withoutBeginning(text: string, secret: string): string {
  * A mail server's answer in the terms of the log: 2xx took the mail, 4xx may take it later like a 5xx of HTTP, 5xx never
  * will.
  */
-export function toMailOutcome({ code, line, error, durationMs }: MailAnswer, startedAt: Date): Outcome {
+export function toMailOutcome(
+  { code, line, error, durationMs }: MailAnswer,
+  startedAt: Date,
+  hidden: string[] = [],
+): Outcome {
   return {
     startedAt,
     durationMs,
     responseCode: code,
     error,
     isPermanent: code !== null && code >= 500,
-    responseSnippet: line && snippetOf(Buffer.from(line), []),
+    responseSnippet: line && snippetOf(Buffer.from(line), hidden),
   }
 }
 

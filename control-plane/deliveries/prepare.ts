@@ -1,16 +1,19 @@
 import { type ChannelType, kindOf, type Message } from '../channels/index.ts'
 import { openConfig, openSigningSecret } from '../channels/sealed.ts'
+import { subscriberKindOf } from '../channels/subscriber-kinds.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { Head } from './lane-store.ts'
 import type { Lane } from './lanes.ts'
 import { endedByUs } from './log-entry.ts'
-import { rendererOf } from './render.ts'
+import { isForPage, pageRendererOf, rendererOf } from './render.ts'
 import { signatureHeaders } from './signature.ts'
 import type { LoggedAttempt } from './types.ts'
 
 /** A delivery that is ready to be sent: its bytes are in the database before the first of them leaves. */
 export type Prepared = Lane & {
   id: string
+  /** a page's subscriber, against whom failures count then */
+  subscriberId: string | null
   attemptsMade: number
   createdAt: Date
   /** signed, with the stored bytes */
@@ -32,19 +35,19 @@ export type PrepareTools = {
 /** Renders (unless its bytes are stored already) and signs one delivery for the channel as it is configured now. */
 export function prepareDelivery(head: Head, tools: PrepareTools, now: Date): Prepared {
   const { secrets, publicUrl, relayUrl = null } = tools
-  const { channelId, subject, id, attemptsMade, createdAt, isReplay, reminder, eventName } = head
-  const channel = { id: channelId, projectId: head.projectId, config: head.config, signingSecret: head.signingSecret }
-  const kind = kindOf(head.channelType as ChannelType)
-  const config = openConfig(channel, secrets)
-  const render = rendererOf(head, kind, publicUrl, now)
+  const { channelId, subscriberId, subject, id, attemptsMade, createdAt, isReplay, reminder, eventName } = head
+  const owner = { ...head, id: subscriberId ?? channelId }
+  const config = openConfig(owner, secrets)
+  const { mask, render } = formsOf(head, publicUrl, now)
   const message = render(config)
-  const shown = render(kind.mask(config))
+  const shown = render(mask(config))
   const body = head.body ?? message.body
-  const secret = openSigningSecret(channel, secrets)
+  const secret = openSigningSecret(owner, secrets)
   const signatures = secret === null ? {} : signatureHeaders({ id, eventName, body, secret, isReplay, reminder, now })
   const headers = { ...message.headers, ...signatures }
   return {
     channelId,
+    subscriberId,
     subject,
     id,
     attemptsMade,
@@ -53,6 +56,16 @@ export function prepareDelivery(head: Head, tools: PrepareTools, now: Date): Pre
     shown: { url: throughRelay(shown, relayUrl), headers: { ...shown.headers, ...signatures } },
     relayOrigin: relayUrl === null && sourceOf(message) !== null ? new URL(message.url).origin : null,
   }
+}
+
+/** How a config is shown, and what becomes of it: by the kind of the channel, or of the page's subscriber. */
+function formsOf(head: Head, publicUrl: string, now: Date) {
+  if (isForPage(head)) {
+    const kind = subscriberKindOf(head.channelType)
+    return { mask: kind.mask, render: pageRendererOf(head, kind, publicUrl, now) }
+  }
+  const kind = kindOf(head.channelType as ChannelType)
+  return { mask: kind.mask, render: rendererOf(head, kind, publicUrl, now) }
 }
 
 const sourceOf = (message: Message) => (message.via === 'http' ? (message.relaySourceId ?? null) : null)

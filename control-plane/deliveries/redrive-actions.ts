@@ -16,7 +16,7 @@ export async function redrive(db: Db, projectId: string, channelId: string | nul
     const channels = await query<{ id: string; isPaused: boolean }>(
       tx,
       `SELECT id, is_paused AS "isPaused" FROM alert_channels
-       WHERE project_id = :projectId AND (:channelId::uuid IS NULL OR id = :channelId) ORDER BY id FOR KEY SHARE`,
+       WHERE project_id = :projectId AND page_id IS NULL AND (:channelId::uuid IS NULL OR id = :channelId) ORDER BY id FOR KEY SHARE`,
       { projectId, channelId: channelId !== null && isId(channelId) ? channelId : null },
     )
     if (channelId !== null) {

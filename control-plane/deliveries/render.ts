@@ -1,12 +1,40 @@
+import type { PageMessage, SubscriberKind } from '../channels/subscriber-types.ts'
 import type { ChannelKind, Digest, Message, RenderContext } from '../channels/types.ts'
 import { DIGEST, type DigestData } from '../events/digest.ts'
 import { humanDuration } from '../events/duration.ts'
 import { toEnvelope } from '../events/envelope.ts'
+import { isPageEvent, type PageChange, type PageEventName } from '../events/page-event.ts'
 import type { Head } from './lane-store.ts'
+
+type ToldToPage = { eventName: PageEventName }
+/** What an alert channel is sent. */
+export type ChannelHead = Exclude<Head, ToldToPage>
+type PageHead = Extract<Head, ToldToPage>
+
+/** True for what a subscriber of a status page is sent. */
+export const isForPage = (head: Head): head is PageHead => isPageEvent(head.eventName)
+
+/** What a delivery becomes for a config of its subscriber, who hears of no more than they chose. */
+export function pageRendererOf(
+  head: PageHead,
+  kind: SubscriberKind<Record<string, unknown>>,
+  publicUrl: string,
+  now: Date,
+): (config: Record<string, unknown>) => Message {
+  const { id: deliveryId, subscriberId, componentIds, eventName: name, eventData: data } = head
+  const chosen = 'changes' in data ? { ...data, changes: data.changes.filter(isChosen(componentIds)) } : data
+  const message = { deliveryId, at: now.toISOString(), name, data: chosen } as PageMessage
+  return config => kind.render(message, subscriberId ?? '', config, { publicUrl, reminder: null })
+}
+
+const isChosen =
+  (componentIds: string[] | null) =>
+  ({ components }: PageChange) =>
+    componentIds === null || components.length === 0 || components.some(({ id }) => componentIds.includes(id))
 
 /** What a delivery becomes for a config of its channel: the event in its envelope, or the digest. */
 export function rendererOf(
-  head: Head,
+  head: ChannelHead,
   kind: ChannelKind,
   publicUrl: string,
   now: Date,
@@ -23,7 +51,7 @@ export function rendererOf(
 }
 
 /** An outage lasts since its incident began. */
-function reminderOf({ reminder, eventData, createdAt }: Head): RenderContext['reminder'] {
+function reminderOf({ reminder, eventData, createdAt }: ChannelHead): RenderContext['reminder'] {
   if (reminder === null || !('incident' in eventData) || !eventData.incident) return null
   if (!('started_at' in eventData.incident)) return null
   const sinceMs = new Date(eventData.incident.started_at).getTime()

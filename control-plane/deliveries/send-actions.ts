@@ -15,14 +15,20 @@ const TIMEOUT_MS = 10_000
 /** Makes one attempt, by whatever its message goes. Never rejects for what the receiver does. */
 export async function sendMessage(prepared: Prepared, startedAt: Date, carriers: Carriers): Promise<Outcome> {
   const { message } = prepared
-  if (message.via === 'mail') return sendMail(message, startedAt, carriers.mailer)
+  if (message.via === 'mail') return sendMail(message, startedAt, carriers.mailer, hiddenValues(prepared))
   const answer = await post(message, TIMEOUT_MS, SNIPPET_BYTES, carriers.egress, carriers.connections)
   return toOutcome(answer, startedAt, hiddenValues(prepared))
 }
 
-async function sendMail(message: MailMessage, startedAt: Date, mailer: Mailer | null): Promise<Outcome> {
+async function sendMail(
+  message: MailMessage,
+  startedAt: Date,
+  mailer: Mailer | null,
+  hidden: string[],
+): Promise<Outcome> {
   if (mailer === null) return { ...NO_MAILER, startedAt }
-  const { message_id: messageId, ...content } = JSON.parse(message.body.toString('utf8')) as MailContent
-  const answer = await mailer.send({ to: message.to, messageId, ...content }, TIMEOUT_MS)
-  return toMailOutcome(answer, startedAt)
+  const content = JSON.parse(message.body.toString('utf8')) as MailContent
+  const { message_id: messageId, unsubscribe_url: unsubscribeUrl, ...said } = content
+  const answer = await mailer.send({ to: message.to, messageId, unsubscribeUrl, ...said }, TIMEOUT_MS)
+  return toMailOutcome(answer, startedAt, hidden)
 }

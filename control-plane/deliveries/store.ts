@@ -6,14 +6,14 @@ const LOG_COLUMNS = `id, channel_id AS "channelId", event_name AS "eventName", s
 
 export type LogFilter = { channelId: string | null; events: string[] | null; statuses: string[] | null }
 
-/** A page of the project's alert log, newest first, and how many entries there are. */
+/** A page of the project's alert log, newest first, and how many entries there are. What subscribers of its pages hear is not in it. */
 export async function listDeliveries(
   db: Db,
   projectId: string,
   filter: LogFilter,
   page: { limit: number; offset: number },
 ): Promise<{ rows: DeliveryRow[]; total: number }> {
-  const where = `project_id = :projectId AND (:channelId::uuid IS NULL OR channel_id = :channelId)
+  const where = `project_id = :projectId AND subscriber_id IS NULL AND (:channelId::uuid IS NULL OR channel_id = :channelId)
     AND (:events::text[] IS NULL OR event_name = ANY(:events)) AND (:statuses::text[] IS NULL OR status = ANY(:statuses))`
   const bindings = { projectId, ...filter, ...page }
   const [counted] = await query<{ total: number }>(
@@ -30,13 +30,13 @@ export async function listDeliveries(
 }
 
 export async function findDelivery(db: Db, projectId: string, id: string): Promise<DeliveryRow | null> {
-  const sql = `SELECT ${LOG_COLUMNS} FROM deliveries WHERE project_id = ? AND id = ?`
+  const sql = `SELECT ${LOG_COLUMNS} FROM deliveries WHERE project_id = ? AND id = ? AND subscriber_id IS NULL`
   const [row] = await query<DeliveryRow>(db, sql, [projectId, id])
   return row ?? null
 }
 
 /** True when the project has this channel. `id` has to be a valid id. */
 export async function hasChannel(db: Db, projectId: string, id: string): Promise<boolean> {
-  const sql = 'SELECT id FROM alert_channels WHERE project_id = ? AND id = ?'
+  const sql = 'SELECT id FROM alert_channels WHERE project_id = ? AND id = ? AND page_id IS NULL'
   return (await query(db, sql, [projectId, id])).length === 1
 }

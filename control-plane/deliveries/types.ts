@@ -10,6 +10,8 @@ export type NewDelivery = {
   subject: string
   /** which reminder of an outage it is; left out: it is news */
   reminder?: number
+  /** a subscriber of a status page, whom the channel reaches; left out: the channel itself is who hears it */
+  subscriberId?: string
 }
 
 /** What came of one attempt. `responseCode` (HTTP's or SMTP's) null: there was no answer, and `error` says why. */

@@ -1,9 +1,10 @@
 import { execute, query, type Tx } from '../platform/postgres.ts'
 import type { EventRow } from './catalog.ts'
 import type { DigestRow } from './digest.ts'
+import type { PageEventRow } from './page-event.ts'
 
 /** Writes events beside what caused them, in the same transaction, all in one statement. */
-export async function insertEvents(tx: Tx, events: (EventRow | DigestRow)[]): Promise<void> {
+export async function insertEvents(tx: Tx, events: (EventRow | DigestRow | PageEventRow)[]): Promise<void> {
   if (events.length === 0) return
   const rows = events.map(event => ({
     id: event.id,

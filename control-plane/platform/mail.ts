@@ -12,6 +12,8 @@ export type Mail = {
   messageId: string
   references: string[]
   date: string
+  /** where a POST ends the subscription (RFC 8058); left out where there is none */
+  unsubscribeUrl?: string
   text: string
   html: string
 }
@@ -86,7 +88,7 @@ async function handOver(mail: Mail, from: string, pool: SmtpConnections, signal:
 }
 
 /** The same mail makes the same bytes. */
-function compose({ to, subject, messageId, references, date, text, html }: Mail, from: string) {
+function compose({ to, subject, messageId, references, date, unsubscribeUrl, text, html }: Mail, from: string) {
   return new MailComposer({
     from,
     to,
@@ -98,11 +100,16 @@ function compose({ to, subject, messageId, references, date, text, html }: Mail,
     text,
     html,
     // so that nobody's holiday notice answers
-    headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
+    headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All', ...listHeaders(unsubscribeUrl) },
     baseBoundary: messageId.replace(/[^A-Za-z0-9]/g, ''),
     disableFileAccess: true,
     disableUrlAccess: true,
   }).compile()
+}
+
+function listHeaders(unsubscribeUrl: string | undefined): Record<string, string> {
+  if (unsubscribeUrl === undefined) return {}
+  return { 'List-Unsubscribe': `<${unsubscribeUrl}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }
 }
 
 type NodemailerError = { code?: string; responseCode?: number; response?: string; message: string }

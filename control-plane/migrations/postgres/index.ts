@@ -12,6 +12,7 @@ import * as silences from './0010-silences.ts'
 import * as reminders from './0011-reminders.ts'
 import * as probeCredentials from './0013-probe-credentials.ts'
 import * as statusPages from './0016-status-pages.ts'
+import * as pageSubscribers from './0017-page-subscribers.ts'
 
 /** In order. A migration that has landed is never edited; the next one mends it. */
 const MIGRATIONS = {
@@ -28,6 +29,7 @@ const MIGRATIONS = {
   '0011-reminders': reminders,
   '0013-probe-credentials': probeCredentials,
   '0016-status-pages': statusPages,
+  '0017-page-subscribers': pageSubscribers,
 }
 
 /**

@@ -1,12 +1,11 @@
 import t from 'tap'
 import type { ChannelKind, Digest, RenderContext } from '../../../control-plane/channels/types.ts'
-import type { Head } from '../../../control-plane/deliveries/lane-store.ts'
-import { rendererOf } from '../../../control-plane/deliveries/render.ts'
+import { type ChannelHead, rendererOf } from '../../../control-plane/deliveries/render.ts'
 
 const NOW = new Date('2026-11-21T12:00:00Z')
 
 /** What a kind is given to render: the digest or the envelope's event, and the context. */
-function renderedOf(head: Partial<Record<keyof Head, unknown>>) {
+function renderedOf(head: Partial<Record<keyof ChannelHead, unknown>>) {
   const given: { digest?: Digest; event?: string; context?: RenderContext } = {}
   const kind = {
     render: (envelope: { event: string }, _config: object, context: RenderContext) =>
@@ -14,7 +13,7 @@ function renderedOf(head: Partial<Record<keyof Head, unknown>>) {
     renderDigest: (digest: Digest, _config: object, context: RenderContext) =>
       Object.assign(given, { digest, context }),
   } as unknown as ChannelKind
-  const whole = { id: 'whd_1', channelType: 'chat_a', reminder: null, createdAt: NOW, ...head } as Head
+  const whole = { id: 'whd_1', channelType: 'chat_a', reminder: null, createdAt: NOW, ...head } as ChannelHead
   rendererOf(whole, kind, 'http://picket.test', NOW)({})
   return given
 }

@@ -1,0 +1,57 @@
+import type { Message } from '../channels/index.ts'
+import { execute, query, type Tx } from '../platform/postgres.ts'
+import { countFailures, PAUSE_ADDRESS_AFTER_FAILURES, PAUSE_AFTER_FAILURES } from './pause.ts'
+import type { Outcome } from './types.ts'
+
+export type SubscriberEnd = { subscriberId: string; via: Message['via']; outcome: Outcome; succeeded: boolean }
+
+/**
+ * Counts the deliveries that ended against the subscribers of status pages that they were for, as countEnded does for
+ * channels. That our own mail server could not be reached says nothing of an address. Who only fails is paused: what
+ * pends for them becomes `skipped`, and they are sent nothing until they subscribe again.
+ */
+export async function countSubscribers(tx: Tx, ended: SubscriberEnd[], now: Date): Promise<void> {
+  const counting = ended.filter(({ via, outcome }) => via === 'http' || outcome.responseCode !== null)
+  const failing = new Set(counting.filter(one => !one.succeeded).map(one => one.subscriberId))
+  if (counting.length === 0) return
+  const subscribers = await query<{ id: string; failures: number }>(
+    tx,
+    `SELECT id, consecutive_failures AS failures FROM page_subscribers
+     WHERE id = ANY (:ids) AND (consecutive_failures > 0 OR id = ANY (:failing)) ORDER BY id FOR NO KEY UPDATE`,
+    { ids: [...new Set(counting.map(one => one.subscriberId))], failing: [...failing] },
+  )
+  const counted = subscribers.map(({ id, failures }) => {
+    const mine = counting.filter(one => one.subscriberId === id)
+    const limit = mine[0]?.via === 'mail' ? PAUSE_ADDRESS_AFTER_FAILURES : PAUSE_AFTER_FAILURES
+    const count = countFailures(
+      failures,
+      mine.map(one => one.succeeded),
+      limit,
+    )
+    return { id, failures: count.consecutiveFailures, isPaused: count.pausedReason !== null }
+  })
+  await store(tx, counted, now)
+}
+
+async function store(tx: Tx, counted: { id: string; failures: number; isPaused: boolean }[], now: Date): Promise<void> {
+  if (counted.length === 0) return
+  await execute(
+    tx,
+    `UPDATE page_subscribers s SET consecutive_failures = r.failures, updated_at = :now,
+       paused_at = CASE WHEN r."isPaused" THEN coalesce(s.paused_at, :now) ELSE s.paused_at END
+     FROM jsonb_to_recordset(:rows::jsonb) AS r (id uuid, failures integer, "isPaused" boolean) WHERE s.id = r.id`,
+    { rows: JSON.stringify(counted), now },
+  )
+  const paused = counted.filter(one => one.isPaused).map(one => one.id)
+  if (paused.length > 0) await skipDeliveriesTo(tx, paused, now)
+}
+
+/** What pends for subscribers becomes `skipped`; what is being sent runs to its end. */
+async function skipDeliveriesTo(tx: Tx, subscriberIds: string[], now: Date): Promise<void> {
+  await execute(
+    tx,
+    `UPDATE deliveries SET status = 'skipped', next_attempt_at = NULL, updated_at = :now
+     WHERE subscriber_id = ANY (:subscriberIds) AND status = 'pending'`,
+    { subscriberIds, now },
+  )
+}
