@@ -1,0 +1,59 @@
+import { localizeTimes } from './times.ts'
+
+const EVERY_MS = 45_000
+const TIMEOUT_MS = 15_000
+
+/**
+ * Asks for the page again while somebody looks at it, and puts in place what changed, part by part: what is the same
+ * is not touched, so nothing flickers, and what was open stays open. The ETag makes most answers empty.
+ */
+export function keepLive(): void {
+  const shown = new Map(partsOf(document).map(part => [part.id, part.outerHTML]))
+  let askedMs = performance.now()
+  const look = async () => {
+    if (document.hidden || performance.now() - askedMs < EVERY_MS) return
+    askedMs = performance.now()
+    const next = await ask().catch(() => null)
+    if (next) update(next, shown)
+  }
+  setInterval(look, EVERY_MS / 9)
+  document.addEventListener('visibilitychange', look)
+}
+
+async function ask(): Promise<Document | null> {
+  const answer = await fetch(location.pathname + location.search, {
+    cache: 'no-cache',
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  })
+  return answer.ok ? new DOMParser().parseFromString(await answer.text(), 'text/html') : null
+}
+
+/** Another template, colour or style than the one that is here asks for a whole new page. */
+function update(next: Document, shown: Map<string, string>): void {
+  if (codeOf(next) !== codeOf(document)) location.reload()
+  for (const part of partsOf(next)) {
+    const here = document.getElementById(part.id)
+    if (!here || shown.get(part.id) === part.outerHTML) continue
+    shown.set(part.id, part.outerHTML)
+    replace(here, part)
+  }
+}
+
+function replace(here: Element, part: Element): void {
+  const open = new Map(detailsOf(here).map(([key, details]) => [key, details.open]))
+  const focused = detailsOf(here).find(([, details]) => details.firstElementChild === document.activeElement)?.[0]
+  localizeTimes(part)
+  here.className = part.className
+  here.replaceChildren(...part.childNodes)
+  for (const [key, details] of detailsOf(here)) {
+    details.open = open.get(key) ?? details.open
+    if (key === focused) (details.firstElementChild as HTMLElement).focus({ preventScroll: true })
+  }
+}
+
+const partsOf = (root: Document) => [...root.querySelectorAll('[data-live]')]
+const codeOf = (root: Document) => [...root.querySelectorAll('style,script')].map(code => code.textContent).join()
+
+/** Every `<details>` by the record that it belongs to. */
+const detailsOf = (root: Element): [string, HTMLDetailsElement][] =>
+  [...root.querySelectorAll('details')].map(details => [`${details.closest('[id]')?.id} ${details.className}`, details])

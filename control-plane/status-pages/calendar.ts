@@ -1,0 +1,32 @@
+const DATE = { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' } as const
+const dateFormat = new Intl.DateTimeFormat('en-GB', DATE)
+const shortFormat = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
+const longFormat = new Intl.DateTimeFormat('en-GB', { ...DATE, weekday: 'long', month: 'long' })
+const timeFormat = new Intl.DateTimeFormat('en-GB', { ...DATE, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
+
+const DAY_MS = 86_400_000
+
+/** `2026-11-21` as "21 Nov 2026" */
+export const dateText = (date: string) => dateFormat.format(new Date(date))
+/** `2026-11-21` as "21 Nov" */
+export const shortDateText = (date: string) => shortFormat.format(new Date(date))
+/** `2026-11-21` as "Saturday 21 November 2026" */
+export const longDateText = (date: string) => longFormat.format(new Date(date))
+/** An instant as "21 Nov 2026, 14:05 UTC" */
+export const momentText = (at: string) => `${timeFormat.format(new Date(at))} UTC`
+/** An instant's day (UTC), `2026-11-21` */
+export const dayOf = (at: string) => at.slice(0, 10)
+
+/** `from` to `to`, days as `2026-11-21`: "19–21 Nov", "30 Oct – 2 Nov", or one date. */
+export function spanText(from: string, to: string): string {
+  if (from === to) return shortDateText(from)
+  const isOneMonth = from.slice(0, 7) === to.slice(0, 7)
+  return isOneMonth ? `${Number(from.slice(8))}–${shortDateText(to)}` : `${shortDateText(from)} – ${shortDateText(to)}`
+}
+
+/** The `many` days up to that of `at`, newest first. */
+export const daysBack = (at: string, many: number): string[] =>
+  Array.from({ length: many }, (_, i) => new Date(Date.parse(dayOf(at)) - i * DAY_MS).toISOString().slice(0, 10))
+
+/** Cut down to the minute, so that a page made again within one stays the same bytes. */
+export const toMinute = (at: string) => `${new Date(at).toISOString().slice(0, 16)}:00.000Z`

@@ -1,0 +1,70 @@
+import { percentText } from '../words.ts'
+import type { Template } from './page.ts'
+import { ComponentName, Components, type Row } from './parts/components.tsx'
+import { DayList, PillBar } from './parts/days.tsx'
+import { Footer, Masthead, Overall, StaleNotice, Subscribe } from './parts/frame.tsx'
+import { OpenIncidents } from './parts/incidents.tsx'
+import { Maintenance } from './parts/maintenance.tsx'
+import { PastIncidents } from './parts/past.tsx'
+import { msText, ResponseChart } from './parts/response-chart.tsx'
+import { StatusMark } from './parts/signs.tsx'
+
+/** A dense list like a table: a line a component, which opens. */
+export const clean: Template = {
+  voice: name => ({
+    components: 'Components',
+    noComponents: `No components have been added to ${name}.`,
+    openIncidents: 'Open incidents',
+    maintenance: 'Maintenance',
+    pastIncidents: 'Past incidents',
+    quiet: 'No incidents.',
+    subscribe: 'Subscribe to updates',
+  }),
+  Layout: page => (
+    <>
+      <header class="top">
+        <Masthead page={page} />
+        <Subscribe page={page} />
+      </header>
+      <main>
+        <StaleNotice page={page} />
+        <Overall page={page} />
+        <OpenIncidents page={page} />
+        <Maintenance page={page} />
+        <Components page={page} row={Line} />
+        <PastIncidents page={page} />
+      </main>
+      <Footer page={page} />
+    </>
+  ),
+}
+
+const Line: Row = ({ component }) => {
+  const { id, days, responseTimes, status, uptimePercent } = component
+  const latest = responseTimes?.findLast(({ medianMs }) => medianMs !== null)?.medianMs
+  const cells = (
+    <>
+      <ComponentName component={component} />
+      {days && days.length > 0 ? <PillBar days={days} /> : <span class="bar none">not monitored</span>}
+      <span class="figure">{uptimePercent === null ? '' : `${percentText(uptimePercent)} %`}</span>
+      <span class="figure ms">{latest ? msText(latest) : ''}</span>
+      <StatusMark status={status} />
+    </>
+  )
+  if (!days || days.length === 0) {
+    return (
+      <li class="component" id={`c-${id}`}>
+        <div class="line">{cells}</div>
+      </li>
+    )
+  }
+  return (
+    <li class="component" id={`c-${id}`}>
+      <details class="days" data-to={days.at(-1)?.date} data-many={days.length}>
+        <summary class="line">{cells}</summary>
+        <DayList days={days} />
+        <ResponseChart component={component} />
+      </details>
+    </li>
+  )
+}

@@ -1,0 +1,102 @@
+import type { OverallStatus } from '../types.ts'
+import { SIGNS } from '../words.ts'
+import { linksOf, type Page, type Template } from './page.ts'
+import { ComponentName, Components, type Row } from './parts/components.tsx'
+import { Days } from './parts/days.tsx'
+import { Footer, Masthead, Overall, StaleNotice } from './parts/frame.tsx'
+import { OpenIncidents } from './parts/incidents.tsx'
+import { Maintenance } from './parts/maintenance.tsx'
+import { IsoTimes, Moment } from './parts/moment.tsx'
+import { PastIncidents } from './parts/past.tsx'
+import { ResponseChart } from './parts/response-chart.tsx'
+
+/** For people who would rather read the JSON: a sidebar of addresses, ids, codes and ISO times. */
+export const developer: Template = {
+  voice: name => ({
+    components: 'components',
+    noComponents: `[] – ${name} has no components yet`,
+    openIncidents: 'incidents.open',
+    maintenance: 'maintenance',
+    pastIncidents: 'incidents.past',
+    quiet: '[]',
+    subscribe: 'subscribe',
+  }),
+  Layout: page => (
+    <IsoTimes.Provider value={true}>
+      <a class="skip" href="#main">
+        Skip to the status
+      </a>
+      <header class="side">
+        <Masthead page={page} />
+        <Addresses page={page} />
+      </header>
+      <main id="main">
+        <StaleNotice page={page} />
+        <Overall page={page}>
+          <code>{CODES[page.view.overall.status]}</code>
+        </Overall>
+        <OpenIncidents page={page} />
+        <Components page={page} row={Entry} />
+        <Maintenance page={page} />
+        <PastIncidents page={page} />
+      </main>
+      <Footer page={page} />
+    </IsoTimes.Provider>
+  ),
+}
+
+/** The indicator that the JSON carries for the same status. */
+const CODES: Record<OverallStatus, string> = {
+  operational: 'none',
+  degraded: 'minor',
+  partial_outage: 'major',
+  outage: 'critical',
+  maintenance: 'maintenance',
+  unknown: 'none',
+}
+
+function Addresses({ page: { view } }: { page: Page }) {
+  const links = linksOf(view)
+  return (
+    <nav aria-label="Feeds and API">
+      <h2>JSON</h2>
+      <ul>
+        {['summary', 'status', 'components', 'incidents'].map(name => (
+          <li>
+            <a href={`${links.api}/${name}.json`}>
+              <b>GET</b> /api/v2/{name}.json
+            </a>
+          </li>
+        ))}
+      </ul>
+      <h2>Feeds</h2>
+      <ul>
+        <li>
+          <a href={links.rss}>feed.rss</a>
+        </li>
+        <li>
+          <a href={links.atom}>feed.atom</a>
+        </li>
+        <li>
+          <a href={links.subscribe}>e-mail, webhook</a>
+        </li>
+      </ul>
+      <pre>curl -s {links.api}/status.json</pre>
+    </nav>
+  )
+}
+
+const Entry: Row = ({ component }) => {
+  const { id, status, updatedAt } = component
+  return (
+    <li class="component" id={`c-${id}`}>
+      <ComponentName component={component} />
+      <code class={`status ${SIGNS[status]}`}>{status}</code>
+      <Days component={component} />
+      <ResponseChart component={component} />
+      <p class="ids">
+        <code>{id}</code> <Moment at={updatedAt} />
+      </p>
+    </li>
+  )
+}

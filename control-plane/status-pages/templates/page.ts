@@ -1,0 +1,43 @@
+import type { VNode } from 'preact'
+import type { PageView } from '../types.ts'
+
+/** What a template lays out. */
+export type Page = {
+  view: PageView
+  voice: Voice
+}
+
+/** The words of a template. `name` is the page's. */
+export type Voice = {
+  components: string
+  noComponents: string
+  openIncidents: string
+  maintenance: string
+  pastIncidents: string
+  /** under a day, or several, without incidents */
+  quiet: string
+  subscribe: string
+}
+
+export type Template = {
+  voice(name: string): Voice
+  /** what stands in the body, below its root */
+  Layout(page: Page): VNode
+}
+
+/** Addresses beside the page, which the same origin serves. */
+export const linksOf = ({ publicUrl }: PageView) => ({
+  page: publicUrl,
+  subscribe: `${publicUrl}/subscribe`,
+  rss: `${publicUrl}/feed.rss`,
+  atom: `${publicUrl}/feed.atom`,
+  json: `${publicUrl}/api/v2/summary.json`,
+  api: `${publicUrl}/api/v2`,
+})
+
+/** A logo or favicon that stands on the page's own origin; pages load nothing from anywhere else. */
+export function ownImage(view: PageView, url: string | null): string | null {
+  if (url === null || !URL.canParse(url, view.publicUrl)) return null
+  const image = new URL(url, view.publicUrl)
+  return image.origin === new URL(view.publicUrl).origin ? image.href : null
+}

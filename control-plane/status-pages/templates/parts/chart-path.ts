@@ -1,0 +1,35 @@
+/** Height of a chart in its own units; its width is a unit a day. */
+export const CHART_HEIGHT = 24
+const HEADROOM = 2
+
+export type ChartFigures = { latest: number; least: number; most: number }
+
+/** What the words beside a chart say, in ms; null where no day has a figure. */
+export function chartFigures(values: readonly (number | null)[]): ChartFigures | null {
+  const known = values.filter(value => value !== null)
+  if (known.length === 0) return null
+  return { latest: known.at(-1)!, least: Math.min(...known), most: Math.max(...known) }
+}
+
+/**
+ * One path that is the line (its stroke) and the area below (its filling): each run of days with figures starts and
+ * ends under the picture, `M0 26V9l1-2 1 0V26`. Whole units, relative, so that 90 days are some 400 bytes.
+ */
+export function chartPath(values: readonly (number | null)[]): string {
+  const most = chartFigures(values)?.most ?? 0
+  const floor = CHART_HEIGHT + HEADROOM
+  const heightOf = (value: number) => CHART_HEIGHT - Math.round((value / (most || 1)) * (CHART_HEIGHT - HEADROOM))
+  let path = ''
+  let previous: number | null = null
+  for (const [at, value] of values.entries()) {
+    if (value === null) {
+      if (previous !== null) path += `V${floor}`
+      previous = null
+      continue
+    }
+    const y = heightOf(value)
+    path += previous === null ? `M${at} ${floor}V${y}` : `l1${y - previous < 0 ? '' : ' '}${y - previous}`
+    previous = y
+  }
+  return previous === null ? path : `${path}V${floor}`
+}

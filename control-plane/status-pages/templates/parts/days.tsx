@@ -1,0 +1,77 @@
+import { dateText, shortDateText } from '../../calendar.ts'
+import type { ComponentView, DayView } from '../../types.ts'
+import { DAY_WORDS, percentText, SIGNS, spell } from '../../words.ts'
+import { barLabel, barPaths, notableRuns, type Run } from './day-runs.ts'
+
+type Days = { days: readonly DayView[] }
+
+/** The bar; opened, by key, touch or click, the days that are worth a word. */
+export function Days({
+  component,
+  bar: Bar = PillBar,
+}: {
+  component: ComponentView
+  bar?: (days: Days) => preact.VNode
+}) {
+  const { days, uptimePercent } = component
+  if (!days || days.length === 0) return null
+  return (
+    <details class="days" data-to={days.at(-1)?.date} data-many={days.length}>
+      <summary>
+        <Bar days={days} />
+        <span class="axis">
+          <span>{days.length} days ago</span>
+          {uptimePercent !== null && <span class="uptime">{percentText(uptimePercent)} % uptime</span>}
+          <span>Today</span>
+        </span>
+      </summary>
+      <DayList days={days} />
+    </details>
+  )
+}
+
+export const PillBar = ({ days }: Days) => (
+  <svg class="bar" viewBox={`0 0 ${days.length} 40`} preserveAspectRatio="none" role="img" aria-label={barLabel(days)}>
+    {barPaths(days).map(({ sign, d }) => (
+      <path class={sign} d={d} />
+    ))}
+  </svg>
+)
+
+export function DayList({ days }: Days) {
+  const runs = notableRuns(days)
+  const isQuiet = runs.length === 0
+  return (
+    <ul class="day-list">
+      {runs.map(run => (
+        <DayLine days={days} run={run} />
+      ))}
+      <li class="rest">{isQuiet ? 'Operational on every day.' : 'All other days: operational.'}</li>
+    </ul>
+  )
+}
+
+function DayLine({ days, run: { from, to, status } }: Days & { run: Run }) {
+  const [first, last] = [days[from]!, days[to]!]
+  const when = from === to ? dateText(last.date) : `${shortDateText(first.date)} – ${dateText(last.date)}`
+  return (
+    <li data-d={from === to ? from : `${from}-${to}`}>
+      {when} <b class={SIGNS[status]}>{DAY_WORDS[status]}</b>
+      {durationsOf(last, from === to)}
+      {from === to && last.incidents.map(({ title }) => <i dir="auto">{title}</i>)}
+    </li>
+  )
+}
+
+function durationsOf(day: DayView, isOneDay: boolean): string {
+  if (!isOneDay) return ''
+  const told = [
+    [day.downSeconds, 'down'],
+    [day.degradedSeconds, 'degraded'],
+    [day.maintenanceSeconds, 'maintenance'],
+  ] as const
+  return told
+    .filter(([seconds]) => seconds > 0)
+    .map(([seconds, word]) => ` ${spell(seconds)} ${word}`)
+    .join(',')
+}

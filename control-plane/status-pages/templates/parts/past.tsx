@@ -1,0 +1,31 @@
+import { longDateText, spanText } from '../../calendar.ts'
+import type { Page } from '../page.ts'
+import { PastIncident } from './incidents.tsx'
+import { pastBlocks } from './past-days.ts'
+
+/** What happened in the last two weeks, by day. */
+export function PastIncidents({ page: { view, voice } }: { page: Page }) {
+  return (
+    <section id="past" data-live class="past-days" aria-labelledby="past-title">
+      <h2 id="past-title">{voice.pastIncidents}</h2>
+      {pastBlocks(view).map(block =>
+        'date' in block ? (
+          <div class="day">
+            <h3>
+              <time dateTime={block.date} data-day>
+                {longDateText(block.date)}
+              </time>
+            </h3>
+            {block.incidents.map(incident => (
+              <PastIncident incident={incident} />
+            ))}
+          </div>
+        ) : (
+          <p class="quiet">
+            <b>{spanText(block.from, block.to)}</b> {voice.quiet}
+          </p>
+        ),
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,43 @@
+// Writes control-plane/status-pages/assets.ts: the CSS and the browser modules of public pages, each as one text, so that
+// the program carries them wherever it is built, and a page holds everything that it needs.
+import { readdirSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { ROOT } from './install.mjs'
+
+const ROOM = 'control-plane/status-pages'
+const STYLES = `${ROOM}/templates/styles`
+const BROWSERS = ['chrome111', 'firefox115', 'safari16.4']
+
+/** Resolves to the text of assets.ts. */
+export async function makeAssets() {
+  const { build } = await import('esbuild')
+  const sheets = readdirSync(join(ROOT, STYLES)).sort()
+  const { outputFiles } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: [...sheets.map(name => `${STYLES}/${name}`), `${ROOM}/browser/main.ts`],
+    outdir: 'out',
+    bundle: true,
+    minify: true,
+    charset: 'utf8',
+    format: 'iife',
+    target: BROWSERS,
+    write: false,
+    logLevel: 'warning',
+  })
+  const textOf = name => outputFiles.find(({ path }) => path.endsWith(`/${name}`)).text.trim()
+  const literal = text => `\`${text.replace(/[\\`]|\$\{/g, '\\$&')}\``
+  return [
+    '// Made by "npm run generate" of templates/styles and browser; a test makes it again and compares.',
+    'export const STYLES = {',
+    ...sheets.map(name => `  ${basename(name, '.css')}: ${literal(textOf(`styles/${name}`))},`),
+    '}',
+    '',
+    `export const SCRIPT = ${literal(textOf('browser/main.js'))}`,
+    '',
+  ].join('\n')
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  writeFileSync(join(ROOT, ROOM, 'assets.ts'), await makeAssets())
+}
