@@ -40,8 +40,13 @@ import { startScreenshotWorker } from './screenshots/worker.ts'
 import { lookSoon } from './silences/store.ts'
 import { startSilencesWorker } from './silences/worker.ts'
 import type { Handles } from './start.ts'
+import { componentRoutes } from './status-pages/component-routes.ts'
 import { customDomainRoutes } from './status-pages/custom-domain/routes.ts'
 import { tlsCheckRoutes } from './status-pages/custom-domain/tls-check-routes.ts'
+import { groupRoutes } from './status-pages/group-routes.ts'
+import { pageImageRoutes } from './status-pages/image-routes.ts'
+import { publicPageRoutes } from './status-pages/public-routes.ts'
+import { statusPageRoutes } from './status-pages/routes.ts'
 import { leaveUnchecked } from './verdict/actions.ts'
 import { verdictRoutes } from './verdict/routes.ts'
 import type { App } from './web/app.ts'
@@ -79,15 +84,21 @@ export function apiRoutes(app: App, handles: Handles): void {
   verdictRoutes(app, { db, secrets, publicUrl, lastCheckedAt })
   analyticsRoutes(app, { db, clickhouse, publicUrl, sign })
   summaryRoutes(app, { db, clickhouse })
+  statusPageRoutes(app, { db, egress: handles.egress, publicUrl })
+  pageImageRoutes(app, { db, publicUrl })
+  componentRoutes(app, { db })
+  groupRoutes(app, { db })
   customDomainRoutes(app, domainTools(handles))
 }
 
 /** What the role `api` serves outside /api/v1. */
-export function publicRoutes(app: App, { db, config, objects, sign }: Handles): void {
+export function publicRoutes(app: App, handles: Handles): void {
+  const { db, config, objects, sign } = handles
   const { publicUrl, pingsPerMinute } = config
   pingRoutes(app, { db, publicUrl, pingsPerMinute })
   imageRoutes(app, { db, objects, sign })
   tlsCheckRoutes(app, { db, ownHosts: ownHosts(config) })
+  app.register(async scope => publicPageRoutes(scope as App, { ...handles, publicUrl, ownHosts: ownHosts(config) }))
 }
 
 function domainTools({ db, egress, config }: Handles) {

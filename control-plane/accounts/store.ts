@@ -5,7 +5,8 @@ import { type Counted, PLAN_LIMITS, type Plan, type Usage } from './plans.ts'
 const COUNTS: Record<Counted, string> = {
   monitors: `SELECT count(*) FROM monitors JOIN projects ON projects.id = monitors.project_id
              WHERE projects.organization_id = :organizationId AND monitors.deleted_at IS NULL`,
-  statusPages: 'SELECT 0',
+  statusPages: `SELECT count(*) FROM status_pages JOIN projects ON projects.id = status_pages.project_id
+                WHERE projects.organization_id = :organizationId`,
   dataSources: 'SELECT 0',
   members: 'SELECT count(*) FROM memberships WHERE organization_id = :organizationId',
 }

@@ -1,14 +1,67 @@
+import type { Clickhouse } from '../platform/clickhouse.ts'
+import type { Metrics } from '../platform/metrics.ts'
+import type { Db } from '../platform/postgres.ts'
 import type { App } from '../web/app.ts'
-import type { FindPage } from './page-reader.ts'
-import { addCustomHosts } from './site-routes.ts'
+import { notFound } from '../web/errors.ts'
+import type { PageDocument } from './document.ts'
+import { createPageReader } from './page-reader.ts'
+import { renderPage } from './render.ts'
+import { addCustomHosts, documentRoute, type PublicPages, pageRoute, sendDocument } from './site-routes.ts'
+import type { ImageKind, LoadedPage, PageView } from './types.ts'
+import { createViewReader } from './view-reader.ts'
 
-export type PublicPageContext = {
-  find: FindPage
+export type PublicContext = {
+  db: Db
+  clickhouse: Clickhouse
+  metrics: Metrics
+  publicUrl: string
   /** hosts of this installation, which are nobody's custom domain */
   ownHosts: readonly string[]
 }
 
-/** What visitors of published pages get, at `{origin}/status/{slug}` and at the root of custom domains (decisions 7.2). */
-export function publicPageRoutes(app: App, context: PublicPageContext): void {
-  addCustomHosts(app, context)
+/**
+ * What visitors of published pages get, at `{origin}/status/{slug}` and at the root of custom domains (decisions 7.2).
+ * More of it is declared by `pageRoute` and `documentRoute` of site-routes.ts.
+ */
+export function publicPageRoutes(app: App, context: PublicContext): void {
+  const answers = context.metrics.counter(
+    'picket_status_page_answers_total',
+    'Answers of public status pages by where they came from: fresh and stale from memory, unchanged and loaded from PostgreSQL',
+    ['from'],
+  )
+  const find = createPageReader({ read: createViewReader(context), count: from => answers.inc({ from }) })
+  const pages: PublicPages = { find, ownHosts: context.ownHosts }
+  addCustomHosts(app, pages)
+  documentRoute(app, pages, '', pageDocument)
+  imageRoute(app, pages, 'logo')
+  imageRoute(app, pages, 'favicon')
+}
+
+function pageDocument(view: PageView): PageDocument {
+  const { html, csp } = renderPage(view)
+  const headers = { 'content-security-policy': csp, 'referrer-policy': 'strict-origin-when-cross-origin' }
+  return { contentType: 'text/html; charset=utf-8', body: html, headers }
+}
+
+/** A picture and nothing else, also when somebody opens it by itself: whatever an SVG holds, it runs and loads nothing. */
+const IMAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+const YEAR_SECONDS = 365 * 86_400
+const MINUTE_SECONDS = 60
+
+function imageRoute(app: App, pages: PublicPages, kind: ImageKind): void {
+  pageRoute(app, pages, 'GET', `/${kind}`, (shown, request, reply) => {
+    const { v } = request.query as { v?: unknown }
+    const isNamed = v === shown.page.images[kind]?.id
+    const made = shown.document(`${kind}?${isNamed}`, () => imageDocument(shown.page, kind, isNamed))
+    if (made === null) throw notFound('image')
+    return sendDocument(made, request, reply)
+  })
+}
+
+/** `isNamed`: asked for by its id, under which there will never be another one. */
+function imageDocument({ images }: LoadedPage, kind: ImageKind, isNamed: boolean): PageDocument | null {
+  const image = images[kind]
+  const headers = { 'content-security-policy': IMAGE_POLICY }
+  const maxAgeSeconds = isNamed ? YEAR_SECONDS : MINUTE_SECONDS
+  return image && { contentType: image.contentType, body: image.bytes, headers, maxAgeSeconds }
 }

@@ -126,7 +126,7 @@ export type LoadedPage = {
   fingerprint: string
   loadedMs: number
   /** null: ClickHouse has never answered */
-  medians: { byMonitor: Medians; loadedMs: number } | null
+  medians: { byMonitor: Medians; ids: ReadonlySet<string>; loadedMs: number } | null
   images: Record<ImageKind, StoredImage | null>
   /** of view and images, about */
   sizeBytes: number

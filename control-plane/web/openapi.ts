@@ -22,6 +22,7 @@ const TAGS = [
   ['Monitors', 'What is watched, what its checks saw, and why its status changed'],
   ['Incidents', 'Outages, opened and resolved with the verdict'],
   ['Alerts', 'Channels, the rules that link them to monitors, and the log of every delivery'],
+  ['Status pages', 'What visitors see: pages with components, groups, images and custom domains'],
   ['Analytics', 'Latency percentiles by the hour, time in each status'],
 ] as const
 

@@ -1,0 +1,117 @@
+import { holdMonitors, monitorsOfIds } from '../monitors/store.ts'
+import { isId, newId } from '../platform/ids.ts'
+import type { Db, Tx } from '../platform/postgres.ts'
+import { conflict, notFound, validationError } from '../web/errors.ts'
+import { findComponent, placesOf, removeComponent, saveComponent, storePlaces } from './component-store.ts'
+import { findGroup } from './group-store.ts'
+import { inPage } from './hold-actions.ts'
+import { placeAtEnd, reordered } from './order.ts'
+import type { ShownMonitor, StoredComponent } from './records.ts'
+import type { ComponentCreate, ComponentUpdate } from './schema.ts'
+
+/** What visitors load at once. */
+const MOST_COMPONENTS = 500
+
+/**
+ * Puts a component on a page. Throws 404 for a page, monitor or group that there is not, 400 for a status beside a
+ * monitor, 409 when the page is full.
+ */
+export function createComponent(
+  db: Db,
+  projectId: string,
+  pageId: string,
+  body: ComponentCreate,
+  now: Date,
+): Promise<StoredComponent> {
+  refuseSaidTwice(body.monitor_id != null, body)
+  return inPage(db, projectId, pageId, now, async (tx, page) => {
+    const places = await placesOf(tx, page.id)
+    const monitor = await monitorOf(tx, projectId, body.monitor_id ?? null)
+    const component = {
+      id: newId(),
+      pageId: page.id,
+      groupId: await groupOf(tx, page.id, body.group_id ?? null),
+      name: body.name,
+      description: body.description ?? null,
+      monitor,
+      displayOrder: body.display_order ?? placeAtEnd(places),
+      status: body.status ?? (monitor ? ('unknown' as const) : ('operational' as const)),
+      createdAt: now,
+      updatedAt: now,
+    }
+    if (places.filter(({ isComponent }) => isComponent).length >= MOST_COMPONENTS) {
+      throw conflict(`a status page shows at most ${MOST_COMPONENTS} components`)
+    }
+    await saveComponent(tx, component)
+    return component
+  })
+}
+
+/** Changes what the body names. Throws as `createComponent` does, and 404 for a component that the page has not. */
+export function changeComponent(
+  db: Db,
+  projectId: string,
+  pageId: string,
+  id: string,
+  body: ComponentUpdate,
+  now: Date,
+): Promise<StoredComponent> {
+  return inPage(db, projectId, pageId, now, async (tx, page) => {
+    const before = isId(id) ? await findComponent(tx, page.id, id) : null
+    if (!before) throw notFound('component')
+    const monitor = body.monitor_id === undefined ? before.monitor : await monitorOf(tx, projectId, body.monitor_id)
+    refuseSaidTwice(monitor !== null, body)
+    const component = {
+      ...before,
+      name: body.name ?? before.name,
+      description: body.description === undefined ? before.description : body.description,
+      groupId: body.group_id === undefined ? before.groupId : await groupOf(tx, page.id, body.group_id),
+      monitor,
+      displayOrder: body.display_order ?? before.displayOrder,
+      status: monitor ? ('unknown' as const) : (body.status ?? before.status),
+      updatedAt: now,
+    }
+    await saveComponent(tx, component)
+    return component
+  })
+}
+
+/** Throws 404. */
+export function deleteComponent(db: Db, projectId: string, pageId: string, id: string, now: Date): Promise<void> {
+  return inPage(db, projectId, pageId, now, async (tx, page) => {
+    if (!isId(id) || !(await removeComponent(tx, page.id, id))) throw notFound('component')
+  })
+}
+
+/** Lets components of a page change places among themselves. Throws 404 for one that the page has not. */
+export function reorderComponents(db: Db, projectId: string, pageId: string, ids: string[], now: Date): Promise<void> {
+  return inPage(db, projectId, pageId, now, async (tx, page) => {
+    const wanted = [...new Set(ids.map(id => id.toLowerCase()))]
+    const places = await placesOf(tx, page.id)
+    const known = new Set(places.filter(({ isComponent }) => isComponent).map(({ id }) => id))
+    if (!wanted.every(id => known.has(id))) throw notFound('component')
+    await storePlaces(tx, page.id, reordered(places, wanted), now)
+  })
+}
+
+function refuseSaidTwice(hasMonitor: boolean, body: ComponentUpdate): void {
+  if (!hasMonitor || body.status === undefined) return
+  const message = 'status is what the monitor says; leave it out, or set monitor_id to null'
+  throw validationError([{ path: 'status', message }])
+}
+
+async function monitorOf(tx: Tx, projectId: string, id: string | null): Promise<ShownMonitor | null> {
+  if (id === null) return null
+  const isKnown = isId(id) && (await holdMonitors(tx, projectId, [id]))
+  const [monitor] = isKnown ? await monitorsOfIds(tx, [id]) : []
+  if (!monitor) throw notFound('monitor')
+  const { status, isPaused, statusChangedAt } = monitor
+  return { id: monitor.id, status, isPaused, changedAt: statusChangedAt?.toISOString() ?? null }
+}
+
+async function groupOf(tx: Tx, pageId: string, id: string | null): Promise<string | null> {
+  if (id === null) return null
+  const group = isId(id) ? await findGroup(tx, pageId, id) : null
+  if (!group) throw notFound('group')
+  return group.id
+}

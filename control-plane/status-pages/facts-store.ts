@@ -1,0 +1,157 @@
+import { type Clickhouse, select } from '../platform/clickhouse.ts'
+import { type Db, query } from '../platform/postgres.ts'
+import type { DayTime, IncidentFact, MaintenanceFact } from './facts.ts'
+import type { StoredPage } from './records.ts'
+import type { Site } from './site.ts'
+import { PAGE_COLUMNS } from './store.ts'
+import type { Medians } from './types.ts'
+
+/** An open incident counts however old it is; of the others the newest. */
+const MOST_INCIDENTS = 500
+const MOST_UPDATES = 100
+
+/** What changes when anything that a page shows does, but for time spent: versions of rows, and what begins or ends. */
+const FINGERPRINT = `concat_ws('/', p.xmin,
+  (SELECT md5(string_agg(concat_ws(',', m.id, m.status, m.is_paused, m.status_changed_at, m.deleted_at), ';' ORDER BY c.id))
+   FROM status_page_components c JOIN monitors m ON m.id = c.monitor_id WHERE c.page_id = p.id),
+  (SELECT concat_ws(',', count(*), sum(hashtext(concat(i.id, i.xmin)))) FROM incidents i
+   WHERE i.project_id = p.project_id AND (i.resolved_at IS NULL OR i.resolved_at > :recent)),
+  (SELECT md5(string_agg(concat_ws(',', mp.monitor_id, mp.starts_at, mp.ends_at, mp.starts_at <= :now, w.title, w.description),
+                         ';' ORDER BY mp.monitor_id, mp.starts_at, mp.window_id))
+   FROM status_page_components c JOIN maintenance_periods mp ON mp.monitor_id = c.monitor_id
+     JOIN maintenance_windows w ON w.id = mp.window_id
+   WHERE c.page_id = p.id AND mp.ends_at > :now AND mp.starts_at < :soon))`
+
+/** `recent`: since when incidents are shown that are over; `soon`: until when maintenance is told. */
+export type Horizon = { now: Date; recent: Date; soon: Date }
+
+/** The published page of a place, and a text that is the same as long as it shows the same. */
+export async function findPublished(
+  db: Db,
+  site: Site,
+  horizon: Horizon,
+): Promise<{ page: StoredPage; fingerprint: string } | null> {
+  const condition =
+    'slug' in site ? 'p.slug = :slug' : 'p.custom_domain = :domain AND p.custom_domain_verified_at IS NOT NULL'
+  const [row] = await query<StoredPage & { fingerprint: string }>(
+    db,
+    `SELECT ${PAGE_COLUMNS}, ${FINGERPRINT} AS fingerprint FROM status_pages p WHERE ${condition} AND p.is_published`,
+    { ...site, ...horizon },
+  )
+  if (!row) return null
+  const { fingerprint, ...page } = row
+  return { page, fingerprint }
+}
+
+/** How long monitors were in which status on each day (UTC) since `from`, by their transitions (decisions 7.5). */
+export function timesByDay(db: Db, monitorIds: string[], from: Date, now: Date): Promise<DayTime[]> {
+  return query(
+    db,
+    `WITH history AS (
+       SELECT m.id AS monitor_id, change.* FROM monitors m CROSS JOIN LATERAL (
+         (SELECT id, at, to_status FROM transitions WHERE monitor_id = m.id AND at <= :from
+          ORDER BY at DESC, id DESC LIMIT 1)
+         UNION ALL
+         SELECT id, at, to_status FROM transitions WHERE monitor_id = m.id AND at > :from AND at < :now
+       ) change
+       WHERE m.id = ANY (CAST(:monitorIds AS uuid[]))
+     ), spans AS (
+       SELECT monitor_id, to_status AS status, greatest(at, :from) AT TIME ZONE 'UTC' AS began,
+         lead(at, 1, :now) OVER (PARTITION BY monitor_id ORDER BY at, id) AT TIME ZONE 'UTC' AS ended
+       FROM history
+     ), parts AS (
+       SELECT monitor_id, status, day, greatest(began, day) AS began, least(ended, day + interval '1 day') AS ended
+       FROM spans, generate_series(date_trunc('day', began), ended, interval '1 day') AS day
+       WHERE ended > greatest(began, day)
+     ), maintenance AS (
+       SELECT monitor_id, range_agg(tsrange(starts_at AT TIME ZONE 'UTC', ends_at AT TIME ZONE 'UTC')) AS periods
+       FROM maintenance_periods
+       WHERE monitor_id = ANY (CAST(:monitorIds AS uuid[])) AND ends_at > :from AND starts_at < :now
+       GROUP BY monitor_id
+     ), measured AS (
+       SELECT monitor_id, day, status, extract(epoch FROM ended - began) AS length,
+         CASE WHEN periods && tsrange(began, ended) THEN
+           (SELECT sum(extract(epoch FROM upper(part) - lower(part)))
+            FROM unnest(periods * tsmultirange(tsrange(began, ended))) AS part)
+         ELSE 0 END AS maintained
+       FROM parts LEFT JOIN maintenance USING (monitor_id)
+     )
+     SELECT monitor_id AS "monitorId", to_char(day, 'YYYY-MM-DD') AS date, status,
+       CAST(sum(length) - sum(coalesce(maintained, 0)) AS float8) AS seconds,
+       CAST(sum(coalesce(maintained, 0)) AS float8) AS "maintenanceSeconds"
+     FROM measured GROUP BY monitor_id, day, status`,
+    { monitorIds, from, now },
+  )
+}
+
+/**
+ * Incidents since `from` that touch one of the monitors, and those that people opened about nothing in particular; with
+ * public updates where they are open or ended after `recent`. Internal updates are never read (decisions 5.2).
+ */
+export function incidentsOfPage(
+  db: Db,
+  projectId: string,
+  monitorIds: string[],
+  from: Date,
+  recent: Date,
+): Promise<IncidentFact[]> {
+  return query(
+    db,
+    `SELECT i.id, i.title, i.status, i.severity, i.source, i.started_at AS "startedAt", i.resolved_at AS "resolvedAt",
+       ARRAY (SELECT monitor_id FROM incident_monitors WHERE incident_id = i.id) AS "monitorIds",
+       CASE WHEN i.resolved_at IS NULL OR i.resolved_at > :recent THEN
+         (SELECT coalesce(jsonb_agg(jsonb_build_object('id', u.id, 'status', u.status, 'message', u.message,
+                                                       'at', u.created_at) ORDER BY u.id DESC), '[]')
+          FROM (SELECT id, status, message, created_at FROM incident_updates
+                WHERE incident_id = i.id AND NOT is_internal ORDER BY id DESC LIMIT ${MOST_UPDATES}) u)
+       ELSE '[]' END AS updates
+     FROM incidents i
+     WHERE i.project_id = :projectId AND (i.resolved_at IS NULL OR i.resolved_at > :from)
+       AND (EXISTS (SELECT FROM incident_monitors
+                    WHERE incident_id = i.id AND monitor_id = ANY (CAST(:monitorIds AS uuid[])))
+         OR (i.source = 'manual' AND NOT EXISTS (SELECT FROM incident_monitors WHERE incident_id = i.id)))
+     ORDER BY i.resolved_at IS NULL DESC, i.id DESC LIMIT ${MOST_INCIDENTS}`,
+    { projectId, monitorIds, from, recent },
+  )
+}
+
+/** What runs now or begins before `soon`, soonest first. */
+export function maintenanceOfPage(db: Db, monitorIds: string[], { now, soon }: Horizon): Promise<MaintenanceFact[]> {
+  return query(
+    db,
+    `SELECT w.id AS "windowId", w.title, w.description, mp.starts_at AS "startsAt", mp.ends_at AS "endsAt",
+       array_agg(mp.monitor_id) AS "monitorIds"
+     FROM maintenance_periods mp JOIN maintenance_windows w ON w.id = mp.window_id
+     WHERE mp.monitor_id = ANY (CAST(:monitorIds AS uuid[])) AND mp.ends_at > :now AND mp.starts_at < :soon
+     GROUP BY w.id, mp.starts_at, mp.ends_at ORDER BY mp.starts_at, w.id`,
+    { monitorIds, now, soon },
+  )
+}
+
+/** So many ids fit into the address of one request. */
+const IDS_AT_ONCE = 200
+
+/** The median response time of successful checks, in ms, by monitor and day (UTC), from hourly figures. */
+export async function mediansByDay(clickhouse: Clickhouse, monitorIds: string[], from: Date): Promise<Medians> {
+  const parts = Array.from({ length: Math.ceil(monitorIds.length / IDS_AT_ONCE) }, (_, i) =>
+    monitorIds.slice(i * IDS_AT_ONCE, (i + 1) * IDS_AT_ONCE),
+  )
+  const rows = await Promise.all(parts.map(ids => selectMedians(clickhouse, ids, from)))
+  const medians = new Map<string, Map<string, number>>()
+  for (const { id, date, median } of rows.flat()) {
+    const days = medians.get(id) ?? new Map<string, number>()
+    medians.set(id, days.set(date, median))
+  }
+  return medians
+}
+
+function selectMedians(clickhouse: Clickhouse, ids: string[], from: Date) {
+  return select<{ id: string; date: string; median: number }>(
+    clickhouse,
+    `SELECT monitor_id AS id, toString(toDate(hour)) AS date, quantileExactWeighted(0.5)(p50, count) AS median
+     FROM latency_hourly FINAL
+     WHERE region = '' AND monitor_id IN {ids:Array(UUID)} AND hour >= toDateTime({from:Int64})
+     GROUP BY id, date`,
+    { ids, from: Math.floor(from.getTime() / 1_000) },
+  )
+}

@@ -1,0 +1,50 @@
+import type { IncidentStatus, Severity } from '../incidents/lifecycle.ts'
+import type { StoredComponent, StoredGroup, StoredPage } from './records.ts'
+import type { Medians } from './types.ts'
+
+/** How long a monitor was in one status on one day (UTC); `status` null: paused, or no verdict yet. */
+export type DayTime = {
+  monitorId: string
+  /** `2026-11-21` */
+  date: string
+  status: 'up' | 'degraded' | 'down' | null
+  /** outside maintenance */
+  seconds: number
+  maintenanceSeconds: number
+}
+
+/** An incident that a page may show; `updates` are public ones, newest first, of incidents that are shown in full. */
+export type IncidentFact = {
+  id: string
+  title: string
+  status: IncidentStatus
+  severity: Severity
+  source: 'manual' | 'automatic'
+  startedAt: Date
+  resolvedAt: Date | null
+  /** in any order, those that are not on the page too */
+  monitorIds: string[]
+  updates: { id: string; status: IncidentStatus; message: string; at: string }[]
+}
+
+/** A maintenance that runs or comes, for some monitors of the page. */
+export type MaintenanceFact = {
+  windowId: string
+  title: string
+  description: string | null
+  startsAt: Date
+  endsAt: Date
+  monitorIds: string[]
+}
+
+/** What a view is made of. */
+export type PageFacts = {
+  page: StoredPage
+  groups: StoredGroup[]
+  components: StoredComponent[]
+  times: DayTime[]
+  incidents: IncidentFact[]
+  maintenance: MaintenanceFact[]
+  /** null: ClickHouse did not answer, or nothing of it is to be shown */
+  medians: Medians | null
+}

@@ -1,0 +1,10 @@
+/** Things by a key of theirs, in their order. */
+export function groupsOf<Key, Thing>(things: readonly Thing[], keyOf: (thing: Thing) => Key): Map<Key, Thing[]> {
+  const groups = new Map<Key, Thing[]>()
+  for (const thing of things) {
+    const group = groups.get(keyOf(thing))
+    if (group) group.push(thing)
+    else groups.set(keyOf(thing), [thing])
+  }
+  return groups
+}

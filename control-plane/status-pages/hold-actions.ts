@@ -1,0 +1,29 @@
+import { isId } from '../platform/ids.ts'
+import type { Db, Tx } from '../platform/postgres.ts'
+import { notFound } from '../web/errors.ts'
+import type { StoredPage } from './records.ts'
+import { findPage, lockPage, touchPage } from './store.ts'
+
+/** Changes something on a page while nobody else does; visitors see it with the commit. Throws 404. */
+export function inPage<T>(
+  db: Db,
+  projectId: string,
+  pageId: string,
+  now: Date,
+  change: (tx: Tx, page: StoredPage) => Promise<T>,
+): Promise<T> {
+  return db.transaction(async tx => {
+    const page = isId(pageId) ? await lockPage(tx, projectId, pageId) : null
+    if (!page) throw notFound('status page')
+    const changed = await change(tx, page)
+    await touchPage(tx, page.id, now)
+    return changed
+  })
+}
+
+/** The id of a page of the project, as it is stored. Throws 404. */
+export async function pageIdOf(db: Db, projectId: string, id: string): Promise<string> {
+  const page = isId(id) ? await findPage(db, projectId, id) : null
+  if (!page) throw notFound('status page')
+  return page.id
+}

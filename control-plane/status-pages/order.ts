@@ -1,0 +1,19 @@
+/** A group or a component in the one order of a page's things. */
+export type Placed = { id: string; displayOrder: number }
+
+/** The order that visitors see: by `displayOrder`, then by age, which ids sort by. */
+export const byOrder = (a: Placed, b: Placed): number =>
+  a.displayOrder - b.displayOrder || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
+
+/** Behind everything that is there. */
+export const placeAtEnd = (placed: readonly Placed[]): number =>
+  placed.reduce((last, { displayOrder }) => Math.max(last, displayOrder), -1) + 1
+
+/** Everything numbered anew from 0, where the named ones, in their new order, take the places that they had. */
+export function reordered(placed: readonly Placed[], ids: readonly string[]): Placed[] {
+  const named = new Set(ids)
+  const next = ids[Symbol.iterator]()
+  return placed
+    .toSorted(byOrder)
+    .map(({ id }, displayOrder) => ({ id: named.has(id) ? next.next().value! : id, displayOrder }))
+}

@@ -1,0 +1,64 @@
+import { statusOf } from './component-status.ts'
+import { imagePathOf, publicUrlOf } from './public-url.ts'
+import type { StoredComponent, StoredGroup, StoredPage } from './records.ts'
+import type { ImageKind } from './types.ts'
+
+/** A page as it is answered. */
+export function presentPage(page: StoredPage, publicUrl: string) {
+  return {
+    id: page.id,
+    name: page.name,
+    slug: page.slug,
+    template: page.template,
+    brand_color: page.brandColor,
+    logo_url: imageUrlOf(page, 'logo', publicUrl),
+    favicon_url: imageUrlOf(page, 'favicon', publicUrl),
+    custom_css: page.customCss,
+    seo_title: page.seoTitle,
+    seo_description: page.seoDescription,
+    is_published: page.isPublished,
+    show_response_times: page.showResponseTimes,
+    show_uptime_percentage: page.showUptimePercentage,
+    custom_domain: page.customDomain,
+    custom_domain_verified_at: page.customDomainVerifiedAt,
+    public_url: publicUrlOf(page, publicUrl),
+    created_at: page.createdAt,
+    updated_at: page.updatedAt,
+  }
+}
+
+/** Where an image was fetched from; of an upload, where it stands. */
+export function imageUrlOf(page: StoredPage, kind: ImageKind, publicUrl: string): string | null {
+  const path = imagePathOf(page, kind)
+  return path && (page[kind]?.sourceUrl ?? `${publicUrl}${path}`)
+}
+
+/** A component as it is answered. */
+export function presentComponent(component: StoredComponent) {
+  return {
+    id: component.id,
+    status_page_id: component.pageId,
+    name: component.name,
+    description: component.description,
+    monitor_id: component.monitor?.id ?? null,
+    group_id: component.groupId,
+    display_order: component.displayOrder,
+    status: statusOf(component),
+    created_at: component.createdAt,
+    updated_at: component.updatedAt,
+  }
+}
+
+/** A group as it is answered. */
+export function presentGroup(group: StoredGroup) {
+  return {
+    id: group.id,
+    status_page_id: group.pageId,
+    name: group.name,
+    description: group.description,
+    display_order: group.displayOrder,
+    is_collapsed: group.isCollapsed,
+    created_at: group.createdAt,
+    updated_at: group.updatedAt,
+  }
+}

@@ -1,0 +1,61 @@
+import type { ComponentStatus, Template } from './types.ts'
+
+/** A row of `status_pages`, with where its images come from. */
+export type StoredPage = {
+  id: string
+  projectId: string
+  name: string
+  slug: string
+  template: Template
+  brandColor: string
+  customCss: string | null
+  seoTitle: string | null
+  seoDescription: string | null
+  isPublished: boolean
+  showResponseTimes: boolean
+  showUptimePercentage: boolean
+  customDomain: string | null
+  customDomainVerifiedAt: Date | null
+  logo: ImageReference | null
+  favicon: ImageReference | null
+  createdAt: Date
+  updatedAt: Date
+}
+
+/** `sourceUrl` null: it was uploaded. */
+export type ImageReference = { id: string; sourceUrl: string | null }
+
+/** A row of `status_page_groups`. */
+export type StoredGroup = {
+  id: string
+  pageId: string
+  name: string
+  description: string | null
+  displayOrder: number
+  isCollapsed: boolean
+  createdAt: Date
+  updatedAt: Date
+}
+
+/** A row of `status_page_components`; `monitor` is null also after its monitor was deleted. */
+export type StoredComponent = {
+  id: string
+  pageId: string
+  groupId: string | null
+  name: string
+  description: string | null
+  monitor: ShownMonitor | null
+  displayOrder: number
+  /** by hand; `unknown` where a monitor says it */
+  status: ComponentStatus
+  createdAt: Date
+  updatedAt: Date
+}
+
+export type ShownMonitor = {
+  id: string
+  status: 'up' | 'down' | 'degraded' | null
+  isPaused: boolean
+  /** ISO 8601; null before the first verdict */
+  changedAt: string | null
+}

@@ -1,0 +1,131 @@
+import { statusOf, worstOf } from './component-status.ts'
+import { datesUntil, daysOf, uptimeOf } from './days.ts'
+import type { IncidentFact, MaintenanceFact, PageFacts } from './facts.ts'
+import { groupsOf } from './groups-of.ts'
+import { byOrder } from './order.ts'
+import { overallOf } from './overall.ts'
+import { imagePathOf, publicUrlOf } from './public-url.ts'
+import type { StoredComponent } from './records.ts'
+import type { ComponentView, GroupView, IncidentView, MaintenanceView, PageView } from './types.ts'
+
+const DAY_MS = 86_400_000
+/** How long past incidents stay on a page, and how far ahead maintenance is told. */
+export const RECENT_MS = 14 * DAY_MS
+
+/**
+ * What a page shows at `now`, made of what was read. `origin` is ours, without a slash at the end; `customCss` is
+ * already made safe.
+ */
+export function viewOf(facts: PageFacts, origin: string, customCss: string | null, now: Date): PageView {
+  const { page } = facts
+  const components = facts.components.map(component => ({ component, view: componentView(facts, component, now) }))
+  const incidents = facts.incidents.map(incident => incidentView(incident, facts.components))
+  const open = facts.incidents.filter(({ resolvedAt }) => resolvedAt === null)
+  return {
+    id: page.id,
+    name: page.name,
+    slug: page.slug,
+    template: page.template,
+    brandColor: page.brandColor,
+    logoUrl: imagePathOf(page, 'logo'),
+    faviconUrl: imagePathOf(page, 'favicon'),
+    customCss,
+    seoTitle: page.seoTitle,
+    seoDescription: page.seoDescription,
+    showResponseTimes: page.showResponseTimes,
+    showUptimePercentage: page.showUptimePercentage,
+    publicUrl: publicUrlOf(page, origin),
+    at: now.toISOString(),
+    overall: overallOf(
+      components.map(({ view }) => view.status),
+      open,
+    ),
+    sections: sectionsOf(facts, components),
+    openIncidents: incidents.filter(({ resolvedAt }) => resolvedAt === null).sort(newestFirst('startedAt')),
+    pastIncidents: incidents
+      .filter(({ resolvedAt }) => resolvedAt !== null && Date.parse(resolvedAt) > now.getTime() - RECENT_MS)
+      .sort(newestFirst('resolvedAt')),
+    maintenance: facts.maintenance.map(fact => maintenanceView(fact, facts.components, now)),
+  }
+}
+
+const newestFirst = (key: 'startedAt' | 'resolvedAt') => (a: IncidentView, b: IncidentView) =>
+  (b[key] ?? '').localeCompare(a[key] ?? '') || b.id.localeCompare(a.id)
+
+function componentView(facts: PageFacts, component: StoredComponent, now: Date): ComponentView {
+  const { page, maintenance } = facts
+  const { id, name, description, monitor } = component
+  const touches = ({ monitorIds }: { monitorIds: string[] }) => monitor !== null && monitorIds.includes(monitor.id)
+  const isMaintained = maintenance.some(fact => fact.startsAt <= now && fact.endsAt > now && touches(fact))
+  const times = monitor && facts.times.filter(({ monitorId }) => monitorId === monitor.id)
+  const days = times && daysOf(times, facts.incidents.filter(touches), now)
+  return {
+    id,
+    name,
+    description,
+    status: isMaintained ? 'maintenance' : statusOf(component),
+    days,
+    uptimePercent: days && page.showUptimePercentage ? uptimeOf(days) : null,
+    responseTimes: responseTimesOf(facts, component, now),
+    updatedAt: laterOf(component.updatedAt, monitor?.changedAt ?? null),
+  }
+}
+
+/** Null where they are not to be shown: then nothing made of the view can tell them either. */
+function responseTimesOf({ page, medians }: PageFacts, { monitor }: StoredComponent, now: Date) {
+  const byDate = monitor && page.showResponseTimes ? medians?.get(monitor.id) : undefined
+  return byDate ? datesUntil(now).map(date => ({ date, medianMs: byDate.get(date) ?? null })) : null
+}
+
+function laterOf(at: Date, other: string | null): string {
+  return new Date(Math.max(at.getTime(), other === null ? 0 : Date.parse(other))).toISOString()
+}
+
+type Placed = { component: StoredComponent; view: ComponentView }
+
+function sectionsOf({ groups }: PageFacts, components: readonly Placed[]): PageView['sections'] {
+  const inGroup = groupsOf(components, ({ component }) => component.groupId)
+  const alone = (inGroup.get(null) ?? []).map(({ component, view }) => ({
+    id: component.id,
+    displayOrder: component.displayOrder,
+    section: { kind: 'component' as const, component: view },
+  }))
+  const grouped = groups.map(({ id, displayOrder, name, description, isCollapsed }) => {
+    const views = (inGroup.get(id) ?? []).toSorted((a, b) => byOrder(a.component, b.component)).map(({ view }) => view)
+    const status = worstOf(views.map(view => view.status))
+    const group: GroupView = { id, name, description, isCollapsed, status, components: views }
+    return { id, displayOrder, section: { kind: 'group' as const, group } }
+  })
+  return [...alone, ...grouped].sort(byOrder).map(({ section }) => section)
+}
+
+function incidentView(incident: IncidentFact, components: readonly StoredComponent[]): IncidentView {
+  const touched = shownOf(incident.monitorIds, components)
+  return {
+    id: incident.id,
+    title: incident.title,
+    status: incident.status,
+    severity: incident.severity,
+    startedAt: incident.startedAt.toISOString(),
+    resolvedAt: incident.resolvedAt?.toISOString() ?? null,
+    updates: incident.updates.map(update => ({ ...update, at: new Date(update.at).toISOString() })),
+    componentIds: touched.map(({ id }) => id),
+    componentNames: touched.map(({ name }) => name),
+  }
+}
+
+/** `id` tells periods of one window apart. */
+function maintenanceView(fact: MaintenanceFact, components: readonly StoredComponent[], now: Date): MaintenanceView {
+  return {
+    id: `${fact.windowId}-${fact.startsAt.getTime() / 1_000}`,
+    name: fact.title,
+    description: fact.description,
+    isRunning: fact.startsAt <= now,
+    startsAt: fact.startsAt.toISOString(),
+    endsAt: fact.endsAt.toISOString(),
+    componentNames: shownOf(fact.monitorIds, components).map(({ name }) => name),
+  }
+}
+
+const shownOf = (monitorIds: readonly string[], components: readonly StoredComponent[]) =>
+  components.filter(({ monitor }) => monitor !== null && monitorIds.includes(monitor.id))
