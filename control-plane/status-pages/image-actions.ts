@@ -3,7 +3,7 @@ import { get } from '../platform/http.ts'
 import { newId } from '../platform/ids.ts'
 import type { Db } from '../platform/postgres.ts'
 import { validationError } from '../web/errors.ts'
-import { inPage } from './hold-actions.ts'
+import { inPage, pageIdOf } from './hold-actions.ts'
 import { imageOf, MAX_IMAGE_BYTES } from './image.ts'
 import { type NewImage, putImage } from './image-store.ts'
 import type { StoredPage } from './records.ts'
@@ -42,17 +42,13 @@ export async function uploadImage(
   { bytes, contentType }: { bytes: Buffer; contentType: string },
   now: Date,
 ): Promise<StoredPage> {
+  await pageIdOf(db, projectId, pageId)
   const image = imageOf(bytes)
-  const problem = 'problem' in image ? image.problem : image.contentType === contentType ? null : `is no ${contentType}`
-  if (problem !== null) throw validationError([{ path: '', message: `the ${kind} ${problem}` }])
+  const refuse = (sentence: string) => validationError([{ path: '', message: `the ${kind} ${sentence}` }])
+  if ('problem' in image) throw refuse(image.problem)
+  if (image.contentType !== contentType) throw refuse(`is ${image.contentType} and not ${contentType}`)
   return inPage(db, projectId, pageId, now, async (tx, page) => {
-    await putImage(
-      tx,
-      page.id,
-      kind,
-      { id: newId(), ...(image as Omit<NewImage, 'id' | 'sourceUrl'>), sourceUrl: null },
-      now,
-    )
+    await putImage(tx, page.id, kind, { id: newId(), ...image, sourceUrl: null }, now)
     return { ...(await findPage(tx, projectId, page.id))!, updatedAt: now }
   })
 }

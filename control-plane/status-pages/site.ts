@@ -1,4 +1,4 @@
-import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
 import { normalizeHost } from '../../shared/egress/host.ts'
 
 /** Where a page is asked for: below `{origin}/status`, or at the root of a custom domain (decisions 7.2). */
@@ -10,6 +10,6 @@ export type Site = { slug: string } | { domain: string }
  */
 export function customHostOf(host: string | undefined, own: readonly string[]): string | null {
   const name = host === undefined ? null : normalizeHost(host.replace(/:\d+$/, ''))
-  if (name === null || isIP(name) !== 0 || !name.includes('.')) return null
+  if (name === null || ipaddr.isValid(name) || !name.includes('.')) return null
   return own.includes(name) || name.endsWith('.localhost') ? null : name
 }

@@ -27,6 +27,11 @@ const FORMAT_SENTENCES: Record<string, string> = {
   date: 'must be a date such as 2026-08-01',
 }
 
+const PATTERN_SENTENCES: Record<string, string> = {
+  '^[a-z0-9-]+$': 'must be made of lower-case letters, digits and hyphens',
+  '^#[0-9a-fA-F]{6}$': 'must be a color such as #2563eb',
+}
+
 const TYPE_SENTENCES: Record<string, string> = {
   string: 'a string',
   integer: 'an integer',
@@ -105,7 +110,7 @@ function sentenceOf({ keyword, params, message }: Fault): string {
     case 'uniqueItems':
       return 'must not have the same item twice'
     case 'pattern':
-      return `must match ${params.pattern}`
+      return PATTERN_SENTENCES[String(params.pattern)] ?? `must match ${params.pattern}`
     case 'format':
       return FORMAT_SENTENCES[String(params.format)] ?? `must be a valid ${params.format}`
     default:

@@ -4,7 +4,7 @@ import { differencesOf } from '../support/answers.ts'
 import { startApi } from '../support/api-server.ts'
 import { type Operation, readOperations } from '../support/operations.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { addressOf, bodyOf, createRecords, type Records } from '../support/records.ts'
+import { addressOf, bodyOf, createRecords, PIXEL, type Records } from '../support/records.ts'
 import { waitFor } from '../support/wait.ts'
 
 const api = await startApi(t, { ROLES: 'api,deliver', RATE_LIMIT_PER_MINUTE: '1000000' })
@@ -15,8 +15,16 @@ t.test('/openapi.json is valid OpenAPI', async t => {
 })
 
 /** The order in which operations can all succeed: what reads and changes before what ends, children before parents. */
-const ENDS = [/^POST .*pause/, /^DELETE .*(rules|project-channels)/, /^DELETE .*channels/, /^DELETE/]
+const ENDS = [
+  /^POST .*pause/,
+  /^DELETE .*(rules|project-channels)/,
+  /^DELETE .*(channels|components|groups|custom-domain)/,
+  /^DELETE/,
+]
 const rank = ({ name }: Operation) => ENDS.findIndex(pattern => pattern.test(name))
+
+/** What this installation refuses to everybody: it is no provider of Domain Connect. */
+const REFUSED: Record<string, number> = { 'POST /status-pages/{id}/custom-domain/domain-connect': 422 }
 
 t.test('each operation answers its success as /openapi.json describes it, no more and no less', async t => {
   const account = await api.tenant()
@@ -28,7 +36,8 @@ t.test('each operation answers its success as /openapi.json describes it, no mor
   })
   for (const operation of [...operations].sort((a, b) => rank(a) - rank(b))) {
     const { status, body } = await send(operation, account.key, records)
-    t.ok(status === 200 || status === 201, `${operation.name} answered ${status} ${JSON.stringify(body.error ?? '')}`)
+    const isGood = status === 200 || status === 201 || status === REFUSED[operation.name]
+    t.ok(isGood, `${operation.name} answered ${status} ${JSON.stringify(body.error ?? '')}`)
     t.same(differencesOf(operation, status, body, document), [], operation.name)
   }
 })
@@ -48,6 +57,7 @@ async function send(operation: Operation, key: string, records: Records, body?: 
   return api.call(operation.method, addressOf(operation, records), {
     key: operation.isOpen ? null : key,
     ...(operation.body && { body: body ?? bodyOf(operation, fresh) }),
+    ...(operation.upload && { body: PIXEL, headers: { 'content-type': operation.upload } }),
   })
 }
 

@@ -10,6 +10,8 @@ export type Operation = {
   path: string
   isOpen: boolean
   body: Schema | null
+  /** what bytes it takes instead of JSON */
+  upload: string | null
   query: { name: string; required: boolean; schema: Schema }[]
   /** by status */
   answers: Record<string, Schema>
@@ -34,6 +36,7 @@ function toOperation(method: string, fullPath: string, operation: Schema): Opera
     path,
     isOpen: operation.security?.length === 0,
     body: schemaOf(operation.requestBody),
+    upload: Object.keys(operation.requestBody?.content ?? {}).find(type => type !== 'application/json') ?? null,
     query: (operation.parameters ?? []).filter((one: Schema) => one.in === 'query'),
     answers: Object.fromEntries(
       Object.entries<Schema>(operation.responses).map(([status, answer]) => [status, schemaOf(answer)]),

@@ -16,6 +16,9 @@ export type Records = {
   rule_id: string
   subscription_id: string
   incident_id: string
+  page_id: string
+  component_id: string
+  group_id: string
   log_id: string
   api_key_id: string
 }
@@ -64,6 +67,27 @@ const WINDOW = {
   ends_at: '2126-01-01T00:00:00Z',
 }
 
+const newPage = () => ({ name: 'Acme', slug: uuidv7(), template: 'clean', brand_color: '#00ff7f' })
+const PAGE_UPDATE = {
+  name: 'Acme Cloud',
+  logo_url: null,
+  favicon_url: null,
+  brand_color: '#2563eb',
+  custom_css: '.page { letter-spacing: 0.01em }',
+  template: 'terminal',
+  seo_title: 'Is Acme up?',
+  seo_description: 'How Acme is doing',
+  is_published: true,
+  show_response_times: false,
+  show_uptime_percentage: false,
+}
+
+/** A PNG of one pixel. */
+export const PIXEL = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
+
 /** A webhook channel to nowhere. */
 export const bodyOfChannel = () => CHANNEL
 
@@ -78,6 +102,7 @@ export async function createRecords(api: ApiServer, { key, projectId }: Account,
   const alert_channel_id = await create('/alerts/channels', { ...CHANNEL, config: { ...CHANNEL.config, url: hook } })
   await insertScreenshot(api, projectId, monitor_id)
   const parent_id = await create('/monitors', { ...MONITOR, name: 'Router' })
+  const page_id = await create('/status-pages', newPage())
   return {
     monitor_id,
     parent_id,
@@ -86,6 +111,9 @@ export async function createRecords(api: ApiServer, { key, projectId }: Account,
     rule_id: await create('/alerts/rules', { monitor_id, alert_channel_id }),
     subscription_id: await create('/alerts/project-channels', { alert_channel_id, alert_type: 'dependency_incident' }),
     incident_id: await create('/incidents', { title: 'Shop is down', monitor_ids: [monitor_id] }),
+    page_id,
+    component_id: await create(`/status-pages/${page_id}/components`, { name: 'Shop', monitor_id }),
+    group_id: await create(`/status-pages/${page_id}/groups`, { name: 'Europe' }),
     log_id: await create(`/alerts/channels/${alert_channel_id}/test`),
     api_key_id: await create('/api-keys', { name: 'spare', scope: 'read' }),
   }
@@ -97,6 +125,10 @@ export function bodyOf({ name }: Operation, records: Records): Record<string, un
   const rule = { monitor_id: records.monitor_id, alert_channel_id: records.alert_channel_id }
   const switches = { on_down: true, on_recovery: true, on_degraded: false }
   const incident = { title: 'Shop is slow', severity: 'major', status: 'investigating' }
+  const { monitor_id, component_id, group_id } = records
+  const component = { name: 'Shop', description: 'sells', monitor_id, group_id, display_order: 3 }
+  const group = { name: 'Europe', description: 'all of it', display_order: 2, is_collapsed: true }
+  const domain = { domain: 'status.example.com' }
   const bodies: Record<string, Record<string, unknown>> = {
     'POST /agent/bootstrap': { email: `${uuidv7()}@example.com`, name: 'Ann' },
     'POST /api-keys': { name: 'CI', scope: 'read' },
@@ -117,6 +149,16 @@ export function bodyOf({ name }: Operation, records: Records): Record<string, un
     'POST /incidents': { ...incident, message: 'We are looking.', monitor_ids: [records.monitor_id] },
     'PUT /incidents/{id}': incident,
     'POST /incidents/{id}/updates': { message: 'Found it.', status: 'identified', is_internal: false },
+    'POST /status-pages': newPage(),
+    'PUT /status-pages/{id}': PAGE_UPDATE,
+    'POST /status-pages/{id}/components': component,
+    'PUT /status-pages/{id}/components/{cid}': component,
+    'PUT /status-pages/{id}/components/reorder': { component_ids: [component_id] },
+    'POST /status-pages/{id}/groups': group,
+    'PUT /status-pages/{id}/groups/{gid}': group,
+    'POST /status-pages/{id}/custom-domain/analyze': domain,
+    'POST /status-pages/{id}/custom-domain/domain-connect': domain,
+    'PUT /status-pages/{id}/custom-domain': domain,
     'POST /alerts/project-channels': { alert_channel_id: records.alert_channel_id, alert_type: 'incident' },
   }
   const body = bodies[name]
@@ -136,6 +178,7 @@ export function pathIdOf({ path }: Operation, records: Records): string | null {
     [/^\/alerts\/log\//, 'log_id'],
     [/^\/incidents\//, 'incident_id'],
     [/^\/api-keys\//, 'api_key_id'],
+    [/^\/status-pages\//, 'page_id'],
   ]
   const kind = kinds.find(([pattern]) => pattern.test(path))
   if (!kind) throw new Error(`test/support/records.ts does not know the records of ${path}`)
@@ -146,7 +189,9 @@ export function pathIdOf({ path }: Operation, records: Records): string | null {
 export function addressOf(operation: Operation, records: Records, id = pathIdOf(operation, records)): string {
   const required = operation.query.filter(({ required }) => required)
   const query = required.map(({ name }) => `${name}=${records[name as keyof Records]}`).join('&')
-  return operation.path.replace('{id}', id ?? '') + (query && `?${query}`)
+  const inner = { '{cid}': records.component_id, '{gid}': records.group_id }
+  const path = Object.entries(inner).reduce((path, [name, id]) => path.replace(name, id), operation.path)
+  return path.replace('{id}', id ?? '') + (query && `?${query}`)
 }
 
 /** A comparison that the baseline can be set to; nothing asks for its bytes. */

@@ -1,0 +1,288 @@
+import t from 'tap'
+import { monitorRoutes } from '../../control-plane/monitors/routes.ts'
+import { componentRoutes } from '../../control-plane/status-pages/component-routes.ts'
+import { groupRoutes } from '../../control-plane/status-pages/group-routes.ts'
+import { statusPageRoutes } from '../../control-plane/status-pages/routes.ts'
+import { verdictRoutes } from '../../control-plane/verdict/routes.ts'
+import { type Call, createResourceApi } from '../support/resource-api.ts'
+
+const api = await createResourceApi(t, (app, handles) => {
+  statusPageRoutes(app, handles)
+  componentRoutes(app, handles)
+  groupRoutes(app, handles)
+  const lastCheckedAt = async () => new Map()
+  monitorRoutes(app, { ...handles, lastCheckedAt })
+  verdictRoutes(app, { ...handles, lastCheckedAt })
+})
+const UNKNOWN = '0190a0a0-0000-7000-8000-000000000000'
+let slugs = 0
+const newSlug = () => `acme-${++slugs}`
+
+const idOf = async (call: Call, route: string, body: object): Promise<string> => {
+  const answer = await call(route, body)
+  if (answer.status !== 201) throw new Error(`${route} answered ${answer.status}: ${answer.body.error?.message}`)
+  return answer.body.data.id
+}
+const addPage = (call: Call) => idOf(call, 'POST /status-pages', { name: 'Acme', slug: newSlug() })
+const addMonitor = (call: Call) => idOf(call, 'POST /monitors', { name: 'Shop', type: 'http' })
+
+t.test('POST /status-pages 201 with the defaults; it is read, listed, changed and deleted', async t => {
+  const { call } = await api.account()
+  const slug = newSlug()
+  const created = await call('POST /status-pages', { name: 'Acme', slug })
+  t.equal(created.status, 201)
+  const { id, created_at, updated_at, ...rest } = created.body.data
+  t.same(rest, {
+    name: 'Acme',
+    slug,
+    template: 'minimal',
+    brand_color: '#2563eb',
+    logo_url: null,
+    favicon_url: null,
+    custom_css: null,
+    seo_title: null,
+    seo_description: null,
+    is_published: false,
+    show_response_times: true,
+    show_uptime_percentage: true,
+    custom_domain: null,
+    custom_domain_verified_at: null,
+    public_url: `http://picket.test/status/${slug}`,
+  })
+  t.equal(created_at, updated_at)
+  t.same((await call(`GET /status-pages/${id}`)).body, created.body)
+
+  const second = await addPage(call)
+  const listed = await call('GET /status-pages?per_page=1')
+  t.match(listed.body, { data: [{ id: second }], meta: { total: 2, total_pages: 2 } }, 'newest first')
+
+  t.same((await call(`DELETE /status-pages/${id}`)).body, { data: { id, deleted: true } })
+  t.equal((await call(`GET /status-pages/${id}`)).status, 404)
+  t.equal((await call(`DELETE /status-pages/${id}`)).status, 404)
+})
+
+t.test('PUT /status-pages/{id} 200 takes every field of the specification, and keeps what is not named', async t => {
+  const { call } = await api.account()
+  const id = await addPage(call)
+  const sent = {
+    name: 'Acme Cloud',
+    brand_color: '#00ff7F',
+    custom_css: '.page { letter-spacing: 0.01em }',
+    template: 'terminal',
+    seo_title: 'Is Acme up?',
+    seo_description: 'How Acme is doing',
+    is_published: true,
+    show_response_times: false,
+    show_uptime_percentage: false,
+  }
+  const changed = await call(`PUT /status-pages/${id}`, sent)
+  t.equal(changed.status, 200)
+  t.match(changed.body.data, sent)
+  const cleared = { custom_css: null, seo_title: null, seo_description: null, logo_url: null, favicon_url: null }
+  const { body } = await call(`PUT /status-pages/${id}`, cleared)
+  t.match(body.data, { ...sent, ...cleared })
+  t.match((await call(`GET /status-pages/${id}`)).body, body)
+})
+
+t.test('400 names what is wrong with a status page', async t => {
+  const { call } = await api.account()
+  const id = await addPage(call)
+  const creates: [object, string][] = [
+    [{}, 'name'],
+    [{ name: 'Acme' }, 'slug'],
+    [{ name: '', slug: 'a' }, 'name'],
+    [{ name: 'x'.repeat(101), slug: 'a' }, 'name'],
+    [{ name: 'Acme', slug: 'Acme' }, 'slug'],
+    [{ name: 'Acme', slug: 'a_b' }, 'slug'],
+    [{ name: 'Acme', slug: 'x'.repeat(51) }, 'slug'],
+    [{ name: 'Acme', slug: 'a', template: 'loud' }, 'template'],
+    [{ name: 'Acme', slug: 'a', brand_color: 'red' }, 'brand_color'],
+    [{ name: 'Acme', slug: 'a', is_published: true }, 'is_published'],
+  ]
+  for (const [body, path] of creates) {
+    const answer = await call('POST /status-pages', body)
+    t.match(answer, { status: 400, body: { error: { code: 'validation_error', details: [{ path }] } } }, path)
+  }
+  const updates: [object, string][] = [
+    [{ slug: 'other' }, 'slug'],
+    [{ custom_domain: 'status.example.com' }, 'custom_domain'],
+    [{ name: null }, 'name'],
+    [{ brand_color: '#12345' }, 'brand_color'],
+    [{ custom_css: '@import "https://evil.example/x.css";' }, 'custom_css'],
+    [{ custom_css: 'a { background: url(https://evil.example/x.png) }' }, 'custom_css'],
+    [{ logo_url: 'http://example.com/logo.png' }, 'logo_url'],
+    [{ logo_url: 'javascript:alert(1)' }, 'logo_url'],
+    [{ favicon_url: 'https://127.0.0.1/logo.png' }, 'favicon_url'],
+    [{ favicon_url: 'https://user:word@example.com/logo.png' }, 'favicon_url'],
+    [{ is_published: 'yes' }, 'is_published'],
+  ]
+  for (const [body, path] of updates) {
+    const answer = await call(`PUT /status-pages/${id}`, body)
+    t.match(answer, { status: 400, body: { error: { code: 'validation_error', details: [{ path }] } } }, path)
+  }
+  t.match((await call(`GET /status-pages/${id}`)).body.data, { name: 'Acme', custom_css: null, logo_url: null })
+})
+
+t.test('POST /status-pages 409 slug taken, by any project, also when two ask at once', async t => {
+  const [one, two] = [await api.account(), await api.account()]
+  const slug = newSlug()
+  const asked = await Promise.all(
+    [one, two, one, two].map(({ call }) => call('POST /status-pages', { name: 'A', slug })),
+  )
+  t.same(asked.map(({ status }) => status).sort(), [201, 409, 409, 409])
+  t.match(asked.find(({ status }) => status === 409)!.body.error, { code: 'conflict', message: /taken/ })
+})
+
+t.test('POST /status-pages 402 when the plan is full, also when two ask at once', async t => {
+  const { call } = await api.account('free')
+  const asked = await Promise.all([1, 2, 3].map(() => call('POST /status-pages', { name: 'A', slug: newSlug() })))
+  t.same(asked.map(({ status }) => status).sort(), [201, 402, 402])
+  const { error } = asked.find(({ status }) => status === 402)!.body
+  t.match(error, { code: 'tier_limit_reached', message: 'the free plan includes 1 status pages and 1 are in use' })
+})
+
+t.test('components are created, read, listed in order, changed and deleted', async t => {
+  const { call } = await api.account()
+  const page = await addPage(call)
+  const monitor_id = await addMonitor(call)
+  const path = `/status-pages/${page}/components`
+  const created = await call(`POST ${path}`, { name: 'Shop', description: 'what customers see', monitor_id })
+  t.equal(created.status, 201)
+  const { id, created_at: _, updated_at: __, ...rest } = created.body.data
+  t.same(rest, {
+    status_page_id: page,
+    name: 'Shop',
+    description: 'what customers see',
+    monitor_id,
+    group_id: null,
+    display_order: 0,
+    status: 'unknown',
+  })
+  const byHand = await call(`POST ${path}`, { name: 'Support', status: 'degraded' })
+  t.match(byHand.body.data, { monitor_id: null, display_order: 1, status: 'degraded' })
+  t.match((await call(`POST ${path}`, { name: 'Phone' })).body.data, { status: 'operational', display_order: 2 })
+  const first = await call(`POST ${path}`, { name: 'First', display_order: 0 })
+  const listed = await call(`GET ${path}`)
+  t.same(
+    listed.body.data.map((one: { name: string }) => one.name),
+    ['Shop', 'First', 'Support', 'Phone'],
+  )
+  t.match(listed.body.meta, { total: 4 })
+  t.same((await call(`GET ${path}/${id}`)).body, created.body)
+
+  const changed = await call(`PUT ${path}/${id}`, {
+    name: 'Store',
+    description: null,
+    monitor_id: null,
+    status: 'outage',
+  })
+  t.match(changed.body.data, { name: 'Store', description: null, monitor_id: null, status: 'outage', display_order: 0 })
+  const { id: firstId } = first.body.data
+  t.same((await call(`DELETE ${path}/${firstId}`)).body, { data: { id: firstId, deleted: true } })
+  t.equal((await call(`DELETE ${path}/${firstId}`)).status, 404)
+})
+
+t.test('a component’s status is its monitor’s, and cannot be set beside it', async t => {
+  const { call } = await api.account()
+  const path = `/status-pages/${await addPage(call)}/components`
+  const monitor_id = await addMonitor(call)
+  const id = await idOf(call, `POST ${path}`, { name: 'Shop', monitor_id })
+  for (const [status, shown] of [
+    ['up', 'operational'],
+    ['degraded', 'degraded'],
+    ['down', 'outage'],
+  ]) {
+    await api.db.raw('UPDATE monitors SET status = ? WHERE id = ?', [status!, monitor_id])
+    t.equal((await call(`GET ${path}/${id}`)).body.data.status, shown)
+  }
+  await call(`POST /monitors/${monitor_id}/pause`)
+  t.equal((await call(`GET ${path}/${id}`)).body.data.status, 'unknown')
+  const refused = await call(`POST ${path}`, { name: 'Shop', monitor_id, status: 'operational' })
+  t.match(refused, { status: 400, body: { error: { details: [{ path: 'status' }] } } })
+  t.equal((await call(`PUT ${path}/${id}`, { status: 'operational' })).status, 400)
+
+  await call(`DELETE /monitors/${monitor_id}`)
+  const orphan = (await call(`GET ${path}/${id}`)).body.data
+  t.match(orphan, { monitor_id: null, status: 'unknown' }, 'nobody watches it any more')
+})
+
+t.test('PUT /status-pages/{id}/components/reorder 200 lets components change places', async t => {
+  const { call } = await api.account()
+  const page = await addPage(call)
+  const path = `/status-pages/${page}/components`
+  const ids: string[] = []
+  for (const name of ['a', 'b', 'c', 'd']) ids.push(await idOf(call, `POST ${path}`, { name }))
+  const [a, b, c, d] = ids as [string, string, string, string]
+  const answer = await call(`PUT ${path}/reorder`, { component_ids: [d, c, a] })
+  t.equal(answer.status, 200)
+  t.same(
+    answer.body.data.map(({ id }: { id: string }) => id),
+    [d, b, c, a],
+    'the one that is not named stays',
+  )
+  t.same((await call(`GET ${path}`)).body.data, answer.body.data)
+  t.equal((await call(`PUT ${path}/reorder`, { component_ids: [a, UNKNOWN] })).status, 404)
+  t.equal((await call(`PUT ${path}/reorder`, { component_ids: [] })).status, 400)
+})
+
+t.test('groups are created, changed as specified, listed and deleted; their components stay', async t => {
+  const { call } = await api.account()
+  const page = await addPage(call)
+  const path = `/status-pages/${page}/groups`
+  const created = await call(`POST ${path}`, { name: 'Europe' })
+  t.equal(created.status, 201)
+  const { id } = created.body.data
+  t.match(created.body.data, {
+    status_page_id: page,
+    name: 'Europe',
+    description: null,
+    is_collapsed: false,
+    display_order: 0,
+  })
+  const component = await idOf(call, `POST /status-pages/${page}/components`, { name: 'Shop', group_id: id })
+  const sent = { name: 'EU', description: 'all of it', display_order: 7, is_collapsed: true }
+  t.match((await call(`PUT ${path}/${id}`, sent)).body.data, sent)
+  t.match(await call(`PUT ${path}/${id}`, { color: 'red' }), {
+    status: 400,
+    body: { error: { details: [{ path: 'color' }] } },
+  })
+  t.match((await call(`GET ${path}`)).body, { data: [{ id, ...sent }], meta: { total: 1 } })
+  t.match((await call(`GET ${path}/${id}`)).body.data, sent)
+  t.same((await call(`DELETE ${path}/${id}`)).body, { data: { id, deleted: true } })
+  const left = await call(`GET /status-pages/${page}/components/${component}`)
+  t.match(left.body.data, { name: 'Shop', group_id: null })
+  t.equal((await call(`PUT ${path}/${id}`, sent)).status, 404)
+})
+
+t.test(
+  '404 for another tenant’s page, component, group and monitor, in path and body, and for malformed ids',
+  async t => {
+    const [mine, theirs] = [await api.account(), await api.account()]
+    const { call } = mine
+    const [page, other] = [await addPage(call), await addPage(call)]
+    const theirPage = await addPage(theirs.call)
+    const theirMonitor = await addMonitor(theirs.call)
+    const theirGroup = await idOf(theirs.call, `POST /status-pages/${theirPage}/groups`, { name: 'G' })
+    const otherGroup = await idOf(call, `POST /status-pages/${other}/groups`, { name: 'G' })
+    const otherComponent = await idOf(call, `POST /status-pages/${other}/components`, { name: 'C' })
+    for (const id of [theirPage, UNKNOWN, 'nonsense']) {
+      t.equal((await call(`GET /status-pages/${id}`)).status, 404)
+      t.equal((await call(`PUT /status-pages/${id}`, { name: 'x' })).status, 404)
+      t.equal((await call(`DELETE /status-pages/${id}`)).status, 404)
+      t.equal((await call(`GET /status-pages/${id}/components`)).status, 404)
+      t.equal((await call(`POST /status-pages/${id}/components`, { name: 'x' })).status, 404)
+      t.equal((await call(`POST /status-pages/${id}/groups`, { name: 'x' })).status, 404)
+    }
+    const path = `/status-pages/${page}/components`
+    for (const monitor_id of [theirMonitor, UNKNOWN, 'nonsense']) {
+      t.equal((await call(`POST ${path}`, { name: 'x', monitor_id })).status, 404)
+    }
+    for (const group_id of [theirGroup, otherGroup, UNKNOWN, 'nonsense']) {
+      t.equal((await call(`POST ${path}`, { name: 'x', group_id })).status, 404)
+    }
+    t.equal((await call(`PUT ${path}/${otherComponent}`, { name: 'x' })).status, 404, 'of another page')
+    t.equal((await call(`PUT ${path}/reorder`, { component_ids: [otherComponent] })).status, 404)
+    t.equal((await call(`PUT /status-pages/${page}/groups/${otherGroup}`, { name: 'x' })).status, 404)
+    t.same((await call(`GET ${path}`)).body.data, [], 'nothing was left behind')
+  },
+)
