@@ -1,8 +1,13 @@
-const DATE = { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' } as const
-const dateFormat = new Intl.DateTimeFormat('en-GB', DATE)
-const shortFormat = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
-const longFormat = new Intl.DateTimeFormat('en-GB', { ...DATE, weekday: 'long', month: 'long' })
-const timeFormat = new Intl.DateTimeFormat('en-GB', { ...DATE, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
+const DAY = { day: 'numeric', month: 'short', timeZone: 'UTC' } as const
+const dateFormat = new Intl.DateTimeFormat('en-GB', { ...DAY, year: 'numeric' })
+const shortFormat = new Intl.DateTimeFormat('en-GB', DAY)
+const longFormat = new Intl.DateTimeFormat('en-GB', { ...DAY, weekday: 'long', month: 'long' })
+const momentFormat = new Intl.DateTimeFormat('en-GB', {
+  ...DAY,
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+})
 
 const DAY_MS = 86_400_000
 
@@ -10,10 +15,12 @@ const DAY_MS = 86_400_000
 export const dateText = (date: string) => dateFormat.format(new Date(date))
 /** `2026-11-21` as "21 Nov" */
 export const shortDateText = (date: string) => shortFormat.format(new Date(date))
-/** `2026-11-21` as "Saturday 21 November 2026" */
+/** `2026-11-21` as "Saturday, 21 November" */
 export const longDateText = (date: string) => longFormat.format(new Date(date))
-/** An instant as "21 Nov 2026, 14:05 UTC" */
-export const momentText = (at: string) => `${timeFormat.format(new Date(at))} UTC`
+/** An instant as "21 Nov, 14:05 UTC"; pages tell of weeks, so the year goes without saying */
+export const momentText = (at: string) => `${momentFormat.format(new Date(at))} UTC`
+/** An instant as "14:05 UTC" */
+export const timeText = (at: string) => `${new Date(at).toISOString().slice(11, 16)} UTC`
 /** An instant's day (UTC), `2026-11-21` */
 export const dayOf = (at: string) => at.slice(0, 10)
 

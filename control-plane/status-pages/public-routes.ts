@@ -3,14 +3,17 @@ import type { Metrics } from '../platform/metrics.ts'
 import type { Db } from '../platform/postgres.ts'
 import type { App } from '../web/app.ts'
 import { notFound } from '../web/errors.ts'
+import { defaultFavicon } from './default-favicon.ts'
 import type { PageDocument } from './document.ts'
+import { machineRoutes } from './machine-routes.ts'
 import { createPageReader } from './page-reader.ts'
 import { renderPage } from './render.ts'
 import { addCustomHosts, documentRoute, type PublicPages, pageRoute, sendDocument } from './site-routes.ts'
+import { type SubscriptionContext, subscriptionRoutes } from './subscribers/public-routes.ts'
 import type { ImageKind, LoadedPage, PageView } from './types.ts'
 import { createViewReader } from './view-reader.ts'
 
-export type PublicContext = {
+export type PublicContext = Omit<SubscriptionContext, 'pages'> & {
   db: Db
   clickhouse: Clickhouse
   metrics: Metrics
@@ -35,6 +38,8 @@ export function publicPageRoutes(app: App, context: PublicContext): void {
   documentRoute(app, pages, '', pageDocument)
   imageRoute(app, pages, 'logo')
   imageRoute(app, pages, 'favicon')
+  machineRoutes(app, pages)
+  app.register(async scope => subscriptionRoutes(scope as App, { ...context, pages }))
 }
 
 function pageDocument(view: PageView): PageDocument {
@@ -59,8 +64,8 @@ function imageRoute(app: App, pages: PublicPages, kind: ImageKind): void {
 }
 
 /** `isNamed`: asked for by its id, under which there will never be another one. */
-function imageDocument({ images }: LoadedPage, kind: ImageKind, isNamed: boolean): PageDocument | null {
-  const image = images[kind]
+function imageDocument({ images, view }: LoadedPage, kind: ImageKind, isNamed: boolean): PageDocument | null {
+  const image = images[kind] ?? (kind === 'favicon' ? defaultFavicon(view.brandColor) : null)
   const headers = { 'content-security-policy': IMAGE_POLICY }
   const maxAgeSeconds = isNamed ? YEAR_SECONDS : MINUTE_SECONDS
   return image && { contentType: image.contentType, body: image.bytes, headers, maxAgeSeconds }

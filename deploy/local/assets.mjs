@@ -15,7 +15,7 @@ export async function makeAssets() {
   const sheets = readdirSync(join(ROOT, STYLES)).sort()
   const { outputFiles } = await build({
     absWorkingDir: ROOT,
-    entryPoints: [...sheets.map(name => `${STYLES}/${name}`), `${ROOM}/browser/main.ts`],
+    entryPoints: [...sheets.map(name => `${STYLES}/${name}`), `${ROOM}/browser/main.ts`, `${ROOM}/browser/widget.ts`],
     outdir: 'out',
     bundle: true,
     minify: true,
@@ -34,6 +34,8 @@ export async function makeAssets() {
     '}',
     '',
     `export const SCRIPT = ${literal(textOf('browser/main.js'))}`,
+    '',
+    `export const WIDGET = ${literal(textOf('browser/widget.js'))}`,
     '',
   ].join('\n')
 }

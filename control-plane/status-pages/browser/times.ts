@@ -1,15 +1,15 @@
+const TIME = { hour: '2-digit', minute: '2-digit', timeZoneName: 'short' } as const
+const DAY = { day: 'numeric', month: 'short' } as const
+
 /** Writes instants in the reader's own time zone. Without this they stand there in UTC, and say so. */
 export function localizeTimes(root: ParentNode): void {
-  const format = new Intl.DateTimeFormat('en-GB', {
-    day: 'numeric',
-    month: 'short',
-    year: 'numeric',
-    hour: '2-digit',
-    minute: '2-digit',
-    timeZoneName: 'short',
-  })
-  for (const time of root.querySelectorAll<HTMLTimeElement>('time:not([data-day], [data-iso])')) {
-    time.title = time.dateTime
-    time.textContent = format.format(new Date(time.dateTime))
+  const moment = new Intl.DateTimeFormat('en-GB', { ...DAY, ...TIME })
+  const time = new Intl.DateTimeFormat('en-GB', TIME)
+  for (const element of root.querySelectorAll<HTMLTimeElement>('time:not([data-day], [data-iso])')) {
+    const at = new Date(element.dateTime)
+    const { since } = element.dataset
+    const isShort = since !== undefined && new Date(since).toDateString() === at.toDateString()
+    element.title = element.dateTime
+    element.textContent = (isShort ? time : moment).format(at)
   }
 }

@@ -31,13 +31,24 @@ export const clean: Template = {
         <Overall page={page} />
         <OpenIncidents page={page} />
         <Maintenance page={page} />
-        <Components page={page} row={Line} />
+        <Components page={page} row={Line} head={<Columns />} />
         <PastIncidents page={page} />
       </main>
       <Footer page={page} />
     </>
   ),
 }
+
+/** For the eye; each figure says its unit. */
+const Columns = () => (
+  <p class="line columns" aria-hidden="true">
+    <span>Component</span>
+    <span>90 days</span>
+    <span>Uptime</span>
+    <span>Response</span>
+    <span>Status</span>
+  </p>
+)
 
 const Line: Row = ({ component }) => {
   const { id, days, responseTimes, status, uptimePercent } = component

@@ -33,7 +33,7 @@ export const developer: Template = {
       <main id="main">
         <StaleNotice page={page} />
         <Overall page={page}>
-          <code>{CODES[page.view.overall.status]}</code>
+          <code>indicator: {CODES[page.view.overall.status]}</code>
         </Overall>
         <OpenIncidents page={page} />
         <Components page={page} row={Entry} />
@@ -64,7 +64,8 @@ function Addresses({ page: { view } }: { page: Page }) {
         {['summary', 'status', 'components', 'incidents'].map(name => (
           <li>
             <a href={`${links.api}/${name}.json`}>
-              <b>GET</b> /api/v2/{name}.json
+              <b>GET</b> <span class="path">/api/v2/</span>
+              {name}.json
             </a>
           </li>
         ))}

@@ -35,9 +35,7 @@ export const linksOf = ({ publicUrl }: PageView) => ({
   api: `${publicUrl}/api/v2`,
 })
 
-/** A logo or favicon that stands on the page's own origin; pages load nothing from anywhere else. */
-export function ownImage(view: PageView, url: string | null): string | null {
-  if (url === null || !URL.canParse(url, view.publicUrl)) return null
-  const image = new URL(url, view.publicUrl)
-  return image.origin === new URL(view.publicUrl).origin ? image.href : null
+/** The path of a logo or favicon, on whatever origin the page is served; pages load nothing from any other. */
+export function ownPath(url: string | null): string | null {
+  return url?.startsWith('/') && !/^\/[/\\]/.test(url) ? url : null
 }

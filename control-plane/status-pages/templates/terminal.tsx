@@ -1,5 +1,5 @@
 import type { ComponentView, DayView } from '../types.ts'
-import { SIGNS, type Sign, STATUS_WORDS } from '../words.ts'
+import { SIGNS, type Sign } from '../words.ts'
 import type { Template } from './page.ts'
 import { ComponentName, Components, type Row } from './parts/components.tsx'
 import { barLabel, runsOf } from './parts/day-runs.ts'
@@ -9,6 +9,7 @@ import { OpenIncidents } from './parts/incidents.tsx'
 import { Maintenance } from './parts/maintenance.tsx'
 import { PastIncidents } from './parts/past.tsx'
 import { msText } from './parts/response-chart.tsx'
+import { StatusMark } from './parts/signs.tsx'
 import { sparkline } from './parts/sparkline.ts'
 
 /** What a shell would print. */
@@ -47,7 +48,7 @@ export const terminal: Template = {
 const Line: Row = ({ component }) => (
   <li class="component" id={`c-${component.id}`}>
     <ComponentName component={component} />
-    <span class={`status ${SIGNS[component.status]}`}>{STATUS_WORDS[component.status].toLowerCase()}</span>
+    <StatusMark status={component.status} />
     <Days component={component} bar={TextBar} />
     <Latency component={component} />
   </li>

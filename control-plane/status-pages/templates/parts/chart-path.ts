@@ -1,6 +1,7 @@
 /** Height of a chart in its own units; its width is a unit a day. */
 export const CHART_HEIGHT = 24
 const HEADROOM = 2
+const MARGIN = 3
 
 export type ChartFigures = { latest: number; least: number; most: number }
 
@@ -28,8 +29,12 @@ export function chartPath(values: readonly (number | null)[]): string {
       continue
     }
     const y = heightOf(value)
-    path += previous === null ? `M${at} ${floor}V${y}` : `l1${y - previous < 0 ? '' : ' '}${y - previous}`
+    path += previous === null ? startOf(at, floor, y) : `l1${y - previous < 0 ? '' : ' '}${y - previous}`
     previous = y
   }
-  return previous === null ? path : `${path}V${floor}`
+  return previous === null ? path : `${path}h${MARGIN}V${floor}`
 }
+
+/** At the left edge the line begins outside of the picture, so that no upright is seen there. */
+const startOf = (at: number, floor: number, y: number) =>
+  at === 0 ? `M-${MARGIN} ${floor}V${y}h${MARGIN}` : `M${at} ${floor}V${y}`

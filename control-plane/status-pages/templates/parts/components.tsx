@@ -7,11 +7,19 @@ import { StatusMark } from './signs.tsx'
 
 export type Row = (props: { component: ComponentView }) => VNode
 
+type Props = {
+  page: Page
+  row?: Row
+  /** what stands above the first of them */
+  head?: VNode
+}
+
 /** All groups and components in their order. Components that follow each other without a group share a list. */
-export function Components({ page: { view, voice }, row = ComponentRow }: { page: Page; row?: Row }) {
+export function Components({ page: { view, voice }, row = ComponentRow, head }: Props) {
   return (
     <section id="components" data-live aria-labelledby="components-title">
       <h2 id="components-title">{voice.components}</h2>
+      {view.sections.length > 0 && head}
       {view.sections.length === 0 && <p class="empty">{voice.noComponents}</p>}
       {blocksOf(view).map(block =>
         'group' in block ? <Group group={block.group} row={row} /> : <Rows components={block.components} row={row} />,

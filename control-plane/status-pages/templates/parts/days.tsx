@@ -1,3 +1,4 @@
+import type { ComponentChildren, VNode } from 'preact'
 import { dateText, shortDateText } from '../../calendar.ts'
 import type { ComponentView, DayView } from '../../types.ts'
 import { DAY_WORDS, percentText, SIGNS, spell } from '../../words.ts'
@@ -5,14 +6,15 @@ import { barLabel, barPaths, notableRuns, type Run } from './day-runs.ts'
 
 type Days = { days: readonly DayView[] }
 
-/** The bar; opened, by key, touch or click, the days that are worth a word. */
-export function Days({
-  component,
-  bar: Bar = PillBar,
-}: {
+type Props = {
   component: ComponentView
-  bar?: (days: Days) => preact.VNode
-}) {
+  bar?: (days: Days) => VNode
+  /** what is shown below the days */
+  children?: ComponentChildren
+}
+
+/** The bar; opened, by key, touch or click, the days that are worth a word. */
+export function Days({ component, bar: Bar = PillBar, children }: Props) {
   const { days, uptimePercent } = component
   if (!days || days.length === 0) return null
   return (
@@ -26,6 +28,7 @@ export function Days({
         </span>
       </summary>
       <DayList days={days} />
+      {children}
     </details>
   )
 }

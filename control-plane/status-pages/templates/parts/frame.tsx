@@ -1,16 +1,16 @@
 import type { ComponentChildren } from 'preact'
 import { toMinute } from '../../calendar.ts'
 import { SIGNS } from '../../words.ts'
-import { linksOf, ownImage, type Page } from '../page.ts'
+import { linksOf, ownPath, type Page } from '../page.ts'
 import { Moment } from './moment.tsx'
 import { OverallSign } from './signs.tsx'
 
 /** Logo and name; the logo alone says nothing to a screen reader, the name does. */
 export function Masthead({ page: { view } }: { page: Page }) {
-  const logo = ownImage(view, view.logoUrl)
+  const logo = ownPath(view.logoUrl)
   return (
     <h1 class="masthead">
-      {logo && <img src={logo} alt="" height="40" />}
+      {logo && <img src={logo} alt="" height={40} />}
       <span dir="auto">{view.name}</span>
     </h1>
   )
@@ -68,7 +68,7 @@ export const Footer = ({ page: { view } }: { page: Page }) => (
     </p>
     <p class="powered">
       <svg viewBox="0 0 16 16" aria-hidden="true">
-        <path d="M3 15V5l2-3 2 3v10zm6 0V5l2-3 2 3v10zM1 8h14v2H1z" />
+        <path d="M1 15V5l2-3 2 3v10zm5 0V4l2-3 2 3v11zm5 0V5l2-3 2 3v10z" />
       </svg>
       Powered by Picket
     </p>

@@ -27,7 +27,7 @@ const Window = ({ window: { name, description, isRunning, startsAt, endsAt, comp
     </h3>
     <p class="meta">
       {isRunning && <b class="running">In progress · </b>}
-      <Moment at={startsAt} /> – <Moment at={endsAt} />
+      <Moment at={startsAt} /> – <Moment at={endsAt} since={startsAt} />
       {componentNames.length > 0 && (
         <>
           {' · '}

@@ -1,6 +1,7 @@
-import { longDateText, spanText } from '../../calendar.ts'
+import { spanText } from '../../calendar.ts'
 import type { Page } from '../page.ts'
 import { PastIncident } from './incidents.tsx'
+import { Day } from './moment.tsx'
 import { pastBlocks } from './past-days.ts'
 
 /** What happened in the last two weeks, by day. */
@@ -12,9 +13,7 @@ export function PastIncidents({ page: { view, voice } }: { page: Page }) {
         'date' in block ? (
           <div class="day">
             <h3>
-              <time dateTime={block.date} data-day>
-                {longDateText(block.date)}
-              </time>
+              <Day date={block.date} />
             </h3>
             {block.incidents.map(incident => (
               <PastIncident incident={incident} />

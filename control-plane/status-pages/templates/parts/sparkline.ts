@@ -1,18 +1,20 @@
 const BLOCKS = '▁▂▃▄▅▆▇█'
-const COLUMNS = 30
+const COLUMNS = 18
+const CALM = 0.4
 
-/** A row of at most thirty blocks, each the mean of the days that it stands for; a space where nothing is known. */
+/** A row of at most eighteen blocks, each the mean of the days that it stands for; a space where nothing is known. */
 export function sparkline(values: readonly (number | null)[]): string {
   const width = Math.max(1, Math.ceil(values.length / COLUMNS))
   const means = Array.from({ length: Math.ceil(values.length / width) }, (_, i) =>
     meanOf(values.slice(i * width, (i + 1) * width)),
   )
-  const most = Math.max(...means.filter(mean => mean !== null), 0)
-  return means.map(mean => (mean === null ? ' ' : BLOCKS[stepOf(mean, most)])).join('')
+  const known = means.filter(mean => mean !== null)
+  const [least, most] = [Math.min(...known), Math.max(...known)]
+  // what hardly changes is to look so
+  const range = Math.max(most - least, most * CALM, Number.MIN_VALUE)
+  const block = (mean: number) => BLOCKS[Math.round(((mean - least) / range) * (BLOCKS.length - 1))]
+  return means.map(mean => (mean === null ? ' ' : block(mean))).join('')
 }
-
-const stepOf = (value: number, most: number) =>
-  most === 0 ? 0 : Math.min(BLOCKS.length - 1, Math.floor((value / most) * (BLOCKS.length - 1)))
 
 function meanOf(values: readonly (number | null)[]): number | null {
   const known = values.filter(value => value !== null)
