@@ -47,6 +47,8 @@ import { groupRoutes } from './status-pages/group-routes.ts'
 import { pageImageRoutes } from './status-pages/image-routes.ts'
 import { publicPageRoutes } from './status-pages/public-routes.ts'
 import { statusPageRoutes } from './status-pages/routes.ts'
+import { subscriberRoutes } from './status-pages/subscribers/routes.ts'
+import { startNoticeWorker, startSubscriberCleaning } from './status-pages/subscribers/worker.ts'
 import { leaveUnchecked } from './verdict/actions.ts'
 import { verdictRoutes } from './verdict/routes.ts'
 import type { App } from './web/app.ts'
@@ -88,6 +90,7 @@ export function apiRoutes(app: App, handles: Handles): void {
   pageImageRoutes(app, { db, publicUrl })
   componentRoutes(app, { db })
   groupRoutes(app, { db })
+  subscriberRoutes(app, { db, secrets })
   customDomainRoutes(app, domainTools(handles))
 }
 
@@ -98,7 +101,19 @@ export function publicRoutes(app: App, handles: Handles): void {
   pingRoutes(app, { db, publicUrl, pingsPerMinute })
   imageRoutes(app, { db, objects, sign })
   tlsCheckRoutes(app, { db, ownHosts: ownHosts(config) })
-  app.register(async scope => publicPageRoutes(scope as App, { ...handles, publicUrl, ownHosts: ownHosts(config) }))
+  app.register(async scope => publicPageRoutes(scope as App, pageTools(handles)))
+}
+
+function pageTools(handles: Handles) {
+  const { config, egress } = handles
+  const sign = createSigner(config.secretKey, 'page subscribers')
+  return {
+    ...handles,
+    publicUrl: config.publicUrl,
+    ownHosts: ownHosts(config),
+    checkLiteral: egress.checkLiteral,
+    sign,
+  }
 }
 
 function domainTools({ db, egress, config }: Handles) {
@@ -116,7 +131,7 @@ export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)
   fleet: [startFleetServer],
   verdict: [startVerdicts],
   record: [startRecorder, startHourlyWorker, startScreenshotRecorder],
-  deliver: [startDigests, startDeliveries],
+  deliver: [startDigests, startDeliveries, startNotices],
   schedule: [
     startAccountsWorker,
     startScreenshotWorker,
@@ -126,6 +141,7 @@ export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)
     startReminderWorker,
     startMaintenanceWorker,
     startSilences,
+    startSubscriberCleaning,
   ],
 }
 
@@ -150,6 +166,11 @@ function startDigests(handles: Handles): Part {
 
 function startExpiry(handles: Handles): Part {
   return startExpiryWorker({ ...handles, ...handles.config })
+}
+
+function startNotices(handles: Handles): Part {
+  const worker = startNoticeWorker({ ...handles, publicUrl: handles.config.publicUrl })
+  return { stop: worker.stop, onNotify: { page_notices: worker.wake } }
 }
 
 function startOverdue(handles: Handles): Part {

@@ -4,6 +4,7 @@ import { isChange } from '../events/digest.ts'
 import { insertEvents } from '../events/store.ts'
 import type { Tx } from '../platform/postgres.ts'
 import { gatherDigests, type Tellable } from './digest-actions.ts'
+import { noteForPages } from './page-notice-store.ts'
 import { type Audience, recipients } from './recipients.ts'
 import { upsertReminders } from './reminder-store.ts'
 import { remindersOf } from './reminders.ts'
@@ -30,6 +31,7 @@ export async function tellEvents(tx: Tx, events: EventRow[], now: Date): Promise
   await enqueueDeliveries(tx, await gatherDigests(tx, deliveries, now), now)
   const reminders = events.flatMap(event => remindersOf(event, audienceOf(event).rules, now))
   await upsertReminders(tx, reminders)
+  await noteForPages(tx, events, now)
 }
 
 /** Rules for the events of monitors and subscriptions for all others, each read once for all events. */

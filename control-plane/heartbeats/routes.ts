@@ -1,6 +1,5 @@
-import { isIP } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { networkOf } from '../accounts/bootstrap/network.ts'
+import { clientNetworkOf } from '../accounts/bootstrap/network.ts'
 import { monotonicMs, nowMs, sleep } from '../platform/clock.ts'
 import { toApiError } from '../web/answer.ts'
 import type { App } from '../web/app.ts'
@@ -47,7 +46,7 @@ export function pingRoutes(app: App, { pingsPerMinute, ...tools }: PingContext):
         const { token } = request.params
         const signal = readSignal(request.params.signal)
         if (!isToken(token) || signal === null) throw notFound('ping URL')
-        const client = clientOf(request)
+        const client = clientNetworkOf(request)
         const use = limits.use(token, client, nowMs())
         if (!use.allowed) throw rateLimited('too many pings', use.resetSeconds)
         const body = keptBody((request.body as Buffer | undefined) ?? Buffer.alloc(0))
@@ -59,9 +58,6 @@ export function pingRoutes(app: App, { pingsPerMinute, ...tools }: PingContext):
     })
   }
 }
-
-/** The network that guesses count against. What a proxy wrote may be anything; then it is the proxy's own. */
-const clientOf = ({ ip, socket }: FastifyRequest) => networkOf(isIP(ip) ? ip : (socket.remoteAddress ?? '0.0.0.0'))
 
 async function beginningOf(body: AsyncIterable<Buffer>): Promise<Buffer> {
   const chunks: Buffer[] = []

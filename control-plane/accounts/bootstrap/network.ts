@@ -7,3 +7,7 @@ export function networkOf(ip: string): string {
   const parts = (address as ipaddr.IPv6).parts.map((part, i) => (i < 4 ? part : 0))
   return `${new ipaddr.IPv6(parts).toString()}/64`
 }
+
+/** The network that a request counts against. What a proxy wrote may be anything; then it is the proxy's own. */
+export const clientNetworkOf = ({ ip, socket }: { ip: string; socket: { remoteAddress?: string } }): string =>
+  networkOf(ipaddr.isValid(ip) ? ip : (socket.remoteAddress ?? '0.0.0.0'))

@@ -1,5 +1,3 @@
-import { isIP } from 'node:net'
-import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Db } from '../../platform/postgres.ts'
 import { answerError, toApiError } from '../../web/answer.ts'
@@ -7,7 +5,7 @@ import type { App } from '../../web/app.ts'
 import { answers, dataOf, Name, strictObject } from '../../web/schemas.ts'
 import type { Plan } from '../plans.ts'
 import { bootstrap, countRefusal } from './actions.ts'
-import { networkOf } from './network.ts'
+import { clientNetworkOf } from './network.ts'
 
 const Account = Type.Object({
   api_key: Type.String(),
@@ -36,19 +34,14 @@ export function bootstrapRoutes(app: App, context: { db: Db; publicUrl: string; 
       // every 400 and 409 counts, also those of a body that never reached the handler
       errorHandler: async (error, request, reply) => {
         const refused = [400, 409, 413, 415].includes(toApiError(error, request.id).status)
-        const counted = refused ? await countRefusal(db, clientOf(request)).catch(tooMany => tooMany) : null
+        const counted = refused ? await countRefusal(db, clientNetworkOf(request)).catch(tooMany => tooMany) : null
         return answerError(counted ?? error, request, reply)
       },
     },
     async (request, reply) => {
       const { email, name = null } = request.body
-      const account = await bootstrap(db, clientOf(request), { email, name, plan, publicUrl })
+      const account = await bootstrap(db, clientNetworkOf(request), { email, name, plan, publicUrl })
       return reply.code(201).send({ data: account })
     },
   )
-}
-
-/** The network that the request counts against. What a proxy wrote may be anything; then it is the proxy's own. */
-function clientOf(request: FastifyRequest): string {
-  return networkOf(isIP(request.ip) ? request.ip : (request.socket.remoteAddress ?? '0.0.0.0'))
 }

@@ -36,7 +36,8 @@ export async function up(db: Knex): Promise<void> {
     CREATE INDEX page_subscribers_unconfirmed ON page_subscribers (asked_at) WHERE confirmed_at IS NULL;
 
     ALTER TABLE deliveries ADD COLUMN subscriber_id uuid REFERENCES page_subscribers ON DELETE CASCADE;
-    CREATE INDEX deliveries_by_subscriber ON deliveries (subscriber_id, created_at) WHERE subscriber_id IS NOT NULL;
+    CREATE INDEX deliveries_by_subscriber ON deliveries (subscriber_id) WHERE subscriber_id IS NOT NULL;
+    CREATE INDEX deliveries_to_subscribers ON deliveries (created_at) WHERE subscriber_id IS NOT NULL;
 
     -- An event that the subscribers of a page are to hear of, written with the event; a worker makes deliveries of it,
     -- some subscribers at a time. No foreign key to the page: writing one would lock its row.
@@ -50,7 +51,7 @@ export async function up(db: Knex): Promise<void> {
       told_to uuid,
       UNIQUE (page_id, event_id)
     );
-    CREATE INDEX page_notices_due ON page_notices (due_at);
+    CREATE INDEX page_notices_by_page ON page_notices (page_id, seq);
     CREATE INDEX page_notices_by_event ON page_notices (event_id);
   `)
 }

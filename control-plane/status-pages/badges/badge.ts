@@ -1,5 +1,6 @@
 import { cut, inWords, oneLine } from '../../channels/wording.ts'
 import type { ComponentView, OverallStatus, PageView, ShownStatus } from '../types.ts'
+import { percentText } from '../words.ts'
 import { BADGE_STYLES, type Badge, type BadgeStyle } from './badge-svg.ts'
 
 /** What an address asks for: `type`, `component` (an id), `label` and `style`; everything may be left out. */
@@ -70,11 +71,9 @@ const statusValue = (status: OverallStatus | ShownStatus): Value => ({
   colour: COLOURS[status],
 })
 
-/** Never rounded up: 99.996 % is not 100 %. */
 function uptimeValue(percent: number): Value {
-  const shown = Math.floor(percent * 100 + 1e-6) / 100
   const colour = percent >= 99.9 ? COLOURS.operational : percent >= 99 ? COLOURS.degraded : COLOURS.outage
-  return { message: `${shown}%`, colour }
+  return { message: `${percentText(percent)}%`, colour }
 }
 
 function responseValue(ms: number): Value {

@@ -17,7 +17,7 @@ t.test('a badge says how the page or one component of it is', async t => {
   t.equal(says({}), 'status: partial outage')
   t.equal(says({ component: SHOP }), 'Shop: operational')
   t.equal(says({ component: API, label: 'Our API' }), 'Our API: outage')
-  t.equal(says({ type: 'uptime', component: API }), 'API uptime: 98.5%')
+  t.equal(says({ type: 'uptime', component: API }), 'API uptime: 98.50%')
   t.equal(says({ type: 'uptime' }), 'uptime: 99.24%')
   t.equal(says({ type: 'response_time', component: SHOP }), 'Shop response time: 128 ms')
 })
@@ -26,9 +26,9 @@ t.test('uptime is never rounded up', async t => {
   const rows: [number, string][] = [
     [100, '100%'],
     [99.999, '99.99%'],
-    [99.9, '99.9%'],
+    [99.9, '99.90%'],
     [66.67, '66.67%'],
-    [0, '0%'],
+    [0, '0.00%'],
   ]
   for (const [uptimePercent, said] of rows) {
     const view = pageView({ sections: [{ kind: 'component', component: componentView({ uptimePercent }) }] })

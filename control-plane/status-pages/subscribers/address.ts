@@ -1,0 +1,38 @@
+import type { CheckLiteral } from '../../channels/types.ts'
+import { webUrlProblem } from '../../channels/web-url.ts'
+import type { Sign } from '../../platform/signer.ts'
+import type { SubscriberKind } from './types.ts'
+
+/** Where somebody wants to hear, as it is stored and compared: an address in other letters is the same one. */
+export type Address = { kind: SubscriberKind; text: string }
+
+const EMAIL_LIMIT = 254
+const URL_LIMIT = 2_048
+
+// one plain address: nothing that a header, a list of addresses or an SMTP command could read as more
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
+const EMAIL = /^[^\x00-\x20\x7f<>()[\]\\,;:"@]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/i
+
+/** The address that a form holds, or what is wrong with it as a sentence. */
+export function readAddress(
+  form: { email: string; webhook: string },
+  checkLiteral: CheckLiteral,
+): { address: Address } | { problem: string } {
+  const [email, webhook] = [form.email.trim(), form.webhook.trim()]
+  if (email !== '' && webhook !== '') return { problem: 'Give an e-mail address or a webhook address, not both.' }
+  if (webhook !== '') return readWebhook(webhook, checkLiteral)
+  if (email.length > EMAIL_LIMIT || !EMAIL.test(email)) return { problem: 'This is no e-mail address.' }
+  const at = email.lastIndexOf('@')
+  return { address: { kind: 'email', text: `${email.slice(0, at)}@${email.slice(at + 1).toLowerCase()}` } }
+}
+
+function readWebhook(text: string, checkLiteral: CheckLiteral) {
+  const problem = text.length > URL_LIMIT ? 'is too long' : webUrlProblem(text, checkLiteral, 'The address')
+  if (problem !== null) return { problem: `This is no address that can be posted to: ${problem}.` }
+  return { address: { kind: 'webhook' as const, text: new URL(text).href } }
+}
+
+/** By which an address is found without being readable: keyed, in lower case. */
+export function addressHash({ kind, text }: Address, sign: Sign): Buffer {
+  return Buffer.from(sign(`${kind} ${kind === 'email' ? text.toLowerCase() : text}`), 'base64url')
+}

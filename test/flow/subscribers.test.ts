@@ -1,0 +1,95 @@
+import t from 'tap'
+import { type ApiServer, startApi } from '../support/api-server.ts'
+import { startSmtp, type TakenMail } from '../support/smtp.ts'
+
+const PUBLIC_URL = 'https://picket.example.com'
+
+/** A published page with two components, one of a monitor; forms are sent and links opened as a browser does. */
+async function publish(server: ApiServer) {
+  const make = async (path: string, body: object) => (await server.call('POST', path, { body })).body.data
+  const monitor = await make('/monitors', { name: 'Shop', type: 'http', url: 'https://shop.example.com/' })
+  const page = await make('/status-pages', { name: 'Acme & <b>Sons</b>', slug: 'acme' })
+  const shop = await make(`/status-pages/${page.id}/components`, { name: 'Shop', monitor_id: monitor.id })
+  const blog = await make(`/status-pages/${page.id}/components`, { name: 'Blog' })
+  await server.call('PUT', `/status-pages/${page.id}`, { body: { is_published: true } })
+  return { page, monitor, shop, blog }
+}
+
+async function browse(server: ApiServer, url: string, form?: Record<string, string>) {
+  const answer = await fetch(url.replace(PUBLIC_URL, server.origin), {
+    ...(form && { method: 'POST', body: new URLSearchParams(form) }),
+  })
+  return { status: answer.status, headers: answer.headers, html: await answer.text() }
+}
+
+const linkIn = (mail: TakenMail, path: string) =>
+  new RegExp(`${PUBLIC_URL}/status/acme/${path}\\?\\S+`).exec(mail.text ?? '')?.[0] ?? ''
+
+t.test('a visitor subscribes, hears of an incident, and ends it with one click', async t => {
+  const smtp = await startSmtp(t)
+  const server = await startApi(t, { ROLES: 'api,deliver', SMTP_URL: smtp.url, PUBLIC_URL })
+  const { page, monitor, blog } = await publish(server)
+  const form = `${PUBLIC_URL}/status/acme/subscribe`
+  const incident = (body: object) => server.call('POST', '/incidents', { body: { monitor_ids: [monitor.id], ...body } })
+
+  t.match((await browse(server, form)).html, 'E-mail address')
+  const asked = await browse(server, form, { email: 'ann@example.com' })
+  t.equal(asked.status, 200)
+  t.equal(asked.headers.get('cache-control'), 'no-store')
+  const again = await browse(server, form, { email: 'Ann@Example.com' })
+  t.equal(again.html, asked.html, 'asking again is answered alike')
+  const [confirmation] = await smtp.waitFor(1)
+  t.same(confirmation!.to, ['ann@example.com'])
+  t.match(confirmation!.headers.subject, 'Confirm your subscription to Acme & <b>Sons</b>')
+
+  await incident({ title: 'Before anybody confirmed', message: 'Nobody hears this.' })
+  const confirm = linkIn(confirmation!, 'subscription/confirm')
+  t.equal((await browse(server, `${confirm}x`)).status, 404, 'a link that was made up')
+  t.match((await browse(server, confirm)).html, /<form method="post">/, 'looking at the link confirms nothing')
+  t.same((await server.call('GET', `/status-pages/${page.id}/subscribers`)).body.meta.email, 0)
+  t.match((await browse(server, confirm, {})).html, 'You are subscribed')
+  await browse(server, form, { email: 'ben@example.com', scope: 'some', component: blog.id })
+  const [, toBen] = await smtp.waitFor(2)
+  await browse(server, linkIn(toBen!, 'subscription/confirm'), {})
+
+  const { data } = (await incident({ title: 'Checkout <script>', message: 'We look into it.' })).body
+  const update = (body: object) => server.call('POST', `/incidents/${data.id}/updates`, { body })
+  await update({ message: 'The intern did it.', status: 'identified', is_internal: true })
+  await update({ message: 'A fix is in place.', status: 'monitoring' })
+  await server.call('POST', `/incidents/${data.id}/acknowledge`)
+  await update({ message: 'All is well.', status: 'resolved' })
+  const told = (await smtp.waitFor(5)).slice(2)
+  t.same(
+    told.map(mail => [mail.to[0], mail.headers.subject]),
+    ['Investigating', 'Monitoring', 'Resolved'].map(status => [
+      'ann@example.com',
+      `[Acme & <b>Sons</b>] ${status}: Checkout <script>`,
+    ]),
+    'each public word once and in order; Ben chose another component',
+  )
+  t.same(
+    told.map(mail => /We look into it\.|A fix is in place\.|All is well\./.exec(mail.text ?? '')?.[0]),
+    ['We look into it.', 'A fix is in place.', 'All is well.'],
+  )
+  t.notMatch(told.map(mail => mail.raw).join(), /intern|Nobody hears/)
+  t.match(told[0]!.raw, /^List-Unsubscribe-Post: List-Unsubscribe=One-Click$/m)
+
+  const manage = linkIn(told[0]!, 'subscription')
+  t.match((await browse(server, manage)).html, 'Unsubscribe', 'looking at the link ends nothing')
+  t.match((await server.call('GET', `/status-pages/${page.id}/subscribers`)).body, {
+    data: [
+      { address: 'b***@example.com', type: 'email', component_ids: [blog.id] },
+      { address: 'a***@example.com', type: 'email', component_ids: null, is_paused: false, consecutive_failures: 0 },
+    ],
+    meta: { page: 1, per_page: 25, total: 2, total_pages: 1, email: 2, webhook: 0 },
+  })
+  const ended = await browse(server, manage, { 'List-Unsubscribe': 'One-Click' })
+  t.equal(ended.status, 200)
+  await incident({ title: 'Later', message: 'Ann has left.' })
+  await server.call('POST', '/incidents', { body: { title: 'Everything', message: 'For all who are left.' } })
+  const [last] = (await smtp.waitFor(6)).slice(5)
+  t.same([last!.to[0], last!.headers.subject], ['ben@example.com', '[Acme & <b>Sons</b>] Investigating: Everything'])
+  t.equal(smtp.mails.length, 6, 'who unsubscribed hears nothing more')
+  t.same((await server.call('GET', '/alerts/log')).body.data, [], 'nor does the alert log show who subscribed')
+  t.same((await server.call('GET', '/alerts/channels')).body.data, [])
+})
