@@ -211,12 +211,19 @@ t.test('a time that no clock shows is a 400, whatever filter it stands in', asyn
 })
 
 t.test('a deleted record is 404 to every operation on it', async t => {
-  const deletions = closed.filter(({ method, path }) => method === 'DELETE' && path.includes('{id}'))
-  const order = ['/alerts/rules/{id}', '/alerts/channels/{id}', '/monitors/{id}', '/api-keys/{id}']
+  const deletions = closed.filter(({ method, path }) => method === 'DELETE' && path.endsWith('}'))
+  const order = [
+    '/alerts/rules/{id}',
+    '/alerts/channels/{id}',
+    '/monitors/{id}',
+    '/status-pages/{id}',
+    '/api-keys/{id}',
+  ]
   deletions.sort((a, b) => order.indexOf(a.path) - order.indexOf(b.path))
   for (const deletion of deletions) {
-    const deleted = await send(deletion, addressOf(deletion, records), { key: mine.key })
-    t.match(deleted, { status: 200, body: { data: { id: pathIdOf(deletion, records), deleted: true } } }, deletion.name)
+    const address = addressOf(deletion, records)
+    const deleted = await send(deletion, address, { key: mine.key })
+    t.match(deleted, { status: 200, body: { data: { id: address.split('/').at(-1), deleted: true } } }, deletion.name)
     const others = withId.filter(({ path }) => path.startsWith(deletion.path))
     for (const operation of others) {
       const { status } = await send(operation, addressOf(operation, records), { key: mine.key })
