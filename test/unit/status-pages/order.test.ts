@@ -26,16 +26,18 @@ t.test('whatever is reordered, nothing is lost, the unnamed stay, and places are
     maxLength: 8,
   })
   const cases = places.chain(before => fc.tuple(fc.constant(before), fc.shuffledSubarray(before.map(({ id }) => id))))
-  fc.assert(
-    fc.property(cases, ([before, named]) => {
-      const after = reordered(before, named)
-      const [was, is] = [idsOf(before), idsOf(after)]
-      return (
-        is.length === was.length &&
-        is.filter(id => named.includes(id)).join() === named.join() &&
-        was.every((id, i) => named.includes(id) || is[i] === id) &&
-        new Set(after.map(({ displayOrder }) => displayOrder)).size === after.length
-      )
-    }),
+  t.doesNotThrow(() =>
+    fc.assert(
+      fc.property(cases, ([before, named]) => {
+        const after = reordered(before, named)
+        const [was, is] = [idsOf(before), idsOf(after)]
+        return (
+          is.length === was.length &&
+          is.filter(id => named.includes(id)).join() === named.join() &&
+          was.every((id, i) => named.includes(id) || is[i] === id) &&
+          new Set(after.map(({ displayOrder }) => displayOrder)).size === after.length
+        )
+      }),
+    ),
   )
 })

@@ -1,0 +1,384 @@
+import t from 'tap'
+import { v7 as uuidv7 } from 'uuid'
+import { migrateClickhouse } from '../../../control-plane/migrations/clickhouse/index.ts'
+import { createClickhouse } from '../../../control-plane/platform/clickhouse.ts'
+import { createPostgres, execute } from '../../../control-plane/platform/postgres.ts'
+import { createComponent } from '../../../control-plane/status-pages/component-actions.ts'
+import { createGroup } from '../../../control-plane/status-pages/group-actions.ts'
+import type { ComponentView, LoadedPage } from '../../../control-plane/status-pages/types.ts'
+import { createViewReader } from '../../../control-plane/status-pages/view-reader.ts'
+import { createClickhouseDatabase } from '../../support/clickhouse.ts'
+import { createDatabase } from '../../support/database.ts'
+import { insertTenant } from '../../support/tenant.ts'
+
+const db = createPostgres((await createDatabase(t)).url, 5)
+const { url } = await createClickhouseDatabase(t)
+await migrateClickhouse(url)
+const clickhouse = createClickhouse(url)
+t.teardown(async () => {
+  await clickhouse.close()
+  await db.destroy()
+})
+
+const DAY_MS = 86_400_000
+const now = new Date()
+const ago = (ms: number) => new Date(Date.now() - ms)
+const daysAgo = (days: number, hour = 0) =>
+  new Date(Math.floor(now.getTime() / DAY_MS) * DAY_MS - days * DAY_MS + hour * 3_600_000)
+const dateOf = (at: Date) => at.toISOString().slice(0, 10)
+
+/** A published page of a project of its own, with ways to fill it. */
+async function scene(fields: { show_response_times?: boolean; show_uptime_percentage?: boolean } = {}) {
+  const { projectId } = await insertTenant(db)
+  const [pageId, slug] = [uuidv7(), uuidv7()]
+  const shown = { show_response_times: true, show_uptime_percentage: true, ...fields }
+  await execute(
+    db,
+    `INSERT INTO status_pages (id, project_id, name, slug, template, brand_color, is_published, show_response_times,
+       show_uptime_percentage, created_at, updated_at)
+     VALUES (:pageId, :projectId, 'Acme', :slug, 'minimal', '#2563eb', true, :show_response_times,
+       :show_uptime_percentage, now(), now())`,
+    { pageId, projectId, slug, ...shown },
+  )
+  const read = createViewReader({ db, clickhouse, publicUrl: 'http://picket.test' })
+  return {
+    projectId,
+    pageId,
+    slug,
+    read: (known: LoadedPage | null = null) => read({ slug }, known),
+    view: async () => (await read({ slug }, null))!.view,
+    async monitor(status: string | null, transitions: [Date, string | null][] = []) {
+      const id = uuidv7()
+      await execute(
+        db,
+        `INSERT INTO monitors (id, project_id, partition, name, type, method, interval_seconds, timeout_ms, regions,
+           keyword_type, ssl_check, domain_check, screenshot_on_failure, screenshot_compare, screenshot_threshold,
+           retry_count, status, created_at, updated_at)
+         VALUES (:id, :projectId, 0, 'Shop', 'http', 'GET', 60, 30000, '{us-east}', 'contains', false, false, false,
+           false, 0.05, 2, :status, now(), now())`,
+        { id, projectId, status },
+      )
+      for (const [at, to] of transitions) {
+        await execute(
+          db,
+          `INSERT INTO transitions (id, project_id, monitor_id, to_status, at, quorum, summary, explanation, created_at)
+           VALUES (:id, :projectId, :monitorId, :to, :at, 'full', '', '{}', now())`,
+          { id: uuidv7(), projectId, monitorId: id, to, at },
+        )
+      }
+      return id
+    },
+    async component(name: string, monitorId: string | null = null, groupId: string | null = null) {
+      const body = { name, monitor_id: monitorId, group_id: groupId }
+      return (await createComponent(db, projectId, pageId, body, new Date())).id
+    },
+    async incident(fields: {
+      title: string
+      source?: string
+      severity?: string
+      resolvedAt?: Date
+      monitors?: string[]
+    }) {
+      const id = uuidv7()
+      const { title, source = 'manual', severity = 'minor', resolvedAt = null, monitors = [] } = fields
+      await execute(
+        db,
+        `INSERT INTO incidents (id, project_id, title, severity, status, source, started_at, resolved_at, created_at,
+           updated_at)
+         VALUES (:id, :projectId, :title, :severity, :status, :source, :startedAt, :resolvedAt, now(), now())`,
+        {
+          id,
+          projectId,
+          title,
+          severity,
+          source,
+          resolvedAt,
+          status: resolvedAt ? 'resolved' : 'investigating',
+          startedAt: new Date((resolvedAt ?? new Date()).getTime() - 3_600_000),
+        },
+      )
+      for (const monitorId of monitors) {
+        await execute(db, 'INSERT INTO incident_monitors VALUES (?, ?)', [id, monitorId])
+      }
+      return id
+    },
+    async update(incidentId: string, message: string, isInternal = false) {
+      await execute(
+        db,
+        `INSERT INTO incident_updates (id, incident_id, status, message, is_internal, created_at)
+         VALUES (?, ?, 'investigating', ?, ?, now())`,
+        [uuidv7(), incidentId, message, isInternal],
+      )
+      await execute(db, 'UPDATE incidents SET updated_at = now() WHERE id = ?', [incidentId])
+    },
+    async maintenance(monitorId: string, title: string, startsAt: Date, endsAt: Date) {
+      const windowId = uuidv7()
+      await execute(
+        db,
+        `INSERT INTO maintenance_windows (id, project_id, title, starts_at, ends_at, created_at, updated_at)
+         VALUES (:windowId, :projectId, :title, :startsAt, :endsAt, now(), now())`,
+        { windowId, projectId, title, startsAt, endsAt },
+      )
+      await execute(
+        db,
+        'INSERT INTO maintenance_periods VALUES (:projectId, :monitorId, :windowId, :startsAt, :endsAt)',
+        {
+          projectId,
+          monitorId,
+          windowId,
+          startsAt,
+          endsAt,
+        },
+      )
+      return windowId
+    },
+  }
+}
+
+const componentsOf = (view: LoadedPage['view']): ComponentView[] =>
+  view.sections.flatMap(section => (section.kind === 'group' ? [...section.group.components] : [section.component]))
+const dayOf = (component: ComponentView | undefined, date: string) => component?.days?.find(day => day.date === date)
+
+t.test(
+  'bars hold the time in each state by transitions; before the monitor was made, and paused, is unknown',
+  async t => {
+    const page = await scene()
+    const monitor = await page.monitor('up', [
+      [daysAgo(5, 12), 'up'],
+      [daysAgo(4, 6), 'down'],
+      [daysAgo(4, 9), 'up'],
+      [daysAgo(3, 23), 'degraded'],
+      [daysAgo(2, 2), 'up'],
+      [daysAgo(1, 0), null],
+    ])
+    await page.component('Shop', monitor)
+    const [component] = componentsOf(await page.view())
+    t.equal(component?.days?.length, 90)
+    const hours = (up: number, degraded: number, down: number, unknown: number) => ({
+      upSeconds: up * 3_600,
+      degradedSeconds: degraded * 3_600,
+      downSeconds: down * 3_600,
+      maintenanceSeconds: 0,
+      unknownSeconds: unknown * 3_600,
+    })
+    t.match(dayOf(component, dateOf(daysAgo(6))), { status: 'unknown', ...hours(0, 0, 0, 24) })
+    t.match(dayOf(component, dateOf(daysAgo(5))), { status: 'operational', ...hours(12, 0, 0, 12) })
+    t.match(dayOf(component, dateOf(daysAgo(4))), { status: 'outage', ...hours(21, 0, 3, 0) })
+    t.match(dayOf(component, dateOf(daysAgo(3))), { status: 'degraded', ...hours(23, 1, 0, 0) })
+    t.match(dayOf(component, dateOf(daysAgo(2))), { status: 'degraded', ...hours(22, 2, 0, 0) })
+    t.match(dayOf(component, dateOf(daysAgo(1))), { status: 'unknown', ...hours(0, 0, 0, 24) })
+    t.equal(component?.uptimePercent, Math.round((81 / 84) * 1_000_000) / 10_000)
+  },
+)
+
+t.test('a state that began before the 90 days fills them; every day adds up', async t => {
+  const page = await scene()
+  await page.component(
+    'Shop',
+    await page.monitor('up', [
+      [daysAgo(200), 'down'],
+      [daysAgo(120), 'up'],
+    ]),
+  )
+  const [component] = componentsOf(await page.view())
+  const days = component!.days!
+  t.ok(days.slice(0, 89).every(day => day.upSeconds === 86_400 && day.status === 'operational'))
+  t.ok(days.at(-1)!.upSeconds > 0 && days.at(-1)!.unknownSeconds < 1)
+  t.equal(component?.uptimePercent, 100)
+})
+
+t.test('maintenance counts apart, and a component in it says so', async t => {
+  const page = await scene()
+  const monitor = await page.monitor('down', [
+    [daysAgo(10), 'up'],
+    [daysAgo(3, 1), 'down'],
+    [daysAgo(3, 3), 'up'],
+    [daysAgo(0), 'down'],
+  ])
+  await page.maintenance(monitor, 'Move', daysAgo(3, 0), daysAgo(3, 4))
+  await page.maintenance(monitor, 'Move again', daysAgo(3, 2), daysAgo(3, 5))
+  await page.component('Shop', monitor)
+  const windowId = await page.maintenance(monitor, 'Backup', ago(60_000), new Date(Date.now() + 60_000))
+  await page.maintenance(monitor, 'Later', new Date(Date.now() + 5 * DAY_MS), new Date(Date.now() + 6 * DAY_MS))
+  await page.maintenance(monitor, 'Far off', new Date(Date.now() + 30 * DAY_MS), new Date(Date.now() + 31 * DAY_MS))
+  const view = await page.view()
+  const [component] = componentsOf(view)
+  t.equal(component?.status, 'maintenance')
+  t.match(dayOf(component, dateOf(daysAgo(3))), {
+    status: 'operational',
+    upSeconds: 19 * 3_600,
+    downSeconds: 0,
+    maintenanceSeconds: 5 * 3_600,
+  })
+  t.match(view.overall, { status: 'maintenance' })
+  t.match(view.maintenance, [
+    { name: 'Backup', isRunning: true, componentNames: ['Shop'] },
+    { name: 'Later', isRunning: false },
+  ])
+  t.equal(view.maintenance.length, 2)
+  t.ok(view.maintenance[0]!.id.startsWith(windowId))
+})
+
+t.test('groups and components stand in one order; a group is its worst component', async t => {
+  const page = await scene()
+  await page.component('First')
+  const { id: groupId } = await createGroup(
+    db,
+    page.projectId,
+    page.pageId,
+    { name: 'Europe', is_collapsed: true },
+    now,
+  )
+  await page.component('Last')
+  await page.component('Shop', await page.monitor('down'), groupId)
+  await page.component('Mail', await page.monitor('up'), groupId)
+  const { sections, overall } = await page.view()
+  t.match(sections, [
+    { kind: 'component', component: { name: 'First', days: null, uptimePercent: null } },
+    {
+      kind: 'group',
+      group: { name: 'Europe', isCollapsed: true, status: 'outage', components: [{ name: 'Shop' }, { name: 'Mail' }] },
+    },
+    { kind: 'component', component: { name: 'Last' } },
+  ])
+  t.same(overall, { status: 'partial_outage', sentence: 'Some systems are down' })
+})
+
+t.test('incidents of what the page shows are told with their public updates, others not', async t => {
+  const page = await scene()
+  const [shown, hidden] = [await page.monitor('up'), await page.monitor('up')]
+  const component = await page.component('Shop', shown)
+  const open = await page.incident({ title: 'Open', monitors: [shown, hidden] })
+  await page.update(open, 'We are looking.')
+  await page.update(open, 'The password is hunter2.', true)
+  await page.update(open, 'Found it.')
+  await page.incident({ title: 'About nothing in particular' })
+  await page.incident({ title: 'Of a monitor that is not shown', monitors: [hidden] })
+  await page.incident({ title: 'By the system, about nothing', source: 'automatic' })
+  await page.incident({ title: 'Yesterday', monitors: [shown], resolvedAt: ago(DAY_MS) })
+  const long = await page.incident({ title: 'Long ago', monitors: [shown], resolvedAt: daysAgo(20, 12) })
+  const other = await scene()
+  await other.incident({ title: 'Of another project' })
+  const view = await page.view()
+  t.same(view.openIncidents.map(({ title }) => title).sort(), ['About nothing in particular', 'Open'])
+  const told = view.openIncidents.find(({ id }) => id === open)!
+  t.same(
+    told.updates.map(({ message }) => message),
+    ['Found it.', 'We are looking.'],
+    'newest first, no internal one',
+  )
+  t.same([told.componentIds, told.componentNames], [[component], ['Shop']])
+  t.same(
+    view.pastIncidents.map(({ title }) => title),
+    ['Yesterday'],
+  )
+  t.notMatch(JSON.stringify(view), /hunter2|not shown/)
+  t.same(dayOf(componentsOf(view)[0], dateOf(daysAgo(20)))?.incidents, [{ id: long, title: 'Long ago' }])
+  t.match(view.overall, { status: 'degraded', sentence: 'There is a minor incident' })
+})
+
+t.test('response times are medians a day from ClickHouse, and only where the page shows them', async t => {
+  const [open, discreet] = [await scene(), await scene({ show_response_times: false, show_uptime_percentage: false })]
+  for (const page of [open, discreet]) {
+    const monitor = await page.monitor('up', [[daysAgo(3), 'up']])
+    await page.component('Shop', monitor)
+    const hours: [Date, number, number][] = [
+      [daysAgo(2, 1), 100, 50],
+      [daysAgo(2, 2), 300, 10],
+      [daysAgo(1, 5), 80, 5],
+    ]
+    await clickhouse.insert({
+      table: 'latency_hourly (monitor_id, hour, region, count, p50)',
+      values: hours.map(([hour, count, p50]) => ({
+        monitor_id: monitor,
+        hour: hour.getTime() / 1_000,
+        region: '',
+        count,
+        p50,
+      })),
+      format: 'JSONEachRow',
+    })
+  }
+  const [component] = componentsOf(await open.view())
+  t.equal(component?.responseTimes?.length, 90)
+  t.same(component?.responseTimes?.slice(-4), [
+    { date: dateOf(daysAgo(3)), medianMs: null },
+    { date: dateOf(daysAgo(2)), medianMs: 10 },
+    { date: dateOf(daysAgo(1)), medianMs: 5 },
+    { date: dateOf(daysAgo(0)), medianMs: null },
+  ])
+  const [hidden] = componentsOf(await discreet.view())
+  t.match(hidden, { responseTimes: null, uptimePercent: null })
+  t.equal(hidden?.days?.length, 90, 'bars are shown all the same')
+})
+
+t.test('a page that is not published, or not there, is none', async t => {
+  const page = await scene()
+  await execute(db, 'UPDATE status_pages SET is_published = false WHERE id = ?', [page.pageId])
+  t.equal(await page.read(), null)
+  const read = createViewReader({ db, clickhouse, publicUrl: 'http://picket.test' })
+  t.equal(await read({ slug: 'nowhere' }, null), null)
+  t.equal(await read({ domain: 'status.acme.com' }, null), null)
+})
+
+t.test('a custom domain leads to its page once it is verified', async t => {
+  const page = await scene()
+  const domain = `${page.slug}.example.com`
+  const read = createViewReader({ db, clickhouse, publicUrl: 'http://picket.test' })
+  await execute(db, 'UPDATE status_pages SET custom_domain = ? WHERE id = ?', [domain, page.pageId])
+  t.equal(await read({ domain }, null), null)
+  t.equal((await page.view()).publicUrl, `http://picket.test/status/${page.slug}`)
+  await execute(db, 'UPDATE status_pages SET custom_domain_verified_at = now() WHERE id = ?', [page.pageId])
+  t.equal((await read({ domain }, null))?.view.publicUrl, `https://${domain}`)
+})
+
+t.test('whatever a page shows makes it another one when it changes, and nothing else does', async t => {
+  const page = await scene()
+  const monitor = await page.monitor('up', [[daysAgo(1), 'up']])
+  await page.component('Shop', monitor)
+  const elsewhere = await scene()
+  const incident = await page.incident({ title: 'Open' })
+  const changes: [string, boolean, () => Promise<unknown>][] = [
+    ['nothing', false, async () => {}],
+    ['another project', false, () => elsewhere.incident({ title: 'Other' })],
+    ['a monitor that is not shown', false, () => page.monitor('down')],
+    ['the page', true, () => execute(db, `UPDATE status_pages SET name = 'Acme 2' WHERE id = ?`, [page.pageId])],
+    ['a component', true, () => page.component('Mail')],
+    ['a status', true, () => execute(db, `UPDATE monitors SET status = 'down' WHERE id = ?`, [monitor])],
+    ['a pause', true, () => execute(db, 'UPDATE monitors SET is_paused = true WHERE id = ?', [monitor])],
+    ['an update', true, () => page.update(incident, 'Found it.')],
+    ['an incident', true, () => page.incident({ title: 'New', monitors: [monitor] })],
+    [
+      'its end',
+      true,
+      () => execute(db, `UPDATE incidents SET status = 'resolved', resolved_at = now() WHERE id = ?`, [incident]),
+    ],
+    ['its deletion', true, () => execute(db, 'DELETE FROM incidents WHERE id = ?', [incident])],
+    ['maintenance', true, () => page.maintenance(monitor, 'Move', ago(1_000), new Date(Date.now() + 60_000))],
+    ['a deleted monitor', true, () => execute(db, 'UPDATE monitors SET deleted_at = now() WHERE id = ?', [monitor])],
+  ]
+  let known = await page.read()
+  for (const [what, isOther, change] of changes) {
+    await change()
+    const next = await page.read(known)
+    t.equal(next !== known, isOther, what)
+    known = next
+  }
+})
+
+t.test('without ClickHouse a page shows everything else, and the response times that it knew', async t => {
+  const page = await scene()
+  const monitor = await page.monitor('up', [[daysAgo(3), 'up']])
+  await page.component('Shop', monitor)
+  const away = createClickhouse('http://127.0.0.1:1/nowhere')
+  t.teardown(() => away.close())
+  const read = createViewReader({ db, clickhouse: away, publicUrl: 'http://picket.test' })
+  const [component] = componentsOf((await read({ slug: page.slug }, null))!.view)
+  t.match(component, { status: 'operational', uptimePercent: 100, responseTimes: null })
+
+  const byMonitor = new Map([[monitor, new Map([[dateOf(daysAgo(1)), 12]])]])
+  const before = (await page.read())!
+  const known = { ...before, fingerprint: 'another', medians: { byMonitor, ids: new Set([monitor]), loadedMs: 0 } }
+  const [later] = componentsOf((await read({ slug: page.slug }, known))!.view)
+  t.match(later?.responseTimes?.at(-2), { medianMs: 12 })
+})
