@@ -18,7 +18,7 @@ t.test('/openapi.json is valid OpenAPI', async t => {
 const ENDS = [
   /^POST .*pause/,
   /^DELETE .*(rules|project-channels)/,
-  /^DELETE .*(channels|components|groups|custom-domain)/,
+  /^DELETE .*(channels|components|groups|subscribers|custom-domain)/,
   /^DELETE/,
 ]
 const rank = ({ name }: Operation) => ENDS.findIndex(pattern => pattern.test(name))

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid'
-import { execute } from '../../control-plane/platform/postgres.ts'
+import { execute, query } from '../../control-plane/platform/postgres.ts'
 import type { ApiServer } from './api-server.ts'
 import type { Operation } from './operations.ts'
 import type { Tenant } from './tenant.ts'
@@ -19,6 +19,7 @@ export type Records = {
   page_id: string
   component_id: string
   group_id: string
+  subscriber_id: string
   log_id: string
   api_key_id: string
 }
@@ -114,6 +115,7 @@ export async function createRecords(api: ApiServer, { key, projectId }: Account,
     page_id,
     component_id: await create(`/status-pages/${page_id}/components`, { name: 'Shop', monitor_id }),
     group_id: await create(`/status-pages/${page_id}/groups`, { name: 'Europe' }),
+    subscriber_id: await subscribe(api, key, page_id),
     log_id: await create(`/alerts/channels/${alert_channel_id}/test`),
     api_key_id: await create('/api-keys', { name: 'spare', scope: 'read' }),
   }
@@ -189,9 +191,18 @@ export function pathIdOf({ path }: Operation, records: Records): string | null {
 export function addressOf(operation: Operation, records: Records, id = pathIdOf(operation, records)): string {
   const required = operation.query.filter(({ required }) => required)
   const query = required.map(({ name }) => `${name}=${records[name as keyof Records]}`).join('&')
-  const inner = { '{cid}': records.component_id, '{gid}': records.group_id }
+  const inner = { '{cid}': records.component_id, '{gid}': records.group_id, '{sid}': records.subscriber_id }
   const path = Object.entries(inner).reduce((path, [name, id]) => path.replace(name, id), operation.path)
   return path.replace('{id}', id ?? '') + (query && `?${query}`)
+}
+
+/** Publishes the page; somebody subscribes to it by its form, and has confirmed. */
+async function subscribe(api: ApiServer, key: string, pageId: string): Promise<string> {
+  const { body } = await api.call('PUT', `/status-pages/${pageId}`, { key, body: { is_published: true } })
+  const form = new URLSearchParams({ email: 'ann@example.com' })
+  await fetch(`${api.origin}/status/${body.data.slug}/subscribe`, { method: 'POST', body: form })
+  const confirm = 'UPDATE page_subscribers SET confirmed_at = now() WHERE page_id = ? RETURNING id'
+  return (await query<{ id: string }>(api.db, confirm, [pageId]))[0]!.id
 }
 
 /** A comparison that the baseline can be set to; nothing asks for its bytes. */

@@ -67,20 +67,20 @@ export function subscriberRoutes(app: App, { db, secrets }: { db: Db; secrets: S
   )
 
   app.delete(
-    '/status-pages/:id/subscribers/:subscriber_id',
+    '/status-pages/:id/subscribers/:sid',
     {
       schema: {
         summary: 'Remove a subscriber, with what is still to be sent to them',
         tags,
-        params: Type.Object({ id: Type.String(), subscriber_id: Type.String() }),
+        params: Type.Object({ id: Type.String(), sid: Type.String() }),
         response: answers(200, DeletedResponse, 404),
       },
     },
     async request => {
-      const { id, subscriber_id: subscriberId } = request.params
+      const { id, sid } = request.params
       await assertPage(db, callerOf(request).projectId, id)
-      if (!isId(subscriberId) || !(await removeSubscriber(db, id, subscriberId))) throw notFound('subscriber')
-      return { data: { id: subscriberId, deleted: true as const } }
+      if (!isId(sid) || !(await removeSubscriber(db, id, sid))) throw notFound('subscriber')
+      return { data: { id: sid, deleted: true as const } }
     },
   )
 }
