@@ -1,7 +1,6 @@
 import { hostname } from 'node:os'
 import { apiKeyRoutes } from './accounts/api-keys/routes.ts'
 import { bootstrapRoutes } from './accounts/bootstrap/routes.ts'
-import { projectRoutes } from './accounts/project/routes.ts'
 import { startAccountsWorker } from './accounts/worker.ts'
 import { channelRoutes } from './alerts/channel-routes.ts'
 import { startDigestWorker } from './alerts/digest-worker.ts'
@@ -45,6 +44,7 @@ import { customDomainRoutes } from './status-pages/custom-domain/routes.ts'
 import { tlsCheckRoutes } from './status-pages/custom-domain/tls-check-routes.ts'
 import { groupRoutes } from './status-pages/group-routes.ts'
 import { pageImageRoutes } from './status-pages/image-routes.ts'
+import { projectRoutes } from './status-pages/project-routes.ts'
 import { publicPageRoutes } from './status-pages/public-routes.ts'
 import { statusPageRoutes } from './status-pages/routes.ts'
 import { subscriberRoutes } from './status-pages/subscribers/routes.ts'
@@ -69,7 +69,6 @@ export function apiRoutes(app: App, handles: Handles): void {
   const lastCheckedAt = createLastChecked({ clickhouse, db })
   bootstrapRoutes(app, { db, publicUrl, defaultPlan })
   apiKeyRoutes(app, { db })
-  projectRoutes(app, { db, publicUrl })
   deliveryRoutes(app, { db })
   relayRoutes(app, { db })
   channelRoutes(app, { db, secrets, checkLiteral, publicUrl })
@@ -86,6 +85,7 @@ export function apiRoutes(app: App, handles: Handles): void {
   verdictRoutes(app, { db, secrets, publicUrl, lastCheckedAt })
   analyticsRoutes(app, { db, clickhouse, publicUrl, sign })
   summaryRoutes(app, { db, clickhouse })
+  projectRoutes(app, { db, publicUrl })
   statusPageRoutes(app, { db, egress: handles.egress, publicUrl })
   pageImageRoutes(app, { db, publicUrl })
   componentRoutes(app, { db })

@@ -1,6 +1,13 @@
 /** Addresses that can be put into other pages; null until there is a published status page to show. */
 export type Links = { status_page: string | null; badge: string | null; widget: string | null }
 
+/** The links of the page that stands at an address. */
+export const linksOf = (page: string | null): Links => ({
+  status_page: page,
+  badge: page && `${page}/badge.svg`,
+  widget: page && `${page}/widget.js`,
+})
+
 /** Ready to paste (decisions 2.6). `curl` works as it stands once the key is in the environment. */
 export function snippetsOf(publicUrl: string, { badge, status_page, widget }: Links) {
   return {
