@@ -1,4 +1,5 @@
 import { type EventName, type EventRow, type IncidentEventData, subjectOfIncident } from '../events/catalog.ts'
+import { type PageAddress, pageUrlOf } from '../events/page-address.ts'
 
 export type IncidentEventName = Extract<EventName, `incident.${string}`>
 
@@ -8,6 +9,8 @@ export type IncidentFact = {
   projectId: string
   incident: IncidentOfEvent
   update: UpdateOfEvent | null
+  /** where the public is told; null when there is no such page */
+  statusPage: PageAddress | null
 }
 
 type IncidentOfEvent = {
@@ -34,7 +37,7 @@ type UpdateOfEvent = {
 /** The event that something about an incident is told by (specification, "Data of incident events"). */
 export function incidentEvent(
   id: string,
-  { name, projectId, incident, update }: IncidentFact,
+  { name, projectId, incident, update, statusPage }: IncidentFact,
   publicUrl: string,
   now: Date,
 ): EventRow {
@@ -59,7 +62,7 @@ export function incidentEvent(
     },
     monitors: incident.monitors.map(({ id, name, status }) => ({ id, name, status })),
     dashboard_url: `${publicUrl}/incidents/${incident.id}`,
-    status_page_url: null,
+    status_page_url: statusPage && pageUrlOf(statusPage, publicUrl),
   }
   const subject = subjectOfIncident(incident.id)
   return { id, projectId, name, subject, data, occurredAt: now }

@@ -1,3 +1,4 @@
+import type { PageAddress } from '../events/page-address.ts'
 import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
 import type { IncidentStatus, Severity } from './lifecycle.ts'
 
@@ -66,19 +67,28 @@ export async function findIncident(db: Db, projectId: string, id: string): Promi
   return rows[0] ? withMonitorIds(rows[0]) : null
 }
 
-/** For events: incidents of any project, in the order of their ids, with whose they are. */
+/** The first published page that shows one of the incident's monitors, else the project's first one. */
+const STATUS_PAGE = `(
+  SELECT jsonb_build_object('slug', p.slug, 'domain',
+    CASE WHEN p.custom_domain_verified_at IS NOT NULL THEN p.custom_domain END)
+  FROM status_pages p WHERE p.project_id = incidents.project_id AND p.is_published
+  ORDER BY EXISTS (SELECT FROM status_page_components c JOIN incident_monitors im ON im.monitor_id = c.monitor_id
+                   WHERE c.page_id = p.id AND im.incident_id = incidents.id) DESC, p.id
+  LIMIT 1)`
+
+/** For events: incidents of any project, in the order of their ids, with whose they are and where the public reads of them. */
 export async function incidentsOfIds(tx: Tx, ids: string[]): Promise<OwnedIncident[]> {
   if (ids.length === 0) return []
-  const rows = await query<IncidentRecord & { projectId: string }>(
+  const rows = await query<IncidentRecord & Omit<OwnedIncident, 'incident'>>(
     tx,
-    `SELECT project_id AS "projectId", ${RECORD} FROM incidents WHERE incidents.id = ANY(CAST(:ids AS uuid[])) ORDER BY incidents.id`,
+    `SELECT project_id AS "projectId", ${STATUS_PAGE} AS "statusPage", ${RECORD} FROM incidents WHERE incidents.id = ANY(CAST(:ids AS uuid[])) ORDER BY incidents.id`,
     { ids },
   )
-  return rows.map(({ projectId, ...row }) => ({ projectId, incident: withMonitorIds(row) }))
+  return rows.map(({ projectId, statusPage, ...row }) => ({ projectId, statusPage, incident: withMonitorIds(row) }))
 }
 
-/** An incident with the project it belongs to, which answers do not show. */
-export type OwnedIncident = { projectId: string; incident: IncidentRecord }
+/** An incident with what answers do not show of it. */
+export type OwnedIncident = { projectId: string; statusPage: PageAddress | null; incident: IncidentRecord }
 
 function withMonitorIds(row: IncidentRecord): IncidentRecord {
   return { ...row, monitor_ids: row.monitors.map(monitor => monitor.id) }

@@ -26,7 +26,7 @@ const update = {
 }
 
 t.test('An event holds what the specification lists, in its order, and nothing else', async t => {
-  const fact = { name: 'incident.created' as const, projectId: 'p', incident, update: null }
+  const fact = { name: 'incident.created' as const, projectId: 'p', incident, update: null, statusPage: null }
   const event = incidentEvent('e', fact, 'https://picket.example', now)
   t.match(event, { id: 'e', projectId: 'p', name: 'incident.created', subject: 'incident:i', occurredAt: now })
   t.equal(
@@ -52,7 +52,7 @@ t.test('An event holds what the specification lists, in its order, and nothing e
 
 t.test('An event tells the update, and who acknowledged and when it ended', async t => {
   const over = { ...incident, status: 'resolved', resolved_at: now, acknowledged_at: now, acknowledged_by: 'user' }
-  const fact = { name: 'incident.resolved' as const, projectId: 'p', incident: over, update }
+  const fact = { name: 'incident.resolved' as const, projectId: 'p', incident: over, update, statusPage: null }
   const { data } = incidentEvent('e', fact, 'https://picket.example', now)
   t.match(data, {
     incident: {
@@ -72,4 +72,12 @@ t.test('An event tells the update, and who acknowledged and when it ended', asyn
       created_at: '2026-08-01T12:04:12.000Z',
     }),
   )
+})
+
+t.test('An event says where the public reads of it: at the page’s own domain, else at ours', async t => {
+  const fact = { name: 'incident.created' as const, projectId: 'p', incident, update: null }
+  const urlOf = (statusPage: { slug: string; domain: string | null }) =>
+    incidentEvent('e', { ...fact, statusPage }, 'https://picket.example', now).data
+  t.match(urlOf({ slug: 'acme', domain: null }), { status_page_url: 'https://picket.example/status/acme' })
+  t.match(urlOf({ slug: 'acme', domain: 'status.acme.com' }), { status_page_url: 'https://status.acme.com' })
 })
