@@ -12,6 +12,7 @@ import { imageUrlOf } from './present.ts'
 import type { StoredPage } from './records.ts'
 import { DEFAULT_COLOR, DEFAULT_TEMPLATE, type PageCreate, type PageUpdate } from './schema.ts'
 import { findPage, insertPage, updatePage } from './store.ts'
+import { silencePage } from './subscribers/notice-store.ts'
 import type { ImageKind } from './types.ts'
 
 export type PageTools = { db: Db; egress: Egress; publicUrl: string }
@@ -69,6 +70,7 @@ export async function changePage(
   const images = await newImages(egress, known, body, publicUrl)
   return inPage(db, projectId, id, now, async (tx, page) => {
     await updatePage(tx, { ...withBody(page, body), updatedAt: now })
+    if (body.is_published === false) await silencePage(tx, page.id, now)
     for (const { kind, image } of images) await storeImage(tx, page.id, kind, image, now)
     return { ...(await findPage(tx, projectId, page.id))!, updatedAt: now }
   })

@@ -1,4 +1,5 @@
 import { type DeliveryWorker, startDeliveryWorker } from '../../control-plane/deliveries/worker.ts'
+import type { Mailer } from '../../control-plane/platform/mail.ts'
 import { createMetrics, type Metrics } from '../../control-plane/platform/metrics.ts'
 import { type Db, listen } from '../../control-plane/platform/postgres.ts'
 import { createSecrets } from '../../control-plane/platform/secrets.ts'
@@ -6,7 +7,7 @@ import { createEgress } from '../../shared/egress/index.ts'
 import { createLog } from '../../shared/log.ts'
 import type { Teardown } from './teardown.ts'
 
-export type WorkerOptions = { trust?: string[]; relayUrl?: string; metrics?: Metrics }
+export type WorkerOptions = { trust?: string[]; relayUrl?: string; metrics?: Metrics; mailer?: Mailer }
 
 /** One process's share of the work, with its ear to NOTIFY. */
 export function startWorker(
@@ -21,7 +22,7 @@ export function startWorker(
     log,
     metrics: options.metrics ?? createMetrics(),
     publicUrl: 'http://picket.test',
-    mailer: null,
+    mailer: options.mailer ?? null,
     relayUrl: options.relayUrl ?? null,
   })
   const listener = listen(

@@ -100,6 +100,17 @@ export async function storeProgress(tx: Tx, { seq, toldEventId, toldTo }: Notice
   })
 }
 
+/** What a page still had to tell its subscribers is told to nobody: it is not published any more. */
+export async function silencePage(tx: Tx, pageId: string, now: Date): Promise<void> {
+  await execute(tx, 'DELETE FROM page_notices WHERE page_id = ?', [pageId])
+  await execute(
+    tx,
+    `UPDATE deliveries d SET status = 'skipped', next_attempt_at = NULL, updated_at = :now
+     FROM page_subscribers s WHERE s.page_id = :pageId AND d.subscriber_id = s.id AND d.status = 'pending'`,
+    { pageId, now },
+  )
+}
+
 export async function dropNotices(tx: Tx, seqs: number[]): Promise<void> {
   if (seqs.length > 0) await execute(tx, 'DELETE FROM page_notices WHERE seq = ANY (?::bigint[])', [seqs])
 }

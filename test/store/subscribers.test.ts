@@ -1,0 +1,214 @@
+import { Webhook } from 'standardwebhooks'
+import t from 'tap'
+import { countSubscribers } from '../../control-plane/deliveries/subscriber-actions.ts'
+import type { Outcome } from '../../control-plane/deliveries/types.ts'
+import { openIncident, postUpdate } from '../../control-plane/incidents/actions.ts'
+import { execute, query } from '../../control-plane/platform/postgres.ts'
+import { changePage } from '../../control-plane/status-pages/page-actions.ts'
+import { confirmSubscriber, subscribe } from '../../control-plane/status-pages/subscribers/actions.ts'
+import { dropOldDeliveries, dropUnconfirmed } from '../../control-plane/status-pages/subscribers/cleaning-store.ts'
+import { tellSubscribers } from '../../control-plane/status-pages/subscribers/notice-actions.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { createSubscribing, PUBLIC_URL, type Subscribing } from '../support/subscribers.ts'
+import { tellOutages } from '../support/telling.ts'
+import { waitFor } from '../support/wait.ts'
+
+/** Tells everything that is due at `now`, as the worker does round after round. */
+async function tellAll({ db }: Subscribing, now = new Date()): Promise<Date | null> {
+  for (;;) {
+    const next = await tellSubscribers(db, PUBLIC_URL, now)
+    if (next === null || next > now) return next
+  }
+}
+
+const open = ({ db, tenant }: Subscribing, title: string, monitorIds: string[], now = new Date()) =>
+  openIncident({ db, publicUrl: PUBLIC_URL }, tenant, { title, monitor_ids: monitorIds, message: 'Words.' }, now)
+
+const deliveriesOf = ({ db }: Subscribing) =>
+  query<{ subscriberId: string; status: string; title: string; changes: number }>(
+    db,
+    `SELECT subscriber_id AS "subscriberId", d.status, e.data->'changes'->0->'incident'->>'title' AS title,
+       json_array_length(e.data->'changes') AS changes
+     FROM deliveries d JOIN events e ON e.id = d.event_id WHERE d.event_name = 'page.notice' ORDER BY d.seq`,
+  )
+
+t.test('more subscribers than one round tells hear of each incident once, in its order', async t => {
+  const subscribing = await createSubscribing(t)
+  const { monitorId } = await subscribing.addComponent('Shop')
+  const ids = await subscribing.addSubscribers(1_100)
+  await open(subscribing, 'First', [monitorId])
+  await open(subscribing, 'Second', [monitorId])
+  await Promise.all([tellAll(subscribing), tellAll(subscribing)])
+  const told = await deliveriesOf(subscribing)
+  const titles = new Map(ids.map(id => [id, [] as string[]]))
+  for (const { subscriberId, title } of told) titles.get(subscriberId)?.push(title)
+  t.ok([...titles.values()].every(mine => mine.join() === 'First,Second'))
+  t.same(await query(subscribing.db, 'SELECT seq FROM page_notices'), [])
+})
+
+t.test('incidents that do not stand on the page, or whose components nobody chose, are told to nobody', async t => {
+  const subscribing = await createSubscribing(t)
+  const { db, tenant } = subscribing
+  const [shop, blog] = [await subscribing.addComponent('Shop'), await subscribing.addComponent('Blog')]
+  const [all] = await subscribing.addSubscribers(1)
+  const [chose] = await subscribing.addSubscribers(1, [blog.componentId])
+  await execute(db, 'DELETE FROM status_page_components WHERE id = ?', [shop.componentId])
+  await open(subscribing, 'Of another page', [shop.monitorId])
+  const incident = await open(subscribing, 'Of the blog', [blog.monitorId])
+  const tools = { db, publicUrl: PUBLIC_URL }
+  await postUpdate(tools, tenant, incident.id, { message: 'hush', is_internal: true, status: 'identified' }, new Date())
+  await postUpdate(tools, tenant, incident.id, { message: 'hush', is_internal: true, status: 'resolved' }, new Date())
+  await open(subscribing, 'Of everything', [])
+  await tellAll(subscribing)
+  const told = await deliveriesOf(subscribing)
+  const titlesOf = (id: string | undefined) => told.filter(one => one.subscriberId === id).map(({ title }) => title)
+  t.same(titlesOf(all), ['Of the blog', 'Of the blog', 'Of everything'], 'what was said, that it is over, and the last')
+  t.same(titlesOf(chose), titlesOf(all))
+  const stored = await query<{ data: object }>(db, `SELECT data FROM events WHERE name = 'page.notice'`)
+  t.notMatch(JSON.stringify(stored), 'hush')
+})
+
+t.test('many outages at once are one message, with what each subscriber chose', async t => {
+  const subscribing = await createSubscribing(t)
+  const { db, tenant, smtp } = subscribing
+  const components = []
+  for (let i = 0; i < 6; i++) components.push(await subscribing.addComponent(`Service ${i}`))
+  await subscribing.addSubscribers(1)
+  await subscribing.addSubscribers(1, [components[0]!.componentId, components[1]!.componentId])
+  const now = new Date(Date.now() - 10_000)
+  const down = components.map(({ monitorId }) => ({ monitorId, status: 'down' as const }))
+  await tellOutages(db, tenant, down, now)
+  t.same(await tellAll(subscribing, now), new Date(now.getTime() + 10_000), 'they wait for company')
+  await tellAll(subscribing, new Date(now.getTime() + 10_000))
+  const mails = (await smtp.waitFor(2)).toSorted((a, b) => a.raw.length - b.raw.length)
+  t.same(
+    mails.map(mail => mail.headers.subject),
+    ['[acme] 2 incidents changed', '[acme] 6 incidents changed'],
+  )
+})
+
+t.test('an unpublished page is silent, and what happened meanwhile is not told afterwards', async t => {
+  const subscribing = await createSubscribing(t)
+  const { db, tenant, page } = subscribing
+  await subscribing.addSubscribers(3)
+  const publish = (is_published: boolean) =>
+    changePage(
+      { db, egress: null as never, publicUrl: PUBLIC_URL },
+      tenant.projectId,
+      page.id,
+      { is_published },
+      new Date(),
+    )
+  await open(subscribing, 'Waiting', [])
+  await publish(false)
+  await open(subscribing, 'Hidden', [])
+  t.equal(await tellAll(subscribing), null)
+  await publish(true)
+  await open(subscribing, 'Shown', [])
+  await tellAll(subscribing)
+  t.same(
+    (await deliveriesOf(subscribing)).map(({ title }) => title),
+    ['Shown', 'Shown', 'Shown'],
+  )
+})
+
+t.test('a mail address that refuses ten in a row is paused; our own mail server being away does not count', async t => {
+  const subscribing = await createSubscribing(t)
+  const { db, smtp } = subscribing
+  const [id] = await subscribing.addSubscribers(1)
+  const stateOf = async () =>
+    (
+      await query<{ failures: number; paused: boolean }>(
+        db,
+        `SELECT consecutive_failures AS failures, paused_at IS NOT NULL AS paused FROM page_subscribers WHERE id = ?`,
+        [id!],
+      )
+    )[0]
+  const ended = (count: number) =>
+    waitFor(async () => {
+      const told = await deliveriesOf(subscribing)
+      return told.length === count && told.every(({ status }) => status !== 'pending')
+    })
+  smtp.replyWith(...Array.from({ length: 9 }, () => '550 5.1.1 No such user'))
+  for (let i = 0; i < 9; i++) await open(subscribing, `Incident ${i}`, [])
+  await tellAll(subscribing)
+  await ended(9)
+  t.same(await stateOf(), { failures: 9, paused: false })
+  const ours = { responseCode: null, error: 'no connection to the mail server' } as Outcome
+  const end = { subscriberId: id!, via: 'mail' as const, outcome: ours, succeeded: false }
+  await db.transaction(tx => countSubscribers(tx, [end], new Date()))
+  t.same(await stateOf(), { failures: 9, paused: false }, 'that we cannot be reached is not the address’s fault')
+  smtp.replyWith('550 5.1.1 No such user')
+  await open(subscribing, 'The tenth', [])
+  await open(subscribing, 'The eleventh', [])
+  await tellAll(subscribing)
+  await ended(11)
+  t.same(await stateOf(), { failures: 10, paused: true })
+  t.same((await deliveriesOf(subscribing)).at(-1)?.status, 'skipped')
+  await open(subscribing, 'The twelfth', [])
+  await tellAll(subscribing)
+  t.equal((await deliveriesOf(subscribing)).length, 11, 'nothing is queued for it any more')
+  t.equal(smtp.mails.length, 0)
+})
+
+t.test('a webhook subscribes itself by the address it is posted, and is signed to', async t => {
+  const subscribing = await createSubscribing(t)
+  const { tools, page } = subscribing
+  const receiver = await startReceiver(t)
+  const wish = { address: { kind: 'webhook' as const, text: `${receiver.url}/hook?token=1` }, componentIds: null }
+  await subscribe(tools, page, wish, new Date())
+  await subscribe(tools, page, wish, new Date())
+  const [confirmation] = await receiver.waitFor(1)
+  t.match(confirmation!.json, { event: 'page.confirmation', data: { page: { name: 'acme' }, confirm_url: /^http/ } })
+  await open(subscribing, 'Not yet', [])
+  const { searchParams } = new URL(confirmation!.json.data.confirm_url)
+  const link = Object.fromEntries(searchParams) as { id: string; until: string; token: string }
+  t.equal(await confirmSubscriber(tools, page.id, link, new Date(Date.now() + 86_400_001)), null, 'a day is enough')
+  t.ok(await confirmSubscriber(tools, page.id, link, new Date()))
+  await open(subscribing, 'Heard', [])
+  await tellAll(subscribing)
+  const [, notice] = await receiver.waitFor(2)
+  t.match(notice!.json.data.changes, [
+    { event: 'incident.created', incident: { title: 'Heard' }, update: { message: 'Words.' } },
+  ])
+  const { signing_secret: secret } = confirmation!.json.data
+  t.ok(new Webhook(secret).verify(notice!.rawBody, notice!.headers as Record<string, string>))
+  const [stored] = await query<{ url: string; config: Buffer }>(
+    tools.db,
+    'SELECT d.request_url AS url, s.config FROM deliveries d JOIN page_subscribers s ON s.id = d.subscriber_id',
+  )
+  t.equal(stored?.url, `${new URL(receiver.url).origin}/********`, 'the address is a secret in what is kept')
+  t.notMatch(stored?.config.toString('latin1'), 'token')
+})
+
+t.test(
+  'an address is asked once in ten minutes, five times an hour, and forgotten when it does not confirm',
+  async t => {
+    const subscribing = await createSubscribing(t)
+    const { tools, page, db } = subscribing
+    const wish = { address: { kind: 'email' as const, text: 'ann@example.com' }, componentIds: null }
+    const start = new Date()
+    const after = (minutes: number) => new Date(start.getTime() + minutes * 60_000)
+    const asked = async () =>
+      (await query<{ count: number }>(db, `SELECT count(*) AS count FROM events WHERE name = 'page.confirmation'`))[0]
+        ?.count
+    for (const minutes of [0, 1, 9]) await subscribe(tools, page, wish, after(minutes))
+    t.equal(await asked(), 1)
+    await Promise.all(
+      [1, 2, 3].map(() =>
+        subscribe(tools, page, { ...wish, address: { kind: 'email', text: 'ben@example.com' } }, start),
+      ),
+    )
+    t.equal(await asked(), 2, 'at the same moment too')
+    await subscribe(tools, page, wish, after(11))
+    t.equal(await asked(), 3)
+    t.equal(await dropUnconfirmed(db, after(5)), 1, 'Ben')
+    t.equal(await dropUnconfirmed(db, after(12)), 1, 'Ann')
+    t.same(await query(db, 'SELECT id FROM page_subscribers'), [])
+    await subscribing.addSubscribers(2)
+    await open(subscribing, 'Long ago', [])
+    await tellAll(subscribing)
+    await waitFor(async () => (await deliveriesOf(subscribing)).every(({ status }) => status === 'delivered'))
+    t.equal(await dropOldDeliveries(db, after(60)), 2)
+  },
+)

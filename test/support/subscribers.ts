@@ -1,0 +1,85 @@
+import { sealConfig } from '../../control-plane/channels/sealed.ts'
+import { newId } from '../../control-plane/platform/ids.ts'
+import { createMailer } from '../../control-plane/platform/mail.ts'
+import { type Db, execute, query } from '../../control-plane/platform/postgres.ts'
+import { createSecrets } from '../../control-plane/platform/secrets.ts'
+import { createSigner } from '../../control-plane/platform/signer.ts'
+import type { SubscriberTools } from '../../control-plane/status-pages/subscribers/actions.ts'
+import { mailChannelOf } from '../../control-plane/status-pages/subscribers/store.ts'
+import { createDelivering, type Delivering } from './delivering.ts'
+import { type Smtp, startSmtp } from './smtp.ts'
+import { insertStatusPage } from './status-pages.ts'
+import type { Teardown } from './teardown.ts'
+import { insertMonitor } from './verdict.ts'
+
+export const PUBLIC_URL = 'http://picket.test'
+
+export type Subscribing = Delivering & {
+  tools: SubscriberTools
+  smtp: Smtp
+  page: { id: string; name: string; publicUrl: string }
+  /** confirmed subscribers by mail, straight into the table; answers their ids, in order */
+  addSubscribers(count: number, componentIds?: string[] | null): Promise<string[]>
+  /** a component of a monitor that is there for it */
+  addComponent(name: string): Promise<{ componentId: string; monitorId: string }>
+}
+
+/** A published page on a queue of its own, whose worker sends to a real mail server. */
+export async function createSubscribing(t: Teardown): Promise<Subscribing> {
+  const smtp = await startSmtp(t)
+  const mailer = createMailer(smtp.url, 'Picket <picket@example.com>')
+  t.teardown(mailer.close)
+  const delivering = await createDelivering(t)
+  const { db, tenant, secretKey } = delivering
+  const secrets = createSecrets(secretKey)
+  const { projectId } = tenant
+  const id = await insertStatusPage(db, projectId, 'acme')
+  delivering.startWorker(t, { mailer })
+  return {
+    ...delivering,
+    smtp,
+    tools: { db, secrets, sign: createSigner(secretKey, 'page subscribers') },
+    page: { id, name: 'acme', publicUrl: `${PUBLIC_URL}/status/acme` },
+    async addSubscribers(count, componentIds = null) {
+      const channelId = await db.transaction(tx => mailChannelOf(tx, { id, projectId }, newId(), new Date()))
+      const rows = Array.from({ length: count }, () => {
+        const owner = { id: newId(), projectId }
+        const config = sealConfig({ to: `${owner.id.slice(-12)}@example.com`, key: 'k' }, owner, secrets)
+        return { id: owner.id, config: config.toString('hex') }
+      })
+      await insertSubscribers(db, { projectId, pageId: id, channelId, componentIds, rows })
+      return rows.map(row => row.id)
+    },
+    async addComponent(name) {
+      const componentId = newId()
+      const monitorId = await insertMonitor(db, projectId, { name })
+      await execute(
+        db,
+        `INSERT INTO status_page_components (id, page_id, name, monitor_id, display_order, status, created_at, updated_at)
+         VALUES (:componentId, :id, :name, :monitorId, 1, 'unknown', now(), now())`,
+        { componentId, id, name, monitorId },
+      )
+      return { componentId, monitorId }
+    },
+  }
+}
+
+type NewSubscribers = {
+  projectId: string
+  pageId: string
+  channelId: string
+  componentIds: string[] | null
+  rows: { id: string; config: string }[]
+}
+
+async function insertSubscribers(db: Db, { rows, ...common }: NewSubscribers): Promise<void> {
+  await query(
+    db,
+    `INSERT INTO page_subscribers (id, project_id, page_id, channel_id, kind, address_hash, config, component_ids,
+       asked_at, confirmed_at, created_at, updated_at)
+     SELECT id, :projectId, :pageId, :channelId, 'email', sha256(id::text::bytea), decode(config, 'hex'),
+       CAST(:componentIds AS uuid[]), now(), now(), now(), now()
+     FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS row (id uuid, config text)`,
+    { ...common, rows: JSON.stringify(rows) },
+  )
+}
