@@ -3,7 +3,7 @@ import type { App } from '../web/app.ts'
 import { notFound } from '../web/errors.ts'
 import { encodingFor, isKnown, type MadeDocument, type PageDocument } from './document.ts'
 import type { FindPage, ShownPage } from './page-reader.ts'
-import { customHostOf } from './site.ts'
+import { customHostOf, isSlug } from './site.ts'
 import type { PageView } from './types.ts'
 
 /** How public routes come to the page that they are about. `ownHosts`: names of this installation. */
@@ -66,7 +66,8 @@ export async function findPublicPage(
 ): Promise<ShownPage> {
   const { slug } = request.params as { slug?: string }
   const domain = customHostOf(request.headers.host, ownHosts)
-  const shown = slug === undefined ? domain && (await find({ domain })) : await find({ slug })
+  const site = slug === undefined ? domain && { domain } : isSlug(slug) && { slug }
+  const shown = site && (await find(site))
   if (!shown) {
     reply.header('cache-control', 'no-store')
     throw notFound('status page')

@@ -13,3 +13,6 @@ export function customHostOf(host: string | undefined, own: readonly string[]): 
   if (name === null || ipaddr.isValid(name) || !name.includes('.')) return null
   return own.includes(name) || name.endsWith('.localhost') ? null : name
 }
+
+/** Whether a text can be a page's slug (specification, "Status page"). */
+export const isSlug = (text: string): boolean => /^[a-z0-9-]{1,50}$/.test(text)

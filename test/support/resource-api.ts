@@ -34,12 +34,12 @@ export type ResourceApi = Handles & { account(plan?: string): Promise<Account> }
 export async function createResourceApi(
   t: Teardown,
   addRoutes: (app: App, handles: Handles) => void,
-  { egressAllow = [] as string[] } = {},
+  { egressAllow = [] as string[], egressTrust = [] as string[] } = {},
 ): Promise<ResourceApi> {
   const { url } = await createDatabase(t)
   const db = createPostgres(url, 10)
   const secrets = createSecrets(randomBytes(32))
-  const egress = createEgress({ allow: egressAllow })
+  const egress = createEgress({ allow: egressAllow, trust: egressTrust })
   const { checkLiteral } = egress
   const handles = { url, db, secrets, egress, checkLiteral, leaveUnchecked, publicUrl: 'http://picket.test' }
   const app = await createApp({

@@ -1,0 +1,127 @@
+import { request } from 'node:http'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import t from 'tap'
+import { startApi } from '../support/api-server.ts'
+import { waitFor } from '../support/wait.ts'
+
+const api = await startApi(t)
+const { key } = await api.tenant()
+
+type Got = { status: number; headers: Record<string, string>; body: Buffer }
+
+/** Asks as a proxy does: with any Host, and without taking an encoding off. */
+function get(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Got> {
+  return new Promise((resolve, reject) => {
+    request(`${api.origin}${path}`, { method, headers }, response => {
+      const chunks: Buffer[] = []
+      response.on('data', chunk => chunks.push(chunk))
+      response.on('end', () => {
+        resolve({ status: response.statusCode!, headers: response.headers as never, body: Buffer.concat(chunks) })
+      })
+    })
+      .on('error', reject)
+      .end()
+  })
+}
+
+let slugs = 0
+async function addPage(update: object = { is_published: true }) {
+  const slug = `acme-${++slugs}`
+  const { id } = (await api.call('POST', '/status-pages', { key, body: { name: 'Acme', slug } })).body.data
+  const change = (body: object) => api.call('PUT', `/status-pages/${id}`, { key, body })
+  await change(update)
+  return { id, path: `/status/${slug}`, change }
+}
+
+t.test('a page is public once it is published, without a key; unpublished it is a 404 that nobody keeps', async t => {
+  const { path, change } = await addPage({})
+  const before = await get(path)
+  t.equal(before.status, 404)
+  t.equal(before.headers['cache-control'], 'no-store')
+  await change({ is_published: true })
+  const shown = await get(path)
+  t.equal(shown.status, 200)
+  t.match(shown.headers, {
+    'content-type': 'text/html; charset=utf-8',
+    'cache-control': /^public, max-age=1,/,
+    'content-security-policy': /default-src 'none'/,
+    'x-content-type-options': 'nosniff',
+    vary: /accept-encoding/i,
+  })
+  t.match(shown.body.toString(), /^<!doctype html>/i)
+  t.match(shown.body.toString(), /The status is not known/)
+  await change({ is_published: false })
+  await waitFor(async () => (await get(path)).status === 404)
+  for (const slug of ['nowhere', '%00', 'Acme', '..%2facme', 'x'.repeat(100), '%ff']) {
+    t.equal((await get(`/status/${slug}`)).status, 404, slug)
+  }
+})
+
+t.test('a page is compressed as it is asked for, has an ETag, and is answered once', async t => {
+  const { path } = await addPage()
+  const plain = await get(path)
+  const br = await get(path, { 'accept-encoding': 'gzip, deflate, br' })
+  const gzip = await get(path, { 'accept-encoding': 'gzip' })
+  t.same([br.headers['content-encoding'], gzip.headers['content-encoding']], ['br', 'gzip'])
+  t.ok(brotliDecompressSync(br.body).equals(plain.body))
+  t.ok(gunzipSync(gzip.body).equals(plain.body))
+  t.equal(br.headers.etag, plain.headers.etag)
+  const again = await get(path, { 'if-none-match': plain.headers.etag! })
+  t.equal(again.status, 304)
+  t.equal(again.body.length, 0)
+  const head = await get(path, {}, 'HEAD')
+  t.match(head, { status: 200, headers: { 'content-length': String(plain.body.length) } })
+})
+
+t.test('components, incidents and a change of either are shown; internal updates are not', async t => {
+  const { id, path } = await addPage()
+  await api.call('POST', `/status-pages/${id}/components`, { key, body: { name: 'Checkout', status: 'degraded' } })
+  const incident = { title: 'Payments are slow', message: 'We are looking into it.' }
+  const { body } = await api.call('POST', '/incidents', { key, body: incident })
+  const secret = { message: 'It is the database of Bob.', is_internal: true }
+  await api.call('POST', `/incidents/${body.data.id}/updates`, { key, body: secret })
+  const shown = await waitFor(async () => {
+    const text = (await get(path)).body.toString()
+    return text.includes('Payments are slow') && text
+  })
+  t.match(shown, /Checkout/)
+  t.match(shown, /We are looking into it\./)
+  for (const place of ['', '/feed.rss', '/feed.atom', '/api/v2/summary.json', '/api/v2/incidents.json']) {
+    t.notMatch((await get(`${path}${place}`)).body.toString(), /Bob/, place)
+  }
+  await api.call('DELETE', `/incidents/${body.data.id}`, { key })
+  await waitFor(async () => !(await get(path)).body.toString().includes('Payments are slow'))
+})
+
+t.test('a verified custom domain serves its page at the root, with everything beside it', async t => {
+  const { id, path } = await addPage()
+  const host = 'status.acme.example'
+  const ask = (place: string) => get(place, { host })
+  t.equal((await ask('/')).status, 404, 'nobody’s domain')
+  await api.db.raw('UPDATE status_pages SET custom_domain = ? WHERE id = ?', [host, id])
+  t.equal((await ask('/')).status, 404, 'not verified')
+  await api.db.raw('UPDATE status_pages SET custom_domain_verified_at = now() WHERE id = ?', [id])
+  const shown = await ask('/')
+  t.equal(shown.status, 200)
+  t.match(shown.body.toString(), `https://${host}`)
+  for (const place of ['/feed.rss', '/feed.atom', '/badge.svg', '/widget.js', '/embed', '/api/v2/status.json']) {
+    t.equal((await ask(place)).status, 200, place)
+    t.equal((await get(`${path}${place}`)).status, 200, `${path}${place}`)
+    t.equal((await get(place)).status, 404, `${place} of our own host`)
+  }
+  t.match(await get('/'), { status: 302, headers: { location: '/docs' } }, 'our own root stays what it was')
+  await api.call('PUT', `/status-pages/${id}`, { key, body: { is_published: false } })
+  await waitFor(async () => (await ask('/')).status === 404)
+})
+
+t.test('texts of a page are escaped, and its styles stay inside', async t => {
+  const attack = '</title></style><script>alert(1)</script>"onload="alert(2)'
+  const { id, path } = await addPage({ is_published: true, seo_title: attack, seo_description: attack })
+  await api.call('POST', `/status-pages/${id}/components`, { key, body: { name: attack, description: attack } })
+  const html = await waitFor(async () => {
+    const text = (await get(path)).body.toString()
+    return text.includes('&lt;script') && text
+  })
+  t.notMatch(html, /<script>alert/)
+  t.notMatch(html, /"onload="/)
+})

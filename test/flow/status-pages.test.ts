@@ -1,0 +1,76 @@
+import t from 'tap'
+import { startApi } from '../support/api-server.ts'
+import { createClickhouseDatabase } from '../support/clickhouse.ts'
+import { createDatabase } from '../support/database.ts'
+import { startTcpRelay } from '../support/tcp-relay.ts'
+import { waitFor } from '../support/wait.ts'
+
+const postgres = await startTcpRelay(t, (await createDatabase(t)).url)
+const clickhouse = await startTcpRelay(t, (await createClickhouseDatabase(t)).url)
+const api = await startApi(t, { DATABASE_URL: postgres.url, CLICKHOUSE_URL: clickhouse.url })
+const { key } = await api.tenant()
+
+const { id } = (await api.call('POST', '/status-pages', { key, body: { name: 'Acme', slug: 'acme' } })).body.data
+const change = (body: object) => api.call('PUT', `/status-pages/${id}`, { key, body })
+await change({ is_published: true })
+await api.call('POST', `/status-pages/${id}/components`, { key, body: { name: 'Checkout', status: 'operational' } })
+
+async function visit(path = '/status/acme') {
+  const answer = await fetch(`${api.origin}${path}`)
+  return { status: answer.status, since: answer.headers.get('x-service-stale-since'), text: await answer.text() }
+}
+
+t.test('a page is served while PostgreSQL is away, says since when, and catches up when it is back', async t => {
+  await waitFor(async () => (await visit()).text.includes('Checkout'))
+  const beforeMs = Date.now()
+  await postgres.cut()
+  const stale = await waitFor(async () => {
+    const shown = await visit()
+    return shown.since === null ? null : shown
+  })
+  t.equal(stale.status, 200)
+  t.match(stale.text, /Checkout/)
+  t.match(stale.text, /could not be refreshed/)
+  t.ok(Date.parse(stale.since!) <= beforeMs + 1_000)
+  for (const path of ['/feed.rss', '/badge.svg', '/api/v2/summary.json']) {
+    t.match(await visit(`/status/acme${path}`), { status: 200, since: stale.since }, path)
+  }
+  t.equal((await visit('/status/never-seen')).status, 503)
+
+  await postgres.mend()
+  await waitFor(async () => (await change({ name: 'Acme Cloud' })).status === 200)
+  const fresh = await waitFor(async () => {
+    const shown = await visit()
+    return shown.text.includes('Acme Cloud') ? shown : null
+  })
+  t.equal(fresh.since, null)
+  t.notMatch(fresh.text, /could not be refreshed/)
+})
+
+t.test('while ClickHouse is away a page is not stale: what changes is shown', async t => {
+  await clickhouse.cut()
+  await change({ name: 'Acme without history' })
+  const shown = await waitFor(async () => {
+    const visited = await visit()
+    return visited.text.includes('Acme without history') ? visited : null
+  })
+  t.equal(shown.since, null)
+  await clickhouse.mend()
+})
+
+t.test('a change is shown to everybody within moments, also while many look', async t => {
+  let isDone = false
+  const crowd = Array.from({ length: 20 }, async () => {
+    while (!isDone) await visit()
+  })
+  const waits: number[] = []
+  for (const name of ['Acme One', 'Acme Two', 'Acme Three']) {
+    await change({ name })
+    const changedMs = Date.now()
+    await waitFor(async () => (await visit()).text.includes(name))
+    waits.push(Date.now() - changedMs)
+  }
+  isDone = true
+  await Promise.all(crowd)
+  t.ok(Math.min(...waits) < 2_000, `the quickest of ${waits.join(', ')} ms`)
+})
