@@ -9,6 +9,7 @@ import { confirmSubscriber, subscribe } from '../../control-plane/status-pages/s
 import { dropOldDeliveries, dropUnconfirmed } from '../../control-plane/status-pages/subscribers/cleaning-store.ts'
 import { tellSubscribers } from '../../control-plane/status-pages/subscribers/notice-actions.ts'
 import { startReceiver } from '../support/receiver.ts'
+import { insertStatusPage } from '../support/status-pages.ts'
 import { createSubscribing, PUBLIC_URL, type Subscribing } from '../support/subscribers.ts'
 import { tellOutages } from '../support/telling.ts'
 import { waitFor } from '../support/wait.ts'
@@ -182,7 +183,7 @@ t.test('a webhook subscribes itself by the address it is posted, and is signed t
 })
 
 t.test(
-  'an address is asked once in ten minutes, five times an hour, and forgotten when it does not confirm',
+  'an address is asked once in ten minutes and by five pages an hour, and forgotten when it does not confirm',
   async t => {
     const subscribing = await createSubscribing(t)
     const { tools, page, db } = subscribing
@@ -202,7 +203,13 @@ t.test(
     t.equal(await asked(), 2, 'at the same moment too')
     await subscribe(tools, page, wish, after(11))
     t.equal(await asked(), 3)
-    t.equal(await dropUnconfirmed(db, after(5)), 1, 'Ben')
+    const everywhere = { ...wish, address: { kind: 'email' as const, text: 'cid@example.com' } }
+    for (let i = 0; i < 7; i++) {
+      const id = await insertStatusPage(db, subscribing.tenant.projectId, `page-${i}`)
+      await subscribe(tools, { ...page, id }, everywhere, start)
+    }
+    t.equal(await asked(), 8, 'not by the sixth and seventh page')
+    t.equal(await dropUnconfirmed(db, after(5)), 6, 'Ben, and Cid five times')
     t.equal(await dropUnconfirmed(db, after(12)), 1, 'Ann')
     t.same(await query(db, 'SELECT id FROM page_subscribers'), [])
     await subscribing.addSubscribers(2)

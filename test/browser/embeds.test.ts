@@ -1,0 +1,67 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { chromium } from 'playwright-core'
+import t from 'tap'
+import { startApi } from '../support/api-server.ts'
+import { chromiumPath } from '../support/browser.ts'
+import type { Teardown } from '../support/teardown.ts'
+
+/** Somebody's own site, with a policy as strict as sites have, and `html` in its page. */
+async function startSite(t: Teardown, html: () => string, policy: string): Promise<string> {
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy })
+    response.end(`<!doctype html><title>Shop</title><link rel="icon" href="data:,"><h1>Shop</h1>${html()}`)
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => new Promise<void>(resolve => server.close(() => resolve())))
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+}
+
+t.test('what GET /project gives to paste works on another site, and talks to nobody else', async t => {
+  const server = await startApi(t, { PUBLIC_URL: 'https://status.invalid' })
+  const { data: page } = (await server.call('POST', '/status-pages', { body: { name: 'Acme', slug: 'acme' } })).body
+  await server.call('POST', `/status-pages/${page.id}/components`, { body: { name: 'Shop', status: 'outage' } })
+  await server.call('PUT', `/status-pages/${page.id}`, { body: { is_published: true } })
+  const { embeds } = (await server.call('GET', '/project')).body.data
+  const paste = (snippet: string) => snippet.replaceAll('https://status.invalid', server.origin)
+  const snippets = [
+    paste(embeds.snippets.widget_html),
+    paste(embeds.snippets.badge_html),
+    '<div id="here"></div>',
+    paste(embeds.snippets.widget_html).replace(
+      ' async',
+      ' data-position="inline" data-target="#here" data-label="Acme" async',
+    ),
+    `<iframe src="${server.origin}/status/acme/embed" title="Status"></iframe>`,
+  ]
+  const { origin } = server
+  const policy = `default-src 'none'; script-src ${origin}; connect-src ${origin}; img-src ${origin} data:; frame-src ${origin}; style-src 'none'`
+  const site = await startSite(t, () => snippets.join('\n'), policy)
+
+  const browser = await chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox'] })
+  t.teardown(() => browser.close())
+  const context = await browser.newContext()
+  const tab = await context.newPage()
+  const complaints: string[] = []
+  const asked = new Set<string>()
+  tab.on('console', message => complaints.push(message.text()))
+  tab.on('pageerror', error => complaints.push(error.message))
+  tab.on('request', request => asked.add(new URL(request.url()).origin))
+  await tab.goto(site)
+
+  const pills = tab.locator('a', { hasText: 'All systems are down' })
+  await pills.nth(1).waitFor()
+  t.match(await tab.locator('#here a').textContent(), 'Acme: All systems are down')
+  t.equal(await tab.locator('#here a').evaluate(`pill => getComputedStyle(pill).position`), 'static')
+  const floating = tab.locator('body > div:not(#here) a')
+  t.equal(await floating.evaluate(`pill => getComputedStyle(pill).position`), 'fixed')
+  t.equal(await floating.getAttribute('href'), `${origin}/status/acme`)
+  t.match(await tab.frameLocator('iframe').locator('.now').textContent(), 'All systems are down')
+  t.equal(await tab.locator('img').evaluate(`image => image.decode().then(() => image.naturalHeight)`), 20)
+  t.same(
+    [...asked].filter(other => other !== origin && other !== new URL(site).origin),
+    [],
+  )
+  t.same(await context.cookies(), [])
+  t.same(complaints, [])
+})
