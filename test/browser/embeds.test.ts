@@ -52,12 +52,15 @@ t.test('what GET /project gives to paste works on another site, and talks to nob
   const pills = tab.locator('a', { hasText: 'All systems are down' })
   await pills.nth(1).waitFor()
   t.match(await tab.locator('#here a').textContent(), 'Acme: All systems are down')
-  t.equal(await tab.locator('#here a').evaluate(`pill => getComputedStyle(pill).position`), 'static')
+  t.equal(await tab.locator('#here a').evaluate(pill => getComputedStyle(pill).position), 'static')
   const floating = tab.locator('body > div:not(#here) a')
-  t.equal(await floating.evaluate(`pill => getComputedStyle(pill).position`), 'fixed')
+  t.equal(await floating.evaluate(pill => getComputedStyle(pill).position), 'fixed')
   t.equal(await floating.getAttribute('href'), `${origin}/status/acme`)
   t.match(await tab.frameLocator('iframe').locator('.now').textContent(), 'All systems are down')
-  t.equal(await tab.locator('img').evaluate(`image => image.decode().then(() => image.naturalHeight)`), 20)
+  t.equal(
+    await tab.locator('img').evaluate((image: HTMLImageElement) => image.decode().then(() => image.naturalHeight)),
+    20,
+  )
   t.same(
     [...asked].filter(other => other !== origin && other !== new URL(site).origin),
     [],
