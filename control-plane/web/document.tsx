@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact'
+import { type ComponentChildren, Fragment, h } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import { sha256 } from '../platform/secrets.ts'
 
@@ -41,16 +41,19 @@ export function renderDocument(page: DocumentParts): RenderedDocument {
     </>,
   )
   const parts = [
-    `<!doctype html><html lang="${page.lang}"><head>`,
+    `<!doctype html><html lang="${page.lang}" data-code="${codeOf([...styles, ...scripts])}"><head>`,
     head,
     ...styles.map(style => `<style>${style}</style>`),
     ...scripts.map(script => `<script type="module">${script}</script>`),
     '</head>',
-    renderToString(<>{page.body}</>),
+    renderToString(h(Fragment, null, page.body)),
     '</html>',
   ]
   return { html: parts.join(''), csp: policyOf(styles, scripts, page.frameAncestors ?? "'none'") }
 }
+
+/** Short, and another one for other styles and scripts: a page that is open sees whether it has to load itself anew. */
+const codeOf = (texts: readonly string[]) => sha256(texts.join('\n')).toString('base64url').slice(0, 12)
 
 /** The last wall: whatever a style or a script holds, it does not close its own element. Inside strings `<\/` is `</`. */
 const insideElement = (text: string) => text.replaceAll('</', '<\\/').replaceAll('<!--', '<\\!--')

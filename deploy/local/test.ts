@@ -8,7 +8,7 @@ import { createReport } from './tap-report.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 /** Cheap ones first, so that what is plainly wrong shows at once. */
-const KINDS = ['rules', 'unit', 'store', 'api', 'flow']
+const KINDS = ['rules', 'unit', 'store', 'api', 'browser', 'flow']
 
 /** Runs tap over the given files (all when none) and resolves to its exit code. The last line says what passed. */
 export async function runTests(given: string[]): Promise<number> {

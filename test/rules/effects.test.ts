@@ -1,7 +1,9 @@
 import t from 'tap'
 import { places, sources } from './source.ts'
 
-const files = sources('shared', 'control-plane', 'probe-agent')
+/** What runs in a visitor’s browser, and the text made of it: it has that browser’s clock and network, nothing of ours. */
+const IN_BROWSERS = /^control-plane\/[a-z-]+\/(browser\/|assets\.ts$)/
+const files = sources('shared', 'control-plane', 'probe-agent').filter(({ path }) => !IN_BROWSERS.test(path))
 
 t.test('the environment is read in main and config only', async t => {
   const readers = /^(control-plane|probe-agent)\/(main|admin|config)\.ts$/

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
+import { makeAssets } from '../../deploy/local/assets.mjs'
 import { filesBelow, ROOT } from './source.ts'
 
 t.test('the committed messages and stubs are what "npm run generate" makes of the .proto files', async t => {
@@ -16,4 +17,8 @@ t.test('the committed messages and stubs are what "npm run generate" makes of th
   for (const path of committed) {
     t.equal(readFileSync(join(out, path.slice('proto/'.length)), 'utf8'), readFileSync(join(ROOT, path), 'utf8'), path)
   }
+})
+
+t.test('the committed CSS and browser modules are what "npm run generate" makes of their sources', async t => {
+  t.equal(readFileSync(join(ROOT, 'control-plane/status-pages/assets.ts'), 'utf8'), await makeAssets())
 })

@@ -25,12 +25,15 @@ async function ask(): Promise<Document | null> {
     cache: 'no-cache',
     signal: AbortSignal.timeout(TIMEOUT_MS),
   })
-  return answer.ok ? new DOMParser().parseFromString(await answer.text(), 'text/html') : null
+  if (!answer.ok) return null
+  // the policy of this page would complain about the styles of another one
+  const text = (await answer.text()).replace(/<(style|script)[^>]*>[\s\S]*?<\/\1>/g, '')
+  return new DOMParser().parseFromString(text, 'text/html')
 }
 
 /** Another template, colour or style than the one that is here asks for a whole new page. */
 function update(next: Document, shown: Map<string, string>): void {
-  if (codeOf(next) !== codeOf(document)) location.reload()
+  if (codeOf(next) !== codeOf(document)) return void location.reload()
   for (const part of partsOf(next)) {
     const here = document.getElementById(part.id)
     if (!here || shown.get(part.id) === part.outerHTML) continue
@@ -52,7 +55,7 @@ function replace(here: Element, part: Element): void {
 }
 
 const partsOf = (root: Document) => [...root.querySelectorAll('[data-live]')]
-const codeOf = (root: Document) => [...root.querySelectorAll('style,script')].map(code => code.textContent).join()
+const codeOf = (root: Document) => root.documentElement.dataset.code
 
 /** Every `<details>` by the record that it belongs to. */
 const detailsOf = (root: Element): [string, HTMLDetailsElement][] =>
