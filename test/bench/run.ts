@@ -12,6 +12,7 @@ import { benchPingFigures } from './ping.ts'
 import { benchBlackHoles, benchProbeFigures } from './probe.ts'
 import { benchRegex } from './regex.ts'
 import { type Engines, type Figure, startDurableEngines, withTeardown } from './rig.ts'
+import { benchStatusPage } from './status-page.ts'
 
 const PARTS: Record<string, (t: Teardown, engines: Engines) => Promise<Figure[]>> = {
   probe: benchProbeFigures,
@@ -24,6 +25,7 @@ const PARTS: Record<string, (t: Teardown, engines: Engines) => Promise<Figure[]>
   alerting: benchAlerting,
   deliveries: benchDeliveries,
   heartbeats: benchHeartbeats,
+  'status-page': benchStatusPage,
 }
 
 const asked = process.argv.slice(2)
