@@ -6,11 +6,12 @@ import { moment } from './wording.ts'
 export function mailText(notice: Notice, changes: ChangeLine[], more: number, footer?: MailFooter): string {
   const { title, text, facts, acknowledge, open, at } = notice
   const width = Math.max(0, ...facts.map(({ label }) => label.length + 2))
+  const statusWidth = Math.max(...changes.map(({ status }) => status.length + 2), SHORTEST_STATUS)
   const blocks = [
     title,
     text,
     facts.map(({ label, value }) => `${`${label}:`.padEnd(width)}${value}`).join('\n'),
-    [...changes.map(lineOf), ...(more > 0 ? [`and ${more} more`] : [])].join('\n'),
+    [...changes.map(change => lineOf(change, statusWidth)), ...(more > 0 ? [`and ${more} more`] : [])].join('\n'),
     [...(acknowledge ? [`Acknowledge: ${acknowledge.url}`] : []), ...(open ? [`${open.label}: ${open.url}`] : [])].join(
       '\n',
     ),
@@ -20,4 +21,7 @@ export function mailText(notice: Notice, changes: ChangeLine[], more: number, fo
   return `${blocks.filter(Boolean).join('\n\n')}\n`
 }
 
-const lineOf = ({ name, status, time }: ChangeLine) => `${status.padEnd(10)}${name}  (${time})`
+/** Room for "degraded". */
+const SHORTEST_STATUS = 10
+
+const lineOf = ({ name, status, time }: ChangeLine, width: number) => `${status.padEnd(width)}${name}  (${time})`

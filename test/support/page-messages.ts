@@ -1,0 +1,51 @@
+import type { PageMessage } from '../../control-plane/channels/subscriber-types.ts'
+import { type PageChange, publicChange } from '../../control-plane/events/page-event.ts'
+import { SAMPLES } from './channel-events.ts'
+
+const page = { id: '0190a0a0-0000-7000-8000-0000000000a1', name: 'Acme', url: 'https://status.acme.example.com' }
+const components = [
+  { id: '0190a0a0-0000-7000-8000-0000000000c1', name: 'Shop' },
+  { id: '0190a0a0-0000-7000-8000-0000000000c2', name: 'Checkout' },
+]
+const sent = { deliveryId: 'whd_0190a0a0000070008000000000000001', at: '2026-08-01T12:00:01.000Z' }
+
+export const SUBSCRIBER = '0190a0a0-0000-7000-8000-0000000000e1'
+export const SUBSCRIBER_CONFIGS = {
+  page_mail: { to: 'ann@example.com', key: 'a key of links' },
+  page_webhook: { url: 'https://hooks.example.com/acme?token=1', key: 'a key of links' },
+}
+
+function change(name: PageChange['event']): PageChange {
+  return publicChange({ name, occurredAt: new Date('2026-08-01T12:00:00Z'), data: SAMPLES[name] }, components)!
+}
+const changes = (['incident.created', 'incident.updated', 'incident.resolved'] as const).map(change)
+const notice = (told: PageChange[]): PageMessage => ({ ...sent, name: 'page.notice', data: { page, changes: told } })
+const confirmation = (isKnown: boolean): PageMessage => ({
+  ...sent,
+  name: 'page.confirmation',
+  data: { page, isKnown, expires_at: '2026-08-02T12:00:00.000Z' },
+})
+
+/** Everything that a subscriber can be sent, by a name. */
+export const PAGE_MESSAGES: Record<string, PageMessage> = {
+  ...Object.fromEntries(changes.map(one => [one.event, notice([one])])),
+  several: notice(changes),
+  confirmation: confirmation(false),
+  known: confirmation(true),
+}
+
+/** The same with `text` wherever somebody else's text may stand. */
+export function hostilePageMessages(text: string): PageMessage[] {
+  const hostile = (one: PageChange): PageChange => ({
+    ...one,
+    incident: { ...one.incident, title: text },
+    update: one.update && { ...one.update, message: text },
+    components: one.components.map(component => ({ ...component, name: text })),
+  })
+  const named = { ...page, name: text }
+  return Object.values(PAGE_MESSAGES).map(message =>
+    message.name === 'page.notice'
+      ? { ...message, data: { page: named, changes: message.data.changes.map(hostile) } }
+      : { ...message, data: { ...message.data, page: named } },
+  )
+}
