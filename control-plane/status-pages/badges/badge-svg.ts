@@ -16,11 +16,13 @@ export function badgeSvg({ label, message, colour, style }: Badge): string {
   const left = halfOf(label, 0)
   const right = halfOf(message, left.width)
   const width = left.width + right.width
+  // badges of one size may share it where several stand in one document
+  const clip = `${style}-${width}`
   const title = escapeXml(label === '' ? message : `${label}: ${message}`)
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${HEIGHT_PX}" viewBox="0 0 ${width} ${HEIGHT_PX}" role="img" aria-label="${title}">
 <title>${title}</title>
-<clipPath id="r"><rect width="${width}" height="${HEIGHT_PX}" rx="${style === 'flat' ? 3 : 0}"/></clipPath>
-<g clip-path="url(#r)">
+<clipPath id="${clip}"><rect width="${width}" height="${HEIGHT_PX}" rx="${style === 'flat' ? 3 : 0}"/></clipPath>
+<g clip-path="url(#${clip})">
 <rect width="${left.width}" height="${HEIGHT_PX}" fill="#344054"/>
 <rect x="${left.width}" width="${right.width}" height="${HEIGHT_PX}" fill="${colour}"/>
 </g>
