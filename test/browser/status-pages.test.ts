@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import { chromium, type Page } from 'playwright-core'
 import { h } from 'preact'
 import t from 'tap'
@@ -8,6 +9,7 @@ import { TEMPLATES } from '../../control-plane/status-pages/types.ts'
 import { renderDocument } from '../../control-plane/web/document.tsx'
 import { CSS_ATTACKS, poisoned, TEXT_ATTACKS } from '../support/attacks.ts'
 import { chromiumPath } from '../support/browser.ts'
+import { PICTURES, pictureNames, writePictures } from '../support/page-pictures.ts'
 import { startPageSite } from '../support/page-site.ts'
 import { emptyView, NOW, ordinaryView } from '../support/status-page-view.ts'
 import { waitFor } from '../support/wait.ts'
@@ -226,6 +228,7 @@ t.test('times are the reader’s own, and a day of the bar tells about itself to
     await page.mouse.move(box.x + (box.width * 31.5) / 90, box.y + box.height / 2)
     t.match(await page.locator('.tip').textContent(), /24 Sept? 2026 Outage 14 min down\s*Website is down/, template)
     await page.locator('summary:has(> .bar)').first().focus()
+    await settled(page)
     await page.keyboard.press('ArrowLeft')
     await page.keyboard.press('ArrowLeft')
     t.match(await page.locator('.tip').textContent(), /20 Nov 2026 Operational/, template)
@@ -233,4 +236,16 @@ t.test('times are the reader’s own, and a day of the bar tells about itself to
     t.notOk(await page.locator('.tip').isVisible(), template)
   }
   t.same(complaints, [])
+})
+
+/**
+ * After a change on purpose: `PICKET_WRITE_FIXTURES=1 node --import tsx test/browser/status-pages.test.ts`, and look at every
+ * picture. They are for people: fonts differ by machine, so nothing is compared.
+ */
+t.test('there is a small picture of every template for reviewers', async t => {
+  if (process.env.PICKET_WRITE_FIXTURES === '1') await writePictures(browser, site)
+  for (const name of pictureNames) {
+    const { size } = statSync(join(PICTURES, name))
+    t.ok(size > 2_000 && size <= 30_720, `${name} is ${size} bytes`)
+  }
 })

@@ -1,3 +1,4 @@
+import type { PageView } from '../types.ts'
 import { percentText } from '../words.ts'
 import type { Template } from './page.ts'
 import { ComponentName, Components, type Row } from './parts/components.tsx'
@@ -31,7 +32,7 @@ export const clean: Template = {
         <Overall page={page} />
         <OpenIncidents page={page} />
         <Maintenance page={page} />
-        <Components page={page} row={Line} head={<Columns />} />
+        <Components page={page} row={Line} head={<Columns view={page.view} />} />
         <PastIncidents page={page} />
       </main>
       <Footer page={page} />
@@ -40,12 +41,12 @@ export const clean: Template = {
 }
 
 /** For the eye; each figure says its unit. */
-const Columns = () => (
+const Columns = ({ view }: { view: PageView }) => (
   <p class="line columns" aria-hidden="true">
     <span>Component</span>
     <span>90 days</span>
-    <span>Uptime</span>
-    <span>Response</span>
+    <span>{view.showUptimePercentage && 'Uptime'}</span>
+    <span>{view.showResponseTimes && 'Response'}</span>
     <span>Status</span>
   </p>
 )
