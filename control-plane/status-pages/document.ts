@@ -18,9 +18,8 @@ export type Encoded = { encoding: Encoding; bytes: Buffer }
 
 /** A document that is ready to be sent any number of times. */
 export type MadeDocument = {
-  contentType: string
-  headers: Record<string, string>
-  maxAgeSeconds: number
+  /** all but those of the encoding */
+  headers: Readonly<Record<string, string>>
   /** weak: the same for all encodings */
   etag: string
   /** In the encoding that was asked for, if that is of use; made once, when it is first asked for. */
@@ -31,6 +30,7 @@ export type MadeDocument = {
 
 const BROTLI_QUALITY = 5
 const SMALL_BYTES = 256
+const DAY_SECONDS = 86_400
 
 const COMPRESS = {
   gzip: promisify(gzip),
@@ -55,11 +55,16 @@ export function makeDocument({ contentType, body, headers = {}, maxAgeSeconds = 
     return { encoding, bytes }
   }
 
+  const etag = `W/"${hash}"`
   return {
-    contentType,
-    headers,
-    maxAgeSeconds,
-    etag: `W/"${hash}"`,
+    etag,
+    headers: {
+      ...headers,
+      'content-type': contentType,
+      etag,
+      vary: 'accept-encoding',
+      'cache-control': `public, max-age=${maxAgeSeconds}, stale-if-error=${DAY_SECONDS}`,
+    },
     sizeBytes: () => sizeBytes,
     encoded(wanted) {
       const encoding = isWorthIt ? wanted : 'identity'

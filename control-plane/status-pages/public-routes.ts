@@ -8,6 +8,7 @@ import type { PageDocument } from './document.ts'
 import { machineRoutes } from './machine-routes.ts'
 import { createPageReader } from './page-reader.ts'
 import { renderPage } from './render.ts'
+import { createCustomHostOf } from './site.ts'
 import { addCustomHosts, documentRoute, type PublicPages, pageRoute, sendDocument } from './site-routes.ts'
 import { type SubscriptionContext, subscriptionRoutes } from './subscribers/public-routes.ts'
 import type { ImageKind, LoadedPage, PageView } from './types.ts'
@@ -33,7 +34,7 @@ export function publicPageRoutes(app: App, context: PublicContext): void {
     ['from'],
   )
   const find = createPageReader({ read: createViewReader(context), count: from => answers.inc({ from }) })
-  const pages: PublicPages = { find, ownHosts: context.ownHosts }
+  const pages: PublicPages = { find, customHostOf: createCustomHostOf(context.ownHosts) }
   addCustomHosts(app, pages)
   documentRoute(app, pages, '', pageDocument)
   imageRoute(app, pages, 'logo')

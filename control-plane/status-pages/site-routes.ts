@@ -3,17 +3,17 @@ import type { App } from '../web/app.ts'
 import { notFound } from '../web/errors.ts'
 import { encodingFor, isKnown, type MadeDocument, type PageDocument } from './document.ts'
 import type { FindPage, ShownPage } from './page-reader.ts'
-import { customHostOf, isSlug } from './site.ts'
+import { type CustomHostOf, isSlug, type Site } from './site.ts'
 import type { PageView } from './types.ts'
 
-/** How public routes come to the page that they are about. `ownHosts`: names of this installation. */
-export type PublicPages = { find: FindPage; ownHosts: readonly string[] }
+/** How public routes come to the page that they are about. */
+export type PublicPages = { find: FindPage; customHostOf: CustomHostOf }
 
 export type Query = Record<string, unknown>
 type Answer = (shown: ShownPage, request: FastifyRequest, reply: FastifyReply) => unknown
 
 /** Has to be called once, before the first route of pages: lets the root of a custom domain be another page than ours. */
-export function addCustomHosts(app: App, { ownHosts }: PublicPages): void {
+export function addCustomHosts(app: App, { customHostOf }: PublicPages): void {
   app.addConstraintStrategy({
     name: 'customHost',
     storage: () => {
@@ -23,7 +23,7 @@ export function addCustomHosts(app: App, { ownHosts }: PublicPages): void {
         set: (isCustom, handler) => handlers.set(isCustom, handler as never),
       }
     },
-    deriveConstraint: request => customHostOf(request.headers.host, ownHosts) !== null,
+    deriveConstraint: request => customHostOf(request.headers.host) !== null,
     mustMatchWhenDerived: false,
   })
 }
@@ -60,13 +60,12 @@ export function documentRoute(
 
 /** The published page that a request is about. Throws a 404, which nobody is to keep. */
 export async function findPublicPage(
-  { find, ownHosts }: PublicPages,
+  { find, customHostOf }: PublicPages,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<ShownPage> {
   const { slug } = request.params as { slug?: string }
-  const domain = customHostOf(request.headers.host, ownHosts)
-  const site = slug === undefined ? domain && { domain } : isSlug(slug) && { slug }
+  const site = slug === undefined ? ownSite(customHostOf(request.headers.host)) : isSlug(slug) ? { slug } : null
   const shown = site && (await find(site))
   if (!shown) {
     reply.header('cache-control', 'no-store')
@@ -76,16 +75,13 @@ export async function findPublicPage(
   return shown
 }
 
+const ownSite = (domain: string | null): Site | null => (domain === null ? null : { domain })
+
 /** Answers a document in the smallest encoding that is accepted, or 304 to who has it. */
 export async function sendDocument(made: MadeDocument, request: FastifyRequest, reply: FastifyReply) {
-  reply.headers({
-    ...made.headers,
-    etag: made.etag,
-    vary: 'accept-encoding',
-    'cache-control': `public, max-age=${made.maxAgeSeconds}, stale-if-error=86400`,
-  })
+  reply.headers(made.headers)
   if (isKnown(request.headers['if-none-match'], made.etag)) return reply.code(304).send()
   const { encoding, bytes } = await made.encoded(encodingFor(request.headers['accept-encoding']))
   if (encoding !== 'identity') reply.header('content-encoding', encoding)
-  return reply.header('content-type', made.contentType).send(bytes)
+  return reply.send(bytes)
 }

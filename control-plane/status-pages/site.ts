@@ -4,6 +4,23 @@ import { normalizeHost } from '../../shared/egress/host.ts'
 /** Where a page is asked for: below `{origin}/status`, or at the root of a custom domain (decisions 7.2). */
 export type Site = { slug: string } | { domain: string }
 
+export type CustomHostOf = (host: string | undefined) => string | null
+
+const MOST_KEPT = 1_000
+
+/** `customHostOf` for an installation, which remembers what it was asked: every request names a host. */
+export function createCustomHostOf(own: readonly string[]): CustomHostOf {
+  const known = new Map<string | undefined, string | null>()
+  return host => {
+    const before = known.get(host)
+    if (before !== undefined) return before
+    if (known.size >= MOST_KEPT) known.clear()
+    const domain = customHostOf(host, own)
+    known.set(host, domain)
+    return domain
+  }
+}
+
 /**
  * The domain that a request's Host header names when it may be a page's own; null for this installation's hosts, for
  * addresses and for names without a dot, by which proxies and probes reach a process.

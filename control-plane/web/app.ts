@@ -1,6 +1,13 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, fastify, LogController } from 'fastify'
+import {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  fastify,
+  LogController,
+} from 'fastify'
 import type { Log } from '../../shared/log.ts'
 import { nowMs } from '../platform/clock.ts'
 import { newId } from '../platform/ids.ts'
@@ -44,7 +51,9 @@ export async function createApp(context: AppContext): Promise<App> {
   const app: App = fastify({
     loggerInstance: context.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
-    genReqId: newId,
+    genReqId: requestIds(),
+    // what is logged of a request names it itself; a logger a request would cost more than a cached page
+    childLoggerFactory: logger => logger,
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: 30_000,
     trustProxy: context.trustedProxies.length > 0 ? context.trustedProxies : false,
@@ -83,25 +92,34 @@ export async function createApp(context: AppContext): Promise<App> {
   return app
 }
 
+/** Told apart over all processes and restarts, and cheap: a random beginning, and a number. */
+function requestIds(): () => string {
+  const beginning = newId()
+  let count = 0
+  return () => `${beginning}-${++count}`
+}
+
 const routeOf = (request: { method: string; url: string }) => `${request.method} ${request.url.split('?')[0]}`
 
 function addAuthorization(app: App, { authenticate, rateLimitPerMinute }: AppContext): void {
   const limit = createRateLimit(rateLimitPerMinute)
-  app.addHook('onRequest', async (request, reply) => {
+  const admit = async (request: FastifyRequest, reply: FastifyReply) => {
+    reply.header('cache-control', 'no-store')
+    const caller = await identify(request, authenticate)
+    const use = limit(caller.keyId, nowMs())
+    reply.headers({
+      'ratelimit-limit': use.limit,
+      'ratelimit-remaining': use.remaining,
+      'ratelimit-reset': use.resetSeconds,
+    })
+    if (!use.allowed) throw rateLimited(`more than ${use.limit} requests a minute`, use.resetSeconds)
+    if (!request.is404) assertScope(request, caller)
+  }
+  app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-content-type-options', 'nosniff')
-    if (isApi(request) && !request.routeOptions.config.open) {
-      reply.header('cache-control', 'no-store')
-      const caller = await identify(request, authenticate)
-      const use = limit(caller.keyId, nowMs())
-      reply.headers({
-        'ratelimit-limit': use.limit,
-        'ratelimit-remaining': use.remaining,
-        'ratelimit-reset': use.resetSeconds,
-      })
-      if (!use.allowed) throw rateLimited(`more than ${use.limit} requests a minute`, use.resetSeconds)
-      if (!request.is404) assertScope(request, caller)
-    }
-    if (request.is404) throw notFound(routeOf(request))
+    const refusal = request.is404 ? notFound(routeOf(request)) : undefined
+    if (!isApi(request) || request.routeOptions.config.open) return done(refusal)
+    admit(request, reply).then(() => done(refusal), done)
   })
 }
 
@@ -115,7 +133,7 @@ export function isApi(request: FastifyRequest): boolean {
 
 /** What a schema does not say is refused too: a body or a query where the route knows none (decisions 1.2). */
 function addStrictness(app: App): void {
-  app.addHook('preValidation', async request => {
+  app.addHook('preValidation', (request, _reply, done) => {
     const schema = request.routeOptions.schema
     const query = request.query as Record<string, unknown>
     if (schema?.querystring) request.query = typedQuery(query, schema.querystring)
@@ -124,14 +142,15 @@ function addStrictness(app: App): void {
       ...(schema?.body || !isApi(request) ? [] : unknownInBody(request.body)),
     ]
     const broken = Object.keys(query).filter(name => !isStorable(`${name}${query[name]}`))
-    if (unknown.length + broken.length === 0) return
-    throw validationError([
+    if (unknown.length + broken.length === 0) return done()
+    const details = [
       ...unknown.map(path => ({
         path,
         message: path ? `${path} is not a known property` : 'no body is expected here',
       })),
       ...broken.map(path => ({ path, message: `${path} holds characters that are not text` })),
-    ])
+    ]
+    done(validationError(details))
   })
 }
 
@@ -146,8 +165,9 @@ function addFarewell(app: App): void {
   app.addHook('preClose', async () => {
     isClosing = true
   })
-  app.addHook('onSend', async (_request, reply) => {
+  app.addHook('onSend', (_request, reply, _payload, done) => {
     if (isClosing) reply.header('connection', 'close')
+    done()
   })
 }
 
@@ -158,8 +178,9 @@ function addRequestMetrics(app: App, metrics: Metrics): void {
     [0.005, 0.02, 0.1, 0.5, 2, 10, 60],
     ['method', 'route', 'status'],
   )
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     const route = request.is404 ? 'unknown' : (request.routeOptions.url ?? 'unknown')
     seconds.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1_000)
+    done()
   })
 }

@@ -19,15 +19,20 @@ const isTransient = (status: number) => status >= 500 || status === 429 || statu
 export function addIdempotency(app: App, { db, secrets }: { db: Db; secrets: Secrets }): void {
   const taken = new WeakMap<object, Taken>()
 
-  app.addHook('preHandler', async (request, reply) => {
+  app.addHook('preHandler', (request, reply, done) => {
+    if (!isKeyed(request)) return done()
+    answerKept(request, reply).then(isAnswered => isAnswered || done(), done)
+  })
+
+  /** Takes the key for this request, or answers what is kept under it: then true. */
+  async function answerKept(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
     const key = keyOf(request)
-    if (key === null) return
     const { projectId } = callerOf(request)
     const requestHash = sha256(`${request.method} ${request.url}\n${JSON.stringify(request.body ?? null)}`)
     const at = now()
     if (await takeIdempotencyKey(db, projectId, key, requestHash, at)) {
       taken.set(request, { projectId, key, at })
-      return
+      return false
     }
     const kept = await readKeptAnswer(db, projectId, key)
     if (kept && !kept.requestHash.equals(requestHash)) {
@@ -36,14 +41,18 @@ export function addIdempotency(app: App, { db, secrets }: { db: Db; secrets: Sec
     if (!kept?.answer || kept.status === null) {
       throw conflict('the first request with this Idempotency-Key is still being worked on')
     }
-    return answerAgain(reply, kept.status, secrets.open(kept.answer, boundTo(projectId, key)))
+    answerAgain(reply, kept.status, secrets.open(kept.answer, boundTo(projectId, key)))
+    return true
+  }
+
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const mine = taken.get(request)
+    if (!mine) return done()
+    taken.delete(request)
+    keep(mine, request, reply, payload).then(() => done(), done)
   })
 
-  app.addHook('onSend', async (request, reply, payload) => {
-    const mine = taken.get(request)
-    if (!mine) return
-    taken.delete(request)
-    const { projectId, key, at } = mine
+  async function keep({ projectId, key, at }: Taken, request: FastifyRequest, reply: FastifyReply, payload: unknown) {
     try {
       if (isTransient(reply.statusCode)) await releaseIdempotencyKey(db, projectId, key, at)
       else {
@@ -52,14 +61,16 @@ export function addIdempotency(app: App, { db, secrets }: { db: Db; secrets: Sec
       }
     } catch (error) {
       // the work is done and its answer is worth more than the chance to repeat it
-      request.log.error({ err: error }, 'could not keep the answer of an idempotent request')
+      request.log.error({ err: error, request_id: request.id }, 'could not keep the answer of an idempotent request')
     }
-  })
+  }
 }
 
-function keyOf(request: FastifyRequest): string | null {
+const isKeyed = (request: FastifyRequest): boolean =>
+  request.headers['idempotency-key'] !== undefined && request.method === 'POST' && hasCaller(request)
+
+function keyOf(request: FastifyRequest): string {
   const key = request.headers['idempotency-key']
-  if (key === undefined || request.method !== 'POST' || !hasCaller(request)) return null
   if (typeof key === 'string' && /^[\x21-\x7e]{1,255}$/.test(key)) return key
   const message = 'Idempotency-Key must be 1 to 255 visible ASCII characters'
   throw validationError([{ path: 'Idempotency-Key', message }])
