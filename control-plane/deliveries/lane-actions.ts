@@ -16,7 +16,7 @@ import { toLogged } from './log-entry.ts'
 import { countEnded } from './pause-actions.ts'
 import { type Prepared, type PrepareTools, prepareAll } from './prepare.ts'
 import { handOver } from './relay-store.ts'
-import { countSubscribers, type SubscriberEnd } from './subscriber-actions.ts'
+import { countSubscribers, lockSubscribers, type SubscriberEnd } from './subscriber-actions.ts'
 import type { Outcome } from './types.ts'
 
 export type Claimed = {
@@ -81,17 +81,19 @@ export async function finishDeliveries(
   const kept = finished.filter(({ prepared }) => mine.has(`${prepared.channelId} ${prepared.subject}`))
   const sent = kept.flatMap(({ prepared, outcome }) => (outcome === null ? [] : [{ prepared, outcome }]))
   const recorded = sent.map(one => toRecorded(one, now))
-  await recordAttempts(tx, recorded, now)
   const ended = sent.flatMap(({ prepared, outcome }, i) => {
     const status = recorded[i]?.status
     return status === 'pending' ? [] : [{ ...prepared, outcome, succeeded: status === 'delivered' }]
   })
+  const ofSubscribers = ended.flatMap(toSubscriberEnd)
+  const subscribers = await lockSubscribers(tx, ofSubscribers)
+  await recordAttempts(tx, recorded, now)
   await countEnded(
     tx,
     ended.filter(one => one.subscriberId === null),
     now,
   )
-  await countSubscribers(tx, ended.flatMap(toSubscriberEnd), now)
+  await countSubscribers(tx, subscribers, ofSubscribers, now)
   await releaseLanes(tx, held, now)
   return { statuses: recorded.map(one => one.status), retries: recorded.flatMap(one => one.retryAt ?? []) }
 }

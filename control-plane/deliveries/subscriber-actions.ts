@@ -5,21 +5,37 @@ import type { Outcome } from './types.ts'
 
 export type SubscriberEnd = { subscriberId: string; via: Message['via']; outcome: Outcome; succeeded: boolean }
 
-/**
- * Counts the deliveries that ended against the subscribers of status pages that they were for, as countEnded does for
- * channels. That our own mail server could not be reached says nothing of an address. Who only fails is paused: what
- * pends for them becomes `skipped`, and they are sent nothing until they subscribe again.
- */
-export async function countSubscribers(tx: Tx, ended: SubscriberEnd[], now: Date): Promise<void> {
-  const counting = ended.filter(({ via, outcome }) => via === 'http' || outcome.responseCode !== null)
-  const failing = new Set(counting.filter(one => !one.succeeded).map(one => one.subscriberId))
-  if (counting.length === 0) return
-  const subscribers = await query<{ id: string; failures: number }>(
+type Counted = { id: string; failures: number }
+
+/** Locks those against whom something has to be counted; before their deliveries, like whoever removes a subscriber. */
+export async function lockSubscribers(tx: Tx, ended: SubscriberEnd[]): Promise<Counted[]> {
+  const counting = ended.filter(isTheirs)
+  if (counting.length === 0) return []
+  return query<Counted>(
     tx,
     `SELECT id, consecutive_failures AS failures FROM page_subscribers
      WHERE id = ANY (:ids) AND (consecutive_failures > 0 OR id = ANY (:failing)) ORDER BY id FOR NO KEY UPDATE`,
-    { ids: [...new Set(counting.map(one => one.subscriberId))], failing: [...failing] },
+    {
+      ids: [...new Set(counting.map(one => one.subscriberId))],
+      failing: [...new Set(counting.filter(one => !one.succeeded).map(one => one.subscriberId))],
+    },
   )
+}
+
+/** That our own mail server could not be reached says nothing of an address. */
+const isTheirs = ({ via, outcome }: SubscriberEnd) => via === 'http' || outcome.responseCode !== null
+
+/**
+ * Counts the deliveries that ended against the subscribers of status pages that they were for, as countEnded does for
+ * channels; `subscribers` are those that lockSubscribers answered. Who only fails is paused: what pends for them becomes `skipped`, and they are sent nothing until they subscribe again.
+ */
+export async function countSubscribers(
+  tx: Tx,
+  subscribers: Counted[],
+  ended: SubscriberEnd[],
+  now: Date,
+): Promise<void> {
+  const counting = ended.filter(isTheirs)
   const counted = subscribers.map(({ id, failures }) => {
     const mine = counting.filter(one => one.subscriberId === id)
     const limit = mine[0]?.via === 'mail' ? PAUSE_ADDRESS_AFTER_FAILURES : PAUSE_AFTER_FAILURES

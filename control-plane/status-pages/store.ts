@@ -79,5 +79,10 @@ export async function touchPage(tx: Tx, id: string, now: Date): Promise<void> {
 
 /** With everything on it. False when the project has none such. */
 export async function removePage(db: Db, projectId: string, id: string): Promise<boolean> {
-  return (await execute(db, 'DELETE FROM status_pages WHERE project_id = ? AND id = ?', [projectId, id])) === 1
+  return db.transaction(async tx => {
+    await execute(tx, 'SELECT FROM status_pages WHERE project_id = ? AND id = ? FOR UPDATE', [projectId, id])
+    // the channels of its subscribers before the subscribers, which is the order of whoever sends to them
+    await execute(tx, 'DELETE FROM alert_channels WHERE project_id = ? AND page_id = ?', [projectId, id])
+    return (await execute(tx, 'DELETE FROM status_pages WHERE project_id = ? AND id = ?', [projectId, id])) === 1
+  })
 }

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import t from 'tap'
-import { countSubscribers } from '../../control-plane/deliveries/subscriber-actions.ts'
+import { countSubscribers, lockSubscribers } from '../../control-plane/deliveries/subscriber-actions.ts'
 import type { Outcome } from '../../control-plane/deliveries/types.ts'
 import { openIncident, postUpdate } from '../../control-plane/incidents/actions.ts'
 import { execute, query } from '../../control-plane/platform/postgres.ts'
@@ -137,7 +137,7 @@ t.test('a mail address that refuses ten in a row is paused; our own mail server 
   t.same(await stateOf(), { failures: 9, paused: false })
   const ours = { responseCode: null, error: 'no connection to the mail server' } as Outcome
   const end = { subscriberId: id!, via: 'mail' as const, outcome: ours, succeeded: false }
-  await db.transaction(tx => countSubscribers(tx, [end], new Date()))
+  await db.transaction(async tx => countSubscribers(tx, await lockSubscribers(tx, [end]), [end], new Date()))
   t.same(await stateOf(), { failures: 9, paused: false }, 'that we cannot be reached is not the address’s fault')
   smtp.replyWith('550 5.1.1 No such user')
   await open(subscribing, 'The tenth', [])

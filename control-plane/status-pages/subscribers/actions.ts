@@ -13,7 +13,7 @@ import { isId, newId, randomToken } from '../../platform/ids.ts'
 import { type Db, isUniqueViolation, type Tx } from '../../platform/postgres.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import type { Sign } from '../../platform/signer.ts'
-import { conflict, notFound } from '../../web/errors.ts'
+import { notFound } from '../../web/errors.ts'
 import { type Address, addressHash } from './address.ts'
 import { CONFIRM_MS, isAskedLately, isAskedTooOften, MOST_SUBSCRIBERS, OFTEN_MS } from './limits.ts'
 import {
@@ -45,35 +45,42 @@ export type Wish = { address: Address; componentIds: string[] | null }
 /**
  * Sends an address a confirmation, and nothing else until it is confirmed. Asking again is the same wish, at most one
  * message in ten minutes; who is subscribed already is sent where to change that. What is answered tells nobody which of
- * these it was. Throws 404 for a page that is not published, 409 when it is full.
+ * these it was, but whether the page is full. Throws 404 for a page that is not published.
  */
-export async function subscribe(tools: SubscriberTools, page: SubscribedPage, wish: Wish, now: Date): Promise<void> {
+export async function subscribe(
+  tools: SubscriberTools,
+  page: SubscribedPage,
+  wish: Wish,
+  now: Date,
+): Promise<'asked' | 'full'> {
   try {
-    await tools.db.transaction(async tx => {
+    return await tools.db.transaction(async tx => {
       const projectId = await projectOfPublished(tx, page.id)
       if (projectId === null) throw notFound('status page')
-      await ask(tx, tools, { ...page, projectId }, wish, now)
+      return ask(tx, tools, { ...page, projectId }, wish, now)
     })
   } catch (error) {
     // somebody asks for the same address this very moment; one message is enough
     if (!isUniqueViolation(error, 'page_subscribers_page_id_address_hash_key')) throw error
+    return 'asked'
   }
 }
 
-async function ask(tx: Tx, tools: SubscriberTools, page: OwnedPage, wish: Wish, now: Date): Promise<void> {
+async function ask(tx: Tx, tools: SubscriberTools, page: OwnedPage, wish: Wish, now: Date): Promise<'asked' | 'full'> {
   const hash = addressHash(wish.address, tools.sign)
   const known = await lockByAddress(tx, page.id, hash)
   const { kind } = wish.address
   const since = new Date(now.getTime() - OFTEN_MS)
   const counts = await countAsked(tx, { pageId: page.id, kind, addressHash: hash }, since)
-  if (!known && counts.ofPage >= MOST_SUBSCRIBERS[kind]) throw conflict('this page takes no more subscribers')
+  if (!known && counts.ofPage >= MOST_SUBSCRIBERS[kind]) return 'full'
   const isKnown = known !== null && known.confirmedAt !== null && known.pausedAt === null
   const isQuiet = (known && isAskedLately(known.askedAt, now)) || isAskedTooOften(counts.ofAddress)
-  if (!known && isQuiet) return
+  if (!known && isQuiet) return 'asked'
   const subscriber = known ?? (await addSubscriber(tx, tools, page, wish, hash, now))
   const componentIds = isKnown ? subscriber.componentIds : wish.componentIds
   await storeAsked(tx, { ...subscriber, componentIds, askedAt: isQuiet ? subscriber.askedAt : now }, now)
   if (!isQuiet) await sendConfirmation(tx, page, subscriber, isKnown, now)
+  return 'asked'
 }
 
 async function addSubscriber(

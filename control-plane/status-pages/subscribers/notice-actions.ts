@@ -32,6 +32,8 @@ const MOST_NOTICES = 200
 
 /** Makes deliveries of what pages have to tell, a batch a page and turn. Answers when there is more to do. */
 export async function tellSubscribers(db: Db, publicUrl: string, now: Date): Promise<Date | null> {
+  const due = await nextNoticeDue(db)
+  if (due === null || due > now) return due
   for (const pageId of await pagesWithDueNotices(db, now)) {
     await db.transaction(tx => tellSome(tx, pageId, publicUrl, now))
   }

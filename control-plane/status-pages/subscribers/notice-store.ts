@@ -45,8 +45,9 @@ export function noticesOfPage(tx: Tx, pageId: string, limit: number): Promise<No
   )
 }
 
+/** It stays until the transaction ends. */
 export async function findPublishedPage(tx: Tx, id: string): Promise<StoredPage | null> {
-  const sql = `SELECT ${PAGE_COLUMNS} FROM status_pages p WHERE p.id = ? AND p.is_published`
+  const sql = `SELECT ${PAGE_COLUMNS} FROM status_pages p WHERE p.id = ? AND p.is_published FOR KEY SHARE OF p`
   return (await query<StoredPage>(tx, sql, [id]))[0] ?? null
 }
 
@@ -103,12 +104,18 @@ export async function storeProgress(tx: Tx, { seq, toldEventId, toldTo }: Notice
 /** What a page still had to tell its subscribers is told to nobody: it is not published any more. */
 export async function silencePage(tx: Tx, pageId: string, now: Date): Promise<void> {
   await execute(tx, 'DELETE FROM page_notices WHERE page_id = ?', [pageId])
+  await holdChannelsOf(tx, pageId)
   await execute(
     tx,
     `UPDATE deliveries d SET status = 'skipped', next_attempt_at = NULL, updated_at = :now
      FROM page_subscribers s WHERE s.page_id = :pageId AND d.subscriber_id = s.id AND d.status = 'pending'`,
     { pageId, now },
   )
+}
+
+/** Nothing of a page is queued or written down until the transaction ends: channels come before deliveries, here as everywhere. */
+async function holdChannelsOf(tx: Tx, pageId: string): Promise<void> {
+  await query(tx, 'SELECT FROM alert_channels WHERE page_id = ? ORDER BY id FOR UPDATE', [pageId])
 }
 
 export async function dropNotices(tx: Tx, seqs: number[]): Promise<void> {

@@ -4,7 +4,6 @@ import type { CheckLiteral } from '../../channels/types.ts'
 import { now, nowMs } from '../../platform/clock.ts'
 import type { App } from '../../web/app.ts'
 import type { RenderedDocument } from '../../web/document.tsx'
-import { rateLimited } from '../../web/errors.ts'
 import { createRateLimit } from '../../web/rate-limit.ts'
 import { documentRoute, type PublicPages, pageRoute, type Query } from '../site-routes.ts'
 import type { PageView } from '../types.ts'
@@ -51,20 +50,24 @@ export function subscriptionRoutes(app: App, context: SubscriptionContext): void
 
 function askRoutes(app: App, context: SubscriptionContext): void {
   const { pages, checkLiteral } = context
-  const allow = formLimit()
+  const waitSecondsFor = formLimit()
   documentRoute(app, pages, '/subscribe', view => {
     const { html, csp } = subscribePage(view)
     return { contentType: HTML, body: html, headers: { 'content-security-policy': csp }, maxAgeSeconds: 60 }
   })
 
   pageRoute(app, pages, 'POST', '/subscribe', async ({ view }, request, reply) => {
-    allow(request, view)
     const form = readForm(bodyOf(request))
+    const waitSeconds = waitSecondsFor(request, view)
+    if (waitSeconds > 0)
+      return answer(reply.code(429).header('retry-after', waitSeconds), subscribePage(view, form, TOO_MANY))
     const read = readAddress(form, checkLiteral)
     if ('problem' in read) return answer(reply.code(400), subscribePage(view, form, read.problem))
     const choice = readChoice(view, form.chosen)
     if ('problem' in choice) return answer(reply.code(400), subscribePage(view, form, choice.problem))
-    await subscribe(context, view, { address: read.address, componentIds: choice.componentIds }, now())
+    const wish = { address: read.address, componentIds: choice.componentIds }
+    const outcome = await subscribe(context, view, wish, now())
+    if (outcome === 'full') return answer(reply.code(409), subscribePage(view, form, FULL))
     return answer(reply, sentPage(view, read.address.kind === 'email'))
   })
 }
@@ -120,14 +123,16 @@ async function saveChoice(
   return answer(reply, managePage(view, { chosen: choice.componentIds, notice: 'Saved.', problem: null }))
 }
 
-/** Refuses forms beyond what one network, or everybody together on one page, may send in a minute. */
-function formLimit(): (request: FastifyRequest, view: PageView) => void {
+const TOO_MANY = 'Too many forms were sent. Try again in a minute.'
+const FULL = 'This page takes no more subscribers.'
+
+/** How long somebody has to wait because one network, or everybody together on one page, sent too many forms this minute; 0: not at all. */
+function formLimit(): (request: FastifyRequest, view: PageView) => number {
   const ofClient = createRateLimit(FORMS_PER_MINUTE.client)
   const ofPage = createRateLimit(FORMS_PER_MINUTE.page)
   return (request, view) => {
     const uses = [ofClient(clientNetworkOf(request), nowMs()), ofPage(view.id, nowMs())]
-    const refused = uses.find(use => !use.allowed)
-    if (refused) throw rateLimited('too many forms; try again in a minute', refused.resetSeconds)
+    return uses.find(use => !use.allowed)?.resetSeconds ?? 0
   }
 }
 
