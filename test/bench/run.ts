@@ -13,6 +13,7 @@ import { benchBlackHoles, benchProbeFigures } from './probe.ts'
 import { benchRegex } from './regex.ts'
 import { type Engines, type Figure, startDurableEngines, withTeardown } from './rig.ts'
 import { benchStatusPage } from './status-page.ts'
+import { benchStatusPageBrowser } from './status-page-browser.ts'
 
 const PARTS: Record<string, (t: Teardown, engines: Engines) => Promise<Figure[]>> = {
   probe: benchProbeFigures,
@@ -26,6 +27,7 @@ const PARTS: Record<string, (t: Teardown, engines: Engines) => Promise<Figure[]>
   deliveries: benchDeliveries,
   heartbeats: benchHeartbeats,
   'status-page': benchStatusPage,
+  'status-page-browser': benchStatusPageBrowser,
 }
 
 const asked = process.argv.slice(2)
