@@ -23,8 +23,10 @@ export type PageTools = {
   maxBytes?: number
 }
 
-/** Below 1 s, so that a change is seen within 2 s also by who keeps an answer for 1 s. */
-const FRESH_MS = 900
+/** After this somebody looks again, while visitors get what is there. */
+const FRESH_MS = 500
+/** After this visitors wait for that look, so that a change is seen within 2 s also by who keeps an answer for 1 s. */
+const USABLE_MS = 1_000
 /** A visitor waits no longer for an engine when there is something to show. */
 const PATIENCE_MS = 1_000
 const MOST_PAGES = 2_000
@@ -43,8 +45,8 @@ type Entry = {
 type Reading = { done: Promise<unknown>; startedMs: number }
 
 /**
- * Public pages in memory: fresh for 0.9 s without a question to any engine, then looked at again by one reader for all
- * who wait. While PostgreSQL is away, or slower than a second, the last page is shown, however old, and says so.
+ * Public pages in memory: fresh for half a second without a question to any engine, then looked at again by one reader
+ * for all, for whom nobody waits as long as the page is younger than a second. While PostgreSQL is away, or slower than a second, the last page is shown, however old, and says so.
  * Rejects only when there is nothing to show.
  */
 export function createPageReader({ read, count, maxBytes = MAX_BYTES }: PageTools): FindPage {
@@ -90,11 +92,13 @@ export function createPageReader({ read, count, maxBytes = MAX_BYTES }: PageTool
   return async function find(site) {
     const key = 'slug' in site ? `/${site.slug}` : site.domain
     const entry = entries.get(key)
-    if (entry && nowMs() - entry.checkedMs < FRESH_MS) {
+    const ageMs = entry ? nowMs() - entry.checkedMs : Number.POSITIVE_INFINITY
+    if (entry && ageMs >= FRESH_MS && nowMs() - entry.failedMs < USABLE_MS) return staleOf(entry)
+    if (entry && ageMs < USABLE_MS) {
       count('fresh')
+      if (ageMs >= FRESH_MS) readOnce(key, site, entry)
       return entry.shown
     }
-    if (entry && nowMs() - entry.failedMs < FRESH_MS) return staleOf(entry)
     const { done, startedMs } = readOnce(key, site, entry)
     if (!entry) await done
     else if (!(await succeeds(done, startedMs + PATIENCE_MS - nowMs()))) return staleOf(entry)

@@ -8,12 +8,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { fastify } from 'fastify'
 import { createClickhouse } from '../../control-plane/platform/clickhouse.ts'
 import { createPostgres, type Db } from '../../control-plane/platform/postgres.ts'
 import { type Picket, startPicket } from '../support/picket.ts'
 import type { Teardown } from '../support/teardown.ts'
-import { createMonitors, type Engines, type Figure, figure, percentile } from './rig.ts'
+import { cpuUs, createMonitors, type Engines, type Figure, figure, percentile } from './rig.ts'
 
 const COMPONENTS = 50
 const PAGES = 20
@@ -31,19 +32,14 @@ export async function benchStatusPage(t: Teardown, _engines: Engines): Promise<F
   const page = `${picket.origin}/status/${slugs[0]}`
   const { bytes, contentType } = await fetchPacked(page)
   const bare = await startBareRoute(t, bytes, contentType)
-  const pairs: { own: number; bare: number }[] = []
-  for (let i = 0; i < ROUNDS; i++) pairs.push({ own: await rateOf(page), bare: await rateOf(bare) })
-  const share = percentile(
-    pairs.map(pair => pair.own / pair.bare),
-    0.5,
-  )
-  const rate = (key: 'own' | 'bare') =>
-    Math.round(
-      percentile(
-        pairs.map(pair => pair[key]),
-        0.5,
-      ),
-    ).toLocaleString('en')
+  const pairs: { own: Served; bare: Served }[] = []
+  for (let i = 0; i < ROUNDS; i++) {
+    pairs.push({ own: await serve(page, picket.controlPlane.pid), bare: await serve(bare.url, bare.pid) })
+  }
+  const middle = (of: (pair: (typeof pairs)[number]) => number) => percentile(pairs.map(of), 0.5)
+  const share = middle(({ own, bare }) => own.perSecond / bare.perSecond)
+  const rate = (key: 'own' | 'bare') => Math.round(middle(pair => pair[key].perSecond)).toLocaleString('en')
+  const cpu = (key: 'own' | 'bare') => middle(pair => pair[key].cpuUs).toFixed(0)
   const kB = bytes.length / 1_000
   return [
     figure(
@@ -59,6 +55,7 @@ export async function benchStatusPage(t: Teardown, _engines: Engines): Promise<F
       '≥ 0.6 times',
       share >= 0.6,
     ),
+    figure('  CPU time each', `${cpu('own')} µs; the bare route ${cpu('bare')} µs`),
   ]
 }
 
@@ -152,8 +149,10 @@ const requestOf = (url: string) => {
 
 const open = (url: string): Socket => connect(Number(new URL(url).port), '127.0.0.1').setNoDelay(true)
 
-/** Answers a second over kept connections. All answers are as long as the first one, so their bytes are counted. */
-async function rateOf(url: string): Promise<number> {
+type Served = { perSecond: number; cpuUs: number }
+
+/** Answers of a process over kept connections. All are as long as the first one, so their bytes are counted. */
+async function serve(url: string, pid: number): Promise<Served> {
   const request = requestOf(url)
   const { lengthWithHead } = await fetchPacked(url)
   let answered = 0
@@ -170,15 +169,16 @@ async function rateOf(url: string): Promise<number> {
     socket.write(request)
     return socket
   })
-  const started = performance.now()
-  await new Promise(resolve => setTimeout(resolve, ROUND_MS))
-  const rate = answered / ((performance.now() - started) / 1_000)
+  const [started, spentUs] = [performance.now(), cpuUs(pid)]
+  await pause(ROUND_MS)
+  const perSecond = answered / ((performance.now() - started) / 1_000)
+  const served = { perSecond, cpuUs: (cpuUs(pid) - spentUs) / answered }
   for (const socket of sockets) socket.destroy()
-  return rate
+  return served
 }
 
 /** A process with one route and nothing else. Answers its address. */
-async function startBareRoute(t: Teardown, bytes: Buffer, contentType: string): Promise<string> {
+async function startBareRoute(t: Teardown, bytes: Buffer, contentType: string): Promise<{ url: string; pid: number }> {
   const dir = mkdtempSync(join(tmpdir(), 'picket-bench-page-'))
   const file = join(dir, 'body')
   writeFileSync(file, bytes)
@@ -188,7 +188,7 @@ async function startBareRoute(t: Teardown, bytes: Buffer, contentType: string): 
     rmSync(dir, { recursive: true })
   })
   const [port] = await once(server, 'message')
-  return `http://127.0.0.1:${port}/`
+  return { url: `http://127.0.0.1:${port}/`, pid: server.pid! }
 }
 
 if (process.argv[2] === 'serve') {
