@@ -26,31 +26,29 @@ export async function benchStatusPageBrowser(t: Teardown, _engines: Engines): Pr
   for (const template of TEMPLATES) {
     for (let i = 0; i < LOADS; i++) loads.push(await load(browser, site, template))
   }
+  const half = (key: keyof Load) =>
+    percentile(
+      loads.map(one => one[key]),
+      0.5,
+    )
   const worst = (key: keyof Load) => Math.max(...loads.map(one => one[key]))
-  const paintMs = percentile(
-    loads.map(one => one.paintMs),
-    0.5,
-  )
+  const both = (key: keyof Load, digits = 0) => `${half(key).toFixed(digits)} / ${worst(key).toFixed(digits)}`
+  const renderMs = percentile(rendering, 0.5)
   return [
     figure(
       'rendering a status page of 50 components and 90 days, all templates (p50 / max)',
-      `${percentile(rendering, 0.5).toFixed(1)} / ${Math.max(...rendering).toFixed(1)} ms`,
+      `${renderMs.toFixed(1)} / ${Math.max(...rendering).toFixed(1)} ms`,
       'p50 ≤ 50 ms',
-      percentile(rendering, 0.5) <= 50,
+      renderMs <= 50,
     ),
     figure(
       `  in a browser ${SLOWDOWN} times slower: first contentful paint (p50 / max of ${loads.length})`,
-      `${paintMs.toFixed(0)} / ${worst('paintMs').toFixed(0)} ms`,
+      `${both('paintMs')} ms`,
       'p50 ≤ 1,800 ms',
-      paintMs <= 1_800,
+      half('paintMs') <= 1_800,
     ),
-    figure(
-      '  time for which it is blocked, at most',
-      `${worst('blockingMs').toFixed(0)} ms`,
-      '≤ 200 ms',
-      worst('blockingMs') <= 200,
-    ),
-    figure('  layout shift, at most', worst('shift').toFixed(3), '≤ 0.1', worst('shift') <= 0.1),
+    figure('  time for which it is blocked', `${both('blockingMs')} ms`, 'p50 ≤ 200 ms', half('blockingMs') <= 200),
+    figure('  layout shift', both('shift', 3), 'max ≤ 0.1', worst('shift') <= 0.1),
   ]
 }
 

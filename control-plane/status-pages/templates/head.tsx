@@ -1,5 +1,5 @@
 import type { PageView } from '../types.ts'
-import { linksOf, ownPath } from './page.ts'
+import { faviconOf, linksOf, ownPath } from './page.ts'
 
 /** The customer's own words for search engines, else the page's name. */
 export const titleOf = ({ name, seoTitle }: PageView): string =>
@@ -18,7 +18,7 @@ export function Head({ view }: { view: PageView }) {
       <link rel="canonical" href={links.page} />
       <link rel="alternate" type="application/rss+xml" title={`${title} (RSS)`} href={links.rss} />
       <link rel="alternate" type="application/atom+xml" title={`${title} (Atom)`} href={links.atom} />
-      <link rel="icon" href={ownPath(view.faviconUrl) ?? `/status/${view.slug}/favicon`} />
+      <link rel="icon" href={faviconOf(view)} />
       <meta name="theme-color" content={view.brandColor} />
       <meta property="og:type" content="website" />
       <meta property="og:title" content={title} />

@@ -39,3 +39,6 @@ export const linksOf = ({ publicUrl }: PageView) => ({
 export function ownPath(url: string | null): string | null {
   return url?.startsWith('/') && !/^\/[/\\]/.test(url) ? url : null
 }
+
+/** The customer's own, or one in the brand's colour. */
+export const faviconOf = ({ faviconUrl, slug }: PageView): string => ownPath(faviconUrl) ?? `/status/${slug}/favicon`
