@@ -1,54 +1,80 @@
 import { uptimePercentageOf } from '../analytics/uptime.ts'
 import { worstOf } from './component-status.ts'
-import type { DayTime, IncidentFact } from './facts.ts'
-import { groupsOf } from './groups-of.ts'
+import type { IncidentFact, TimeInStatus } from './facts.ts'
 import type { DayView, ShownStatus } from './types.ts'
 
 /** How far bars go back (decisions 7.2). */
 export const DAYS = 90
 const DAY_MS = 86_400_000
 
-/** The days (UTC) of a bar, oldest first: `2026-11-21` is the last one on that day. */
-export function datesUntil(now: Date): string[] {
-  const today = Math.floor(now.getTime() / DAY_MS)
-  return Array.from({ length: DAYS }, (_, i) => new Date((today - DAYS + 1 + i) * DAY_MS).toISOString().slice(0, 10))
-}
+/** A day of a bar (UTC): `2026-11-21`, and its part that is over. */
+export type Day = { date: string; startMs: number; endMs: number }
 
-/**
- * The bar of one monitor. What was not watched, before it was made, before its first verdict, while it was paused, is
- * unknown and never guessed (decisions 7.5). `times` and `incidents` are those of the monitor.
- */
-export function daysOf(times: readonly DayTime[], incidents: readonly IncidentFact[], now: Date): DayView[] {
-  const timesOf = groupsOf(times, ({ date }) => date)
-  return datesUntil(now).map(date => {
-    const startMs = Date.parse(date)
-    const endMs = Math.min(startMs + DAY_MS, now.getTime())
-    const seconds = secondsOf(timesOf.get(date) ?? [], (endMs - startMs) / 1_000)
-    const touching = incidents.filter(({ startedAt, resolvedAt }) => {
-      return startedAt.getTime() < endMs && (resolvedAt === null || resolvedAt.getTime() >= startMs)
-    })
-    return {
-      date,
-      status: statusOfDay(seconds),
-      ...seconds,
-      incidents: touching.map(({ id, title }) => ({ id, title })),
-    }
+/** The days of a bar, oldest first; the last one is today so far. */
+export function daysUntil(now: Date): Day[] {
+  const today = Math.floor(now.getTime() / DAY_MS)
+  return Array.from({ length: DAYS }, (_, i) => {
+    const startMs = (today - DAYS + 1 + i) * DAY_MS
+    const date = new Date(startMs).toISOString().slice(0, 10)
+    return { date, startMs, endMs: Math.min(startMs + DAY_MS, now.getTime()) }
   })
 }
 
 type Seconds = Pick<DayView, 'upSeconds' | 'degradedSeconds' | 'downSeconds' | 'maintenanceSeconds' | 'unknownSeconds'>
 
-function secondsOf(times: readonly DayTime[], length: number): Seconds {
-  const sum = (status: DayTime['status']) =>
-    times.reduce((total, time) => total + (time.status === status ? time.seconds : 0), 0)
-  const watched = { upSeconds: sum('up'), degradedSeconds: sum('degraded'), downSeconds: sum('down') }
-  const maintenanceSeconds = times.reduce((total, time) => total + time.maintenanceSeconds, 0)
-  const known = watched.upSeconds + watched.degradedSeconds + watched.downSeconds + maintenanceSeconds
-  return { ...watched, maintenanceSeconds, unknownSeconds: Math.max(0, length - known) }
+/**
+ * The bar of one monitor. What was not watched, before it was made, before its first verdict, while it was paused, is
+ * unknown and never guessed (decisions 7.5). `times` and `incidents` are those of the monitor.
+ */
+export function barOf(
+  times: readonly TimeInStatus[],
+  incidents: readonly IncidentFact[],
+  days: readonly Day[],
+): DayView[] {
+  const seconds = days.map(() => ({ upSeconds: 0, degradedSeconds: 0, downSeconds: 0, maintenanceSeconds: 0 }))
+  for (const time of times) {
+    const key = keyOf(time)
+    if (key !== null) eachDay(time, days, (i, share) => (seconds[i]![key] += share))
+  }
+  const touching: { id: string; title: string }[][] = days.map(() => [])
+  for (const { id, title, startedAt, resolvedAt } of incidents) {
+    const span = { from: startedAt, to: resolvedAt ?? new Date(days.at(-1)!.endMs), seconds: 0 }
+    eachDay(span, days, i => touching[i]!.push({ id, title }))
+  }
+  return days.map((day, i) => dayView(day, seconds[i]!, touching[i]!))
+}
+
+function keyOf({ status, isMaintenance }: TimeInStatus): Exclude<keyof Seconds, 'unknownSeconds'> | null {
+  if (isMaintenance) return 'maintenanceSeconds'
+  return status && `${status}Seconds`
+}
+
+type Span = Pick<TimeInStatus, 'from' | 'to' | 'seconds'>
+
+/** Calls `visit` with the place of each day that a span touches, and its share of the span's seconds. */
+function eachDay({ from, to, seconds }: Span, days: readonly Day[], visit: (i: number, share: number) => void): void {
+  const [fromMs, toMs, beginMs] = [from.getTime(), to.getTime(), days[0]!.startMs]
+  const first = Math.floor((fromMs - beginMs) / DAY_MS)
+  const last = Math.min(days.length - 1, Math.floor((Math.max(toMs - 1, fromMs) - beginMs) / DAY_MS))
+  if (first === last && first >= 0) {
+    visit(first, seconds)
+    return
+  }
+  for (let i = Math.max(first, 0); i <= last; i++) {
+    const { startMs } = days[i]!
+    visit(i, (Math.min(toMs, startMs + DAY_MS) - Math.max(fromMs, startMs)) / 1_000)
+  }
+}
+
+function dayView(day: Day, known: Omit<Seconds, 'unknownSeconds'>, incidents: DayView['incidents']): DayView {
+  const { upSeconds, degradedSeconds, downSeconds, maintenanceSeconds } = known
+  const watched = upSeconds + degradedSeconds + downSeconds + maintenanceSeconds
+  const unknownSeconds = Math.max(0, (day.endMs - day.startMs) / 1_000 - watched)
+  return { date: day.date, status: statusOfDay(known), ...known, unknownSeconds, incidents }
 }
 
 /** The worst that the monitor was; where nothing was watched, what it was instead. */
-function statusOfDay({ upSeconds, degradedSeconds, downSeconds, maintenanceSeconds }: Seconds): ShownStatus {
+function statusOfDay({ upSeconds, degradedSeconds, downSeconds, maintenanceSeconds }: Omit<Seconds, 'unknownSeconds'>) {
   const met: ShownStatus[] = []
   if (downSeconds > 0) met.push('outage')
   if (degradedSeconds > 0) met.push('degraded')

@@ -1,6 +1,6 @@
 import { type Clickhouse, select } from '../platform/clickhouse.ts'
 import { type Db, query } from '../platform/postgres.ts'
-import type { DayTime, IncidentFact, MaintenanceFact } from './facts.ts'
+import type { IncidentFact, MaintenanceFact, TimeInStatus } from './facts.ts'
 import type { StoredPage } from './records.ts'
 import type { Site } from './site.ts'
 import { PAGE_COLUMNS } from './store.ts'
@@ -43,8 +43,11 @@ export async function findPublished(
   return { page, fingerprint }
 }
 
-/** How long monitors were in which status on each day (UTC) since `from`, by their transitions (decisions 7.5). */
-export function timesByDay(db: Db, monitorIds: string[], from: Date, now: Date): Promise<DayTime[]> {
+/**
+ * In which status monitors were since `from`, by their transitions (decisions 7.5). What begins and ends on one day is
+ * summed up, so that a monitor that flaps for weeks is no more work than another one.
+ */
+export function timesInStatus(db: Db, monitorIds: string[], from: Date, now: Date): Promise<TimeInStatus[]> {
   return query(
     db,
     `WITH history AS (
@@ -56,30 +59,26 @@ export function timesByDay(db: Db, monitorIds: string[], from: Date, now: Date):
        ) change
        WHERE m.id = ANY (CAST(:monitorIds AS uuid[]))
      ), spans AS (
-       SELECT monitor_id, to_status AS status, greatest(at, :from) AT TIME ZONE 'UTC' AS began,
-         lead(at, 1, :now) OVER (PARTITION BY monitor_id ORDER BY at, id) AT TIME ZONE 'UTC' AS ended
+       SELECT monitor_id, to_status AS status, tstzrange(greatest(at, :from),
+         lead(at, 1, :now) OVER (PARTITION BY monitor_id ORDER BY at, id)) AS span
        FROM history
-     ), parts AS (
-       SELECT monitor_id, status, day, greatest(began, day) AS began, least(ended, day + interval '1 day') AS ended
-       FROM spans, generate_series(date_trunc('day', began), ended, interval '1 day') AS day
-       WHERE ended > greatest(began, day)
      ), maintenance AS (
-       SELECT monitor_id, range_agg(tsrange(starts_at AT TIME ZONE 'UTC', ends_at AT TIME ZONE 'UTC')) AS periods
-       FROM maintenance_periods
+       SELECT monitor_id, range_agg(tstzrange(starts_at, ends_at)) AS periods FROM maintenance_periods
        WHERE monitor_id = ANY (CAST(:monitorIds AS uuid[])) AND ends_at > :from AND starts_at < :now
        GROUP BY monitor_id
-     ), measured AS (
-       SELECT monitor_id, day, status, extract(epoch FROM ended - began) AS length,
-         CASE WHEN periods && tsrange(began, ended) THEN
-           (SELECT sum(extract(epoch FROM upper(part) - lower(part)))
-            FROM unnest(periods * tsmultirange(tsrange(began, ended))) AS part)
-         ELSE 0 END AS maintained
-       FROM parts LEFT JOIN maintenance USING (monitor_id)
+     ), parts AS (
+       SELECT monitor_id, status, false AS is_maintenance, part FROM spans LEFT JOIN maintenance USING (monitor_id),
+         unnest(tstzmultirange(span) - coalesce(periods, '{}')) AS part
+       UNION ALL
+       SELECT monitor_id, status, true, part FROM spans JOIN maintenance USING (monitor_id),
+         unnest(tstzmultirange(span) * periods) AS part
+     ), days AS (
+       SELECT *, date_trunc('day', lower(part), 'UTC') AS day, upper(part) AS ended FROM parts
      )
-     SELECT monitor_id AS "monitorId", to_char(day, 'YYYY-MM-DD') AS date, status,
-       CAST(sum(length) - sum(coalesce(maintained, 0)) AS float8) AS seconds,
-       CAST(sum(coalesce(maintained, 0)) AS float8) AS "maintenanceSeconds"
-     FROM measured GROUP BY monitor_id, day, status`,
+     SELECT monitor_id AS "monitorId", status, is_maintenance AS "isMaintenance", min(lower(part)) AS "from",
+       max(ended) AS "to", CAST(sum(extract(epoch FROM ended - lower(part))) AS float8) AS seconds
+     FROM days
+     GROUP BY monitor_id, status, is_maintenance, day, CASE WHEN ended > day + interval '24 hours' THEN ended END`,
     { monitorIds, from, now },
   )
 }
@@ -137,21 +136,18 @@ export async function mediansByDay(clickhouse: Clickhouse, monitorIds: string[],
     monitorIds.slice(i * IDS_AT_ONCE, (i + 1) * IDS_AT_ONCE),
   )
   const rows = await Promise.all(parts.map(ids => selectMedians(clickhouse, ids, from)))
-  const medians = new Map<string, Map<string, number>>()
-  for (const { id, date, median } of rows.flat()) {
-    const days = medians.get(id) ?? new Map<string, number>()
-    medians.set(id, days.set(date, median))
-  }
-  return medians
+  return new Map(rows.flat().map(({ id, days }) => [id, new Map(days)]))
 }
 
 function selectMedians(clickhouse: Clickhouse, ids: string[], from: Date) {
-  return select<{ id: string; date: string; median: number }>(
+  return select<{ id: string; days: [string, number][] }>(
     clickhouse,
-    `SELECT monitor_id AS id, toString(toDate(hour)) AS date, quantileExactWeighted(0.5)(p50, count) AS median
-     FROM latency_hourly FINAL
-     WHERE region = '' AND monitor_id IN {ids:Array(UUID)} AND hour >= toDateTime({from:Int64})
-     GROUP BY id, date`,
+    `SELECT id, groupArray((toString(day), median)) AS days FROM (
+       SELECT monitor_id AS id, toDate(hour) AS day, round(quantileExactWeighted(0.5)(p50, count), 1) AS median
+       FROM latency_hourly FINAL
+       WHERE region = '' AND monitor_id IN {ids:Array(UUID)} AND hour >= toDateTime({from:Int64})
+       GROUP BY id, day
+     ) GROUP BY id`,
     { ids, from: Math.floor(from.getTime() / 1_000) },
   )
 }

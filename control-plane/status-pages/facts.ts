@@ -2,15 +2,17 @@ import type { IncidentStatus, Severity } from '../incidents/lifecycle.ts'
 import type { StoredComponent, StoredGroup, StoredPage } from './records.ts'
 import type { Medians } from './types.ts'
 
-/** How long a monitor was in one status on one day (UTC); `status` null: paused, or no verdict yet. */
-export type DayTime = {
+/**
+ * A time in which a monitor was in one status; `status` null: paused, or no verdict yet. Of one day (UTC) all such times
+ * may come as one, then `seconds` is their sum.
+ */
+export type TimeInStatus = {
   monitorId: string
-  /** `2026-11-21` */
-  date: string
   status: 'up' | 'degraded' | 'down' | null
-  /** outside maintenance */
+  isMaintenance: boolean
+  from: Date
+  to: Date
   seconds: number
-  maintenanceSeconds: number
 }
 
 /** An incident that a page may show; `updates` are public ones, newest first, of incidents that are shown in full. */
@@ -42,7 +44,7 @@ export type PageFacts = {
   page: StoredPage
   groups: StoredGroup[]
   components: StoredComponent[]
-  times: DayTime[]
+  times: TimeInStatus[]
   incidents: IncidentFact[]
   maintenance: MaintenanceFact[]
   /** null: ClickHouse did not answer, or nothing of it is to be shown */

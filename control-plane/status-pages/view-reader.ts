@@ -3,7 +3,7 @@ import { now, nowMs, sleep } from '../platform/clock.ts'
 import type { Db } from '../platform/postgres.ts'
 import { componentsOfPage } from './component-store.ts'
 import { makeSafe } from './custom-css.ts'
-import { datesUntil } from './days.ts'
+import { daysUntil } from './days.ts'
 import type { PageFacts } from './facts.ts'
 import {
   findPublished,
@@ -11,7 +11,7 @@ import {
   incidentsOfPage,
   maintenanceOfPage,
   mediansByDay,
-  timesByDay,
+  timesInStatus,
 } from './facts-store.ts'
 import { groupsOfPage } from './group-store.ts'
 import { imagesOfPage } from './image-store.ts'
@@ -55,9 +55,9 @@ export function createViewReader(tools: ViewTools) {
       isSameImages ? known.images : imagesOfPage(db, page.id),
     ])
     const ids = [...new Set(components.flatMap(({ monitor }) => (monitor ? [monitor.id] : [])))]
-    const from = new Date(datesUntil(horizon.now)[0]!)
+    const from = new Date(daysUntil(horizon.now)[0]!.startMs)
     const [times, incidents, maintenance, medians] = await Promise.all([
-      timesByDay(db, ids, from, horizon.now),
+      timesInStatus(db, ids, from, horizon.now),
       incidentsOfPage(db, page.projectId, ids, from, horizon.recent),
       maintenanceOfPage(db, ids, horizon),
       page.showResponseTimes ? readMedians(ids, from, known?.medians ?? null) : null,

@@ -1,6 +1,6 @@
 import { statusOf, worstOf } from './component-status.ts'
-import { datesUntil, daysOf, uptimeOf } from './days.ts'
-import type { IncidentFact, MaintenanceFact, PageFacts } from './facts.ts'
+import { barOf, type Day, daysUntil, uptimeOf } from './days.ts'
+import type { IncidentFact, MaintenanceFact, PageFacts, TimeInStatus } from './facts.ts'
 import { groupsOf } from './groups-of.ts'
 import { byOrder } from './order.ts'
 import { overallOf } from './overall.ts'
@@ -18,9 +18,12 @@ export const RECENT_MS = 14 * DAY_MS
  */
 export function viewOf(facts: PageFacts, origin: string, customCss: string | null, now: Date): PageView {
   const { page } = facts
-  const components = facts.components.map(component => ({ component, view: componentView(facts, component, now) }))
-  const incidents = facts.incidents.map(incident => incidentView(incident, facts.components))
+  const lookUp = indexOf(facts, now)
+  const components = facts.components.map(component => ({ component, view: componentView(facts, lookUp, component) }))
   const open = facts.incidents.filter(({ resolvedAt }) => resolvedAt === null)
+  const past = facts.incidents.filter(
+    ({ resolvedAt }) => resolvedAt && resolvedAt.getTime() > now.getTime() - RECENT_MS,
+  )
   return {
     id: page.id,
     name: page.name,
@@ -41,10 +44,8 @@ export function viewOf(facts: PageFacts, origin: string, customCss: string | nul
       open,
     ),
     sections: sectionsOf(facts, components),
-    openIncidents: incidents.filter(({ resolvedAt }) => resolvedAt === null).sort(newestFirst('startedAt')),
-    pastIncidents: incidents
-      .filter(({ resolvedAt }) => resolvedAt !== null && Date.parse(resolvedAt) > now.getTime() - RECENT_MS)
-      .sort(newestFirst('resolvedAt')),
+    openIncidents: open.map(incident => incidentView(incident, facts.components)).sort(newestFirst('startedAt')),
+    pastIncidents: past.map(incident => incidentView(incident, facts.components)).sort(newestFirst('resolvedAt')),
     maintenance: facts.maintenance.map(fact => maintenanceView(fact, facts.components, now)),
   }
 }
@@ -52,29 +53,41 @@ export function viewOf(facts: PageFacts, origin: string, customCss: string | nul
 const newestFirst = (key: 'startedAt' | 'resolvedAt') => (a: IncidentView, b: IncidentView) =>
   (b[key] ?? '').localeCompare(a[key] ?? '') || b.id.localeCompare(a.id)
 
-function componentView(facts: PageFacts, component: StoredComponent, now: Date): ComponentView {
-  const { page, maintenance } = facts
+/** What components look up by their monitors. */
+type Index = {
+  days: Day[]
+  times: Map<string, TimeInStatus[]>
+  incidents: Map<string, IncidentFact[]>
+  maintained: Set<string>
+}
+
+function indexOf({ times, incidents, maintenance }: PageFacts, now: Date): Index {
+  const touches = incidents.flatMap(incident => incident.monitorIds.map(monitorId => ({ monitorId, incident })))
+  const byMonitor = groupsOf(touches, ({ monitorId }) => monitorId)
+  const running = maintenance.filter(({ startsAt, endsAt }) => startsAt <= now && endsAt > now)
+  return {
+    days: daysUntil(now),
+    times: groupsOf(times, ({ monitorId }) => monitorId),
+    incidents: new Map([...byMonitor].map(([id, touching]) => [id, touching.map(({ incident }) => incident)])),
+    maintained: new Set(running.flatMap(({ monitorIds }) => monitorIds)),
+  }
+}
+
+function componentView({ page, medians }: PageFacts, lookUp: Index, component: StoredComponent): ComponentView {
   const { id, name, description, monitor } = component
-  const touches = ({ monitorIds }: { monitorIds: string[] }) => monitor !== null && monitorIds.includes(monitor.id)
-  const isMaintained = maintenance.some(fact => fact.startsAt <= now && fact.endsAt > now && touches(fact))
-  const times = monitor && facts.times.filter(({ monitorId }) => monitorId === monitor.id)
-  const days = times && daysOf(times, facts.incidents.filter(touches), now)
+  const days = monitor && barOf(lookUp.times.get(monitor.id) ?? [], lookUp.incidents.get(monitor.id) ?? [], lookUp.days)
+  // null where they are not to be shown: then nothing made of the view can tell them either
+  const medianOf = monitor && page.showResponseTimes ? medians?.get(monitor.id) : undefined
   return {
     id,
     name,
     description,
-    status: isMaintained ? 'maintenance' : statusOf(component),
+    status: monitor && lookUp.maintained.has(monitor.id) ? 'maintenance' : statusOf(component),
     days,
     uptimePercent: days && page.showUptimePercentage ? uptimeOf(days) : null,
-    responseTimes: responseTimesOf(facts, component, now),
+    responseTimes: medianOf ? lookUp.days.map(({ date }) => ({ date, medianMs: medianOf.get(date) ?? null })) : null,
     updatedAt: laterOf(component.updatedAt, monitor?.changedAt ?? null),
   }
-}
-
-/** Null where they are not to be shown: then nothing made of the view can tell them either. */
-function responseTimesOf({ page, medians }: PageFacts, { monitor }: StoredComponent, now: Date) {
-  const byDate = monitor && page.showResponseTimes ? medians?.get(monitor.id) : undefined
-  return byDate ? datesUntil(now).map(date => ({ date, medianMs: byDate.get(date) ?? null })) : null
 }
 
 function laterOf(at: Date, other: string | null): string {

@@ -1,20 +1,24 @@
 import t from 'tap'
-import { DAYS, datesUntil, daysOf, uptimeOf } from '../../../control-plane/status-pages/days.ts'
-import type { DayTime, IncidentFact } from '../../../control-plane/status-pages/facts.ts'
+import { barOf, DAYS, daysUntil, uptimeOf } from '../../../control-plane/status-pages/days.ts'
+import type { IncidentFact, TimeInStatus } from '../../../control-plane/status-pages/facts.ts'
 
 const NOW = new Date('2026-11-21T06:00:00Z')
 const DAY = 86_400
 
-const time = (date: string, status: DayTime['status'], seconds: number, maintenanceSeconds = 0): DayTime => ({
+/** What a monitor was on one day, of one status. */
+const time = (date: string, status: TimeInStatus['status'], seconds: number, isMaintenance = false): TimeInStatus => ({
   monitorId: 'm',
-  date,
   status,
+  isMaintenance,
+  from: new Date(date),
+  to: new Date(Date.parse(date) + seconds * 1_000),
   seconds,
-  maintenanceSeconds,
 })
+const daysOf = (times: TimeInStatus[], incidents: IncidentFact[], now: Date) => barOf(times, incidents, daysUntil(now))
 const NONE = { upSeconds: 0, degradedSeconds: 0, downSeconds: 0, maintenanceSeconds: 0, unknownSeconds: 0 }
 
 t.test('a bar has 90 days in UTC, the last one is today so far', async t => {
+  const datesUntil = (now: Date) => daysUntil(now).map(({ date }) => date)
   const dates = datesUntil(NOW)
   t.equal(dates.length, DAYS)
   t.equal(dates[0], '2026-08-24')
@@ -24,7 +28,7 @@ t.test('a bar has 90 days in UTC, the last one is today so far', async t => {
 })
 
 t.test('each day says the worst that it was, and its seconds add up', async t => {
-  const rows: [string, DayTime[], object][] = [
+  const rows: [string, TimeInStatus[], object][] = [
     ['nothing is known', [], { status: 'unknown', unknownSeconds: DAY }],
     ['up all day', [time('2026-11-20', 'up', DAY)], { status: 'operational', upSeconds: DAY }],
     [
@@ -45,12 +49,12 @@ t.test('each day says the worst that it was, and its seconds add up', async t =>
     ['paused all day', [time('2026-11-20', null, DAY)], { status: 'unknown', unknownSeconds: DAY }],
     [
       'down, but only in maintenance',
-      [time('2026-11-20', 'up', DAY - 3_600), time('2026-11-20', 'down', 0, 3_600)],
+      [time('2026-11-20', 'up', DAY - 3_600), time('2026-11-20', 'down', 3_600, true)],
       { status: 'operational', upSeconds: DAY - 3_600, maintenanceSeconds: 3_600 },
     ],
     [
       'in maintenance all day',
-      [time('2026-11-20', 'down', 0, DAY)],
+      [time('2026-11-20', 'down', DAY, true)],
       { status: 'maintenance', maintenanceSeconds: DAY },
     ],
   ]
@@ -59,6 +63,26 @@ t.test('each day says the worst that it was, and its seconds add up', async t =>
     t.same(day, { date: '2026-11-20', incidents: [], ...NONE, ...expected }, what)
   }
   t.match(daysOf([time('2026-11-21', 'up', 6 * 3_600)], [], NOW).at(-1), { upSeconds: 6 * 3_600, unknownSeconds: 0 })
+})
+
+t.test('what lasts for days is split at midnight, what was before the bar is cut off', async t => {
+  const long = {
+    ...time('2026-11-18', 'up', 0),
+    from: new Date('2026-11-18T12:00:00Z'),
+    to: new Date('2026-11-20T06:00:00Z'),
+  }
+  const parts = daysOf([long], [], NOW).slice(-5)
+  t.same(
+    parts.map(({ upSeconds }) => upSeconds / 3_600),
+    [0, 12, 24, 6, 0],
+  )
+  const old = { ...time('2026-01-01', 'up', 0), to: new Date('2026-08-24T01:00:00Z') }
+  const [first, second] = daysOf([old], [], NOW)
+  t.same([first!.upSeconds, second!.upSeconds], [3_600, 0])
+  const older = { ...old, to: new Date('2026-08-23T01:00:00Z') }
+  t.ok(daysOf([older], [], NOW).every(({ upSeconds }) => upSeconds === 0))
+  const summed = { ...time('2026-11-20', 'down', 5), to: new Date('2026-11-20T23:00:00Z') }
+  t.equal(daysOf([summed], [], NOW).at(-2)!.downSeconds, 5, 'the sum of many short ones')
 })
 
 t.test('a day names the incidents that touched it', async t => {
@@ -94,14 +118,14 @@ t.test('a day names the incidents that touched it', async t => {
 })
 
 t.test('uptime counts up and degraded over what was watched, and nothing that was not', async t => {
-  const rows: [string, DayTime[], number | null][] = [
+  const rows: [string, TimeInStatus[], number | null][] = [
     ['nothing watched', [], null],
-    ['only maintenance', [time('2026-11-20', 'down', 0, DAY)], null],
+    ['only maintenance', [time('2026-11-20', 'down', DAY, true)], null],
     ['up', [time('2026-11-20', 'up', 10)], 100],
     ['down a tenth', [time('2026-11-19', 'up', 900), time('2026-11-20', 'down', 100)], 90],
     ['degraded counts as up', [time('2026-11-19', 'degraded', 900), time('2026-11-20', 'down', 100)], 90],
     ['paused time does not count', [time('2026-11-19', 'up', 900), time('2026-11-20', null, DAY)], 100],
-    ['four decimals', [time('2026-11-19', 'up', 999_999), time('2026-11-20', 'down', 1)], 99.9999],
+    ['four decimals', [time('2026-11-05', 'up', 999_999), time('2026-11-20', 'down', 1)], 99.9999],
   ]
   for (const [what, times, expected] of rows) t.equal(uptimeOf(daysOf(times, [], NOW)), expected, what)
 })
