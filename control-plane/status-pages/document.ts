@@ -95,5 +95,14 @@ export function isKnown(header: string | undefined, etag: string): boolean {
   return header.split(',').some(tag => bare(tag) === '*' || bare(tag) === bare(etag))
 }
 
+/** The same where somebody keeps a time instead; a tag says it better, and then the time says nothing (RFC 9110, 13.1.3). */
+export function isUnchanged(
+  request: { tags: string | undefined; since: string | undefined },
+  made: MadeDocument,
+): boolean {
+  if (request.tags !== undefined || request.since === undefined) return isKnown(request.tags, made.etag)
+  return Date.parse(made.headers['last-modified'] ?? '') <= Date.parse(request.since)
+}
+
 const isCompressible = (contentType: string) =>
   /^(text\/|image\/svg|application\/(json|rss|atom|javascript|xml))/.test(contentType)

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import type { App } from '../web/app.ts'
 import { notFound } from '../web/errors.ts'
-import { encodingFor, isKnown, type MadeDocument, type PageDocument } from './document.ts'
+import { encodingFor, isUnchanged, type MadeDocument, type PageDocument } from './document.ts'
 import type { FindPage, ShownPage } from './page-reader.ts'
 import { type CustomHostOf, isSlug, type Site } from './site.ts'
 import type { PageView } from './types.ts'
@@ -80,7 +80,8 @@ const ownSite = (domain: string | null): Site | null => (domain === null ? null 
 /** Answers a document in the smallest encoding that is accepted, or 304 to who has it. */
 export async function sendDocument(made: MadeDocument, request: FastifyRequest, reply: FastifyReply) {
   reply.headers(made.headers)
-  if (isKnown(request.headers['if-none-match'], made.etag)) return reply.code(304).send()
+  const { 'if-none-match': tags, 'if-modified-since': since } = request.headers
+  if (isUnchanged({ tags, since }, made)) return reply.code(304).send()
   const { encoding, bytes } = await made.encoded(encodingFor(request.headers['accept-encoding']))
   if (encoding !== 'identity') reply.header('content-encoding', encoding)
   return reply.send(bytes)

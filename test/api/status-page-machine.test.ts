@@ -66,7 +66,13 @@ t.test('feeds and JSON tell of the incident and its public words', async t => {
   const [rss, atom] = [await get('/feed.rss'), await get('/feed.atom')]
   t.match(parseRssFeed(rss.text), { title: 'Acme', items: [{ title: 'Slow', description: /We look into it/ }] })
   t.match(parseAtomFeed(atom.text), { entries: [{ id: `urn:uuid:${incident.id}` }] })
-  t.ok(Date.parse(rss.headers.get('last-modified') ?? '') <= Date.now())
+  const changed = rss.headers.get('last-modified') ?? ''
+  t.ok(Date.parse(changed) <= Date.now())
+  const since = async (at: string, more = {}) => (await get('/feed.rss', { 'if-modified-since': at, ...more })).status
+  t.equal(await since(changed), 304)
+  t.equal(await since(new Date(Date.parse(changed) - 1_000).toUTCString()), 200)
+  t.equal(await since(changed, { 'if-none-match': '"another"' }), 200, 'a tag says it better')
+  t.equal(await since('yesterday'), 200)
   const summary = JSON.parse((await get('/api/v2/summary.json')).text)
   t.match(summary, {
     page: { name: 'Acme', url: 'https://picket.example.com/status/acme' },

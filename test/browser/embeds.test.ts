@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { chromium } from 'playwright-core'
 import t from 'tap'
 import { startApi } from '../support/api-server.ts'
+import { AXE, findingsOf } from '../support/axe.ts'
 import { chromiumPath } from '../support/browser.ts'
 import type { Teardown } from '../support/teardown.ts'
 
@@ -66,5 +67,12 @@ t.test('what GET /project gives to paste works on another site, and talks to nob
     [],
   )
   t.same(await context.cookies(), [])
+  t.same(complaints, [])
+
+  for (const path of ['embed', 'embed?theme=dark', 'subscribe']) {
+    await tab.goto(`${origin}/status/acme/${path}`)
+    await tab.evaluate(AXE)
+    t.same(await findingsOf(tab), [], `axe finds nothing on ${path}`)
+  }
   t.same(complaints, [])
 })

@@ -1,5 +1,7 @@
 import { type RenderedDocument, renderDocument } from '../../web/document.tsx'
+import { SCRIPT } from '../assets.ts'
 import { linkOf } from '../feeds/statuspage.ts'
+import { faviconOf } from '../templates/page.ts'
 import type { OverallStatus, PageView } from '../types.ts'
 
 export const EMBED_THEMES = ['auto', 'light', 'dark'] as const
@@ -14,13 +16,12 @@ const DOTS: Record<OverallStatus, string> = {
   unknown: '#98a2b3',
 }
 const MOST_INCIDENTS = 3
-const REFRESH_SECONDS = 60
 
 const DARK = 'background:#161b26;color:#f5f5f6'
 const STYLE = [
   "body{margin:0;padding:12px 16px;background:#fff;color:#101828;font:15px/22px system-ui,-apple-system,'Segoe UI',Roboto,sans-serif;overflow-wrap:anywhere}",
   'a{color:inherit}a:focus-visible{outline:2px solid #2e90fa;outline-offset:2px}',
-  '.now{display:flex;align-items:center;gap:10px;font-weight:600}.now a:not(:hover){text-decoration:none}',
+  '.now{display:flex;align-items:center;gap:10px;margin:0;font-size:15px;font-weight:600}.now a:not(:hover){text-decoration:none}',
   '.now::before{content:"";flex:none;width:12px;height:12px;border-radius:50%}',
   ...Object.entries(DOTS).map(([status, colour]) => `.${status}::before{background:${colour}}`),
   'ul{margin:8px 0 0;padding:0 0 0 22px;font-size:14px;line-height:20px}',
@@ -28,7 +29,7 @@ const STYLE = [
   `@media (prefers-color-scheme:dark){.auto{${DARK}}}`,
 ].join('\n')
 
-/** The page in small, for anybody's frame: how things are, and the newest open incidents. It loads itself anew each minute. */
+/** The page in small, for anybody's frame: how things are, and the newest open incidents. It keeps itself up to date. */
 export function embedPage(view: PageView, theme: EmbedTheme): RenderedDocument {
   const { name, overall, publicUrl, openIncidents } = view
   const shown = openIncidents.slice(0, MOST_INCIDENTS)
@@ -38,18 +39,18 @@ export function embedPage(view: PageView, theme: EmbedTheme): RenderedDocument {
     head: (
       <>
         <meta name="robots" content="noindex" />
-        <meta http-equiv="refresh" content={String(REFRESH_SECONDS)} />
+        <link rel="icon" href={faviconOf(view)} />
       </>
     ),
     styles: [STYLE],
-    scripts: [],
+    scripts: [SCRIPT],
     frameAncestors: '*',
     body: (
       <body class={theme}>
-        <main>
-          <div class={`now ${overall.status}`}>
+        <main id="now" data-live>
+          <h1 class={`now ${overall.status}`}>
             <Outside href={publicUrl} text={overall.sentence} />
-          </div>
+          </h1>
           {shown.length > 0 && (
             <ul>
               {shown.map(({ id, title }) => (

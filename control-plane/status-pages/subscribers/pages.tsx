@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { type RenderedDocument, renderDocument } from '../../web/document.tsx'
 import { STYLES } from '../assets.ts'
 import { brandStyle } from '../brand-style.ts'
+import { faviconOf } from '../templates/page.ts'
 import type { PageView } from '../types.ts'
 import { componentsOf, EMPTY_FORM, type Form } from './form.ts'
 
@@ -149,7 +150,12 @@ function page(view: PageView, title: string, content: ComponentChildren): Render
   return renderDocument({
     lang: 'en',
     title,
-    head: <meta name="robots" content="noindex" />,
+    head: (
+      <>
+        <meta name="robots" content="noindex" />
+        <link rel="icon" href={faviconOf(view)} />
+      </>
+    ),
     styles: [STYLES.base + STYLES.forms, brandStyle(view.brandColor), view.customCss ?? ''],
     scripts: [],
     body: (
