@@ -1,5 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { chromium, type Page } from 'playwright-core'
 import { h } from 'preact'
@@ -7,7 +6,9 @@ import t from 'tap'
 import { makeSafe } from '../../control-plane/status-pages/custom-css.ts'
 import { TEMPLATES } from '../../control-plane/status-pages/types.ts'
 import { renderDocument } from '../../control-plane/web/document.tsx'
+import { startApi } from '../support/api-server.ts'
 import { CSS_ATTACKS, poisoned, TEXT_ATTACKS } from '../support/attacks.ts'
+import { AXE, findingsOf } from '../support/axe.ts'
 import { chromiumPath } from '../support/browser.ts'
 import { PICTURES, pictureNames, writePictures } from '../support/page-pictures.ts'
 import { startPageSite } from '../support/page-site.ts'
@@ -31,23 +32,9 @@ const LOOKS: Record<string, Look[]> = {
   ],
 }
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-
 const site = await startPageSite(t)
 const browser = await chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox'] })
 t.teardown(() => browser.close())
-
-type Violation = { id: string; nodes: { html: string; failureSummary: string }[] }
-
-/** What axe has to say about the page as it stands. */
-async function findingsOf(page: Page): Promise<string[]> {
-  const { violations } = (await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')) as {
-    violations: Violation[]
-  }
-  return violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
-  )
-}
 
 const overflowOf = (page: Page) =>
   page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth')
@@ -68,7 +55,7 @@ t.test('every template reads well on phones and desktops, in light and dark, wit
   for (const template of TEMPLATES) {
     for (const [query, looks] of Object.entries(LOOKS)) {
       await page.goto(pageOf(template) + query)
-      await page.evaluate(axe)
+      await page.evaluate(AXE)
       for (const { size, scheme } of looks) {
         await page.setViewportSize(size)
         await page.emulateMedia({ colorScheme: scheme })
@@ -87,7 +74,7 @@ t.test('axe does find what is wrong, such as a customer’s pale letters', async
   const page = await browser.newPage({ viewport: PHONE })
   t.teardown(() => page.close())
   await page.goto(site.show(emptyView({ customCss: '.page .quiet{color:#ccc}' })))
-  await page.evaluate(axe)
+  await page.evaluate(AXE)
   t.match((await findingsOf(page)).join(), /color-contrast/)
 })
 
@@ -119,7 +106,7 @@ t.test('a page on which nothing stands yet reads well too', async t => {
   const { page, complaints } = await openWatchedPage(context, site.origin)
   for (const template of TEMPLATES) {
     await page.goto(site.show(emptyView({ template })))
-    await page.evaluate(axe)
+    await page.evaluate(AXE)
     t.same(await findingsOf(page), [], template)
     t.equal(await overflowOf(page), 0, template)
   }
@@ -235,6 +222,31 @@ t.test('times are the reader’s own, and a day of the bar tells about itself to
     await page.keyboard.press('Escape')
     t.notOk(await page.locator('.tip').isVisible(), template)
   }
+  t.same(complaints, [])
+})
+
+t.test('a page as the control plane serves it behaves like that too', async t => {
+  const api = await startApi(t)
+  const { data } = (await api.call('POST', '/status-pages', { body: { name: 'Acme', slug: 'acme' } })).body
+  const title = TEXT_ATTACKS[1]
+  await api.call('POST', `/status-pages/${data.id}/components`, { body: { name: title, description: title } })
+  const change = { is_published: true, template: 'modern', custom_css: 'body{padding-top:7px}', seo_title: title }
+  t.equal((await api.call('PUT', `/status-pages/${data.id}`, { body: change })).status, 200)
+
+  const context = await browser.newContext({ viewport: PHONE })
+  t.teardown(() => context.close())
+  const { page, complaints } = await openWatchedPage(context, api.origin)
+  await page.goto(`${api.origin}/status/acme`)
+  t.equal(await page.title(), title)
+  t.equal(await page.evaluate('window.hit'), undefined)
+  t.equal(
+    await page.evaluate('getComputedStyle(document.querySelector(".page")).paddingTop'),
+    '7px',
+    'the customer’s CSS',
+  )
+  const icon = await page.request.get(`${api.origin}${await page.locator('link[rel=icon]').getAttribute('href')}`)
+  t.equal(icon.headers()['content-type'], 'image/svg+xml', 'an icon, though none was given')
+  t.match(await icon.text(), '#2563eb', 'in the colour of the brand')
   t.same(complaints, [])
 })
 
