@@ -219,3 +219,17 @@ t.test(
     t.equal(await dropOldDeliveries(db, after(60)), 2)
   },
 )
+
+t.test('a page takes fifty webhooks, and says to everybody that it is full', async t => {
+  const { tools, page } = await createSubscribing(t)
+  const ask = (i: number) =>
+    subscribe(
+      tools,
+      page,
+      { address: { kind: 'webhook', text: `https://hooks.example.com/${i}` }, componentIds: null },
+      new Date(),
+    )
+  for (let i = 0; i < 50; i++) t.equal(await ask(i), 'asked')
+  t.equal(await ask(50), 'full')
+  t.equal(await ask(0), 'full', 'also to who is there already')
+})

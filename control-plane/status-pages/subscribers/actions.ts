@@ -72,7 +72,8 @@ async function ask(tx: Tx, tools: SubscriberTools, page: OwnedPage, wish: Wish, 
   const { kind } = wish.address
   const since = new Date(now.getTime() - OFTEN_MS)
   const counts = await countAsked(tx, { pageId: page.id, kind, addressHash: hash }, since)
-  if (!known && counts.ofPage >= MOST_SUBSCRIBERS[kind]) return 'full'
+  // whoever asks, or it would tell who is subscribed
+  if (counts.ofPage >= MOST_SUBSCRIBERS[kind]) return 'full'
   const isKnown = known !== null && known.confirmedAt !== null && known.pausedAt === null
   const isQuiet = (known && isAskedLately(known.askedAt, now)) || isAskedTooOften(counts.ofAddress)
   if (!known && isQuiet) return 'asked'

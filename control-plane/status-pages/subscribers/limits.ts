@@ -16,4 +16,4 @@ export const isAskedLately = (askedAt: Date, now: Date): boolean => now.getTime(
 export const isAskedTooOften = (asked: number): boolean => asked >= OFTEN
 
 /** Forms that one network may send in a minute, and all together to one page. */
-export const FORMS_PER_MINUTE = { client: 20, page: 120 }
+export const FORMS_PER_MINUTE = { client: 20, page: 60 }
