@@ -8,7 +8,7 @@ import type { PageDocument } from './document.ts'
 import { machineRoutes } from './machine-routes.ts'
 import { createPageReader } from './page-reader.ts'
 import { renderPage } from './render.ts'
-import { createCustomHostOf } from './site.ts'
+import { createCustomHostOf, isSlug } from './site.ts'
 import { addCustomHosts, documentRoute, type PublicPages, pageRoute, sendDocument } from './site-routes.ts'
 import { type SubscriptionContext, subscriptionRoutes } from './subscribers/public-routes.ts'
 import type { ImageKind, LoadedPage, PageView } from './types.ts'
@@ -37,10 +37,19 @@ export function publicPageRoutes(app: App, context: PublicContext): void {
   const pages: PublicPages = { find, customHostOf: createCustomHostOf(context.ownHosts) }
   addCustomHosts(app, pages)
   documentRoute(app, pages, '', pageDocument)
+  slashRoute(app)
   imageRoute(app, pages, 'logo')
   imageRoute(app, pages, 'favicon')
   machineRoutes(app, pages)
   app.register(async scope => subscriptionRoutes(scope as App, { ...context, pages }))
+}
+
+/** People write a slash at the end. */
+function slashRoute(app: App): void {
+  app.get<{ Params: { slug: string } }>('/status/:slug/', async ({ params: { slug } }, reply) => {
+    if (!isSlug(slug)) throw notFound('status page')
+    return reply.redirect(`/status/${slug}`, 308)
+  })
 }
 
 function pageDocument(view: PageView): PageDocument {

@@ -50,6 +50,7 @@ t.test('a page is public once it is published, without a key; unpublished it is 
   })
   t.match(shown.body.toString(), /^<!doctype html>/i)
   t.match(shown.body.toString(), /The status is not known/)
+  t.match(await get(`${path}/`), { status: 308, headers: { location: path } }, 'people write a slash at the end')
   await change({ is_published: false })
   await waitFor(async () => (await get(path)).status === 404)
   for (const slug of ['nowhere', '%00', 'Acme', '..%2facme', 'x'.repeat(100), '%ff']) {
