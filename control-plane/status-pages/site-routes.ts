@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import type { App } from '../web/app.ts'
-import { notFound } from '../web/errors.ts'
+import { ApiError, notFound } from '../web/errors.ts'
 import { encodingFor, isUnchanged, type MadeDocument, type PageDocument } from './document.ts'
 import type { FindPage, ShownPage } from './page-reader.ts'
 import { type CustomHostOf, isSlug, type Site } from './site.ts'
@@ -30,13 +30,29 @@ export function addCustomHosts(app: App, { customHostOf }: PublicPages): void {
 
 /**
  * Declares a route of every public page at both of its places: below `/status/{slug}` and at the root of a custom
- * domain. `path` begins with a slash or is empty, for the page itself. 404 where there is no published page.
+ * domain. `path` begins with a slash or is empty, for the page itself. 404 where there is no published page, unless
+ * `whenHidden` answers that.
  */
-export function pageRoute(app: App, pages: PublicPages, method: HTTPMethods, path: string, answer: Answer): void {
-  const handler = async (request: FastifyRequest, reply: FastifyReply) =>
-    answer(await findPublicPage(pages, request, reply), request, reply)
+export function pageRoute(
+  app: App,
+  pages: PublicPages,
+  method: HTTPMethods,
+  path: string,
+  answer: Answer,
+  whenHidden?: (request: FastifyRequest, reply: FastifyReply) => unknown,
+): void {
+  const handler = async (request: FastifyRequest, reply: FastifyReply) => {
+    const finding = findPublicPage(pages, request, reply)
+    const shown = await (whenHidden ? finding.catch(nullIfHidden) : finding)
+    return shown ? answer(shown, request, reply) : whenHidden?.(request, reply)
+  }
   app.route({ method, url: `/status/:slug${path}`, handler })
   app.route({ method, url: path || '/', constraints: { customHost: true }, handler })
+}
+
+function nullIfHidden(error: unknown): null {
+  if (error instanceof ApiError && error.status === 404) return null
+  throw error
 }
 
 /**

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { type ApiServer, startApi } from '../support/api-server.ts'
 import { startSmtp, type TakenMail } from '../support/smtp.ts'
+import { waitFor } from '../support/wait.ts'
 
 const PUBLIC_URL = 'https://picket.example.com'
 
@@ -90,6 +91,11 @@ t.test('a visitor subscribes, hears of an incident, and ends it with one click',
   const [last] = (await smtp.waitFor(6)).slice(5)
   t.same([last!.to[0], last!.headers.subject], ['ben@example.com', '[Acme & <b>Sons</b>] Investigating: Everything'])
   t.equal(smtp.mails.length, 6, 'who unsubscribed hears nothing more')
+  await server.call('PUT', `/status-pages/${page.id}`, { body: { is_published: false } })
+  const bens = linkIn(last!, 'subscription')
+  await waitFor(async () => (await browse(server, bens)).status === 404, { label: 'the page being unpublished' })
+  t.equal((await browse(server, bens, { 'List-Unsubscribe': 'One-Click' })).status, 200, 'also while it is unpublished')
+  t.same((await server.call('GET', `/status-pages/${page.id}/subscribers`)).body.data, [])
   t.same((await server.call('GET', '/alerts/log')).body.data, [], 'nor does the alert log show who subscribed')
   t.same((await server.call('GET', '/alerts/channels')).body.data, [])
 })

@@ -150,10 +150,10 @@ const ownerOf = (subscriber: StoredSubscriber, secrets: Secrets): LinkOwner => (
   key: (openConfig(subscriber, secrets) as { key: string }).key,
 })
 
-/** Whom a link to manage a subscription belongs to; null where it is nobody's. */
+/** Whom a link to manage a subscription belongs to; null where it is nobody's. `pageId` null: of whatever page. */
 export async function openManageLink(
   tools: SubscriberTools,
-  pageId: string,
+  pageId: string | null,
   { id, token }: { id: string; token: string },
 ): Promise<StoredSubscriber | null> {
   return openLink(tools, pageId, id, owner => isManageToken(owner, token))
@@ -180,7 +180,7 @@ export async function confirmSubscriber(tools: SubscriberTools, pageId: string, 
 
 async function openLink(
   { db, secrets }: SubscriberTools,
-  pageId: string,
+  pageId: string | null,
   id: string,
   isRight: (owner: LinkOwner) => boolean,
 ): Promise<StoredSubscriber | null> {

@@ -4,7 +4,9 @@ import type { CheckLiteral } from '../../channels/types.ts'
 import { now, nowMs } from '../../platform/clock.ts'
 import type { App } from '../../web/app.ts'
 import type { RenderedDocument } from '../../web/document.tsx'
+import { notFound } from '../../web/errors.ts'
 import { createRateLimit } from '../../web/rate-limit.ts'
+import type { ShownPage } from '../page-reader.ts'
 import { documentRoute, type PublicPages, pageRoute, type Query } from '../site-routes.ts'
 import type { PageView } from '../types.ts'
 import {
@@ -94,18 +96,29 @@ function manageRoutes(app: App, context: SubscriptionContext): void {
     return answer(reply, managePage(view, { chosen: subscriber.componentIds, notice: null, problem: null }))
   })
 
-  pageRoute(app, context.pages, 'POST', path, async ({ view }, request, reply) => {
+  const change = async ({ view }: ShownPage, request: FastifyRequest, reply: FastifyReply) => {
     const subscriber = await openManageLink(context, view.id, linkOf(request))
-    const body = bodyOf(request)
-    const form = readForm(body)
-    if (isOneClick(body) || form.action === 'unsubscribe') {
+    if (isEnd(request)) {
       // again is no error: mail programs try twice
       if (subscriber) await removeSubscriber(context.db, view.id, subscriber.id)
       return answer(reply, unsubscribedPage(view))
     }
     if (!subscriber) return answer(reply.code(404), deadLinkPage(view))
-    return saveChoice(context, view, subscriber, form.chosen, reply)
-  })
+    return saveChoice(context, view, subscriber, readForm(bodyOf(request)).chosen, reply)
+  }
+  // what was sent once can be ended also while the page is not published
+  const endOnly = async (request: FastifyRequest, reply: FastifyReply) => {
+    if (!isEnd(request)) throw notFound('status page')
+    const subscriber = await openManageLink(context, null, linkOf(request))
+    if (subscriber) await removeSubscriber(context.db, subscriber.pageId, subscriber.id)
+    return reply.header('content-type', 'text/plain; charset=utf-8').send('You are unsubscribed.')
+  }
+  pageRoute(app, context.pages, 'POST', path, change, endOnly)
+}
+
+function isEnd(request: FastifyRequest): boolean {
+  const body = bodyOf(request)
+  return isOneClick(body) || readForm(body).action === 'unsubscribe'
 }
 
 async function saveChoice(

@@ -34,10 +34,11 @@ export async function projectOfPublished(tx: Tx, pageId: string): Promise<string
   return (await query<{ projectId: string }>(tx, sql, [pageId]))[0]?.projectId ?? null
 }
 
-/** By the id that a link holds, confirmed or not. `id` has to be a valid id. */
-export async function findSubscriber(db: Db, pageId: string, id: string): Promise<StoredSubscriber | null> {
-  const sql = `SELECT ${COLUMNS} FROM page_subscribers WHERE page_id = ? AND id = ?`
-  return (await query<StoredSubscriber>(db, sql, [pageId, id]))[0] ?? null
+/** By the id that a link holds, confirmed or not; `pageId` null: of whatever page. `id` has to be a valid id. */
+export async function findSubscriber(db: Db, pageId: string | null, id: string): Promise<StoredSubscriber | null> {
+  const sql = `SELECT ${COLUMNS} FROM page_subscribers
+    WHERE id = :id AND (CAST(:pageId AS uuid) IS NULL OR page_id = CAST(:pageId AS uuid))`
+  return (await query<StoredSubscriber>(db, sql, { pageId, id }))[0] ?? null
 }
 
 /** Whoever has the address on this page, locked until the transaction ends. */
