@@ -39,21 +39,8 @@ export const SEVERITY_WORDS: Record<Severity, string> = {
 
 export const SEVERITY_SIGNS: Record<Severity, Sign> = { minor: 'd', major: 'x', critical: 'x' }
 
-/** "less than a minute", "42 min", "3 h 5 min", "2 d 4 h" */
-export function spell(seconds: number): string {
-  const minutes = Math.round(seconds / 60)
-  if (minutes < 1) return 'less than a minute'
-  if (minutes < 60) return `${minutes} min`
-  const [hours, days] = [Math.floor(minutes / 60), Math.floor(minutes / 1440)]
-  const two = (large: string, small: number, unit: string) => (small === 0 ? large : `${large} ${small} ${unit}`)
-  return days > 0 ? two(`${days} d`, hours % 24, 'h') : two(`${hours} h`, minutes % 60, 'min')
-}
-
 /** 99.987 as "99.98": cut, never rounded up, so that 100 means that nothing was missed. */
 export function percentText(percent: number): string {
   const cut = Math.floor(percent * 100 + 1e-9) / 100
   return cut === 100 ? '100' : cut.toFixed(2)
 }
-
-/** "3 incidents", "1 incident" */
-export const count = (many: number, one: string, several = `${one}s`) => `${many} ${many === 1 ? one : several}`

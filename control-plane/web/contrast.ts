@@ -1,6 +1,5 @@
-/** What WCAG 2.2 AA asks of texts, and of signs and edges. */
+/** What WCAG 2.2 AA asks of texts. */
 export const TEXT_CONTRAST = 4.5
-export const SIGN_CONTRAST = 3
 
 const STEPS = 100
 

@@ -213,7 +213,11 @@ t.test('times are the reader’s own, and a day of the bar tells about itself to
     await settled(page)
     const box = (await bar.boundingBox())!
     await page.mouse.move(box.x + (box.width * 31.5) / 90, box.y + box.height / 2)
-    t.match(await page.locator('.tip').textContent(), /24 Sept? 2026 Outage 14 min down\s*Website is down/, template)
+    t.match(
+      await page.locator('.tip').textContent(),
+      /24 Sept? 2026 Outage 14 minutes down\s*Website is down/,
+      template,
+    )
     await page.locator('summary:has(> .bar)').first().focus()
     await settled(page)
     await page.keyboard.press('ArrowLeft')

@@ -1,22 +1,8 @@
 import t from 'tap'
 import { daysBack, longDateText, momentText, spanText, toMinute } from '../../../control-plane/status-pages/calendar.ts'
 import { pastBlocks } from '../../../control-plane/status-pages/templates/parts/past-days.ts'
-import { percentText, spell } from '../../../control-plane/status-pages/words.ts'
+import { percentText } from '../../../control-plane/status-pages/words.ts'
 import { NOW, ordinaryView } from '../../support/status-page-view.ts'
-
-t.test('durations are told in the two units that matter', async t => {
-  const told: [number, string][] = [
-    [0, 'less than a minute'],
-    [29, 'less than a minute'],
-    [60, '1 min'],
-    [3_540, '59 min'],
-    [3_600, '1 h'],
-    [5_430, '1 h 31 min'],
-    [86_400, '1 d'],
-    [100_000, '1 d 3 h'],
-  ]
-  for (const [seconds, text] of told) t.equal(spell(seconds), text, `${seconds} s`)
-})
 
 t.test('uptime is cut, never rounded up: 100 means that nothing was missed', async t => {
   const told: [number, string][] = [

@@ -1,5 +1,6 @@
+import { titled } from '../../../channels/wording.ts'
 import type { DayView, ShownStatus } from '../../types.ts'
-import { count, DAY_WORDS, SIGNS, type Sign } from '../../words.ts'
+import { DAY_WORDS, SIGNS, type Sign } from '../../words.ts'
 
 /** Days `from` to `to` (places in the bar, both included) that are told in one line. */
 export type Run = { from: number; to: number; status: ShownStatus }
@@ -36,7 +37,7 @@ const ORDER: readonly ShownStatus[] = ['operational', 'degraded', 'outage', 'mai
 export function barLabel(days: readonly DayView[]): string {
   const counts = ORDER.map(status => [days.filter(day => day.status === status).length, DAY_WORDS[status]] as const)
   const told = counts.filter(([many]) => many > 0).map(([many, word]) => `${many} ${word.toLowerCase()}`)
-  return `The last ${count(days.length, 'day')}: ${told.join(', ')}`
+  return `The last ${days.length} ${titled(days.length, 'day')}: ${told.join(', ')}`
 }
 
 /** Top and height of a day in a bar 40 high. What was worse stands taller, so that colour is not all that tells it. */

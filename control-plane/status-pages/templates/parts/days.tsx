@@ -1,7 +1,8 @@
 import type { ComponentChildren, VNode } from 'preact'
+import { humanDuration } from '../../../events/duration.ts'
 import { dateText, shortDateText } from '../../calendar.ts'
 import type { ComponentView, DayView } from '../../types.ts'
-import { DAY_WORDS, percentText, SIGNS, spell } from '../../words.ts'
+import { DAY_WORDS, percentText, SIGNS } from '../../words.ts'
 import { barLabel, barPaths, notableRuns, type Run } from './day-runs.ts'
 
 type Days = { days: readonly DayView[] }
@@ -74,7 +75,7 @@ function durationsOf(day: DayView, isOneDay: boolean): string {
     [day.maintenanceSeconds, 'maintenance'],
   ] as const
   return told
-    .filter(([seconds]) => seconds > 0)
-    .map(([seconds, word]) => ` ${spell(seconds)} ${word}`)
+    .filter(([seconds]) => seconds >= 1)
+    .map(([seconds, word]) => ` ${humanDuration(seconds * 1000)} ${word}`)
     .join(',')
 }

@@ -1,5 +1,7 @@
+import { titled } from '../../../channels/wording.ts'
+import { humanDuration } from '../../../events/duration.ts'
 import type { IncidentView, UpdateView } from '../../types.ts'
-import { INCIDENT_WORDS, SEVERITY_SIGNS, SEVERITY_WORDS, spell } from '../../words.ts'
+import { INCIDENT_WORDS, SEVERITY_SIGNS, SEVERITY_WORDS } from '../../words.ts'
 import type { Page } from '../page.ts'
 import { Moment } from './moment.tsx'
 import { Sign } from './signs.tsx'
@@ -57,7 +59,7 @@ function PastUpdates({ updates }: { updates: readonly UpdateView[] }) {
       {earlier.length > 0 && (
         <details class="earlier">
           <summary>
-            {earlier.length} earlier {earlier.length === 1 ? 'update' : 'updates'}
+            {earlier.length} earlier {titled(earlier.length, 'update')}
           </summary>
           <Updates updates={earlier} />
         </details>
@@ -88,5 +90,5 @@ const Affected = ({ names }: { names: readonly string[] }) =>
   )
 
 function durationOf({ startedAt, resolvedAt }: IncidentView): string {
-  return resolvedAt === null ? '' : spell((Date.parse(resolvedAt) - Date.parse(startedAt)) / 1000)
+  return resolvedAt === null ? '' : humanDuration(Date.parse(resolvedAt) - Date.parse(startedAt))
 }
