@@ -1,5 +1,5 @@
 import type { Clickhouse } from '../platform/clickhouse.ts'
-import { nowMs, sleep } from '../platform/clock.ts'
+import { inTime, nowMs } from '../platform/clock.ts'
 import type { Db } from '../platform/postgres.ts'
 import { checkedMonitors, countChecks } from './summary-store.ts'
 
@@ -14,19 +14,11 @@ export function createChecksOfDay({ db, clickhouse }: { db: Db; clickhouse: Clic
   const kept = new Map<string, { count: Promise<number | null>; readMs: number }>()
   return async (projectId: string): Promise<number | null> => {
     const known = kept.get(projectId)
-    if (known && nowMs() - known.readMs < KEPT_MS) return inTime(known.count)
+    if (known && nowMs() - known.readMs < KEPT_MS) return inTime(known.count, PATIENCE_MS)
     if (kept.size > MOST_KEPT) kept.clear()
     const ids = await checkedMonitors(db, projectId)
     const count = countChecks(clickhouse, ids).catch(() => null)
     kept.set(projectId, { count, readMs: nowMs() })
-    return inTime(count)
+    return inTime(count, PATIENCE_MS)
   }
-}
-
-async function inTime(count: Promise<number | null>): Promise<number | null> {
-  const patience = new AbortController()
-  const tooLong = sleep(PATIENCE_MS, patience.signal).then(() => null)
-  const answer = await Promise.race([count, tooLong])
-  patience.abort()
-  return answer
 }

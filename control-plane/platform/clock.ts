@@ -19,3 +19,10 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
     signal?.addEventListener('abort', done)
   })
 }
+
+/** What some work answers, or null when it takes longer than `ms`. It rejects as the work does. */
+export async function inTime<T>(work: Promise<T>, ms: number): Promise<T | null> {
+  const patience = new AbortController()
+  const late = sleep(ms, patience.signal).then(() => null)
+  return Promise.race([work, late]).finally(() => patience.abort())
+}

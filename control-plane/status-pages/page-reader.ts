@@ -1,4 +1,4 @@
-import { nowMs, sleep } from '../platform/clock.ts'
+import { inTime, nowMs } from '../platform/clock.ts'
 import { type MadeDocument, makeDocument, type PageDocument } from './document.ts'
 import type { Site } from './site.ts'
 import type { LoadedPage, PageView } from './types.ts'
@@ -125,14 +125,11 @@ function showing(page: LoadedPage, view: PageView): ShownPage {
 
 /** True when the work succeeds within `ms`. */
 async function succeeds(work: Promise<unknown>, ms: number): Promise<boolean> {
-  if (ms <= 0) return false
-  const patience = new AbortController()
-  const late = sleep(ms, patience.signal).then(() => false)
-  const good = work.then(
+  const outcome = work.then(
     () => true,
     () => false,
   )
-  return Promise.race([good, late]).finally(() => patience.abort())
+  return ms > 0 && (await inTime(outcome, ms)) === true
 }
 
 /** Forgets those that were read longest ago, but never the last one. */

@@ -1,5 +1,5 @@
 import type { Clickhouse } from '../platform/clickhouse.ts'
-import { now, nowMs, sleep } from '../platform/clock.ts'
+import { inTime, now, nowMs } from '../platform/clock.ts'
 import type { Db } from '../platform/postgres.ts'
 import { componentsOfPage } from './component-store.ts'
 import { makeSafe } from './custom-css.ts'
@@ -17,7 +17,7 @@ import { groupsOfPage } from './group-store.ts'
 import { imagesOfPage } from './image-store.ts'
 import type { StoredPage } from './records.ts'
 import type { Site } from './site.ts'
-import type { LoadedPage, Medians, PageView } from './types.ts'
+import type { LoadedPage, PageView } from './types.ts'
 import { RECENT_MS, viewOf } from './view.ts'
 
 /** Time itself moves bars and percentages: after this a page is read anew although nothing has changed. */
@@ -39,7 +39,7 @@ export function createViewReader(tools: ViewTools) {
   async function readMedians(ids: string[], from: Date, known: LoadedPage['medians']): Promise<LoadedPage['medians']> {
     const isKnown = known !== null && nowMs() - known.loadedMs < OLDEST_MS && ids.every(id => known.ids.has(id))
     if (isKnown || nowMs() - clickhouseAwayMs < PAUSE_MS) return known
-    const byMonitor = await inTime(mediansByDay(tools.clickhouse, ids, from))
+    const byMonitor = await inTime(mediansByDay(tools.clickhouse, ids, from), PATIENCE_MS).catch(() => null)
     if (byMonitor !== null) return { byMonitor, ids: new Set(ids), loadedMs: nowMs() }
     clickhouseAwayMs = nowMs()
     return known
@@ -89,12 +89,6 @@ export function createViewReader(tools: ViewTools) {
 function safeCss(css: string | null): string | null {
   const made = css === null ? null : makeSafe(css)
   return made !== null && 'css' in made ? made.css : null
-}
-
-async function inTime(reading: Promise<Medians>): Promise<Medians | null> {
-  const patience = new AbortController()
-  const late = sleep(PATIENCE_MS, patience.signal).then(() => null)
-  return Promise.race([reading.catch(() => null), late]).finally(() => patience.abort())
 }
 
 const BYTES_A_DAY = 250
