@@ -1,3 +1,4 @@
+import { groupBy } from '../../shared/group-by.ts'
 import { enqueueDeliveries } from '../deliveries/actions.ts'
 import { type EventRow, monitorOfSubject } from '../events/catalog.ts'
 import { isChange } from '../events/digest.ts'
@@ -47,16 +48,6 @@ async function readAudiences(
     rules: rules.get(monitorOfSubject(subject) ?? '') ?? [],
     subscriptions: subscriptions.get(projectId) ?? [],
   })
-}
-
-function groupBy<T>(rows: T[], keyOf: (row: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>()
-  for (const row of rows) {
-    const group = groups.get(keyOf(row))
-    if (group) group.push(row)
-    else groups.set(keyOf(row), [row])
-  }
-  return groups
 }
 
 function toDelivery(event: EventRow, channelId: string): Tellable {

@@ -1,7 +1,7 @@
+import { groupBy } from '../../shared/group-by.ts'
 import { statusOf, worstOf } from './component-status.ts'
 import { barOf, type Day, daysUntil, uptimeOf } from './days.ts'
 import type { IncidentFact, MaintenanceFact, PageFacts, TimeInStatus } from './facts.ts'
-import { groupsOf } from './groups-of.ts'
 import { byOrder } from './order.ts'
 import { overallOf } from './overall.ts'
 import { imagePathOf, publicUrlOf } from './public-url.ts'
@@ -63,11 +63,11 @@ type Index = {
 
 function indexOf({ times, incidents, maintenance }: PageFacts, now: Date): Index {
   const touches = incidents.flatMap(incident => incident.monitorIds.map(monitorId => ({ monitorId, incident })))
-  const byMonitor = groupsOf(touches, ({ monitorId }) => monitorId)
+  const byMonitor = groupBy(touches, ({ monitorId }) => monitorId)
   const running = maintenance.filter(({ startsAt, endsAt }) => startsAt <= now && endsAt > now)
   return {
     days: daysUntil(now),
-    times: groupsOf(times, ({ monitorId }) => monitorId),
+    times: groupBy(times, ({ monitorId }) => monitorId),
     incidents: new Map([...byMonitor].map(([id, touching]) => [id, touching.map(({ incident }) => incident)])),
     maintained: new Set(running.flatMap(({ monitorIds }) => monitorIds)),
   }
@@ -97,7 +97,7 @@ function laterOf(at: Date, other: string | null): string {
 type Placed = { component: StoredComponent; view: ComponentView }
 
 function sectionsOf({ groups }: PageFacts, components: readonly Placed[]): PageView['sections'] {
-  const inGroup = groupsOf(components, ({ component }) => component.groupId)
+  const inGroup = groupBy(components, ({ component }) => component.groupId)
   const alone = (inGroup.get(null) ?? []).map(({ component, view }) => ({
     id: component.id,
     displayOrder: component.displayOrder,

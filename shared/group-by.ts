@@ -1,5 +1,5 @@
 /** Things by a key of theirs, in their order. */
-export function groupsOf<Key, Thing>(things: readonly Thing[], keyOf: (thing: Thing) => Key): Map<Key, Thing[]> {
+export function groupBy<Key, Thing>(things: readonly Thing[], keyOf: (thing: Thing) => Key): Map<Key, Thing[]> {
   const groups = new Map<Key, Thing[]>()
   for (const thing of things) {
     const group = groups.get(keyOf(thing))
