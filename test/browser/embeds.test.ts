@@ -69,10 +69,10 @@ t.test('what GET /project gives to paste works on another site, and talks to nob
   t.same(await context.cookies(), [])
   t.same(complaints, [])
 
-  for (const path of ['embed', 'embed?theme=dark', 'subscribe']) {
-    await tab.goto(`${origin}/status/acme/${path}`)
+  for (const path of ['', '/embed', '/embed?theme=dark', '/subscribe']) {
+    await tab.goto(`${origin}/status/acme${path}`)
     await tab.evaluate(AXE)
-    t.same(await findingsOf(tab), [], `axe finds nothing on ${path}`)
+    t.same(await findingsOf(tab), [], `axe finds nothing on the page${path}`)
   }
   t.same(complaints, [])
 })
