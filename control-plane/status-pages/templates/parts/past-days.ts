@@ -1,3 +1,4 @@
+import { groupBy } from '../../../../shared/group-by.ts'
 import { dayOf, daysBack } from '../../calendar.ts'
 import type { IncidentView, PageView } from '../../types.ts'
 
@@ -11,11 +12,7 @@ export type PastBlock = { date: string; incidents: IncidentView[] } | { from: st
  * last. Days without any are told together.
  */
 export function pastBlocks({ at, pastIncidents }: Pick<PageView, 'at' | 'pastIncidents'>): PastBlock[] {
-  const byDay = new Map<string, IncidentView[]>()
-  for (const incident of pastIncidents) {
-    const date = dayOf(incident.startedAt)
-    byDay.set(date, [...(byDay.get(date) ?? []), incident])
-  }
+  const byDay = groupBy(pastIncidents, incident => dayOf(incident.startedAt))
   const window = daysBack(at, PAST_DAYS)
   const older = [...byDay.keys()].filter(date => !window.includes(date) && date < (window.at(-1) ?? '')).sort()
   const blocks: PastBlock[] = []
