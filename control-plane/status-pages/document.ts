@@ -76,17 +76,15 @@ export function makeDocument({ contentType, body, headers = {}, maxAgeSeconds = 
 }
 
 /** The encoding that an `Accept-Encoding` header asks for, the smallest first. */
-export function encodingFor(header: string | undefined): Encoding {
-  const accepted = (header ?? '').toLowerCase().split(',').map(acceptedCoding)
-  if (accepted.includes('br')) return 'br'
-  return accepted.includes('gzip') ? 'gzip' : 'identity'
+export function encodingFor(header = ''): Encoding {
+  if (ACCEPTS_BROTLI.test(header)) return 'br'
+  return ACCEPTS_GZIP.test(header) ? 'gzip' : 'identity'
 }
 
-/** `gzip;q=0` is none. */
-function acceptedCoding(part: string): string | null {
-  const [name = '', quality = 'q=1'] = part.split(';').map(text => text.trim())
-  return Number(quality.replace('q=', '')) > 0 ? name : null
-}
+/** `br;q=0` is none. */
+const accepts = (name: string) => new RegExp(`(?:^|,)\\s*${name}\\s*(?:,|$|;(?!\\s*q=0(?:\\.0*)?\\s*(?:,|$)))`, 'i')
+const ACCEPTS_BROTLI = accepts('br')
+const ACCEPTS_GZIP = accepts('gzip')
 
 /** True when an `If-None-Match` header names the document that somebody would get. */
 export function isKnown(header: string | undefined, etag: string): boolean {

@@ -75,6 +75,8 @@ async function createPages(t: Teardown, { api, databaseUrl, clickhouseUrl }: Pic
   })
   const slugs = Array.from({ length: PAGES }, (_, i) => `acme-${i}`)
   for (const slug of slugs) await createPage(api, slug, monitors)
+  // as autovacuum does within a minute
+  await db.raw('ANALYZE')
   return slugs
 }
 
