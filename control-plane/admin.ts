@@ -3,6 +3,7 @@ import { createEgress } from '../shared/egress/index.ts'
 import { ConfigError, list } from '../shared/env.ts'
 import { changePlan } from './accounts/actions.ts'
 import { createAccount } from './accounts/bootstrap/actions.ts'
+import { createOperatorKey, createOperatorProject } from './accounts/operator/actions.ts'
 import { PLANS } from './accounts/plans.ts'
 import { defaultPlan, natsOperator, publicUrl, rdapBootstrapUrl, url } from './config.ts'
 import { refreshBootstrap } from './expiry/actions.ts'
@@ -61,11 +62,27 @@ const COMMANDS: Record<string, Command> = {
     usage: 'bootstrap --email <email> [--name <name>]  creates an account, prints it with its admin API key as JSON',
     async run(db, args) {
       const { email, name = null } = options(args, ['email'], ['name'])
-      if (!/^[^@\s]+@[^@\s]+$/.test(email!)) throw new UsageError(`"${email}" is not an e-mail address`)
+      assertEmail(email!)
       const [plan, origin] = [defaultPlan(process.env), publicUrl(process.env)]
       return JSON.stringify(
         await db.transaction(tx => createAccount(tx, { email: email!, name, plan, publicUrl: origin })),
       )
+    },
+  },
+  'operator create': {
+    usage: `operator create --email <email>           makes the project that sees the fleet and hears of its troubles, prints it
+    with its admin API key as JSON; again it names the project that is there`,
+    async run(db, args) {
+      const { email } = options(args, ['email'])
+      assertEmail(email!)
+      return JSON.stringify(await createOperatorProject(db, { email: email!, publicUrl: publicUrl(process.env) }))
+    },
+  },
+  'operator key': {
+    usage: 'operator key                              prints another admin API key of the operator project',
+    async run(db, args) {
+      if (args.length > 0) throw new UsageError('operator key takes nothing')
+      return createOperatorKey(db)
     },
   },
   'plan set': {
@@ -101,6 +118,10 @@ const OFFLINE: Record<string, Omit<Command, 'run'> & { run(args: string[]): stri
       return serverConfiguration(operator, options(args, ['dir']).dir!)
     },
   },
+}
+
+function assertEmail(email: string): void {
+  if (!/^[^@\s]+@[^@\s]+$/.test(email)) throw new UsageError(`"${email}" is not an e-mail address`)
 }
 
 function only(args: string[], sentence: string): string {

@@ -135,6 +135,12 @@ t.test('npm run admin makes an account, a token for a probe, and changes a plan'
   ]
   await Promise.all(answers.map(async ([args, answer]) => t.match(await run(...args), answer, args.join(' '))))
   const organizationId = made.lines[0]?.organization_id
+  t.match(await run('operator', 'create', '--email', 'operator@example.com'), {
+    code: 0,
+    lines: [{ api_key: /^svc_/, claim_url: null }],
+  })
+  t.match(await run('operator', 'create', '--email', 'b@example.com'), { code: 0, lines: [{ api_key: null }] })
+  t.match(await run('operator', 'key'), { code: 0, lines: [{ text: /^svc_/ }] })
   t.match(await run('plan', 'set', organizationId, 'pro'), { code: 0, lines: [{ text: /has plan pro now/ }] })
   t.match(await run('plan', 'set', organizationId, 'gold'), { code: 1, lines: [{ text: /the plans are free, pro/ }] })
   t.match(await run('plan', 'set', 'nobody', 'pro'), { code: 1, lines: [{ text: 'organization not found' }] })

@@ -11,6 +11,7 @@ import * as relay from './0009-relay.ts'
 import * as silences from './0010-silences.ts'
 import * as reminders from './0011-reminders.ts'
 import * as probeCredentials from './0013-probe-credentials.ts'
+import * as operator from './0014-operator.ts'
 
 /** In order. A migration that has landed is never edited; the next one mends it. */
 const MIGRATIONS = {
@@ -26,6 +27,7 @@ const MIGRATIONS = {
   '0010-silences': silences,
   '0011-reminders': reminders,
   '0013-probe-credentials': probeCredentials,
+  '0014-operator': operator,
 }
 
 /**
