@@ -1,5 +1,6 @@
 import type { Log } from '../../shared/log.ts'
 import { RESULTS_STREAM } from '../../shared/subjects.ts'
+import { latestRevision } from '../monitors/store.ts'
 import { newId } from '../platform/ids.ts'
 import { startLoop } from '../platform/loop.ts'
 import type { Metrics } from '../platform/metrics.ts'
@@ -10,15 +11,7 @@ import { LEASE_MS, type ReaderTools } from './actions.ts'
 import { createMeters } from './meters.ts'
 import { type PartitionReader, startReader } from './reader.ts'
 import { partitionsToTake } from './share.ts'
-import {
-  changedSince,
-  holdingsOf,
-  latestRevision,
-  partitionsOf,
-  releasePartitions,
-  renewLeases,
-  takePartitions,
-} from './store.ts'
+import { changedSince, holdingsOf, partitionsOf, releasePartitions, renewLeases, takePartitions } from './store.ts'
 
 /** With the lease: what a process that died had is read by another one within 10 s. */
 const OWNERSHIP_INTERVAL_MS = 1_500

@@ -8,6 +8,7 @@ import { benchDeliveries } from './deliveries.ts'
 import { benchEndToEnd } from './end-to-end.ts'
 import { benchHeartbeats } from './heartbeats.ts'
 import { benchIngest } from './ingest.ts'
+import { benchMonitorsList } from './monitors-list.ts'
 import { benchPingFigures } from './ping.ts'
 import { benchBlackHoles, benchProbeFigures } from './probe.ts'
 import { benchRegex } from './regex.ts'
@@ -24,6 +25,7 @@ const PARTS: Record<string, (t: Teardown, engines: Engines) => Promise<Figure[]>
   alerting: benchAlerting,
   deliveries: benchDeliveries,
   heartbeats: benchHeartbeats,
+  'monitors-list': benchMonitorsList,
 }
 
 const asked = process.argv.slice(2)
