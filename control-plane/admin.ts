@@ -5,7 +5,12 @@ import { changePlan } from './accounts/actions.ts'
 import { createAccount } from './accounts/bootstrap/actions.ts'
 import { createOperatorKey, createOperatorProject } from './accounts/operator/actions.ts'
 import { PLANS } from './accounts/plans.ts'
-import { defaultPlan, natsOperator, publicUrl, rdapBootstrapUrl, url } from './config.ts'
+import { createCanaries, removeCanaries } from './canaries/actions.ts'
+import { PURPOSE as CANARIES } from './canaries/address.ts'
+import { lineOf } from './canaries/line.ts'
+import { DEFAULT_SCHEDULE, scheduleProblem } from './canaries/schedule.ts'
+import { canariesWithLast } from './canaries/store.ts'
+import { defaultPlan, natsOperator, publicUrl, rdapBootstrapUrl, secretKey, url } from './config.ts'
 import { refreshBootstrap } from './expiry/actions.ts'
 import { createProbeToken, revokeProbe, revokeProbeToken } from './fleet/enrolment-actions.ts'
 import { type ListedProbe, listProbes } from './fleet/enrolment-store.ts'
@@ -13,6 +18,8 @@ import { migrate } from './migrations/postgres/index.ts'
 import { now } from './platform/clock.ts'
 import { newOperatorSeed, serverConfiguration } from './platform/nats-operator.ts'
 import { type Db, withPostgres } from './platform/postgres.ts'
+import { createSecrets } from './platform/secrets.ts'
+import { createSigner } from './platform/signer.ts'
 
 /** The operator's command line. Prints what was made on standard output, or one sentence on standard error. */
 type Command = { usage: string; run(db: Db, args: string[]): Promise<string> }
@@ -85,6 +92,40 @@ const COMMANDS: Record<string, Command> = {
       return createOperatorKey(db)
     },
   },
+  'canaries create': {
+    usage: `canaries create [--url <origin>]          makes a target that fails on purpose for each region with probes, to measure
+    [--every <seconds>] [--for <seconds>]    how fast that is told; again it changes them, and adds regions that are new`,
+    async run(db, args) {
+      const { url: origin = publicUrl(process.env), ...times } = options(args, [], ['url', 'every', 'for'])
+      const schedule = {
+        everySeconds: Number(times.every ?? DEFAULT_SCHEDULE.everySeconds),
+        forSeconds: Number(times.for ?? DEFAULT_SCHEDULE.forSeconds),
+      }
+      const problem = scheduleProblem(schedule)
+      if (problem !== null) throw new UsageError(problem)
+      const key = secretKey(process.env)
+      const { checkLiteral } = createEgress({ allow: list(process.env, 'EGRESS_ALLOW') })
+      const sealed = { secrets: createSecrets(key), sign: createSigner(key, CANARIES) }
+      const tools = { db, ...sealed, checkLiteral, publicUrl: publicUrl(process.env) }
+      await createCanaries(tools, { ...schedule, origin: origin.replace(/\/+$/, '') }, now())
+      return listCanaries(db)
+    },
+  },
+  'canaries list': {
+    usage: 'canaries list                             prints region, monitor, status, next and last planned failure',
+    async run(db, args) {
+      if (args.length > 0) throw new UsageError('canaries list takes nothing')
+      return listCanaries(db)
+    },
+  },
+  'canaries remove': {
+    usage: 'canaries remove                           deletes them; what was measured stays',
+    async run(db, args) {
+      if (args.length > 0) throw new UsageError('canaries remove takes nothing')
+      const wereThere = await removeCanaries(db, publicUrl(process.env), now())
+      return wereThere ? 'the canaries are removed' : 'there are no canaries'
+    },
+  },
   'plan set': {
     usage: `plan set <organization> <plan>             changes a plan: ${PLANS.join(', ')}`,
     async run(db, args) {
@@ -118,6 +159,11 @@ const OFFLINE: Record<string, Omit<Command, 'run'> & { run(args: string[]): stri
       return serverConfiguration(operator, options(args, ['dir']).dir!)
     },
   },
+}
+
+async function listCanaries(db: Db): Promise<string> {
+  const at = now()
+  return (await canariesWithLast(db)).map(canary => lineOf(canary, at)).join('\n')
 }
 
 function assertEmail(email: string): void {

@@ -12,6 +12,7 @@ import * as silences from './0010-silences.ts'
 import * as reminders from './0011-reminders.ts'
 import * as probeCredentials from './0013-probe-credentials.ts'
 import * as operator from './0014-operator.ts'
+import * as canaries from './0015-canaries.ts'
 
 /** In order. A migration that has landed is never edited; the next one mends it. */
 const MIGRATIONS = {
@@ -28,6 +29,7 @@ const MIGRATIONS = {
   '0011-reminders': reminders,
   '0013-probe-credentials': probeCredentials,
   '0014-operator': operator,
+  '0015-canaries': canaries,
 }
 
 /**
