@@ -14,6 +14,9 @@ import { startRecorder } from './analytics/recorder.ts'
 import { analyticsRoutes } from './analytics/routes.ts'
 import { summaryRoutes } from './analytics/summary-routes.ts'
 import { startHourlyWorker } from './analytics/worker.ts'
+import { PURPOSE as CANARIES } from './canaries/address.ts'
+import { canaryRoutes } from './canaries/routes.ts'
+import { startCanaryWorker } from './canaries/worker.ts'
 import type { Role } from './config.ts'
 import { relayRoutes } from './deliveries/relay-routes.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
@@ -21,6 +24,7 @@ import { startDeliveryWorker } from './deliveries/worker.ts'
 import { storeCertificates } from './expiry/actions.ts'
 import { startExpiryWorker } from './expiry/worker.ts'
 import { fleetRoutes } from './fleet/routes.ts'
+import { fleetViewRoutes } from './fleet/view-routes.ts'
 import { startFleet } from './fleet/worker.ts'
 import { pingRoutes } from './heartbeats/routes.ts'
 import { startListening, startOverdueWorker, startPingTokenWorker } from './heartbeats/worker.ts'
@@ -31,6 +35,7 @@ import { startMaintenanceWorker } from './maintenance/worker.ts'
 import { parentRoutes } from './monitors/parent-routes.ts'
 import { monitorRoutes } from './monitors/routes.ts'
 import { now } from './platform/clock.ts'
+import { createSigner } from './platform/signer.ts'
 import { startVerdict } from './results/worker.ts'
 import { imageRoutes } from './screenshots/image-routes.ts'
 import { startScreenshotRecorder } from './screenshots/recorder.ts'
@@ -70,6 +75,7 @@ export function apiRoutes(app: App, handles: Handles): void {
   parentRoutes(app, { db, review: lookSoon })
   screenshotRoutes(app, { db, nats, publicUrl, sign })
   fleetRoutes(app, { db, nats, secrets, checkLiteral, testsPerMinute })
+  fleetViewRoutes(app, { db })
   incidentRoutes(app, { db, publicUrl })
   incidentUpdateRoutes(app, { db, publicUrl })
   maintenanceRoutes(app, { db, review: lookSoon })
@@ -79,10 +85,12 @@ export function apiRoutes(app: App, handles: Handles): void {
 }
 
 /** What the role `api` serves outside /api/v1. */
-export function publicRoutes(app: App, { db, config, objects, sign }: Handles): void {
-  const { publicUrl, pingsPerMinute } = config
+export function publicRoutes(app: App, { db, config, secrets, objects, sign }: Handles): void {
+  const { publicUrl, pingsPerMinute, secretKey } = config
   pingRoutes(app, { db, publicUrl, pingsPerMinute })
   imageRoutes(app, { db, objects, sign })
+  const canaries = { db, secrets, sign: createSigner(secretKey, CANARIES) }
+  app.register(async scope => canaryRoutes(scope as App, canaries))
 }
 
 /** What each role runs beside the HTTP server; `api` also the routes above. */
@@ -101,6 +109,7 @@ export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)
     startReminderWorker,
     startMaintenanceWorker,
     startSilences,
+    startCanaryWorker,
   ],
 }
 

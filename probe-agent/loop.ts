@@ -46,8 +46,8 @@ export type Loop = {
   clockLearned: () => void
   /** Starts nothing more; resolves when the last check has ended. */
   drain: () => Promise<void>
-  /** `loopLagMs`: how long the event loop was held at most since the last call */
-  load: () => { running: number; waiting: number; loopLagMs: number }
+  /** At most since the last call: `loopLagMs`, how long the event loop was held; `startDelayMs`, how late a slot started. */
+  load: () => { running: number; waiting: number; loopLagMs: number; startDelayMs: number }
 }
 
 /** Starts between which answers are read, so that a burst does not spoil the timings of what already runs. */
@@ -68,6 +68,7 @@ export function createLoop(parts: LoopParts): Loop {
   let epoch = 0
   let isDraining = false
   let knowsTime = false
+  let startDelayMs = 0
   let whenIdle = () => {}
   let timer: NodeJS.Timeout | undefined
   lag.enable()
@@ -120,6 +121,7 @@ export function createLoop(parts: LoopParts): Loop {
     const chain = watch.chain ?? chainOf(watch, watch.dueMs, Trigger.SLOT, '')
     watch.chain = chain
     watch.lastScheduledMs = chain.scheduledAtMs
+    if (chain.outcomes.length === 0) startDelayMs = Math.max(startDelayMs, (clock.nowMs() ?? 0) - chain.scheduledAtMs)
     const { scheduledAtMs, trigger } = chain
     const runId = chain.outcomes.length === 0 ? chain.runId : ''
     const occasion = { scheduledAtMs, trigger, runId, attempt: chain.outcomes.length + 1 }
@@ -238,7 +240,10 @@ export function createLoop(parts: LoopParts): Loop {
     load() {
       const loopLagMs = Math.max(0, Math.round(lag.max / 1e6) - LAG_RESOLUTION_MS)
       lag.reset()
-      return { running: places.taken(), waiting: queue.countDue(clock.nowMs() ?? 0), loopLagMs }
+      const waiting = queue.countDue(clock.nowMs() ?? 0)
+      const load = { running: places.taken(), waiting, loopLagMs, startDelayMs: Math.round(startDelayMs) }
+      startDelayMs = 0
+      return load
     },
   }
 }

@@ -21,6 +21,7 @@ export type Post = {
   /** Uses other credentials from now on. */
   renew: (natsCredentials: string) => void
   spoolBytes: () => number
+  spoolResults: () => number
   droppedResults: () => number
   /** Resolves when every result is stored by JetStream or on disk. */
   close: () => Promise<void>
@@ -52,6 +53,7 @@ export function openPost(config: ProbeConfig, first: Welcome, log: Log): Post {
     use: welcome => use(accessOf(welcome)),
     renew: credentials => use({ ...access, credentials }),
     spoolBytes: spool.bytes,
+    spoolResults: spool.waiting,
     droppedResults: spool.dropped,
     async close() {
       await publisher.close()

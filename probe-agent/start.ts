@@ -100,10 +100,14 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
   }
 
   function load(): Omit<Heartbeat, 'seq'> {
+    const fleetMs = clock.nowMs()
     return {
       ...(work?.load() ?? { running: 0, waiting: 0, loopLagMs: 0 }),
       spoolBytes: post?.spoolBytes() ?? 0,
+      spoolResults: post?.spoolResults() ?? 0,
       droppedResults: post?.droppedResults() ?? 0,
+      runningLimit: config.maxConcurrentChecks,
+      clockOffsetMs: fleetMs === null ? undefined : Math.round(machine.believedMs() - fleetMs),
       connectivityOk: selfTest.isOnline(),
     }
   }

@@ -37,7 +37,7 @@ export type Work = {
   clockLearned: () => void
   /** what the probe has, for its hello */
   has: () => Pick<Hello, 'lastRevision' | 'lastEpoch'>
-  load: () => Pick<Heartbeat, 'running' | 'waiting' | 'loopLagMs'>
+  load: () => Pick<Heartbeat, 'running' | 'waiting' | 'loopLagMs' | 'startDelayMs'>
   /** Starts nothing more; resolves when the last check has ended. */
   drain: () => Promise<void>
 }

@@ -32,6 +32,10 @@ export function planOf(book: Book, region: string): RegionPlan {
   return plan
 }
 
+/** Of each region, how many monitors are to be checked and how many of them no live probe can check. */
+export const countsOf = ({ plans }: Book) =>
+  [...plans].map(([region, { placed, orphans }]) => ({ region, monitors: placed.size, unassigned: orphans.size }))
+
 /** Takes in a new or changed monitor; names the probes that have to hear of it. */
 export function enterMonitor(book: Book, entry: Entry): Mark[] {
   const before = enter(book.roster, entry)

@@ -91,6 +91,24 @@ export async function saveRegionEpoch(tx: Tx, region: string, probeIds: string[]
   )
 }
 
+export type RegionCounts = { region: string; monitors: number; unassigned: number }
+
+/** Writes down what changed of these. Every fleet process counts the same, so each may write. */
+export async function recordCounts(db: Db, counts: RegionCounts[]): Promise<void> {
+  await execute(
+    db,
+    `INSERT INTO region_epochs (region, epoch, probe_ids, updated_at, monitors, unassigned)
+     SELECT region, 0, '{}', now(), monitors, unassigned
+     FROM jsonb_to_recordset(?::jsonb) AS c (region text, monitors integer, unassigned integer)
+     WHERE NOT EXISTS (SELECT FROM region_epochs e
+                       WHERE e.region = c.region AND e.monitors = c.monitors AND e.unassigned = c.unassigned)
+       AND (c.monitors > 0 OR EXISTS (SELECT FROM region_epochs e WHERE e.region = c.region))
+     ORDER BY region
+     ON CONFLICT (region) DO UPDATE SET monitors = EXCLUDED.monitors, unassigned = EXCLUDED.unassigned`,
+    [JSON.stringify(counts)],
+  )
+}
+
 /** What the verdict has stored of some monitors: the state of one region, null where it has none of that region. */
 export async function storedStates(db: Db, region: string, monitorIds: string[]): Promise<StoredStates> {
   const rows = await query<{ id: string; regionState: string | null }>(

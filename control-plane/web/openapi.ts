@@ -23,6 +23,7 @@ const TAGS = [
   ['Incidents', 'Outages, opened and resolved with the verdict'],
   ['Alerts', 'Channels, the rules that link them to monitors, and the log of every delivery'],
   ['Analytics', 'Latency percentiles by the hour, time in each status'],
+  ['Operator', 'The fleet; for keys of the operator project'],
 ] as const
 
 /** The bar names the library behind the page and asks for another document's address: nothing that a reader needs. */
