@@ -13,6 +13,7 @@ import { startNats, type TestNats } from './nats.ts'
 import { type Program, startProgram } from './processes.ts'
 import type { Teardown } from './teardown.ts'
 
+const LOOPBACK = '127.0.0.0/8,::1/128'
 const ADMIN = fileURLToPath(new URL('../../dist/admin.js', import.meta.url))
 
 export type PicketOptions = {
@@ -46,6 +47,24 @@ export type Picket = {
   restartControlPlane(): Promise<void>
 }
 
+/** What a control plane is told beside its engines: a key of its own, this machine open to checks, no limits. */
+export const householdEnv = () => ({
+  SECRET_KEY: randomBytes(32).toString('base64'),
+  EGRESS_ALLOW: LOOPBACK,
+  LOG_LEVEL: 'info',
+  DEFAULT_PLAN: 'business',
+  RATE_LIMIT_PER_MINUTE: '1000000',
+})
+
+/** What a probe is told beside where the fleet is and who it is. */
+export const PROBE_ENV = { EGRESS_ALLOW: LOOPBACK, LOG_LEVEL: 'info', CHROMIUM_PATH: 'off' }
+
+/** The operator's command line; resolves to what it printed. */
+export async function runAdmin(env: Record<string, string>, args: string[]): Promise<string> {
+  const options = { env: { PATH: process.env.PATH, ...env } }
+  return (await promisify(execFile)(process.execPath, [ADMIN, ...args], options)).stdout.trim()
+}
+
 /**
  * A whole Picket for a flow test: its own NATS, PostgreSQL and ClickHouse databases, and the control plane and probes
  * from `dist` (run `npm run build`; `npm test` does) as processes. Resolves when every probe is connected; all of it is
@@ -63,17 +82,10 @@ export async function startPicket(t: Teardown, options: PicketOptions = {}): Pro
     NATS_URL: nats.url,
     NATS_OPERATOR_SEED: natsOperatorSeed,
     CLICKHOUSE_URL: clickhouse.url,
-    SECRET_KEY: randomBytes(32).toString('base64'),
-    EGRESS_ALLOW: '127.0.0.0/8,::1/128',
-    LOG_LEVEL: 'info',
-    DEFAULT_PLAN: 'business',
-    RATE_LIMIT_PER_MINUTE: '1000000',
+    ...householdEnv(),
     ...options.env,
   }
-  const admin = async (...args: string[]) => {
-    const env = { PATH: process.env.PATH, ...common }
-    return (await promisify(execFile)(process.execPath, [ADMIN, ...args], { env })).stdout.trim()
-  }
+  const admin = (...args: string[]) => runAdmin(common, args)
   const runControlPlane = async (env: Record<string, string>) => {
     const program = startProgram(t, { program: 'dist/control-plane.js', env: { ...common, ...env } })
     return { program, ready: await program.untilEvent('ready', 30_000) }
@@ -102,9 +114,9 @@ export async function startPicket(t: Teardown, options: PicketOptions = {}): Pro
         PROBE_TOKEN: token,
         PROBE_NAME: `${region}-${probes.length + 1}`,
         DATA_DIR: dataDir,
+        ...PROBE_ENV,
         EGRESS_ALLOW: common.EGRESS_ALLOW,
         LOG_LEVEL: common.LOG_LEVEL,
-        CHROMIUM_PATH: 'off',
         ...options.probeEnv,
         ...env,
       },
