@@ -56,6 +56,8 @@ export async function beginReading(
   if (start.position < partition.position) {
     tools.log.warn({ partition: owned.id, ...stream, stored: partition.position }, 'the stream was made anew')
   }
+  const { position } = start
+  tools.log.info({ event: 'reading', partition: owned.id, epoch: owned.epoch, position }, 'a partition is read on')
   const memory: Memory = new Map()
   for (const stored of await watchesOfPartition(tools.db, owned.id)) {
     takeUp(memory, stored.id, stored, { lookedForVersion: stored.configVersion, isDiscarded: false, nowMs: null })
