@@ -6,7 +6,7 @@ import { type Judged, measureOutages } from './measure-actions.ts'
 import { type CanaryMeters, canaryMeters } from './meters.ts'
 import { allCanaries, pruneCanaries } from './store.ts'
 
-const EVERY_MS = 10_000
+const EVERY_MS = 5_000
 const KEPT_MS = 30 * 24 * 3_600_000
 
 /** Measures each planned failure once it is settled. Any number of processes may look: each failure is told by one. */
