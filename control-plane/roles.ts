@@ -28,6 +28,7 @@ import { fleetViewRoutes } from './fleet/view-routes.ts'
 import { startFleet } from './fleet/worker.ts'
 import { pingRoutes } from './heartbeats/routes.ts'
 import { startListening, startOverdueWorker, startPingTokenWorker } from './heartbeats/worker.ts'
+import { startFleetWatchWorker } from './incidents/fleet-watch-worker.ts'
 import { incidentRoutes } from './incidents/routes.ts'
 import { incidentUpdateRoutes } from './incidents/update-routes.ts'
 import { maintenanceRoutes } from './maintenance/routes.ts'
@@ -107,6 +108,7 @@ export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)
     startOverdue,
     startPingTokenWorker,
     startReminderWorker,
+    startFleetWatch,
     startMaintenanceWorker,
     startSilences,
     startCanaryWorker,
@@ -125,6 +127,10 @@ async function startFleetServer(handles: Handles): Promise<Part> {
   const own = { databaseUrl, processName, host, port: grpcPort, tls: grpcTls, natsUrl: probeNatsUrl }
   const fleet = await startFleet({ ...handles, ...own })
   return { stop: fleet.stop, grpcPort: fleet.port }
+}
+
+function startFleetWatch(handles: Handles): Part {
+  return startFleetWatchWorker({ ...handles, publicUrl: handles.config.publicUrl })
 }
 
 function startDigests(handles: Handles): Part {

@@ -38,17 +38,22 @@ export function storedRegions(db: Db, regions: readonly string[]): Promise<Store
   return query(
     db,
     `SELECT r.region, COALESCE(e.epoch, 0) AS epoch, COALESCE(e.monitors, 0) AS monitors,
-       COALESCE(e.unassigned, 0) AS unassigned, live.probes AS live_probes, live.lag_ms AS worst_loop_lag_ms,
+       COALESCE(e.unassigned, 0) AS unassigned, live.probes AS live_probes,
+       seen.drained AS drained_probes, live.lag_ms AS worst_loop_lag_ms,
        CASE WHEN live.probes > 0 THEN NULL WHEN cardinality(e.probe_ids) > 0 THEN seen.last_at ELSE e.updated_at END
          AS no_live_probe_since,
-       seen.last_at AS last_heartbeat_at
+       seen.last_at AS last_heartbeat_at, now() AS read_at
      FROM unnest(CAST(:regions AS text[])) WITH ORDINALITY AS r (region, place)
      LEFT JOIN region_epochs e ON e.region = r.region
      CROSS JOIN LATERAL (
        SELECT count(*)::integer AS probes, max((p.health->>'loop_lag_ms')::float8) AS lag_ms
        FROM probes p WHERE p.region = r.region AND ${IS_LIVE}
      ) live
-     CROSS JOIN LATERAL (SELECT max(p.last_seen_at) AS last_at FROM probes p WHERE p.region = r.region) seen
+     CROSS JOIN LATERAL (
+       SELECT max(p.last_seen_at) AS last_at,
+         count(*) FILTER (WHERE p.drained_until > now() AND p.connected_to IS NOT NULL)::integer AS drained
+       FROM probes p WHERE p.region = r.region
+     ) seen
      ORDER BY r.place`,
     { regions: [...regions] },
   )

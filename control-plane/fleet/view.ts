@@ -30,10 +30,14 @@ export type StoredRegion = {
   monitors: number
   unassigned: number
   live_probes: number
+  /** connected, and without work for disagreeing often */
+  drained_probes: number
   worst_loop_lag_ms: number | null
   /** null: there is one, or nobody ever wanted one */
   no_live_probe_since: Date | null
   last_heartbeat_at: Date | null
+  /** the database's time */
+  read_at: Date
 }
 
 const Count = nullable(Type.Integer())
@@ -76,6 +80,7 @@ export const Probe = Type.Object({
 export const Region = Type.Object({
   region: enumOf(REGIONS),
   live_probes: Type.Integer(),
+  drained_probes: Type.Integer({ description: 'connected, and without work for disagreeing often' }),
   no_live_probe_since: nullable(Timestamp),
   last_heartbeat_at: nullable(Timestamp),
   epoch: Type.Integer({ description: 'of the live set' }),
@@ -116,7 +121,7 @@ export function presentProbe(row: StoredProbe): Type.Static<typeof Probe> {
 }
 
 export function presentRegion(row: StoredRegion): Type.Static<typeof Region> {
-  const { monitors, unassigned, region, ...shown } = row
+  const { monitors, unassigned, region, read_at: _, ...shown } = row
   return {
     region: region as Type.Static<typeof Region>['region'],
     ...shown,
