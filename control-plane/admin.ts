@@ -9,7 +9,7 @@ import { createCanaries, removeCanaries } from './canaries/actions.ts'
 import { PURPOSE as CANARIES } from './canaries/address.ts'
 import { lineOf } from './canaries/line.ts'
 import { DEFAULT_SCHEDULE, scheduleProblem } from './canaries/schedule.ts'
-import { canariesWithLast } from './canaries/store.ts'
+import { allCanaries } from './canaries/store.ts'
 import { defaultPlan, natsOperator, publicUrl, rdapBootstrapUrl, secretKey, url } from './config.ts'
 import { refreshBootstrap } from './expiry/actions.ts'
 import { createProbeToken, revokeProbe, revokeProbeToken } from './fleet/enrolment-actions.ts'
@@ -163,7 +163,7 @@ const OFFLINE: Record<string, Omit<Command, 'run'> & { run(args: string[]): stri
 
 async function listCanaries(db: Db): Promise<string> {
   const at = now()
-  return (await canariesWithLast(db)).map(canary => lineOf(canary, at)).join('\n')
+  return (await allCanaries(db)).map(canary => lineOf(canary, at)).join('\n')
 }
 
 function assertEmail(email: string): void {

@@ -34,15 +34,27 @@ export async function storeChannel(tx: Tx, channelId: string | null): Promise<vo
   await execute(tx, 'UPDATE canary_project SET channel_id = ?', [channelId])
 }
 
-export type Canary = Schedule & { monitorId: string; measuredSince: Date; isPaused: boolean }
+export type Canary = Schedule & {
+  monitorId: string
+  measuredSince: Date
+  isPaused: boolean
+  status: MonitorStatus | null
+  /** of the last failure of its region that was measured; null: none */
+  lastStartedAt: Date | null
+  lastOutcome: Outcome | null
+}
 
 /** Those whose monitor is not deleted, in the order of regions. */
 export function allCanaries(db: Db): Promise<Canary[]> {
   return query(
     db,
     `SELECT c.region, c.every_seconds AS "everySeconds", c.for_seconds AS "forSeconds", c.monitor_id AS "monitorId",
-       c.measured_since AS "measuredSince", m.is_paused AS "isPaused"
-     FROM canaries c JOIN monitors m ON m.id = c.monitor_id WHERE m.deleted_at IS NULL ORDER BY c.region`,
+       c.measured_since AS "measuredSince", m.is_paused AS "isPaused", m.status, last.started_at AS "lastStartedAt",
+       last.outcome AS "lastOutcome"
+     FROM canaries c JOIN monitors m ON m.id = c.monitor_id
+     LEFT JOIN LATERAL (SELECT started_at, outcome FROM canary_outages o WHERE o.region = c.region
+                        ORDER BY started_at DESC LIMIT 1) last ON true
+     WHERE m.deleted_at IS NULL ORDER BY c.region`,
   )
 }
 
@@ -61,22 +73,6 @@ export async function storeCanary(tx: Tx, schedule: Schedule, monitorId: string,
 }
 
 export const deleteCanaries = (tx: Tx) => execute(tx, 'DELETE FROM canaries')
-
-export type Shown = Canary & { status: MonitorStatus | null; lastStartedAt: Date | null; lastOutcome: Outcome | null }
-
-/** The canaries with what came of each one's last failure. */
-export function canariesWithLast(db: Db): Promise<Shown[]> {
-  return query(
-    db,
-    `SELECT c.region, c.every_seconds AS "everySeconds", c.for_seconds AS "forSeconds", c.monitor_id AS "monitorId",
-       c.measured_since AS "measuredSince", m.is_paused AS "isPaused", m.status, last.started_at AS "lastStartedAt",
-       last.outcome AS "lastOutcome"
-     FROM canaries c JOIN monitors m ON m.id = c.monitor_id
-     LEFT JOIN LATERAL (SELECT started_at, outcome FROM canary_outages o WHERE o.region = c.region
-                        ORDER BY started_at DESC LIMIT 1) last ON true
-     WHERE m.deleted_at IS NULL ORDER BY c.region`,
-  )
-}
 
 export type SealedChannel = { id: string; projectId: string; signingSecret: Buffer | null }
 
@@ -99,16 +95,6 @@ export async function insertAlert(db: Db, alert: { deliveryId: string; monitorId
      ON CONFLICT (delivery_id) DO NOTHING`,
     alert,
   )
-}
-
-/** When the last failure of a region that has been measured began. */
-export async function lastMeasured(db: Db, region: Region): Promise<Date | null> {
-  const [row] = await query<{ at: Date | null }>(
-    db,
-    'SELECT max(started_at) AS at FROM canary_outages WHERE region = ?',
-    [region],
-  )
-  return row?.at ?? null
 }
 
 /** What is known of a canary about one failure. */

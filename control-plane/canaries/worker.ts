@@ -4,7 +4,7 @@ import type { Db } from '../platform/postgres.ts'
 import { OUTCOMES } from './measure.ts'
 import { type Judged, measureOutages } from './measure-actions.ts'
 import { type CanaryMeters, canaryMeters } from './meters.ts'
-import { allCanaries, pruneCanaries } from './store.ts'
+import { allCanaries, type Canary, pruneCanaries } from './store.ts'
 
 const EVERY_MS = 5_000
 const KEPT_MS = 30 * 24 * 3_600_000
@@ -13,17 +13,17 @@ const KEPT_MS = 30 * 24 * 3_600_000
 export function startCanaryWorker({ db, ...tools }: LoopTools & { db: Db }): Loop {
   const meters = canaryMeters(tools.metrics)
   return startLoop('canaries', EVERY_MS, tools, async () => {
-    await showAll(db, meters)
-    for (const judged of await measureOutages(db, now())) tell(judged, meters, tools)
-    await pruneCanaries(db, new Date(nowMs() - KEPT_MS))
+    const canaries = await allCanaries(db)
+    for (const canary of canaries) show(canary, meters)
+    const judged = await measureOutages(db, canaries, now())
+    for (const one of judged) tell(one, meters, tools)
+    if (judged.length > 0) await pruneCanaries(db, new Date(nowMs() - KEPT_MS))
   })
 }
 
 /** A counter that is first seen at 1 has not grown for Prometheus, so all of them are there from the start. */
-async function showAll(db: Db, { outages }: CanaryMeters): Promise<void> {
-  for (const { region } of await allCanaries(db)) {
-    for (const outcome of OUTCOMES) outages.inc({ region, outcome }, 0)
-  }
+function show({ region }: Canary, { outages }: CanaryMeters): void {
+  for (const outcome of OUTCOMES) outages.inc({ region, outcome }, 0)
 }
 
 function tell({ region, outcome, stages, startedAt }: Judged, meters: CanaryMeters, { log }: LoopTools): void {
