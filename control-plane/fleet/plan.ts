@@ -84,6 +84,12 @@ export function changeProbes(plan: RegionPlan, epoch: number, probes: readonly L
   return moves
 }
 
+/** True when the plan counts on a probe, and on exactly what it can do. */
+export function isPlanned(plan: RegionPlan, probe: LiveProbe): boolean {
+  const known = plan.probes.find(({ id }) => id === probe.id)
+  return isSame(known, seedOf(probe))
+}
+
 /** The monitors of one probe. */
 export const ownedBy = (plan: RegionPlan, probeId: string): ReadonlySet<string> => plan.owned.get(probeId) ?? new Set()
 

@@ -45,7 +45,8 @@ export function probesSeen(db: Db, region: string | null): Promise<ProbeSeen[]> 
     `SELECT p.id, p.region, EXTRACT(EPOCH FROM now() - p.last_seen_at)::float8 * 1000 AS "silentMs",
        EXTRACT(EPOCH FROM now() - p.connected_at)::float8 * 1000 AS "steadyMs",
        p.connected_to IS NOT NULL AS "isConnected", p.connected_at = p.created_at AS "isNew",
-       p.is_draining AS "isDraining", COALESCE(p.revoked_at, t.revoked_at) IS NOT NULL AS "isRevoked"
+       p.is_draining AS "isDraining", COALESCE(p.revoked_at, t.revoked_at) IS NOT NULL AS "isRevoked",
+       COALESCE(p.drained_until > now(), false) AS "isDrained", p.capabilities
      FROM probes p JOIN probe_tokens t ON t.id = p.token_id LEFT JOIN region_epochs e ON e.region = p.region
      WHERE (:region::text IS NULL OR p.region = :region)
        AND (p.last_seen_at > now() - interval '1 hour' OR p.id = ANY (e.probe_ids))`,
@@ -111,6 +112,7 @@ export async function recordCounts(db: Db, counts: RegionCounts[]): Promise<void
 
 /** What the verdict has stored of some monitors: the state of one region, null where it has none of that region. */
 export async function storedStates(db: Db, region: string, monitorIds: string[]): Promise<StoredStates> {
+  if (monitorIds.length === 0) return new Map()
   const rows = await query<{ id: string; regionState: string | null }>(
     db,
     `SELECT monitor_id AS id,

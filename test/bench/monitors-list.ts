@@ -110,7 +110,7 @@ async function askSteadily({ url, key, pages }: Asked): Promise<{ times: number[
   const beganMs = performance.now()
   while (asked.length < PER_SECOND * SECONDS) {
     const dueMs = beganMs + (asked.length * 1_000) / PER_SECOND
-    if (performance.now() < dueMs) await pause(Math.max(1, dueMs - performance.now()))
+    while (performance.now() < dueMs) await pause(Math.max(1, dueMs - performance.now()))
     const page = pages > 1 ? `?page=${1 + Math.floor(Math.random() * pages)}` : ''
     asked.push(answerMs(`${url}${page}`, { agent, headers }, dueMs))
   }

@@ -6,6 +6,7 @@ import { benchAlerting } from './alerting.ts'
 import { benchHttps } from './check-cpu.ts'
 import { benchDeliveries } from './deliveries.ts'
 import { benchEndToEnd } from './end-to-end.ts'
+import { benchFleet } from './fleet.ts'
 import { benchHeartbeats } from './heartbeats.ts'
 import { benchIngest } from './ingest.ts'
 import { benchMonitorsList } from './monitors-list.ts'
@@ -26,6 +27,7 @@ const PARTS: Record<string, (t: Teardown, engines: Engines) => Promise<Figure[]>
   deliveries: benchDeliveries,
   heartbeats: benchHeartbeats,
   'monitors-list': benchMonitorsList,
+  fleet: benchFleet,
 }
 
 const asked = process.argv.slice(2)

@@ -2,6 +2,7 @@ import t from 'tap'
 import {
   changeProbes,
   createPlan,
+  isPlanned,
   type LiveProbe,
   ownedBy,
   ownerOf,
@@ -105,4 +106,12 @@ t.test('a monitor that is taken out is nobody’s', async t => {
   t.equal(remove(plan, id!), owner)
   t.notOk(ownedBy(plan, owner).has(id!))
   t.equal(remove(plan, id!), null)
+})
+
+t.test('the plan counts on a live probe as long as it can do the same', async t => {
+  const plan = planned([named('a'), named('b', ['http'])])
+  t.ok(isPlanned(plan, named('a', ['dns', 'http'])))
+  t.notOk(isPlanned(plan, named('a', ['http'])), 'it cannot do something any more')
+  t.notOk(isPlanned(plan, named('b')), 'it can do something new')
+  t.notOk(isPlanned(plan, named('c')), 'it is not live')
 })
