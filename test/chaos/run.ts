@@ -1,0 +1,51 @@
+/**
+ * `npm run chaos [-- --seed N --minutes M --faults N]`: breaks a Picket of many processes at random and checks what it
+ * has stored and told (README, "Faults"). The same seed makes the same plan. Exits with 1 when a check fails.
+ */
+import { parseArgs } from 'node:util'
+import { build } from '../../deploy/local/build.mjs'
+import { type Report, runChaos } from './chaos.ts'
+import { FAULT_KINDS } from './plan.ts'
+import { LONG, SHORT } from './scales.ts'
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string' },
+    minutes: { type: 'string' },
+    faults: { type: 'string' },
+    short: { type: 'boolean' },
+  },
+})
+
+function numberOf(name: 'seed' | 'minutes' | 'faults', fallback: number): number {
+  const value = Number(values[name] ?? fallback)
+  if (Number.isFinite(value) && value >= 0) return value
+  console.error(`--${name} is "${values[name]}"; it has to be a number`)
+  process.exit(1)
+}
+
+const base = values.short ? SHORT : LONG
+const seed = numberOf('seed', Date.now() % 1_000_000)
+const minutes = numberOf('minutes', base.minutes)
+const faults = numberOf('faults', Math.max(base.faults, Math.round((base.faults * minutes) / base.minutes)))
+
+function show({ dir, faults, checks, figures }: Report): boolean {
+  console.log(`\nseed ${seed}, ${minutes} minutes, ${faults.length} faults`)
+  for (const kind of FAULT_KINDS) console.log(`  ${faults.filter(fault => fault.kind === kind).length} ${kind}`)
+  for (const [what, figure] of Object.entries(figures)) console.log(`  ${figure.toLocaleString('en')} ${what}`)
+  for (const { sentence, against } of checks) {
+    console.log(`${against.length === 0 ? 'true ' : 'FALSE'} ${sentence}`)
+    for (const one of against.slice(0, 20)) console.log(`        ${one}`)
+  }
+  const isGood = checks.every(({ against }) => against.length === 0)
+  if (!isGood)
+    console.log(
+      `the data is kept in ${dir}; the same plan again: npm run chaos -- --seed ${seed} --minutes ${minutes} --faults ${faults.length}`,
+    )
+  return isGood
+}
+
+await build()
+console.log(`seed ${seed}`)
+const report = await runChaos({ seed, scale: { ...base, minutes, faults }, say: line => console.log(line) })
+process.exit(show(report) ? 0 : 1)
