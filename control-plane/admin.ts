@@ -12,6 +12,7 @@ import { DEFAULT_SCHEDULE, scheduleProblem } from './canaries/schedule.ts'
 import { allCanaries } from './canaries/store.ts'
 import { defaultPlan, natsOperator, publicUrl, rdapBootstrapUrl, secretKey, url } from './config.ts'
 import { refreshBootstrap } from './expiry/actions.ts'
+import { undrainProbe } from './fleet/drain-actions.ts'
 import { createProbeToken, revokeProbe, revokeProbeToken } from './fleet/enrolment-actions.ts'
 import { type ListedProbe, listProbes } from './fleet/enrolment-store.ts'
 import { migrate } from './migrations/postgres/index.ts'
@@ -51,8 +52,12 @@ const COMMANDS: Record<string, Command> = {
     async run(db, args) {
       if (args.length > 0) throw new UsageError('probe list takes nothing')
       const probes = await listProbes(db)
-      const line = ({ id, region, name, lastSeenAt, isRevoked }: ListedProbe) =>
-        [id, region, name, lastSeenAt.toISOString(), ...(isRevoked ? ['revoked'] : [])].join('\t')
+      const line = ({ id, region, name, lastSeenAt, isRevoked, isDrained }: ListedProbe) =>
+        [
+          ...[id, region, name, lastSeenAt.toISOString()],
+          ...(isRevoked ? ['revoked'] : []),
+          ...(isDrained ? ['drained'] : []),
+        ].join('\t')
       return probes.map(line).join('\n')
     },
   },
@@ -63,6 +68,15 @@ const COMMANDS: Record<string, Command> = {
       const id = only(args, 'probe revoke takes the id of a probe')
       await revokeProbe(db, id)
       return `probe ${id} is revoked`
+    },
+  },
+  'probe undrain': {
+    usage:
+      'probe undrain <id>                        gives work again to a probe that was drained for disagreeing often',
+    async run(db, args) {
+      const id = only(args, 'probe undrain takes the id of a probe')
+      await undrainProbe(db, id)
+      return `probe ${id} gets work again`
     },
   },
   bootstrap: {

@@ -50,6 +50,29 @@ export function troublesOfRegions(regions: readonly RegionSeen[], watchedMs: num
   return { troubles, wells }
 }
 
+/** A probe that gets no work for disagreeing with others. */
+export type DrainedSeen = { id: string; name: string; region: string; reason: string; drainedUntil: Date }
+
+const PROBE = 'probe:'
+
+/** Drained probes; well is every other one that `open` subjects tell of. */
+export function troublesOfProbes(drained: readonly DrainedSeen[], open: readonly string[], now: Date): Troubles {
+  const troubles = drained.map(({ id, name, region, reason, drainedUntil }) => ({
+    subject: `${PROBE}${id}`,
+    title: `Probe ${name} of ${region} is drained: it ${reason}`,
+    severity: 'minor' as const,
+    message:
+      `It contradicted the other probes about many monitors, so others of ${region} check them. It is tried again at ` +
+      `${drainedUntil.toISOString()}, or after: npm run admin -- probe undrain ${id}`,
+    startedAt: now,
+  }))
+  const subjects = new Set(troubles.map(({ subject }) => subject))
+  const wells = open
+    .filter(subject => subject.startsWith(PROBE) && !subjects.has(subject))
+    .map(subject => ({ subject, message: 'It is drained no more.' }))
+  return { troubles, wells }
+}
+
 function troubleOf(subject: string, { region, monitors }: RegionSeen, startedAt: Date): Trouble {
   return {
     subject,

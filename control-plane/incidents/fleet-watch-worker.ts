@@ -1,4 +1,5 @@
 import type { Log } from '../../shared/log.ts'
+import { pruneDisagreements } from '../fleet/drain-store.ts'
 import { monotonicMs, now } from '../platform/clock.ts'
 import { type Loop, type LoopTools, startLoop } from '../platform/loop.ts'
 import type { Metrics } from '../platform/metrics.ts'
@@ -11,8 +12,9 @@ const EVERY_MS = 5_000
 const GAP_MS = 30_000
 
 /**
- * Tells the operator of the fleet's troubles: an incident of the operator project, the log, and a gauge. Any number of
- * processes may watch. Without an operator project only the log and the gauge tell it.
+ * Drains probes that disagree often, and tells the operator of the fleet's troubles: an incident of the operator
+ * project, the log, and gauges. Any number of processes may watch. Without an operator project only the log and the
+ * gauges tell it.
  */
 export function startFleetWatchWorker(context: LoopTools & { db: Db; publicUrl: string }): Loop {
   const { db, publicUrl } = context
@@ -23,6 +25,7 @@ export function startFleetWatchWorker(context: LoopTools & { db: Db; publicUrl: 
   return startLoop('fleet_watch', EVERY_MS, context, async () => {
     const startedMs = monotonicMs()
     if (startedMs - lastMs > GAP_MS) sinceMs = startedMs
+    await pruneDisagreements(db)
     const seen = await lookAtFleet(db, publicUrl, startedMs - sinceMs, now())
     lastMs = monotonicMs()
     show(seen.regions)

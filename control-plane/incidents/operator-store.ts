@@ -3,6 +3,12 @@ import { query, type Tx } from '../platform/postgres.ts'
 /** Whoever looks at the fleet and tells the operator does it alone, until the transaction ends. */
 export const lockTroubles = (tx: Tx) => tx.raw('SELECT pg_advisory_xact_lock(7026006)')
 
+/** What the operator has open incidents about. */
+export async function openSubjects(tx: Tx): Promise<string[]> {
+  const rows = await query<{ subject: string }>(tx, 'SELECT subject FROM operator_incidents')
+  return rows.map(({ subject }) => subject)
+}
+
 /** Takes subjects that have no open incident; answers those that are this transaction's to open. */
 export async function takeSubjects(
   tx: Tx,

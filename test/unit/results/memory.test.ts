@@ -96,7 +96,7 @@ t.test('A probe whose failures another one contradicts hears that its region doe
   countResult(memory, newHarvest(), id, opinion, at(2) + 50)
   const harvest = newHarvest()
   countResult(memory, harvest, id, { ...check(2, false), attempt: 2 }, at(2) + 1_000)
-  t.equal(harvest.disagreements, 1)
+  t.equal(harvest.disagreements.length, 1)
   t.same(harvest.regionStates, [{ monitorId: id, region: 'us-east', state: 'ok' }])
 })
 
