@@ -14,8 +14,7 @@ import type { Sign } from '../platform/signer.ts'
 import { deleteMonitor, leaveUnchecked } from '../verdict/actions.ts'
 import type { Caller } from '../web/auth.ts'
 import { receiverUrl, targetUrl } from './address.ts'
-import { INTERVAL_SECONDS } from './measure.ts'
-import type { Schedule } from './schedule.ts'
+import { INTERVAL_SECONDS, type Schedule } from './schedule.ts'
 import {
   allCanaries,
   deleteCanaries,

@@ -1,7 +1,5 @@
 import type { Status } from '../verdict/types.ts'
-import type { Outage } from './schedule.ts'
-
-export const INTERVAL_SECONDS = 30
+import { INTERVAL_SECONDS, type Outage } from './schedule.ts'
 
 /** An alert that comes later than this after what it tells is late: two intervals, and time for re-checks and sending. */
 const LATE_AFTER_SECONDS = 2 * INTERVAL_SECONDS + 30

@@ -3,6 +3,9 @@ import { REGIONS, type Region } from '../../shared/check.ts'
 /** When the canary of a region fails on purpose: by the clock alone, so that every process that is asked says the same. */
 export type Schedule = { region: Region; everySeconds: number; forSeconds: number }
 
+/** Of the canaries' checks. */
+export const INTERVAL_SECONDS = 30
+
 export const DEFAULT_SCHEDULE = { everySeconds: 1_800, forSeconds: 180 }
 
 /** One planned failure. */
@@ -19,6 +22,7 @@ const SETTLED_AFTER_MS = 7 * 60_000
 const SHORTEST_SECONDS = 10
 const LONGEST_SECONDS = 600
 const DAY_SECONDS = 86_400
+const GOLDEN = (Math.sqrt(5) - 1) / 2
 
 /** Why this cannot be a schedule, or null. There has to be time to recover. */
 export function scheduleProblem({ everySeconds, forSeconds }: Omit<Schedule, 'region'>): string | null {
@@ -31,21 +35,39 @@ export function scheduleProblem({ everySeconds, forSeconds }: Omit<Schedule, 're
   return `planned failures are from ${2 * forSeconds} (twice as long as each lasts) to ${DAY_SECONDS} seconds apart`
 }
 
-/** The failure that goes on, or else the last one that did. Regions take turns within the period. */
+/** The failure that goes on, or else the last one that did. */
 export function latestOutage(schedule: Schedule, now: Date): Outage {
-  const everyMs = schedule.everySeconds * 1_000
-  const phaseMs = (REGIONS.indexOf(schedule.region) / REGIONS.length) * everyMs
-  const startMs = Math.floor((now.getTime() - phaseMs) / everyMs) * everyMs + phaseMs
+  const turn = latestTurn(schedule, now)
+  const startMs = startMsOf(schedule, turn)
   const endMs = startMs + schedule.forSeconds * 1_000
-  const settledMs = Math.min(endMs + SETTLED_AFTER_MS, startMs + everyMs)
+  const settledMs = Math.min(endMs + SETTLED_AFTER_MS, startMsOf(schedule, turn + 1))
   return { startedAt: new Date(startMs), endedAt: new Date(endMs), settledAt: new Date(settledMs) }
 }
 
 export const isFailing = (schedule: Schedule, now: Date): boolean => now < latestOutage(schedule, now).endedAt
 
 /** When the next failure begins. */
-export function nextStart(schedule: Schedule, now: Date): Date {
-  return new Date(latestOutage(schedule, now).startedAt.getTime() + schedule.everySeconds * 1_000)
+export const nextStart = (schedule: Schedule, now: Date): Date =>
+  new Date(startMsOf(schedule, latestTurn(schedule, now) + 1))
+
+function latestTurn(schedule: Schedule, now: Date): number {
+  const turn = Math.floor((now.getTime() - phaseMsOf(schedule)) / (schedule.everySeconds * 1_000))
+  return startMsOf(schedule, turn) <= now.getTime() ? turn : turn - 1
+}
+
+/** Regions take turns within the period. */
+const phaseMsOf = ({ region, everySeconds }: Schedule) =>
+  Math.floor((REGIONS.indexOf(region) / REGIONS.length) * everySeconds * 1_000)
+
+/**
+ * Checks come at the same second of each interval for ever. So that a failure meets them at every distance in turn, each
+ * begins a little later than the period says: steps of the golden ratio fill an interval evenly, whatever its number.
+ */
+function startMsOf(schedule: Schedule, turn: number): number {
+  const { everySeconds, forSeconds } = schedule
+  const roomMs = Math.min(INTERVAL_SECONDS, (everySeconds - forSeconds) / 2) * 1_000
+  const delayMs = Math.floor(((turn * GOLDEN) % 1) * roomMs)
+  return turn * everySeconds * 1_000 + phaseMsOf(schedule) + delayMs
 }
 
 /** The failures that began after `after` and are settled, oldest first. */

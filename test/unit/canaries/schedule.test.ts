@@ -17,41 +17,63 @@ const schedule = (region: Schedule['region'], everySeconds = 1_800, forSeconds =
   forSeconds,
 })
 const at = (time: string) => new Date(`2026-11-21T${time}Z`)
-const timeOf = (date: Date) => date.toISOString().slice(11, 19)
+const minuteOf = (date: Date) => date.toISOString().slice(11, 16)
+
+/** the failure of us-east that begins within half a minute after 10 o'clock */
+const ten = latestOutage(schedule('us-east'), at('10:01:00'))
+const after = (date: Date, ms: number) => new Date(date.getTime() + ms)
 
 t.test('a canary fails for three minutes in every thirty, by the clock alone', async t => {
-  const rows: [string, boolean][] = [
-    ['09:59:59.999', false],
-    ['10:00:00.000', true],
-    ['10:02:59.999', true],
-    ['10:03:00.000', false],
-    ['10:29:59.999', false],
-    ['10:30:00.000', true],
+  const rows: [Date, boolean][] = [
+    [at('09:59:59.999'), false],
+    [after(ten.startedAt, -1), false],
+    [ten.startedAt, true],
+    [after(ten.startedAt, 179_999), true],
+    [after(ten.startedAt, 180_000), false],
+    [at('10:29:59.999'), false],
+    [at('10:31:00'), true],
   ]
-  for (const [time, expected] of rows) t.equal(isFailing(schedule('us-east'), at(time)), expected, time)
-  t.equal(timeOf(nextStart(schedule('us-east'), at('10:00:00'))), '10:30:00')
-  t.equal(timeOf(nextStart(schedule('us-east'), at('10:29:59'))), '10:30:00')
+  for (const [time, expected] of rows) t.equal(isFailing(schedule('us-east'), time), expected, time.toISOString())
+  t.same(nextStart(schedule('us-east'), at('09:59:59')), ten.startedAt)
+  t.equal(minuteOf(nextStart(schedule('us-east'), ten.startedAt)), '10:30')
 })
 
 t.test('regions take turns, so that no two fail together while there is room', async t => {
-  const starts = REGIONS.map(region => timeOf(latestOutage(schedule(region), at('10:29:00')).startedAt))
-  t.same(starts, ['10:00:00', '10:05:00', '10:10:00', '10:15:00', '10:20:00', '10:25:00'])
+  const starts = REGIONS.map(region => minuteOf(latestOutage(schedule(region), at('10:29:00')).startedAt))
+  t.same(starts, ['10:00', '10:05', '10:10', '10:15', '10:20', '10:25'])
+})
+
+t.test('failures meet the interval of the checks at every distance', async t => {
+  for (const [everySeconds, forSeconds, room] of [
+    [1_800, 180, 30],
+    [1_830, 180, 30],
+    [86_400, 600, 30],
+    [60, 20, 20],
+  ] as const) {
+    const mine = schedule('us-east', everySeconds, forSeconds)
+    const starts: Date[] = [nextStart(mine, at('10:00:00'))]
+    while (starts.length < 60) starts.push(nextStart(mine, starts.at(-1)!))
+    const delays = starts.map(start => (start.getTime() / 1_000) % everySeconds).sort((a, b) => a - b)
+    t.ok(delays[0]! >= 0 && delays.at(-1)! < room)
+    const gaps = [...delays, room].map((delay, i) => delay - (delays[i - 1] ?? 0))
+    t.ok(Math.max(...gaps) < (2.7 * room) / 60, `every ${everySeconds} s the widest gap is ${Math.max(...gaps)} s`)
+    t.ok(starts.every((start, i) => i === 0 || +start - +starts[i - 1]! > forSeconds * 1_000))
+  }
 })
 
 t.test('a failure is settled seven minutes after its end, and before the next one in any case', async t => {
-  const settled = (everySeconds: number) =>
-    timeOf(latestOutage(schedule('us-east', everySeconds), at('10:00:00')).settledAt)
-  t.equal(settled(1_800), '10:10:00')
-  t.equal(settled(360), '10:06:00')
+  t.same(ten.settledAt, after(ten.endedAt, 420_000))
+  const often = latestOutage(schedule('us-east', 360), at('10:01:00'))
+  t.same(often.settledAt, nextStart(schedule('us-east', 360), at('10:01:00')))
 })
 
 t.test('what is settled is listed once it is, oldest first, and nothing from before', async t => {
-  const list = (after: string, now: string) =>
-    settledOutages(schedule('us-east'), at(after), at(now)).map(({ startedAt }) => timeOf(startedAt))
-  t.same(list('08:59:00', '10:40:00'), ['09:00:00', '09:30:00', '10:00:00', '10:30:00'])
-  t.same(list('08:59:00', '10:39:59'), ['09:00:00', '09:30:00', '10:00:00'])
-  t.same(list('10:00:00', '10:40:00'), ['10:30:00'], 'the one at that very moment was before')
-  t.same(list('10:10:00', '10:29:00'), [])
+  const list = (from: Date, now: Date) =>
+    settledOutages(schedule('us-east'), from, now).map(({ startedAt }) => minuteOf(startedAt))
+  t.same(list(at('08:59:00'), ten.settledAt), ['09:00', '09:30', '10:00'])
+  t.same(list(at('08:59:00'), after(ten.settledAt, -1)), ['09:00', '09:30'])
+  t.same(list(ten.startedAt, at('10:41:00')), ['10:30'], 'the one of that very moment was before')
+  t.same(list(at('10:10:00'), at('10:29:00')), [])
 })
 
 t.test('a schedule leaves time to see a failure and to recover', async t => {
