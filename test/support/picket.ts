@@ -5,7 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { createAccount } from '../../control-plane/accounts/bootstrap/actions.ts'
+import { defaultPlan, publicUrl } from '../../control-plane/config.ts'
+import { createProbeToken } from '../../control-plane/fleet/enrolment-actions.ts'
 import { newOperatorSeed, operatorOf } from '../../control-plane/platform/nats-operator.ts'
+import { type Db, withPostgres } from '../../control-plane/platform/postgres.ts'
 import { type Api, createApi } from './api.ts'
 import { createClickhouseDatabase } from './clickhouse.ts'
 import { createDatabase } from './database.ts'
@@ -91,14 +95,19 @@ export async function startPicket(t: Teardown, options: PicketOptions = {}): Pro
     return { program, ready: await program.untilEvent('ready', 30_000) }
   }
 
-  const account = JSON.parse(await admin('bootstrap', '--email', 'owner@example.com'))
+  // as the operator's command line does, without its seconds of starting
+  const onDatabase = <T>(work: (db: Db) => Promise<T>) => withPostgres(common.DATABASE_URL, work)
+  const registration = { name: null, plan: defaultPlan(common), publicUrl: publicUrl(common) }
+  const account = await onDatabase(db =>
+    db.transaction(tx => createAccount(tx, { email: 'owner@example.com', ...registration })),
+  )
   const { program: controlPlane, ready } = await runControlPlane({ PORT: '0', GRPC_PORT: '0' })
   const ports = { PORT: String(ready.http_port), GRPC_PORT: String(ready.grpc_port) }
   const origin = `http://127.0.0.1:${ready.http_port}`
 
   const tokens = new Map<string, Promise<string>>()
   const tokenOf = (region: string) => {
-    const token = tokens.get(region) ?? admin('probe-token', 'create', '--region', region, '--reusable')
+    const token = tokens.get(region) ?? onDatabase(db => createProbeToken(db, region, { isReusable: true }))
     tokens.set(region, token)
     return token
   }
