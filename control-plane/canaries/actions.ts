@@ -17,6 +17,7 @@ import { receiverUrl, targetUrl } from './address.ts'
 import { INTERVAL_SECONDS, type Schedule } from './schedule.ts'
 import {
   allCanaries,
+  type Canary,
   deleteCanaries,
   findCanaryProject,
   insertCanaryProject,
@@ -31,23 +32,18 @@ export type CanaryTools = Omit<MonitorTools, 'leaveUnchecked'> & { sign: Sign }
 export type Wanted = Omit<Schedule, 'region'> & { origin: string }
 
 /**
- * A canary for every region that has probes, all told through one signed webhook; again it brings those that are there
- * to what is wanted and adds what is missing. Ordinary monitors in a project of their own, so that nothing on their way
- * is special. Throws an Error with a sentence when there is no operator project or no probe, 400 for an origin that
- * may not be reached.
+ * A canary for every region that has probes, all told through one signed webhook; again it changes what is there to what
+ * is wanted, adds what is missing and deletes those of regions without probes. Ordinary monitors in a project of their
+ * own, so that nothing on their way is special. Throws an Error with a sentence when there is no operator project or no
+ * probe, 400 for an origin that may not be reached.
  */
 export async function createCanaries(tools: CanaryTools, wanted: Wanted, now: Date): Promise<void> {
   await tools.db.transaction(async tx => {
-    await lockCanaries(tx)
     const inside = { ...tools, db: tx, leaveUnchecked }
+    const existing = await lockAll(tx)
     const regions = await regionsWithProbes(tx)
     const { channelId, ...caller } = await openProject(tx, now)
-    const existing = await allCanaries(tx)
-    await lockMonitors(
-      tx,
-      existing.map(({ monitorId }) => monitorId),
-    )
-    for (const region of REGIONS.filter(one => regions.has(one) || existing.some(canary => canary.region === one))) {
+    for (const region of regions) {
       const schedule = { ...wanted, region }
       const found = existing.find(canary => canary.region === region)
       const url = targetUrl(wanted.origin, schedule, tools.sign)
@@ -59,32 +55,47 @@ export async function createCanaries(tools: CanaryTools, wanted: Wanted, now: Da
     const channel = await createReceiver(inside, caller, channelId, wanted.origin, now)
     await storeChannel(tx, channel.id)
     await linkAll(tx, caller.projectId, channel.id, now)
+    await deleteOthers(inside, caller.projectId, existing, regions, now)
   })
 }
 
 /** Deletes the canaries and their channel. What was measured stays. False when there are none. */
 export async function removeCanaries(db: Db, publicUrl: string, now: Date): Promise<boolean> {
   return await db.transaction(async tx => {
-    await lockCanaries(tx)
+    const canaries = await lockAll(tx)
     const project = await findCanaryProject(tx)
-    const canaries = await allCanaries(tx)
-    await lockMonitors(
-      tx,
-      canaries.map(({ monitorId }) => monitorId),
-    )
-    for (const { monitorId } of canaries) {
-      await deleteMonitor({ db: tx, publicUrl }, project!.projectId, monitorId, now)
-    }
-    await deleteCanaries(tx)
-    if (project?.channelId) await deleteChannel(tx, project.projectId, project.channelId)
+    if (project === null) return false
+    await deleteOthers({ db: tx, publicUrl }, project.projectId, canaries, [], now)
+    if (project.channelId !== null) await deleteChannel(tx, project.projectId, project.channelId)
     return canaries.length > 0
   })
 }
 
-async function regionsWithProbes(db: Db): Promise<Set<string>> {
-  const probes = await listProbes(db)
-  const regions = new Set(probes.filter(({ isRevoked }) => !isRevoked).map(({ region }) => region))
-  if (regions.size === 0) throw new Error('no probe is enrolled yet; a canary is made for each region that has probes')
+/** The canaries, locked with their monitors until the transaction ends. */
+async function lockAll(tx: Tx): Promise<Canary[]> {
+  await lockCanaries(tx)
+  const canaries = await allCanaries(tx)
+  await lockMonitors(
+    tx,
+    canaries.map(({ monitorId }) => monitorId),
+  )
+  return canaries
+}
+
+type Inside = { db: Tx; publicUrl: string }
+
+async function deleteOthers(inside: Inside, projectId: string, canaries: Canary[], kept: Region[], now: Date) {
+  for (const { monitorId } of canaries.filter(({ region }) => !kept.includes(region))) {
+    await deleteMonitor(inside, projectId, monitorId, now)
+  }
+  await deleteCanaries(inside.db, kept)
+}
+
+async function regionsWithProbes(db: Db): Promise<Region[]> {
+  const probes = (await listProbes(db)).filter(({ isRevoked }) => !isRevoked)
+  const regions = REGIONS.filter(region => probes.some(probe => probe.region === region))
+  if (regions.length === 0)
+    throw new Error('no probe is enrolled yet; a canary is made for each region that has probes')
   return regions
 }
 

@@ -72,7 +72,9 @@ export async function storeCanary(tx: Tx, schedule: Schedule, monitorId: string,
   )
 }
 
-export const deleteCanaries = (tx: Tx) => execute(tx, 'DELETE FROM canaries')
+/** Deletes those of all other regions; their monitors are the caller's. */
+export const deleteCanaries = (tx: Tx, kept: Region[]) =>
+  execute(tx, 'DELETE FROM canaries WHERE region <> ALL (CAST(? AS text[]))', [kept])
 
 export type SealedChannel = { id: string; projectId: string; signingSecret: Buffer | null }
 

@@ -3,7 +3,7 @@ import { createCanaries, removeCanaries } from '../../control-plane/canaries/act
 import { measureOutages } from '../../control-plane/canaries/measure-actions.ts'
 import { latestOutage } from '../../control-plane/canaries/schedule.ts'
 import { allCanaries, findCanaryProject, findReceiver } from '../../control-plane/canaries/store.ts'
-import { createPostgres, type Db, query } from '../../control-plane/platform/postgres.ts'
+import { createPostgres, type Db, execute, query } from '../../control-plane/platform/postgres.ts'
 import { deleteMonitor, pauseMonitor } from '../../control-plane/verdict/actions.ts'
 import { canaryOf, canaryTools, insertProbe, makeOperator, passTurn } from '../support/canaries.ts'
 import { createDatabase } from '../support/database.ts'
@@ -102,6 +102,15 @@ t.test('A canary that is paused, deleted or changed is not missed for it', async
   )
   await createCanaries(tools, wanted, now)
   t.not((await canaryOf(db, 'us-east')).monitorId, canary.monitorId, 'a deleted one is made anew')
+})
+
+t.test('A region whose probes are all revoked loses its canary when they are made again', async t => {
+  await execute(db, `UPDATE probes SET revoked_at = now() WHERE region = 'eu-west'`)
+  await createCanaries(tools, wanted, start)
+  t.same(await query(db, 'SELECT name FROM monitors WHERE deleted_at IS NULL'), [{ name: 'Canary us-east' }])
+  await execute(db, 'UPDATE probes SET revoked_at = NULL')
+  await createCanaries(tools, wanted, start)
+  t.equal((await allCanaries(db)).length, 2)
 })
 
 t.test('Canaries that are removed leave no monitor and no channel, and can come back', async t => {
