@@ -108,7 +108,7 @@ const COMMANDS: Record<string, Command> = {
   },
   'canaries create': {
     usage: `canaries create [--url <origin>]          makes a target that fails on purpose for each region with probes, to measure
-    [--every <seconds>] [--for <seconds>]    how fast that is told; again it changes them, and adds regions that are new`,
+    [--every <seconds>] [--for <seconds>]    how fast that is told; again it changes them, and adds and drops regions`,
     async run(db, args) {
       const { url: origin = publicUrl(process.env), ...times } = options(args, [], ['url', 'every', 'for'])
       const schedule = {
