@@ -4,6 +4,7 @@ import { createPostgres, execute, query } from '../../control-plane/platform/pos
 import { partitionOf, RESULTS_STREAM } from '../../shared/subjects.ts'
 import { createDatabase } from '../support/database.ts'
 import { startNats } from '../support/nats.ts'
+import { startTcpRelay } from '../support/tcp-relay.ts'
 import { insertTenant } from '../support/tenant.ts'
 import {
   insertChannel,
@@ -125,6 +126,29 @@ t.test('Of two owners of a partition the older one stores nothing any more', asy
   t.ok(seconds > 4, `decided after ${seconds.toFixed(1)} s, when the other owner's lease had run out`)
   t.equal(await countOf('incidents', 'cause_monitor_id = ?', [id]), 1)
   await old.stop()
+})
+
+t.test('A process that vanishes in the middle of a decision holds it up for some seconds only', async t => {
+  const id = await insertMonitor(db, projectId)
+  const relay = await startTcpRelay(t, url)
+  const vanishing = await startVerdictProcess(t, relay.url, server.url)
+  await run(nats, id, '+')
+  await reaches(id, 'up')
+  // its transaction waits for the monitor's row, and has locked the partition's
+  const blocker = await db.transaction()
+  await query(blocker, 'SELECT id FROM monitors WHERE id = ? FOR UPDATE', [id])
+  await run(nats, id, '-')
+  await waitFor(async () => (await countOf('pg_locks', 'NOT granted AND pid <> ?', ['0'])) > 0, { label: 'a lock' })
+  relay.hold()
+  await blocker.rollback()
+  const heldMs = performance.now()
+  const next = await startVerdictProcess(t, url, server.url)
+  await waitFor(async () => (await statusesOf(db, id)) === 'up down', { label: 'the other one', timeoutMs: 40_000 })
+  t.comment(`decided after ${((performance.now() - heldMs) / 1_000).toFixed(1)} s`)
+  await relay.mend()
+  await vanishing.stop()
+  await next.stop()
+  t.equal(await countOf('incidents', 'cause_monitor_id = ?', [id]), 1)
 })
 
 t.test('Processes that come and go share the partitions evenly and decide everything once', async t => {
