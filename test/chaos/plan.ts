@@ -89,9 +89,10 @@ function planFaults(random: Random, scale: Scale, lastsMs: number): PlannedFault
   const kinds: FaultKind[] = []
   while (kinds.length < scale.faults) kinds.push(...random.shuffled(deck))
   const busyUntil = new Map<string, number>()
-  const spacingMs = (lastsMs - 2_000) / scale.faults
+  // the last ones end about when the run does
+  const spacingMs = (lastsMs - FIRST_MS - scale.longestMs) / scale.faults
   return kinds.slice(0, scale.faults).map((wanted, i) => {
-    const atMs = Math.round(1_000 + spacingMs * i + random.between(0, spacingMs))
+    const atMs = Math.round(FIRST_MS + spacingMs * i + random.between(0, spacingMs))
     const isFree = (what: string) => (busyUntil.get(thingOf(what)) ?? 0) <= atMs
     const kind = [wanted, ...possible].find(kind => KINDS[kind].of(scale).some(isFree)) ?? 'redelivery'
     const [shortestMs, longestMs] = KINDS[kind].lastsMs
@@ -103,6 +104,7 @@ function planFaults(random: Random, scale: Scale, lastsMs: number): PlannedFault
   })
 }
 
+const FIRST_MS = 1_000
 const SETTLE_MS = 2_000
 /** One engine at a time: without any of them nothing could be expected of the others. */
 const thingOf = (what: string) => ((ENGINES as readonly string[]).includes(what) ? 'engines' : what)

@@ -32,13 +32,13 @@ export async function setScene(t: Teardown, seed: number, scale: Scale, system: 
   return { scale, system, ledger, hook, customers, monitorIds }
 }
 
-const monitorsOf = ({ monitors, regions }: Scale, { targets }: System) =>
+const monitorsOf = ({ monitors, regions, isShort }: Scale, { targets }: System) =>
   Array.from({ length: monitors }, (_, i) => ({
     name: `Shop ${i}`,
     type: 'http',
     url: targets.urlOf(i),
     interval_seconds: 30,
     timeout_ms: 5_000,
-    retry_count: i % 3,
+    retry_count: i % (isShort ? 2 : 3),
     regions,
   }))
