@@ -1,6 +1,6 @@
 import { REGIONS, type Region } from '../../shared/check.ts'
 import { operatorProjectId } from '../accounts/operator/store.ts'
-import { changeChannel, createChannel } from '../alerts/channel-actions.ts'
+import { changeChannel, createChannel, resumeChannel } from '../alerts/channel-actions.ts'
 import { deleteChannel } from '../alerts/channel-store.ts'
 import { createRule } from '../alerts/rule-actions.ts'
 import { rulesOfMonitors } from '../alerts/store.ts'
@@ -43,6 +43,7 @@ export async function createCanaries(tools: CanaryTools, wanted: Wanted, now: Da
     const existing = await lockAll(tx)
     const regions = await regionsWithProbes(tx)
     const { channelId, ...caller } = await openProject(tx, now)
+    await deleteOthers(inside, caller.projectId, existing, regions, now)
     for (const region of regions) {
       const schedule = { ...wanted, region }
       const found = existing.find(canary => canary.region === region)
@@ -55,7 +56,6 @@ export async function createCanaries(tools: CanaryTools, wanted: Wanted, now: Da
     const channel = await createReceiver(inside, caller, channelId, wanted.origin, now)
     await storeChannel(tx, channel.id)
     await linkAll(tx, caller.projectId, channel.id, now)
-    await deleteOthers(inside, caller.projectId, existing, regions, now)
   })
 }
 
@@ -127,8 +127,12 @@ async function createReceiver(tools: CanaryTools, caller: Caller, channelId: str
   // the config is made here, so it has the shape of its kind
   const inside = { ...tools, findFaults: () => [] }
   const config = { url: receiverUrl(origin, tools.sign) }
-  if (channelId !== null) return await changeChannel(inside, caller, channelId, { config }, now)
-  return (await createChannel(inside, caller.projectId, { name: 'Canaries', type: 'webhook', config }, now)).channel
+  if (channelId === null) {
+    return (await createChannel(inside, caller.projectId, { name: 'Canaries', type: 'webhook', config }, now)).channel
+  }
+  await changeChannel(inside, caller, channelId, { config }, now)
+  // an address that was wrong for long has paused it
+  return await resumeChannel(tools.db, caller.projectId, channelId, now)
 }
 
 async function linkAll(tx: Tx, projectId: string, channelId: string, now: Date): Promise<void> {

@@ -16,7 +16,7 @@ export type Outage = {
   settledAt: Date
 }
 
-/** With the longest planned failure, 10 minutes, a detection of up to 10 minutes and more still counts as late. */
+/** What is minutes late is still measured: a failure of 3 minutes is settled 10 minutes after it began. */
 const SETTLED_AFTER_MS = 7 * 60_000
 
 const SHORTEST_SECONDS = 10

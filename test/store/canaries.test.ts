@@ -109,8 +109,10 @@ t.test('A region whose probes are all revoked loses its canary when they are mad
   await createCanaries(tools, wanted, start)
   t.same(await query(db, 'SELECT name FROM monitors WHERE deleted_at IS NULL'), [{ name: 'Canary us-east' }])
   await execute(db, 'UPDATE probes SET revoked_at = NULL')
+  await execute(db, 'UPDATE alert_channels SET is_paused = true')
   await createCanaries(tools, wanted, start)
   t.equal((await allCanaries(db)).length, 2)
+  t.same(await query(db, 'SELECT is_paused FROM alert_channels'), [{ is_paused: false }])
 })
 
 t.test('Canaries that are removed leave no monitor and no channel, and can come back', async t => {
