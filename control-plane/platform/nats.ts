@@ -6,8 +6,10 @@ import {
   StorageType,
 } from '@nats-io/jetstream'
 import { type Authenticator, connect, jwtAuthenticator, type NatsConnection } from '@nats-io/transport-node'
+import { steadyPace } from '../../shared/nats-pace.ts'
 import { LATE_STREAM, RESULTS_STREAM, SHOTS_STREAM } from '../../shared/subjects.ts'
 import { nowMs } from './clock.ts'
+import { chance } from './ids.ts'
 import { type NatsOperator, ownUser } from './nats-operator.ts'
 
 export type Nats = {
@@ -20,8 +22,10 @@ export type Nats = {
   close(): Promise<void>
 }
 
+const RECONNECT_AFTER_MS = 500
+
 /**
- * Connects and reconnects for ever, half a second apart. Throws only when the first connection fails. With an operator
+ * Connects and reconnects for ever, half a second to a second apart. Throws only when the first connection fails. With an operator
  * it signs its own credential, for the account that holds the streams.
  */
 export async function connectNats(url: string, name: string, operator: NatsOperator | null = null): Promise<Nats> {
@@ -33,8 +37,7 @@ export async function connectNats(url: string, name: string, operator: NatsOpera
     maxReconnectAttempts: -1,
     // refused twice in a row, as by a server that starts with the wrong keys, the client would give up for good
     ignoreAuthErrorAbort: true,
-    reconnectTimeWait: 500,
-    reconnectJitter: 500,
+    ...steadyPace(() => RECONNECT_AFTER_MS * (1 + chance())),
     timeout: 5_000,
   })
   const manager = await jetstreamManager(connection, { checkAPI: false })
