@@ -74,7 +74,9 @@ export function takeUp(
   function stateToUse(): MonitorState {
     if (!stored?.state) return newMonitorState(monitorId, policy.configVersion)
     if (known?.policy && !isDiscarded) return known.state
-    return nowMs === null ? stored.state : restore(stored.state, nowMs)
+    // the id that is the key, not another copy of it
+    const state = { ...stored.state, monitorId }
+    return nowMs === null ? state : restore(state, nowMs)
   }
 }
 

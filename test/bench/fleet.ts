@@ -15,7 +15,7 @@ import { createLog } from '../../shared/log.ts'
 import { type Picket, startPicket } from '../support/picket.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { waitFor } from '../support/wait.ts'
-import { type Figure, figure, percentile } from './rig.ts'
+import { type Engines, type Figure, figure, percentile, treeCpuUs } from './rig.ts'
 import { seedMonitors } from './seed.ts'
 
 const PROBES = 1_000
@@ -34,7 +34,7 @@ type Seen = {
   snapshots: number
 }
 
-export async function benchFleet(t: Teardown): Promise<Figure[]> {
+export async function benchFleet(t: Teardown, engines: Engines): Promise<Figure[]> {
   const picket = await startPicket(t, { regions: [] })
   await seedMonitors(picket.databaseUrl, MONITORS, { regions: [...REGIONS] })
   const tokens = await Promise.all(
@@ -48,7 +48,11 @@ export async function benchFleet(t: Teardown): Promise<Figure[]> {
   })
   await settled(picket, processes)
 
-  const [atOnce, afterAMinute] = [await absence(picket, processes, 0), await absence(picket, processes, AWAY_MS)]
+  const pids = () => [picket.controlPlane.pid, engines.postgres]
+  const [atOnce, afterAMinute] = [
+    await absence(picket, processes, 0, pids),
+    await absence(picket, processes, AWAY_MS, pids),
+  ]
   const line = (what: string, { delaysMs, snapshots, readyMs }: Return) => {
     const [p50, p95, max] = [0.5, 0.95, 1].map(share => (percentile(delaysMs, share) / 1_000).toFixed(1))
     const text = `${p50} / ${p95} / ${max} s (${snapshots} snapshots; the control plane was ready in ${(readyMs / 1_000).toFixed(1)} s)`
@@ -60,24 +64,37 @@ export async function benchFleet(t: Teardown): Promise<Figure[]> {
       atOnce,
     ),
     line('  the same after a minute without it', afterAMinute),
+    figure(
+      '  CPU time a probe that comes back, until all are',
+      afterAMinute.cpuUs
+        .map((us, i) => `${['control plane', 'PostgreSQL'][i]} ${Math.round(us / PROBES)} µs`)
+        .join(', '),
+    ),
   ]
 }
 
 /** `delaysMs`: from the control plane's word "ready" to each probe's first assignments, 0 for those before it. */
-type Return = { delaysMs: number[]; snapshots: number; readyMs: number }
+type Return = { delaysMs: number[]; snapshots: number; readyMs: number; cpuUs: number[] }
 
-async function absence(picket: Picket, processes: ChildProcess[], awayMs: number): Promise<Return> {
+async function absence(
+  picket: Picket,
+  processes: ChildProcess[],
+  awayMs: number,
+  pids: () => number[],
+): Promise<Return> {
   await picket.controlPlane.kill9()
   for (const child of processes) child.send('forget')
   await pause(awayMs)
   const startMs = Date.now()
   await picket.restartControlPlane()
   const backMs = Date.now()
+  const before = pids().map(treeCpuUs)
   const seen = await settled(picket, processes)
   return {
     delaysMs: seen.map(({ firstBatchMs }) => Math.max(0, firstBatchMs! - backMs)),
     snapshots: seen.reduce((sum, { snapshots }) => sum + snapshots, 0),
     readyMs: backMs - startMs,
+    cpuUs: pids().map((pid, i) => treeCpuUs(pid) - before[i]!),
   }
 }
 

@@ -138,3 +138,25 @@ t.test('Monitors held for want of voting regions are counted', async t => {
   memory.get(id)!.state = { ...memory.get(id)!.state, quorumLostSinceMs: 5 }
   t.equal(countHeld(memory), 1)
 })
+
+t.test('Monitors that are decided alike share one policy; another number of retries is another', async t => {
+  const memory: Memory = new Map()
+  for (const [name, retryCount] of [
+    ['a', 1],
+    ['b', 1],
+    ['c', 2],
+  ] as const) {
+    takeUp(memory, name, { ...stored, id: name, regions: ['us-east', 'eu-west'], retryCount }, fresh)
+  }
+  const policy = (name: string) => memory.get(name)!.policy
+  t.equal(policy('a'), policy('b'))
+  t.same(policy('a'), {
+    configVersion: 1,
+    regions: ['us-east', 'eu-west'],
+    retryCount: 1,
+    intervalMs: 30_000,
+    timeoutMs: 5_000,
+    expires: true,
+  })
+  t.same(policy('c'), { ...policy('a'), retryCount: 2 })
+})
