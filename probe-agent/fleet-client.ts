@@ -38,6 +38,7 @@ export type FleetLinkParts = {
 export type FleetLink = {
   /** Sends when the link is there; a message without a link is lost, as it would be on the way. */
   send: (body: NonNullable<ProbeMessage['body']>) => void
+  isOpen: () => boolean
   /** Ends the stream when what was sent has arrived. */
   close: () => Promise<void>
 }
@@ -159,6 +160,7 @@ export function connectFleet(parts: FleetLinkParts): FleetLink {
   open()
   return {
     send: body => void session?.stream.write({ body }),
+    isOpen: () => session !== null,
     async close() {
       isClosed = true
       stopReconnecting()

@@ -41,7 +41,10 @@ export type Loop = {
   checkAside: (spec: CheckSpec, subject: Subject, occasion: Occasion, take: (result: Result) => void) => boolean
   /** the assignment epoch that results carry */
   epoch: () => number
-  isDraining: () => boolean
+  /** Takes no more checks on demand; slots go on. */
+  leave: () => void
+  /** true from `leave` or `drain` on */
+  isLeaving: () => boolean
   /** the control plane's clock was learned, or learned better */
   clockLearned: () => void
   /** Starts nothing more; resolves when the last check has ended. */
@@ -66,6 +69,7 @@ export function createLoop(parts: LoopParts): Loop {
   const places = createPlaces(maxConcurrentChecks)
   const lag = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS })
   let epoch = 0
+  let isLeaving = false
   let isDraining = false
   let knowsTime = false
   let startDelayMs = 0
@@ -203,12 +207,15 @@ export function createLoop(parts: LoopParts): Loop {
     startChain,
     joinChain,
     checkAside(spec, subject, occasion, take) {
-      const place = isDraining ? null : places.take(machine.monotonicMs())
+      const place = isLeaving ? null : places.take(machine.monotonicMs())
       if (place) check(place, spec, subject, occasion, take)
       return place !== null
     },
     epoch: () => epoch,
-    isDraining: () => isDraining,
+    leave() {
+      isLeaving = true
+    },
+    isLeaving: () => isLeaving,
     apply(message) {
       const { added, retired, toCheckNow } = watches.apply(message)
       for (const watch of retired) dismiss(watch, 'not_assigned', 'the monitor was changed or moved meanwhile')
@@ -229,6 +236,7 @@ export function createLoop(parts: LoopParts): Loop {
       for (const watch of watches.all()) if (watch.place < 0 && !watch.chain) enqueue(watch, now)
     },
     drain() {
+      isLeaving = true
       isDraining = true
       clearTimeout(timer)
       for (const watch of watches.all()) dismiss(watch, 'probe_busy', 'the probe is stopping')

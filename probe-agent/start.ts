@@ -19,11 +19,13 @@ import { createSelfTest } from './self-test.ts'
 import { startWork, type Work } from './work.ts'
 
 export type Probe = {
-  /** Tells the control plane, lets running checks end (65 s at most), and sends or spools what they saw. */
+  /** Hands its work over, lets running checks end (65 s at most), and sends or spools what they saw. */
   stop: () => Promise<void>
 }
 
 const SELF_TEST_EVERY_MS = 5000
+/** The control plane takes a leaving probe's work away within a second; without it nobody does. */
+const HAND_OVER_WITHIN_MS = 3000
 /** The longest timeout a check may have, and time for its assertions. */
 const DRAIN_WITHIN_MS = 65_000
 
@@ -112,9 +114,17 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
     }
   }
 
-  async function stop(): Promise<void> {
-    log.info({ event: 'draining' }, 'stopping: running checks end, nothing new starts')
+  /** Slots go on until others have them, so that none is missed. */
+  async function handOver(): Promise<void> {
+    work?.leave()
     fleet.send({ $case: 'draining', value: {} })
+    const untilMs = machine.monotonicMs() + HAND_OVER_WITHIN_MS
+    while (fleet.isOpen() && work && work.monitors() > 0 && machine.monotonicMs() < untilMs) await machine.pause(20)
+  }
+
+  async function stop(): Promise<void> {
+    log.info({ event: 'draining' }, 'stopping: the work is handed over, running checks end')
+    await handOver()
     await Promise.race([work?.drain(), machine.pause(DRAIN_WITHIN_MS)])
     await post?.close()
     await fleet.close()

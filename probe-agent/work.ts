@@ -38,6 +38,10 @@ export type Work = {
   /** what the probe has, for its hello */
   has: () => Pick<Hello, 'lastRevision' | 'lastEpoch'>
   load: () => Pick<Heartbeat, 'running' | 'waiting' | 'loopLagMs' | 'startDelayMs'>
+  /** how many monitors it checks */
+  monitors: () => number
+  /** Takes no more checks on demand; slots go on. */
+  leave: () => void
   /** Starts nothing more; resolves when the last check has ended. */
   drain: () => Promise<void>
 }
@@ -101,6 +105,8 @@ export function startWork(parts: WorkParts): Work {
     clockLearned: loop.clockLearned,
     has: () => ({ lastRevision: watches.revision(), lastEpoch: watches.epoch() }),
     load: loop.load,
+    monitors: watches.size,
+    leave: loop.leave,
     drain() {
       studio?.close()
       return loop.drain()
