@@ -10,10 +10,13 @@ import { benchFleet } from './fleet.ts'
 import { benchHeartbeats } from './heartbeats.ts'
 import { benchIngest } from './ingest.ts'
 import { benchMonitorsList } from './monitors-list.ts'
+import { benchPartitions } from './partitions.ts'
 import { benchPingFigures } from './ping.ts'
 import { benchBlackHoles, benchProbeFigures } from './probe.ts'
 import { benchRegex } from './regex.ts'
 import { type Engines, type Figure, startDurableEngines, withTeardown } from './rig.ts'
+import { benchScale } from './scale.ts'
+import { benchSnapshot } from './snapshot.ts'
 
 const PARTS: Record<string, (t: Teardown, engines: Engines) => Promise<Figure[]>> = {
   probe: benchProbeFigures,
@@ -28,6 +31,9 @@ const PARTS: Record<string, (t: Teardown, engines: Engines) => Promise<Figure[]>
   heartbeats: benchHeartbeats,
   'monitors-list': benchMonitorsList,
   fleet: benchFleet,
+  snapshot: benchSnapshot,
+  partitions: benchPartitions,
+  scale: benchScale,
 }
 
 const asked = process.argv.slice(2)
