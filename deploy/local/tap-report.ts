@@ -3,7 +3,7 @@ import type { FileRun } from './test-process.ts'
 export type Report = { file(run: FileRun): void; end(): { passed: number; failed: number } }
 
 /**
- * Prints a line a test file (and all that a failing file said), and counts the tests: the test points at the margin of a
+ * Prints a line a test file (before it what it wrote to standard error, and all that a failing file said), and counts the tests: the test points at the margin of a
  * file's TAP. A file that failed though none of its tests did (it crashed, hung, ended before its plan was met or holds
  * no test) counts as one failure; a skipped test counts as nothing.
  */
@@ -11,12 +11,13 @@ export function createReport(print: (text: string) => void): Report {
   const total = { passed: 0, failed: 0 }
   const failing: string[] = []
   return {
-    file({ file, lines, code, tookMs }) {
+    file({ file, lines, errors, code, tookMs }) {
       const { passed, failed, isWhole } = readTap(lines)
       const isOk = code === 0 && failed === 0 && isWhole
       total.passed += passed
       total.failed += isOk ? 0 : Math.max(1, failed)
       const line = `${isOk ? 'ok    ' : 'FAILED'} ${file} ${Math.round(tookMs)} ms, ${passed + failed} tests`
+      if (errors.length > 0) print(errors.join('\n'))
       if (!isOk) {
         print(lines.join('\n'))
         failing.push(failed === 0 ? `${line} (${code === 0 ? 'not to its end' : `exit code ${code}`})` : line)

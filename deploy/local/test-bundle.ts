@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build, type Plugin } from 'esbuild'
@@ -24,7 +24,35 @@ const require = createRequireOfBundle(import.meta.url), __filename = import.meta
 export async function bundleTests(root: string, files: string[]) {
   mkdirSync(join(root, '.tap'), { recursive: true })
   const folder = mkdtempSync(join(root, '.tap/tests-'))
-  await build({
+  await bundle(root, folder, files)
+  return {
+    bundleOf: (file: string) => bundlePath(folder, file),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
+
+/** A file that cannot be bundled keeps no other from running: it is found by halves, and in its place one says why. */
+async function bundle(root: string, folder: string, files: string[]): Promise<void> {
+  try {
+    await bundleTogether(root, folder, files)
+  } catch (error) {
+    const [file, ...others] = files
+    if (others.length === 0) return writeComplaint(bundlePath(folder, file!), (error as Error).message)
+    const half = Math.ceil(files.length / 2)
+    await bundle(root, folder, files.slice(0, half))
+    await bundle(root, folder, files.slice(half))
+  }
+}
+
+function writeComplaint(path: string, message: string): void {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, `console.error(${JSON.stringify(message)})\nprocess.exit(1)\n`)
+}
+
+const bundlePath = (folder: string, file: string) => join(folder, file.replace(/\.ts$/, '.js'))
+
+const bundleTogether = (root: string, folder: string, files: string[]) =>
+  build({
     absWorkingDir: root,
     entryPoints: files,
     outdir: folder,
@@ -37,13 +65,8 @@ export async function bundleTests(root: string, files: string[]) {
     sourcemap: true,
     banner: { js: COMMONJS },
     plugins: [ownPlace, packagesOutside],
-    logLevel: 'error',
+    logLevel: 'silent',
   })
-  return {
-    bundleOf: (file: string) => join(folder, file.replace(/\.ts$/, '.js')),
-    remove: () => rmSync(folder, { recursive: true, force: true }),
-  }
-}
 
 const ownPlace: Plugin = {
   name: 'own place',

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 
-/** What a test file left: the lines of its TAP, and how its process ended (null: killed). */
-export type FileRun = { file: string; lines: string[]; code: number | null; tookMs: number }
+/** What a test file left: the lines of its TAP, those of its standard error, and how its process ended (null: killed). */
+export type FileRun = { file: string; lines: string[]; errors: string[]; code: number | null; tookMs: number }
 
 /** tap ends a file that takes longer, or longer than the file itself asks for, and says which test hung. */
 const TIMEOUT_S = 240
@@ -18,11 +18,12 @@ export function runTestFile(
 ): Promise<FileRun> {
   const startedMs = performance.now()
   const child = spawn(process.execPath, ['--enable-source-maps', bundle], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, TAP_TIMEOUT: String(TIMEOUT_S), ...env },
   })
-  const lines: string[] = []
+  const [lines, errors]: [string[], string[]] = [[], []]
   createInterface({ input: child.stdout }).on('line', line => lines.push(line))
+  createInterface({ input: child.stderr }).on('line', line => errors.push(line))
   const interrupt = () => child.kill('SIGINT')
   signal.addEventListener('abort', interrupt)
   const hung = setTimeout(() => child.kill('SIGKILL'), HUNG_MS)
@@ -30,7 +31,7 @@ export function runTestFile(
     child.once('close', code => {
       clearTimeout(hung)
       signal.removeEventListener('abort', interrupt)
-      resolve({ file, lines, code, tookMs: performance.now() - startedMs })
+      resolve({ file, lines, errors, code, tookMs: performance.now() - startedMs })
     })
   })
 }

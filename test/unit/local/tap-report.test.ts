@@ -4,7 +4,7 @@ import { createReport } from '../../../deploy/local/tap-report.ts'
 function count(tap: string, code: number | null = 0): { passed: number; failed: number; printed: string } {
   const printed: string[] = []
   const report = createReport(text => printed.push(text))
-  report.file({ file: 'test/a.test.ts', lines: tap.split('\n'), code, tookMs: 12.4 })
+  report.file({ file: 'test/a.test.ts', lines: tap.split('\n'), errors: [], code, tookMs: 12.4 })
   return { ...report.end(), printed: printed.join('\n') }
 }
 
