@@ -2,7 +2,7 @@ import { isRecordable } from '../../control-plane/analytics/row.ts'
 import { STATUS_OF_OUTCOME } from '../../shared/result.ts'
 import type { Received } from '../support/receiver.ts'
 import type { Acknowledged } from './ledger.ts'
-import type { Records } from './records.ts'
+import type { Records, StoredTransition } from './records.ts'
 import type { Told } from './replay.ts'
 import type { Outage } from './targets.ts'
 
@@ -70,8 +70,7 @@ export function checkTelling(records: Records, accepted: Map<string, Received[]>
     items.map(({ monitorId, ms }) => `${monitorId} ${timeOf(ms)}`).sort()
   const outages = list(spans.map(({ monitorId, fromMs }) => ({ monitorId, ms: fromMs })))
   const opened = list(incidents.map(({ monitorId, startedMs }) => ({ monitorId, ms: startedMs })))
-  const events = transitions.filter(({ from, to }) => to !== null && !(from === null && to === 'up'))
-  const expected = events.map(({ monitorId, to, atMs }) => `${monitorId} monitor.${to} ${timeOf(atMs)}`)
+  const expected = toldOf(transitions).map(({ monitorId, to, atMs }) => `${monitorId} monitor.${to} ${timeOf(atMs)}`)
   const sent = deliveries.filter(({ event }) => event.startsWith('monitor.'))
   const queued = sent.map(({ monitorId, event, occurredMs }) => `${monitorId} ${event} ${timeOf(occurredMs)}`)
   return [
@@ -80,9 +79,22 @@ export function checkTelling(records: Records, accepted: Map<string, Received[]>
       sentence: 'every incident is resolved',
       against: incidents.filter(one => !one.isResolved).map(one => one.monitorId),
     },
-    { sentence: 'one delivery id a change of status', against: differences(expected, queued) },
+    {
+      sentence: 'one delivery id each time it goes down, and one when an outage ends',
+      against: differences(expected, queued),
+    },
     ...checkDeliveries(records, accepted),
   ]
+}
+
+/** What a default channel hears of: every time it goes down, and the end of each outage; nothing of `degraded`. */
+function toldOf(transitions: readonly StoredTransition[]): StoredTransition[] {
+  const down = new Set<string>()
+  return transitions.filter(({ monitorId, to }) => {
+    const isEnd = to === 'up' && down.delete(monitorId)
+    if (to === 'down') down.add(monitorId)
+    return to === 'down' || isEnd
+  })
 }
 
 function checkDeliveries({ deliveries }: Records, accepted: Map<string, Received[]>): Check[] {
