@@ -50,7 +50,9 @@ t.test('a file that crashes, ends early or cannot be read fails by its name, and
 
 t.test('a bundled file knows where its source stands', async t => {
   const file = 'test/unit/where.test.ts'
-  const root = repository(t, { [file]: 'console.log(import.meta.filename, import.meta.dirname, import.meta.url)' })
+  // put together here, because this file is bundled too
+  const asked = ['filename', 'dirname', 'url'].map(of => `import.meta.${of}`)
+  const root = repository(t, { [file]: `console.log(${asked})` })
   const { bundleOf } = await bundleTests(root, [file])
   const { lines } = await runTestFile(file, bundleOf(file), {}, new AbortController().signal)
   t.same(lines, [`${root}/${file} ${root}/test/unit file://${root}/${file}`])
