@@ -19,10 +19,15 @@ export type Nats = {
   connection: NatsConnection
   js: JetStreamClient
   manager: JetStreamManager
+  /** Calls `listener` after each reconnect, until the answer is called. */
+  onReconnect(listener: () => void): () => void
   close(): Promise<void>
 }
 
 const RECONNECT_AFTER_MS = 500
+/** With two unanswered pings a link that hangs is given up after 9 s at most; the library's own two minutes are too long. */
+const PING_EVERY_MS = 3_000
+const PINGS_UNANSWERED = 2
 
 /**
  * Connects and reconnects for ever, half a second to a second apart. Throws only when the first connection fails. With an operator
@@ -38,8 +43,12 @@ export async function connectNats(url: string, name: string, operator: NatsOpera
     // refused twice in a row, as by a server that starts with the wrong keys, the client would give up for good
     ignoreAuthErrorAbort: true,
     ...steadyPace(() => RECONNECT_AFTER_MS * (1 + chance())),
+    pingInterval: PING_EVERY_MS,
+    maxPingOut: PINGS_UNANSWERED,
     timeout: 5_000,
   })
+  const listeners = new Set<() => void>()
+  void hearReconnects(connection, listeners)
   const manager = await jetstreamManager(connection, { checkAPI: false })
   return {
     servers,
@@ -47,8 +56,17 @@ export async function connectNats(url: string, name: string, operator: NatsOpera
     connection,
     js: jetstream(connection),
     manager,
+    onReconnect(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
     close: () => connection.close(),
   }
+}
+
+/** Ends with the connection. */
+async function hearReconnects(connection: NatsConnection, listeners: ReadonlySet<() => void>): Promise<void> {
+  for await (const { type } of connection.status()) if (type === 'reconnect') for (const tell of listeners) tell()
 }
 
 function ownAuthenticator(operator: NatsOperator, name: string): Authenticator {

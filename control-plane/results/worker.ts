@@ -65,9 +65,15 @@ export async function startVerdict(context: VerdictContext): Promise<VerdictWork
     for (const reader of readers.values()) if (reader.isAstray(stream)) reader.restart()
   })
 
+  // what the client library makes of its consumers while a link hangs does not always come to life again
+  const unhear = context.nats.onReconnect(() => {
+    for (const reader of readers.values()) reader.restart()
+  })
+
   return {
     wake: () => follow.wake(),
     async stop() {
+      unhear()
       await Promise.all([own.stop(), follow.stop(), watch.stop()])
       await Promise.all([...readers.values()].map(reader => reader.stop()))
       await releasePartitions(db, me)

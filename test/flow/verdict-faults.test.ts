@@ -259,3 +259,18 @@ t.test('While NATS is away nothing is lost', async t => {
   t.match(await cellsOf(id), [{ failures: 2 }])
   await process.stop()
 })
+
+t.test('A link to NATS that hangs keeps no verdict back once it is mended', async t => {
+  const id = await insertMonitor(db, projectId)
+  const relay = await startTcpRelay(t, server.url)
+  const process = await startVerdictProcess(t, url, relay.url)
+  await run(nats, id, '+')
+  await reaches(id, 'up')
+  relay.swallow()
+  await run(nats, id, '-')
+  // long enough for the client library to miss its consumer's heartbeats and to ask for it in vain
+  await new Promise(resolve => setTimeout(resolve, 12_000))
+  await relay.mend()
+  await waitFor(async () => (await statusesOf(db, id)) === 'up down', { label: 'the verdict', timeoutMs: 20_000 })
+  await process.stop()
+})
