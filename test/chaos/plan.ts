@@ -40,7 +40,8 @@ export type Plan = { faults: PlannedFault[]; outages: PlannedOutage[]; lastsMs: 
 export const alwaysWell = (monitors: number) => Math.ceil(monitors / 3)
 
 export const ENGINES = ['PostgreSQL', 'NATS', 'ClickHouse'] as const
-export const probeNames = ({ regions }: Scale) => regions.flatMap(region => [`${region}-1`, `${region}-2`])
+export const probeNames = ({ regions }: Pick<Scale, 'regions'>) =>
+  regions.flatMap(region => [`${region}-1`, `${region}-2`])
 export const verdictNames = ({ controlPlanes }: Scale) =>
   Object.keys(controlPlanes).filter(name => controlPlanes[name]!.includes('verdict'))
 

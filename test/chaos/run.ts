@@ -1,6 +1,7 @@
 /**
- * `npm run chaos [-- --seed N --minutes M --faults N]`: breaks a Picket of many processes at random and checks what it
- * has stored and told (README, "Faults"). The same seed makes the same plan. Exits with 1 when a check fails.
+ * `npm run chaos [-- --seed N --minutes M --faults N --short]`: breaks a Picket of many processes at random and checks what it
+ * has stored and told (README, "Faults"). The same seed makes the same plan. Exits with 1 when a
+ * check fails. `--short`: what `npm test` runs.
  */
 import { parseArgs } from 'node:util'
 import { build } from '../../deploy/local/build.mjs'
@@ -38,10 +39,8 @@ function show({ dir, faults, checks, figures }: Report): boolean {
     for (const one of against.slice(0, 20)) console.log(`        ${one}`)
   }
   const isGood = checks.every(({ against }) => against.length === 0)
-  if (!isGood)
-    console.log(
-      `the data is kept in ${dir}; the same plan again: npm run chaos -- --seed ${seed} --minutes ${minutes} --faults ${faults.length}`,
-    )
+  const again = `--seed ${seed} --minutes ${minutes} --faults ${faults.length}${values.short ? ' --short' : ''}`
+  if (!isGood) console.log(`the data is kept in ${dir}; the same plan again: npm run chaos -- ${again}`)
   return isGood
 }
 
