@@ -4,9 +4,9 @@
  */
 import { Assignments } from '../../proto/gen/probe/v1/fleet.ts'
 import { REGIONS } from '../../shared/check.ts'
+import { PARTITIONS } from '../../shared/subjects.ts'
 import { all, connectProbe } from '../support/fleet.ts'
 import { type Picket, startPicket } from '../support/picket.ts'
-import type { Program } from '../support/processes.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { waitFor } from '../support/wait.ts'
 import { connectBench, cpuUs, encodeBatches, type Figure, figure, percentile, publishAll, readMetric } from './rig.ts'
@@ -21,6 +21,7 @@ export async function benchSnapshot(t: Teardown): Promise<Figure[]> {
   const picket = await startPicket(t, { regions: [] })
   await picket.controlPlane.stop()
   const none = await verdictHeap(picket, async () => {})
+  const noneFleet = await heapOf(picket, 'fleet', async () => {})
   const ids = await seedMonitors(picket.databaseUrl, MONITORS, { regions: [...REGIONS] })
   await seedVerdicts(picket.databaseUrl, ids, REGIONS)
   const nats = await connectBench(t, picket.nats)
@@ -41,26 +42,30 @@ export async function benchSnapshot(t: Teardown): Promise<Figure[]> {
     for (let slot = 0; slot < 2; slot++) await publish({ ids, atMs: Date.now() + slot })
     await counted(origin, 2 * MONITORS * REGIONS.length)
   })
-  return figuresOf({ starts, snapshots, none, full })
+  const fullFleet = await heapOf(picket, 'fleet', async () => {})
+  return figuresOf({ starts, snapshots, verdict: { none, full }, fleet: { none: noneFleet, full: fullFleet } })
 }
 
 /** `cpuMs`: of the process until it was ready; a busy machine does not change it. */
 type Start = { readyMs: number; cpuMs: number; countedMs: number }
 type Memory = { heapUsed: number; rss: number }
+/** with no monitors, and with all */
+type Grown = { none: Memory; full: Memory }
 type Measured = {
   starts: Start[]
   snapshots: { ms: number; bytes: number }[]
-  none: Memory
-  full: Memory
+  verdict: Grown
+  fleet: Grown
 }
 
-function figuresOf({ starts, snapshots, none, full }: Measured): Figure[] {
+function figuresOf({ starts, snapshots, verdict, fleet }: Measured): Figure[] {
   const median = (values: number[]) => percentile(values, 0.5)
   const seconds = (values: number[]) => (median(values) / 1_000).toFixed(1)
   const readyMs = starts.map(start => start.readyMs)
   const snapshotMs = snapshots.map(snapshot => snapshot.ms)
-  const heap = (full.heapUsed - none.heapUsed) / MONITORS
-  const rss = (full.rss - none.rss) / MONITORS
+  const heapOfOne = ({ none, full }: Grown) => (full.heapUsed - none.heapUsed) / MONITORS
+  const memory = (grown: Grown) =>
+    `${Math.round(heapOfOne(grown)).toLocaleString('en')} B (${mb(grown.full.heapUsed)} less ${mb(grown.none.heapUsed)}; resident ${mb(grown.full.rss)} and ${mb(grown.none.rss)})`
   const mb = (bytes: number) => `${Math.round(bytes / 1e6)} MB`
   return [
     figure(
@@ -77,10 +82,11 @@ function figuresOf({ starts, snapshots, none, full }: Measured): Figure[] {
     ),
     figure(
       `memory a monitor of ${REGIONS.length} regions in the verdict process: heap after gc, with ${THOUSANDS} less with none`,
-      `${Math.round(heap).toLocaleString('en')} B (${mb(full.heapUsed)} less ${mb(none.heapUsed)}; resident ${Math.round(rss).toLocaleString('en')} B)`,
+      memory(verdict),
       '≤ 2 kB',
-      heap <= 2_000,
+      heapOfOne(verdict) <= 2_000,
     ),
+    figure('  the same of the role fleet', memory(fleet)),
   ]
 }
 
@@ -88,7 +94,7 @@ async function startWith(picket: Picket, results: number): Promise<Start> {
   const started = performance.now()
   const isReady = async () => (await fetch(`${picket.origin}/readyz`)).ok
   const starting = picket.restartControlPlane()
-  await waitFor(isReady, { timeoutMs: 60_000, label: 'readiness' })
+  await waitFor(isReady, { timeoutMs: 120_000, label: 'readiness' })
   const readyMs = performance.now() - started
   const cpuMs = cpuUs(picket.controlPlane.pid) / 1_000
   await starting
@@ -121,21 +127,22 @@ async function takeSnapshots(t: Teardown, picket: Picket): Promise<{ ms: number;
   return taken.slice(1)
 }
 
-/** What a process of the role `verdict` alone holds when all partitions are its own and `work` is done. */
-async function verdictHeap(picket: Picket, work: (origin: string) => Promise<unknown>): Promise<Memory> {
-  const verdict = await picket.addControlPlane({ ROLES: 'verdict', NODE_OPTIONS: `--import=${HEAP_ON_SIGNAL}` })
-  const { http_port } = await verdict.untilEvent('ready')
-  const origin = `http://127.0.0.1:${http_port}`
-  const owned = async () => (await readMetric(origin, 'picket_verdict_partitions_owned')) === 16
-  await waitFor(owned, { timeoutMs: 60_000, label: 'all partitions' })
-  await work(origin)
-  const memory = await heapOf(verdict)
-  await verdict.stop()
-  return memory
+/** The same of the role verdict, when all partitions are its own and `work` is done. */
+function verdictHeap(picket: Picket, work: (origin: string) => Promise<unknown>): Promise<Memory> {
+  return heapOf(picket, 'verdict', async origin => {
+    const owned = async () => (await readMetric(origin, 'picket_verdict_partitions_owned')) === PARTITIONS
+    await waitFor(owned, { timeoutMs: 60_000, label: 'all partitions' })
+    await work(origin)
+  })
 }
 
-async function heapOf(program: Program): Promise<Memory> {
+/** What a process of one role holds after its start and `work`, without garbage. */
+async function heapOf(picket: Picket, role: string, work: (origin: string) => Promise<unknown>): Promise<Memory> {
+  const program = await picket.addControlPlane({ ROLES: role, NODE_OPTIONS: `--import=${HEAP_ON_SIGNAL}` })
+  const { http_port } = await program.untilEvent('ready')
+  await work(`http://127.0.0.1:${http_port}`)
   process.kill(program.pid, 'SIGUSR2')
   const { heapUsed, rss } = await program.untilEvent('heap', 60_000)
+  await program.stop()
   return { heapUsed, rss }
 }
