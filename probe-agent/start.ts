@@ -10,6 +10,7 @@ import { openCredential } from './credential.ts'
 import { connectFleet } from './fleet-client.ts'
 import { createFleetClock } from './fleet-clock.ts'
 import { announceIcmp } from './icmp-way.ts'
+import { hasIpv6 } from './ipv6-way.ts'
 import { openPost, type Post } from './post.ts'
 import { runCheck } from './run.ts'
 import { findBrowser } from './screenshots/find-browser.ts'
@@ -75,7 +76,7 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
   function hello(): Hello {
     const { name, version } = config
     const types = CHECK_TYPES.filter(type => type !== 'ping' || canPing)
-    const capabilities = [...types, ...(shutter ? ['screenshot'] : [])]
+    const capabilities = [...types, ...(shutter ? ['screenshot'] : []), ...(hasIpv6() ? ['ipv6'] : [])]
     return { instanceId, name, version, ...(work?.has() ?? { lastRevision: 0 }), capabilities }
   }
 

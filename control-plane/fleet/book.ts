@@ -3,6 +3,7 @@ import {
   createPlan,
   type LiveProbe,
   mayHaveHad,
+  needOf,
   ownerOf,
   place,
   type RegionPlan,
@@ -47,7 +48,7 @@ export function enterMonitor(book: Book, entry: Entry): Mark[] {
     if (!entry.regions.includes(region)) mark(remove(planOf(book, region), entry.id))
   }
   for (const region of entry.regions) {
-    const { from, to } = place(planOf(book, region), entry.id, entry.spec?.type ?? '')
+    const { from, to } = place(planOf(book, region), entry.id, needOf(entry.spec))
     mark(to)
     if (from !== to) mark(from)
   }
