@@ -15,8 +15,18 @@ const { values } = parseArgs({
     minutes: { type: 'string' },
     faults: { type: 'string' },
     short: { type: 'boolean' },
+    help: { type: 'boolean' },
   },
 })
+
+if (values.help) {
+  console.log(`npm run chaos -- [options]
+  --seed N     makes the plan of an earlier run again; any by default
+  --minutes N  how long faults go on; ${LONG.minutes} by default
+  --faults N   how many; ${LONG.faults / LONG.minutes} a minute by default
+  --short      few processes for half a minute, as in npm test`)
+  process.exit(0)
+}
 
 function numberOf(name: 'seed' | 'minutes' | 'faults', fallback: number): number {
   const value = Number(values[name] ?? fallback)
