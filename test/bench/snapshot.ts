@@ -48,7 +48,7 @@ export async function benchSnapshot(t: Teardown): Promise<Figure[]> {
 
 /** `cpuMs`: of the process until it was ready; a busy machine does not change it. */
 type Start = { readyMs: number; cpuMs: number; countedMs: number }
-type Memory = { heapUsed: number; rss: number }
+type Memory = { heapUsed: number; rss: number; cpuMs: number }
 /** with no monitors, and with all */
 type Grown = { none: Memory; full: Memory }
 type Measured = {
@@ -86,7 +86,10 @@ function figuresOf({ starts, snapshots, verdict, fleet }: Measured): Figure[] {
       '≤ 2 kB',
       heapOfOne(verdict) <= 2_000,
     ),
-    figure('  the same of the role fleet', memory(fleet)),
+    figure(
+      '  the same of the role fleet',
+      `${memory(fleet)}; processor until ready ${(fleet.full.cpuMs / 1_000).toFixed(1)} s and ${(fleet.none.cpuMs / 1_000).toFixed(1)} s`,
+    ),
   ]
 }
 
@@ -136,13 +139,14 @@ function verdictHeap(picket: Picket, work: (origin: string) => Promise<unknown>)
   })
 }
 
-/** What a process of one role holds after its start and `work`, without garbage. */
+/** What a process of one role holds after its start and `work`, without garbage, and what its start took. */
 async function heapOf(picket: Picket, role: string, work: (origin: string) => Promise<unknown>): Promise<Memory> {
   const program = await picket.addControlPlane({ ROLES: role, NODE_OPTIONS: `--import=${HEAP_ON_SIGNAL}` })
   const { http_port } = await program.untilEvent('ready')
+  const cpuMs = cpuUs(program.pid) / 1_000
   await work(`http://127.0.0.1:${http_port}`)
   process.kill(program.pid, 'SIGUSR2')
   const { heapUsed, rss } = await program.untilEvent('heap', 60_000)
   await program.stop()
-  return { heapUsed, rss }
+  return { heapUsed, rss, cpuMs }
 }
