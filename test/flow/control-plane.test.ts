@@ -70,11 +70,13 @@ t.test('what keeps the control plane from starting is one sentence without secre
   await Promise.all(rows.map(start))
 })
 
-t.test('roles run apart: a process without "api" answers /healthz and nothing of the API', async t => {
+t.test('roles run apart: a process without "api" tells how it is, and answers nothing of the API', async t => {
   const program = controlPlane({ ROLES: 'deliver,schedule' })
   const { http_port: port, grpc_port: grpcPort } = await program.untilEvent('ready')
   t.equal(grpcPort, null)
-  t.equal((await fetch(`http://127.0.0.1:${port}/healthz`)).status, 200)
+  for (const path of ['healthz', 'readyz', 'metrics']) {
+    t.equal((await fetch(`http://127.0.0.1:${port}/${path}`)).status, 200, path)
+  }
   t.equal((await fetch(`http://127.0.0.1:${port}/api/v1/agent/bootstrap`, { method: 'POST' })).status, 401)
 })
 
