@@ -10,7 +10,7 @@ import { type DoneFault, inflict } from './faults.ts'
 import { type Findings, findingsOf } from './findings.ts'
 import { type Plan, planOf, probeNames, type Scale } from './plan.ts'
 import { type Scene, setScene } from './scene.ts'
-import { settleMs, untilNothingIsLeft, untilSpoolsEmpty, untilStatuses } from './settle.ts'
+import { answerMs, settleMs, untilNothingIsLeft, untilSpoolsEmpty, untilStatuses } from './settle.ts'
 import { startSystem, untilReady } from './system.ts'
 
 export type ChaosOptions = { seed: number; scale: Omit<Scale, 'hasDisks'>; say: (line: string) => void }
@@ -88,7 +88,7 @@ async function settle(scene: Scene): Promise<Check[]> {
   )
   for (const monitor of broken) targets.mend(monitor)
   await within(untilStatuses(system, monitorIds, 'up', limitMs))
-  await customers.stop()
+  await customers.stop(answerMs(scale))
   await within(untilSpoolsEmpty(scene))
   const stop = (names: string[]) => Promise.all(names.map(name => programs.get(name)!.stop()))
   const probes = probeNames(scale)

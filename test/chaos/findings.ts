@@ -1,5 +1,13 @@
 import { LATE_STREAM, RESULTS_STREAM } from '../../shared/subjects.ts'
-import { type Check, checkHistory, checkPromise, checkTelling, checkTransitions, checkWrites } from './checks.ts'
+import {
+  type Check,
+  checkHistory,
+  checkPromise,
+  checkTelling,
+  checkTransitions,
+  checkWrites,
+  isLong,
+} from './checks.ts'
 import { type Records, readRecords } from './records.ts'
 import { replay } from './replay.ts'
 import type { Scene } from './scene.ts'
@@ -20,7 +28,7 @@ export async function findingsOf(scene: Scene): Promise<Findings> {
     checkTransitions(told, records),
     ...checkTelling(records, hook.accepted),
     ...checkPromise(records, system.targets.outages, monitorIds, scale.isShort),
-    checkWrites(customers.written, records),
+    checkWrites(customers.written, customers.unanswered, records),
     { sentence: 'no process ended by itself', against: ends },
   ]
   return { checks, figures: figuresOf(scene, records) }
@@ -35,6 +43,7 @@ function figuresOf({ system, ledger, hook, customers }: Scene, records: Records)
     'rows of the history': records.history.size,
     'times a partition was taken up': system.readings.length,
     'outages of targets': system.targets.outages.length,
+    'of them long': system.targets.outages.filter(isLong).length,
     incidents: records.incidents.length,
     transitions: records.transitions.length,
     'writes of customers': customers.written.length,

@@ -11,6 +11,9 @@ const SHORT_SETTLE_MS = 60_000
 export const LONG_SETTLE_MS = 300_000
 export const settleMs = ({ isShort }: Scale) => (isShort ? SHORT_SETTLE_MS : LONG_SETTLE_MS)
 
+/** A write whose server was killed may be asked for again after a minute and a half; a short run does not wait for it. */
+export const answerMs = ({ isShort }: Scale) => (isShort ? 3_000 : 120_000)
+
 export async function untilStatuses(
   { db }: Pick<System, 'db'>,
   monitorIds: string[],
