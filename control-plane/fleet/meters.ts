@@ -1,4 +1,4 @@
-import type { Metrics } from '../platform/metrics.ts'
+import type { Metrics } from '../../shared/metrics.ts'
 import type { Desk } from './desk.ts'
 import type { Link } from './link.ts'
 import type { Health } from './messages.ts'

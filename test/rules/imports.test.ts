@@ -50,7 +50,7 @@ t.test('of another room a room uses actions, judge, store or pure files', async 
 
 t.test('a file without a role is pure: it imports nothing that does I/O', async t => {
   const effectful =
-    /^control-plane\/platform\/(postgres|nats|clickhouse|http|mail|egress|clock|loop|ids|metrics|secrets)/
+    /^control-plane\/platform\/(postgres|nats|clickhouse|http|mail|egress|clock|loop|ids|secrets)|^shared\/metrics/
   const system = /^node:(fs|net|tls|dns|dgram|http|https|http2|child_process|worker_threads|timers)/
   const found = imports.filter(i => {
     if (!isDomain(roomOf(i.file)) || roleOf(i.file) !== null || i.isType) return false
@@ -65,7 +65,7 @@ const CLIENTS: [RegExp, RegExp | null][] = [
   [/^(pg|knex)(\/|$)/, /^control-plane\/migrations\/postgres\//],
   [/^@clickhouse\//, null],
   [/^@nats-io\//, /^probe-agent\/nats\.ts$/],
-  [/^prom-client$/, null],
+  [/^prom-client$/, /^shared\/metrics\.ts$/],
   [/^nodemailer(\/|$)/, null],
   [/^fastify$|^@fastify\//, /^control-plane\/(web\/|.*routes)/],
   [/^@grpc\/|^grpc-health-check$/, /^control-plane\/fleet\/.*grpc|^probe-agent\/fleet-client/],
