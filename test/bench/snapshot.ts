@@ -18,7 +18,7 @@ const HEAP_ON_SIGNAL = new URL('heap-on-signal.mjs', import.meta.url).href
 const THOUSANDS = MONITORS.toLocaleString('en')
 
 export async function benchSnapshot(t: Teardown): Promise<Figure[]> {
-  const picket = await startPicket(t, { regions: [] })
+  const picket = await startPicket(t, { regions: [], readyWithinMs: 120_000 })
   await picket.controlPlane.stop()
   const none = await verdictHeap(picket, async () => {})
   const noneFleet = await heapOf(picket, 'fleet', async () => {})
