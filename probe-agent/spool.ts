@@ -28,6 +28,8 @@ export type Spool = {
   waiting: () => number
   /** records that were lost, because the spool was full or the disk refused them */
   dropped: () => number
+  /** false from a write that the disk refused to the next one that it takes */
+  isTaking: () => boolean
   /** Resolves when everything appended is on disk. */
   close: () => Promise<void>
 }
@@ -184,6 +186,7 @@ export function openSpool({ directory, maxBytes, machine, log }: SpoolOptions): 
     bytes: () => segments.bytes(),
     waiting: () => waiting,
     dropped: () => dropped,
+    isTaking: () => !isRefused,
     close() {
       stopSyncing()
       return inTurn(async () => {

@@ -1,6 +1,6 @@
 import { accessSync, constants, mkdirSync } from 'node:fs'
-import type { Heartbeat, Hello, Welcome } from '../proto/gen/probe/v1/fleet.ts'
-import { CHECK_TYPES } from '../shared/check.ts'
+import type { Hello, Welcome } from '../proto/gen/probe/v1/fleet.ts'
+import { CHECK_TYPES, type CheckSpec } from '../shared/check.ts'
 import { createEgress } from '../shared/egress/index.ts'
 import { ConfigError } from '../shared/env.ts'
 import type { Log } from '../shared/log.ts'
@@ -9,14 +9,17 @@ import type { ProbeConfig } from './config.ts'
 import { openCredential } from './credential.ts'
 import { connectFleet } from './fleet-client.ts'
 import { createFleetClock } from './fleet-clock.ts'
+import { createHealth } from './health.ts'
 import { announceIcmp } from './icmp-way.ts'
 import { hasIpv6 } from './ipv6-way.ts'
+import { serveOperations } from './operations.ts'
 import { openPost, type Post } from './post.ts'
-import { runCheck } from './run.ts'
+import { type Ran, runCheck } from './run.ts'
 import { findBrowser } from './screenshots/find-browser.ts'
 import { sweepHomes } from './screenshots/homes.ts'
 import { createShutter } from './screenshots/shutter.ts'
 import { createSelfTest } from './self-test.ts'
+import { createTally } from './tally.ts'
 import { startWork, type Work } from './work.ts'
 
 export type Probe = {
@@ -52,6 +55,8 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
   const shutter = browser && createShutter({ browser, egressAllow, memoryMb, withinMs })
   let post: Post | null = null
   let work: Work | null = null
+  let isDraining = false
+  const tally = createTally()
 
   if (config.fleetTls === null && !/^(127\.|localhost:|\[::1\])/.test(config.fleetUrl)) {
     log.warn('the control plane is spoken to in plain text, with the secrets of monitors on the way: set FLEET_TLS=on')
@@ -64,7 +69,7 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
     clock,
     log,
     hello,
-    load,
+    load: () => health.heartbeat(),
     onWelcome: welcome,
     onMessage: body => {
       if (body.$case === 'natsCredentials') post?.renew(body.value.credentials)
@@ -72,6 +77,19 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
     },
     onClock: () => work?.clockLearned(),
   })
+  const health = createHealth({
+    post: () => post,
+    work: () => work,
+    checks: tally.rows,
+    isFleetLinked: fleet.isLinked,
+    isDraining: () => isDraining,
+    isOnline: selfTest.isOnline,
+    clock,
+    machine,
+    runningLimit: config.maxConcurrentChecks,
+  })
+  const { metricsAddress: address } = config
+  const closeOperations = address && serveOperations({ ...health, address, log })
 
   function hello(): Hello {
     const { name, version } = config
@@ -91,7 +109,7 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
       welcome: message,
       post,
       clock,
-      run: spec => runCheck(spec, egress, { selfTest }),
+      run: check,
       sendRunDone: value => fleet.send({ $case: 'runDone', value }),
       shutter,
       sendScreenshotWanted: value => fleet.send({ $case: 'screenshotWanted', value }),
@@ -102,17 +120,10 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
     work.welcome(message)
   }
 
-  function load(): Omit<Heartbeat, 'seq'> {
-    const fleetMs = clock.nowMs()
-    return {
-      ...(work?.load() ?? { running: 0, waiting: 0, loopLagMs: 0 }),
-      spoolBytes: post?.spoolBytes() ?? 0,
-      spoolResults: post?.spoolResults() ?? 0,
-      droppedResults: post?.droppedResults() ?? 0,
-      runningLimit: config.maxConcurrentChecks,
-      clockOffsetMs: fleetMs === null ? undefined : Math.round(machine.believedMs() - fleetMs),
-      connectivityOk: selfTest.isOnline(),
-    }
+  async function check(spec: CheckSpec): Promise<Ran> {
+    const ran = await runCheck(spec, egress, { selfTest })
+    tally.count(spec.type, ran.outcome)
+    return ran
   }
 
   /** Slots go on until others have them, so that none is missed. */
@@ -125,11 +136,13 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
 
   async function stop(): Promise<void> {
     log.info({ event: 'draining' }, 'stopping: the work is handed over, running checks end')
+    isDraining = true
     await handOver()
     await Promise.race([work?.drain(), machine.pause(DRAIN_WITHIN_MS)])
     await post?.close()
     await fleet.close()
     stopTesting()
+    closeOperations?.()
     log.info({ event: 'stopped' }, 'stopped')
   }
 

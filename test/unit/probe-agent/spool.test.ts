@@ -1,4 +1,4 @@
-import { appendFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
@@ -101,6 +101,12 @@ t.test('a disk that refuses costs the results that memory could not deliver, and
   spool.release(b!)
   t.equal(spool.dropped(), 1)
   t.same(await texts(spool), [])
+  t.notOk(spool.isTaking())
+  rmSync(directory)
+  mkdirSync(directory)
+  spool.append(record('c'))
+  await spool.peek(0)
+  t.ok(spool.isTaking(), 'the disk was mended')
 })
 
 t.test('a disk that refuses while the next result comes loses neither from the count', async t => {
