@@ -3,15 +3,24 @@ import { createEgress } from '../shared/egress/index.ts'
 import { ConfigError, list } from '../shared/env.ts'
 import { changePlan } from './accounts/actions.ts'
 import { createAccount } from './accounts/bootstrap/actions.ts'
+import { createOperatorKey, createOperatorProject } from './accounts/operator/actions.ts'
 import { PLANS } from './accounts/plans.ts'
-import { defaultPlan, natsOperator, publicUrl, rdapBootstrapUrl, url } from './config.ts'
+import { createCanaries, removeCanaries } from './canaries/actions.ts'
+import { PURPOSE as CANARIES } from './canaries/address.ts'
+import { lineOf } from './canaries/line.ts'
+import { DEFAULT_SCHEDULE, scheduleProblem } from './canaries/schedule.ts'
+import { allCanaries } from './canaries/store.ts'
+import { defaultPlan, natsOperator, publicUrl, rdapBootstrapUrl, secretKey, url } from './config.ts'
 import { refreshBootstrap } from './expiry/actions.ts'
+import { undrainProbe } from './fleet/drain-actions.ts'
 import { createProbeToken, revokeProbe, revokeProbeToken } from './fleet/enrolment-actions.ts'
 import { type ListedProbe, listProbes } from './fleet/enrolment-store.ts'
 import { migrate } from './migrations/postgres/index.ts'
 import { now } from './platform/clock.ts'
 import { newOperatorSeed, serverConfiguration } from './platform/nats-operator.ts'
 import { type Db, withPostgres } from './platform/postgres.ts'
+import { createSecrets } from './platform/secrets.ts'
+import { createSigner } from './platform/signer.ts'
 
 /** The operator's command line. Prints what was made on standard output, or one sentence on standard error. */
 type Command = { usage: string; run(db: Db, args: string[]): Promise<string> }
@@ -43,8 +52,12 @@ const COMMANDS: Record<string, Command> = {
     async run(db, args) {
       if (args.length > 0) throw new UsageError('probe list takes nothing')
       const probes = await listProbes(db)
-      const line = ({ id, region, name, lastSeenAt, isRevoked }: ListedProbe) =>
-        [id, region, name, lastSeenAt.toISOString(), ...(isRevoked ? ['revoked'] : [])].join('\t')
+      const line = ({ id, region, name, lastSeenAt, isRevoked, isDrained }: ListedProbe) =>
+        [
+          ...[id, region, name, lastSeenAt.toISOString()],
+          ...(isRevoked ? ['revoked'] : []),
+          ...(isDrained ? ['drained'] : []),
+        ].join('\t')
       return probes.map(line).join('\n')
     },
   },
@@ -57,15 +70,74 @@ const COMMANDS: Record<string, Command> = {
       return `probe ${id} is revoked`
     },
   },
+  'probe undrain': {
+    usage:
+      'probe undrain <id>                        gives work again to a probe that was drained for disagreeing often',
+    async run(db, args) {
+      const id = only(args, 'probe undrain takes the id of a probe')
+      await undrainProbe(db, id)
+      return `probe ${id} gets work again`
+    },
+  },
   bootstrap: {
     usage: 'bootstrap --email <email> [--name <name>]  creates an account, prints it with its admin API key as JSON',
     async run(db, args) {
       const { email, name = null } = options(args, ['email'], ['name'])
-      if (!/^[^@\s]+@[^@\s]+$/.test(email!)) throw new UsageError(`"${email}" is not an e-mail address`)
+      assertEmail(email!)
       const [plan, origin] = [defaultPlan(process.env), publicUrl(process.env)]
       return JSON.stringify(
         await db.transaction(tx => createAccount(tx, { email: email!, name, plan, publicUrl: origin })),
       )
+    },
+  },
+  'operator create': {
+    usage: `operator create --email <email>           makes the project that sees the fleet and hears of its troubles, prints it
+    with its admin API key as JSON; again it names the project that is there`,
+    async run(db, args) {
+      const { email } = options(args, ['email'])
+      assertEmail(email!)
+      return JSON.stringify(await createOperatorProject(db, { email: email!, publicUrl: publicUrl(process.env) }))
+    },
+  },
+  'operator key': {
+    usage: 'operator key                              prints another admin API key of the operator project',
+    async run(db, args) {
+      if (args.length > 0) throw new UsageError('operator key takes nothing')
+      return createOperatorKey(db)
+    },
+  },
+  'canaries create': {
+    usage: `canaries create [--url <origin>]          makes a target that fails on purpose for each region with probes, to measure
+    [--every <seconds>] [--for <seconds>]    how fast that is told; again it changes them, and adds and drops regions`,
+    async run(db, args) {
+      const { url: origin = publicUrl(process.env), ...times } = options(args, [], ['url', 'every', 'for'])
+      const schedule = {
+        everySeconds: Number(times.every ?? DEFAULT_SCHEDULE.everySeconds),
+        forSeconds: Number(times.for ?? DEFAULT_SCHEDULE.forSeconds),
+      }
+      const problem = scheduleProblem(schedule)
+      if (problem !== null) throw new UsageError(problem)
+      const key = secretKey(process.env)
+      const { checkLiteral } = createEgress({ allow: list(process.env, 'EGRESS_ALLOW') })
+      const sealed = { secrets: createSecrets(key), sign: createSigner(key, CANARIES) }
+      const tools = { db, ...sealed, checkLiteral, publicUrl: publicUrl(process.env) }
+      await createCanaries(tools, { ...schedule, origin: origin.replace(/\/+$/, '') }, now())
+      return listCanaries(db)
+    },
+  },
+  'canaries list': {
+    usage: 'canaries list                             prints region, monitor, status, next and last planned failure',
+    async run(db, args) {
+      if (args.length > 0) throw new UsageError('canaries list takes nothing')
+      return listCanaries(db)
+    },
+  },
+  'canaries remove': {
+    usage: 'canaries remove                           deletes them; what was measured stays',
+    async run(db, args) {
+      if (args.length > 0) throw new UsageError('canaries remove takes nothing')
+      const wereThere = await removeCanaries(db, publicUrl(process.env), now())
+      return wereThere ? 'the canaries are removed' : 'there are no canaries'
     },
   },
   'plan set': {
@@ -101,6 +173,15 @@ const OFFLINE: Record<string, Omit<Command, 'run'> & { run(args: string[]): stri
       return serverConfiguration(operator, options(args, ['dir']).dir!)
     },
   },
+}
+
+async function listCanaries(db: Db): Promise<string> {
+  const at = now()
+  return (await allCanaries(db)).map(canary => lineOf(canary, at)).join('\n')
+}
+
+function assertEmail(email: string): void {
+  if (!/^[^@\s]+@[^@\s]+$/.test(email)) throw new UsageError(`"${email}" is not an e-mail address`)
 }
 
 function only(args: string[], sentence: string): string {

@@ -144,7 +144,8 @@ export function natsOperator(env: Env): NatsOperator | null {
   throw new ConfigError('NATS_OPERATOR_SEED has to be a seed of an operator; make one with: npm run admin -- nats seed')
 }
 
-function secretKey(env: Env): Buffer {
+/** The installation's key (SECRET_KEY), 32 bytes. */
+export function secretKey(env: Env): Buffer {
   const value = text(env, 'SECRET_KEY')
   const key = Buffer.from(value, 'base64')
   if (key.length === 32 && /^[A-Za-z0-9+/]{43}=$/.test(value)) return key

@@ -13,6 +13,9 @@ import { startRecorder } from './analytics/recorder.ts'
 import { analyticsRoutes } from './analytics/routes.ts'
 import { summaryRoutes } from './analytics/summary-routes.ts'
 import { startHourlyWorker } from './analytics/worker.ts'
+import { PURPOSE as CANARIES } from './canaries/address.ts'
+import { canaryRoutes } from './canaries/routes.ts'
+import { startCanaryWorker } from './canaries/worker.ts'
 import type { Config, Role } from './config.ts'
 import { relayRoutes } from './deliveries/relay-routes.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
@@ -20,9 +23,11 @@ import { startDeliveryWorker } from './deliveries/worker.ts'
 import { storeCertificates } from './expiry/actions.ts'
 import { startExpiryWorker } from './expiry/worker.ts'
 import { fleetRoutes } from './fleet/routes.ts'
+import { fleetViewRoutes } from './fleet/view-routes.ts'
 import { startFleet } from './fleet/worker.ts'
 import { pingRoutes } from './heartbeats/routes.ts'
 import { startListening, startOverdueWorker, startPingTokenWorker } from './heartbeats/worker.ts'
+import { startFleetWatchWorker } from './incidents/fleet-watch-worker.ts'
 import { incidentRoutes } from './incidents/routes.ts'
 import { incidentUpdateRoutes } from './incidents/update-routes.ts'
 import { maintenanceRoutes } from './maintenance/routes.ts'
@@ -79,6 +84,7 @@ export function apiRoutes(app: App, handles: Handles): void {
   parentRoutes(app, { db, review: lookSoon })
   screenshotRoutes(app, { db, nats, publicUrl, sign })
   fleetRoutes(app, { db, nats, secrets, checkLiteral, testsPerMinute })
+  fleetViewRoutes(app, { db })
   incidentRoutes(app, { db, publicUrl })
   incidentUpdateRoutes(app, { db, publicUrl })
   maintenanceRoutes(app, { db, review: lookSoon })
@@ -96,11 +102,13 @@ export function apiRoutes(app: App, handles: Handles): void {
 
 /** What the role `api` serves outside /api/v1. */
 export function publicRoutes(app: App, handles: Handles): void {
-  const { db, config, objects, sign } = handles
-  const { publicUrl, pingsPerMinute } = config
+  const { db, config, secrets, objects, sign } = handles
+  const { publicUrl, pingsPerMinute, secretKey } = config
   pingRoutes(app, { db, publicUrl, pingsPerMinute })
   imageRoutes(app, { db, objects, sign })
   tlsCheckRoutes(app, { db, ownHosts: ownHosts(config) })
+  const canaries = { db, secrets, sign: createSigner(secretKey, CANARIES) }
+  app.register(async scope => canaryRoutes(scope as App, canaries))
   app.register(async scope => publicPageRoutes(scope as App, pageTools(handles)))
 }
 
@@ -139,8 +147,10 @@ export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)
     startOverdue,
     startPingTokenWorker,
     startReminderWorker,
+    startFleetWatch,
     startMaintenanceWorker,
     startSilences,
+    startCanaryWorker,
     startSubscriberCleaning,
   ],
 }
@@ -157,6 +167,10 @@ async function startFleetServer(handles: Handles): Promise<Part> {
   const own = { databaseUrl, processName, host, port: grpcPort, tls: grpcTls, natsUrl: probeNatsUrl }
   const fleet = await startFleet({ ...handles, ...own })
   return { stop: fleet.stop, grpcPort: fleet.port }
+}
+
+function startFleetWatch(handles: Handles): Part {
+  return startFleetWatchWorker({ ...handles, publicUrl: handles.config.publicUrl })
 }
 
 function startDigests(handles: Handles): Part {

@@ -34,5 +34,5 @@ COPY --from=build /picket/dist/probe-agent.js /picket/dist/probe-agent.js.map /p
 USER 1000:1000
 VOLUME /var/lib/picket
 STOPSIGNAL SIGTERM
-# No HEALTHCHECK: it opens no port, and the control plane, which hears it every 3 s, tells when it is silent.
+# No HEALTHCHECK: it opens a port only where METRICS_ADDRESS says so, and the control plane, which hears it every 3 s, tells when it is silent.
 CMD ["node", "--enable-source-maps", "dist/probe-agent.js"]

@@ -6,6 +6,8 @@ export type Cancel = () => void
 /** The program's one clock, which only goes forward, its timers and its one source of randomness. Times in ms. */
 export const machine = {
   monotonicMs: () => performance.now(),
+  /** since 1970 as this machine believes, to tell how wrong it is and for nothing else */
+  believedMs: () => Date.now(),
   random: () => Math.random(),
   uuid: () => randomUUID(),
   /** 32 bytes as text */

@@ -3,6 +3,8 @@ import { hostname } from 'node:os'
 import { ConfigError, type Env, file, integer, list, oneOf, optionalText, text } from '../shared/env.ts'
 import type { FleetTls } from './fleet-client.ts'
 
+export type HostAndPort = { host: string; port: number }
+
 export type ProbeConfig = {
   /** host:port of the control plane's gRPC */
   fleetUrl: string
@@ -15,7 +17,7 @@ export type ProbeConfig = {
   dataDir: string
   egressAllow: string[]
   /** what a probe with a working network reaches; none: its recent checks tell */
-  selfTestTargets: { host: string; port: number }[]
+  selfTestTargets: HostAndPort[]
   maxConcurrentChecks: number
   /** a browser's executable, or `off`; null: the one of this machine */
   chromiumPath: string | null
@@ -28,6 +30,8 @@ export type ProbeConfig = {
   spoolMaxBytes: number
   replayPerSecond: number
   lateAfterMs: number
+  /** where metrics and readiness are served; null: nowhere */
+  metricsAddress: HostAndPort | null
   logLevel: string
 }
 
@@ -52,6 +56,7 @@ export function readConfig(env: Env): ProbeConfig {
     spoolMaxBytes: integer(env, 'SPOOL_MAX_MB', 1024, 1, 1_000_000) * 1024 * 1024,
     replayPerSecond: integer(env, 'SPOOL_REPLAY_PER_SECOND', 2000, 1, 1_000_000),
     lateAfterMs: integer(env, 'LATE_AFTER_MS', 30_000, 100, 3_600_000),
+    metricsAddress: metricsAddress(env),
     logLevel: oneOf(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
   }
 }
@@ -71,7 +76,7 @@ function address(env: Env, name: string): string {
   return value
 }
 
-function hostAndPort(name: string, value: string): { host: string; port: number } {
+function hostAndPort(name: string, value: string): HostAndPort {
   const [, host, port] = /^(\[[0-9a-fA-F:]+\]|[^\s:/]+):(\d{1,5})$/.exec(value) ?? []
   if (!host || !port || Number(port) > 65_535) {
     throw new ConfigError(`${name} holds "${value}"; it has to be host:port, for example picket.example.com:9090`)
@@ -80,10 +85,15 @@ function hostAndPort(name: string, value: string): { host: string; port: number 
 }
 
 /** Without a word of the operator's, the control plane is what a probe with a connection reaches. */
-function selfTestTargets(env: Env): { host: string; port: number }[] {
+function selfTestTargets(env: Env): HostAndPort[] {
   const given = list(env, 'SELF_TEST_TARGETS')
   if (given.length === 0) return [hostAndPort('FLEET_URL', text(env, 'FLEET_URL'))]
   return given.map(value => hostAndPort('SELF_TEST_TARGETS', value))
+}
+
+function metricsAddress(env: Env): HostAndPort | null {
+  const value = optionalText(env, 'METRICS_ADDRESS')
+  return value === null ? null : hostAndPort('METRICS_ADDRESS', value)
 }
 
 /** A certificate of any kind means TLS. */

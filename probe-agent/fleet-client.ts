@@ -38,6 +38,9 @@ export type FleetLinkParts = {
 export type FleetLink = {
   /** Sends when the link is there; a message without a link is lost, as it would be on the way. */
   send: (body: NonNullable<ProbeMessage['body']>) => void
+  isOpen: () => boolean
+  /** The control plane has welcomed this probe and is not silent. */
+  isLinked: () => boolean
   /** Ends the stream when what was sent has arrived. */
   close: () => Promise<void>
 }
@@ -50,6 +53,7 @@ type Session = {
   sentMs: Map<number, number>
   seq: number
   deadAfterMs: number
+  isWelcomed: boolean
   stopWaiting: Cancel
   stopBeating: Cancel
 }
@@ -87,6 +91,7 @@ export function connectFleet(parts: FleetLinkParts): FleetLink {
       sentMs: new Map(),
       seq: 0,
       deadAfterMs: WELCOME_WITHIN_MS,
+      isWelcomed: false,
       stopWaiting: () => {},
       stopBeating: () => {},
     }
@@ -119,6 +124,7 @@ export function connectFleet(parts: FleetLinkParts): FleetLink {
   function welcome(from: Session, message: Welcome): void {
     failures = 0
     from.deadAfterMs = message.deadAfterMs
+    from.isWelcomed = true
     expectMessage(from)
     parts.onWelcome(message)
     heartbeat(from)
@@ -159,6 +165,8 @@ export function connectFleet(parts: FleetLinkParts): FleetLink {
   open()
   return {
     send: body => void session?.stream.write({ body }),
+    isOpen: () => session !== null,
+    isLinked: () => session?.isWelcomed ?? false,
     async close() {
       isClosed = true
       stopReconnecting()

@@ -1,6 +1,6 @@
 /**
- * The control plane's clock, carried by the probe's monotonic one (decisions 4.6). The wall clock of the probe is never
- * looked at, so one that is an hour off changes nothing.
+ * The control plane's clock, carried by the probe's monotonic one (decisions 4.6). The wall clock of the probe is only
+ * shown to the operator, so one that is an hour off changes nothing.
  */
 
 /** One heartbeat answered: how far the control plane's clock is ahead of ours, known to half the round trip. */

@@ -41,13 +41,16 @@ export type Loop = {
   checkAside: (spec: CheckSpec, subject: Subject, occasion: Occasion, take: (result: Result) => void) => boolean
   /** the assignment epoch that results carry */
   epoch: () => number
-  isDraining: () => boolean
+  /** Takes no more checks on demand; slots go on. */
+  leave: () => void
+  /** true from `leave` or `drain` on */
+  isLeaving: () => boolean
   /** the control plane's clock was learned, or learned better */
   clockLearned: () => void
   /** Starts nothing more; resolves when the last check has ended. */
   drain: () => Promise<void>
-  /** `loopLagMs`: how long the event loop was held at most since the last call */
-  load: () => { running: number; waiting: number; loopLagMs: number }
+  /** At most since the last call: `loopLagMs`, how long the event loop was held; `startDelayMs`, how late a slot started. */
+  load: () => { running: number; waiting: number; loopLagMs: number; startDelayMs: number }
 }
 
 /** Starts between which answers are read, so that a burst does not spoil the timings of what already runs. */
@@ -66,8 +69,10 @@ export function createLoop(parts: LoopParts): Loop {
   const places = createPlaces(maxConcurrentChecks)
   const lag = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS })
   let epoch = 0
+  let isLeaving = false
   let isDraining = false
   let knowsTime = false
+  let startDelayMs = 0
   let whenIdle = () => {}
   let timer: NodeJS.Timeout | undefined
   lag.enable()
@@ -120,6 +125,7 @@ export function createLoop(parts: LoopParts): Loop {
     const chain = watch.chain ?? chainOf(watch, watch.dueMs, Trigger.SLOT, '')
     watch.chain = chain
     watch.lastScheduledMs = chain.scheduledAtMs
+    if (chain.outcomes.length === 0) startDelayMs = Math.max(startDelayMs, (clock.nowMs() ?? 0) - chain.scheduledAtMs)
     const { scheduledAtMs, trigger } = chain
     const runId = chain.outcomes.length === 0 ? chain.runId : ''
     const occasion = { scheduledAtMs, trigger, runId, attempt: chain.outcomes.length + 1 }
@@ -201,12 +207,15 @@ export function createLoop(parts: LoopParts): Loop {
     startChain,
     joinChain,
     checkAside(spec, subject, occasion, take) {
-      const place = isDraining ? null : places.take(machine.monotonicMs())
+      const place = isLeaving ? null : places.take(machine.monotonicMs())
       if (place) check(place, spec, subject, occasion, take)
       return place !== null
     },
     epoch: () => epoch,
-    isDraining: () => isDraining,
+    leave() {
+      isLeaving = true
+    },
+    isLeaving: () => isLeaving,
     apply(message) {
       const { added, retired, toCheckNow } = watches.apply(message)
       for (const watch of retired) dismiss(watch, 'not_assigned', 'the monitor was changed or moved meanwhile')
@@ -227,6 +236,7 @@ export function createLoop(parts: LoopParts): Loop {
       for (const watch of watches.all()) if (watch.place < 0 && !watch.chain) enqueue(watch, now)
     },
     drain() {
+      isLeaving = true
       isDraining = true
       clearTimeout(timer)
       for (const watch of watches.all()) dismiss(watch, 'probe_busy', 'the probe is stopping')
@@ -238,7 +248,10 @@ export function createLoop(parts: LoopParts): Loop {
     load() {
       const loopLagMs = Math.max(0, Math.round(lag.max / 1e6) - LAG_RESOLUTION_MS)
       lag.reset()
-      return { running: places.taken(), waiting: queue.countDue(clock.nowMs() ?? 0), loopLagMs }
+      const waiting = queue.countDue(clock.nowMs() ?? 0)
+      const load = { running: places.taken(), waiting, loopLagMs, startDelayMs: Math.round(startDelayMs) }
+      startDelayMs = 0
+      return load
     },
   }
 }

@@ -1,6 +1,7 @@
 import { jetstream } from '@nats-io/jetstream'
 import { connect, credsAuthenticator, type NatsConnection } from '@nats-io/transport-node'
 import type { Log } from '../shared/log.ts'
+import { steadyPace } from '../shared/nats-pace.ts'
 import { machine } from './clock.ts'
 
 /** Where JetStream is and what lets us in. */
@@ -42,7 +43,7 @@ export function createResultStream(name: string, log: Log, { onAway, onBack }: R
       inboxPrefix: access.inboxPrefix,
       maxReconnectAttempts: -1,
       waitOnFirstConnect: true,
-      reconnectTimeWait: RECONNECT_AFTER_MS,
+      ...steadyPace(() => RECONNECT_AFTER_MS * (1 + machine.random())),
       pingInterval: PING_EVERY_MS,
       maxPingOut: 2,
       ignoreClusterUpdates: true,

@@ -8,6 +8,7 @@ import { machine } from './clock.ts'
 import type { ProbeConfig } from './config.ts'
 import { createResultStream, type StreamAccess } from './nats.ts'
 import { createPublisher } from './publish.ts'
+import type { Standing } from './readiness.ts'
 import { startReplay } from './replay.ts'
 import { openSpool } from './spool.ts'
 
@@ -21,7 +22,13 @@ export type Post = {
   /** Uses other credentials from now on. */
   renew: (natsCredentials: string) => void
   spoolBytes: () => number
+  spoolResults: () => number
   droppedResults: () => number
+  /** taken by JetStream since the start, in time and late */
+  publishedResults: () => number
+  lateResults: () => number
+  /** what becomes of results now */
+  standing: () => Pick<Standing, 'nats' | 'spool'>
   /** Resolves when every result is stored by JetStream or on disk. */
   close: () => Promise<void>
 }
@@ -37,7 +44,7 @@ export function openPost(config: ProbeConfig, first: Welcome, log: Log): Post {
   })
   const publisher = createPublisher({ stream, spool, probeId, region, machine, lateAfterMs: config.lateAfterMs, log })
   const { isAway } = publisher
-  const stopReplay = startReplay({ stream, spool, region, perSecond: config.replayPerSecond, isAway, machine, log })
+  const replay = startReplay({ stream, spool, region, perSecond: config.replayPerSecond, isAway, machine, log })
 
   let access = accessOf(first)
   const use = (next: StreamAccess) => {
@@ -52,10 +59,17 @@ export function openPost(config: ProbeConfig, first: Welcome, log: Log): Post {
     use: welcome => use(accessOf(welcome)),
     renew: credentials => use({ ...access, credentials }),
     spoolBytes: spool.bytes,
+    spoolResults: spool.waiting,
     droppedResults: spool.dropped,
+    publishedResults: publisher.published,
+    lateResults: replay.sent,
+    standing: () => ({
+      nats: stream.isConnected() ? (isAway() ? 'refusing' : 'ok') : 'away',
+      spool: spool.isTaking() ? 'ok' : 'refusing',
+    }),
     async close() {
       await publisher.close()
-      await stopReplay()
+      await replay.stop()
       await spool.close()
       await stream.close()
     },

@@ -24,6 +24,8 @@ export type Publisher = {
   /** NATS came back: what waits is sent. */
   back: () => void
   isAway: () => boolean
+  /** results that JetStream took since the start */
+  published: () => number
   /** Sends what waits; what is not taken in time goes to the spool. */
   close: () => Promise<void>
 }
@@ -55,6 +57,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
   const lanes = Array.from({ length: PARTITIONS }, (_, partition): Lane => newLane(partition))
   let isAway = false
   let batches = 0
+  let published = 0
   let unretry: Cancel = () => {}
 
   function publish(result: Result): void {
@@ -82,6 +85,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
         )
         await stream.publish(resultSubject(lane.partition, region), bytes, batch.id)
         lane.batch = null
+        published += batch.entries.length
         for (const { seq } of batch.entries) if (seq !== null) spool.delivered(seq)
         isAway = false
       }
@@ -143,6 +147,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
     publish,
     back,
     isAway: () => isAway,
+    published: () => published,
     away() {
       away()
       retry()

@@ -19,17 +19,16 @@ export type ReplayParts = {
 
 const EVERY_MS = 1000
 
-/** Sends what the spool holds as late results, which only the recorder reads (decisions 11.2). Returns how to stop it. */
-export function startReplay({
-  stream,
-  spool,
-  region,
-  perSecond,
-  isAway,
-  machine,
-  log,
-}: ReplayParts): () => Promise<void> {
+export type Replay = {
+  /** late results that JetStream took since the start */
+  sent: () => number
+  stop: () => Promise<void>
+}
+
+/** Sends what the spool holds as late results, which only the recorder reads (decisions 11.2). */
+export function startReplay({ stream, spool, region, perSecond, isAway, machine, log }: ReplayParts): Replay {
   let turn: Promise<void> | null = null
+  let sent = 0
   const stop = machine.every(EVERY_MS, () => {
     if (isAway() || turn) return
     turn = replaySome()
@@ -49,14 +48,18 @@ export function startReplay({
         group.map(record => record.piece),
       )
       await stream.publish(lateSubject(partition, region), bytes, machine.uuid())
+      sent += group.length
     }
     await spool.consume()
     if (records.length > 0) log.info({ results: records.length }, 'late results sent from the spool')
   }
 
-  return async () => {
-    stop()
-    await turn
+  return {
+    sent: () => sent,
+    async stop() {
+      stop()
+      await turn
+    },
   }
 }
 

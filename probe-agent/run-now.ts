@@ -65,7 +65,7 @@ export function createRunNow({ loop, watches, clock, publish, answer }: RunNowPa
     }
     if (!watch) return refuse(request, 'not_assigned', 'this probe does not check the monitor')
     if (!watch.chain) {
-      if (loop.isDraining()) return refuse(request, 'probe_busy', 'the probe is stopping')
+      if (loop.isLeaving()) return refuse(request, 'probe_busy', 'the probe is stopping')
       return loop.startChain(watch, trigger, runId, scheduledAtMs)
     }
     if (trigger === Trigger.SECOND_OPINION || loop.joinChain(watch, trigger, runId)) return

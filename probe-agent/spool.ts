@@ -24,8 +24,12 @@ export type Spool = {
   /** The records last peeked at are delivered. */
   consume: () => Promise<void>
   bytes: () => number
+  /** records that are to be delivered yet; those of an earlier start count once they have been read */
+  waiting: () => number
   /** records that were lost, because the spool was full or the disk refused them */
   dropped: () => number
+  /** false from a write that the disk refused to the next one that it takes */
+  isTaking: () => boolean
   /** Resolves when everything appended is on disk. */
   close: () => Promise<void>
 }
@@ -42,17 +46,27 @@ export function openSpool({ directory, maxBytes, machine, log }: SpoolOptions): 
   let unwritten: Buffer[] = []
   let nextSeq = 0
   let dropped = 0
+  let waiting = 0
+  const uncounted = new Set(segments.list())
   let reading: Reading | null = null
   let isDirty = false
   let isRefused = false
   let turn: Promise<unknown> = Promise.resolve()
   const stopSyncing = machine.every(SYNC_EVERY_MS, () => void inTurn(sync))
+  for (const segment of uncounted) void inTurn(() => countWaiting(segment))
 
   /** Reads, writes and removals of files happen one after the other. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const done = turn.then(work)
     turn = done.catch(error => log.error({ err: error }, 'the spool cannot be read or written'))
     return done
+  }
+
+  async function countWaiting(segment: Segment): Promise<void> {
+    if (!uncounted.has(segment)) return
+    const { payloads } = reading?.segment === segment ? reading : await segments.read(segment)
+    waiting += payloads.length - (reading?.segment === segment ? reading.at : 0)
+    uncounted.delete(segment)
   }
 
   async function write(): Promise<void> {
@@ -65,7 +79,9 @@ export function openSpool({ directory, maxBytes, machine, log }: SpoolOptions): 
       isDirty = true
       isRefused = false
     } catch (error) {
-      for (let i = 0; i < frames.length; i++) states.delete(firstSeq + i)
+      frames.forEach((_frame, i) => {
+        settle(firstSeq + i)
+      })
       if (!isRefused) log.error({ err: error, results: frames.length }, 'the disk refuses the spool')
       isRefused = true
     }
@@ -78,6 +94,7 @@ export function openSpool({ directory, maxBytes, machine, log }: SpoolOptions): 
     if (reading?.segment === oldest) reading = null
     const droppedBefore = dropped
     for (let i = at; i < payloads.length; i++) if (takeState(oldest, i) === undefined) dropped++
+    uncounted.delete(oldest)
     log.error(
       { results: dropped - droppedBefore, max_bytes: maxBytes },
       'the spool is full: its oldest results are lost',
@@ -89,9 +106,17 @@ export function openSpool({ directory, maxBytes, machine, log }: SpoolOptions): 
     return firstSeq === null ? undefined : states.get(firstSeq + index)
   }
 
+  /** Done with a record, one way or the other. */
   function takeState(segment: Segment, index: number) {
-    const state = stateOf(segment, index)
-    if (segment.firstSeq !== null) states.delete(segment.firstSeq + index)
+    if (segment.firstSeq !== null) return settle(segment.firstSeq + index)
+    if (!uncounted.has(segment)) waiting--
+    return undefined
+  }
+
+  function settle(seq: number) {
+    const state = states.get(seq)
+    states.delete(seq)
+    if (state !== 'delivered') waiting--
     return state
   }
 
@@ -142,12 +167,15 @@ export function openSpool({ directory, maxBytes, machine, log }: SpoolOptions): 
     append(record) {
       const seq = nextSeq++
       states.set(seq, 'held')
+      waiting++
       unwritten.push(encodeFrame(encodeRecord(record)))
       if (unwritten.length === 1) void inTurn(write)
       return seq
     },
     delivered(seq) {
-      if (states.has(seq)) states.set(seq, 'delivered')
+      if (states.get(seq) !== 'held') return
+      states.set(seq, 'delivered')
+      waiting--
     },
     release(seq) {
       // What is not known any more was refused by the disk or has gone with a full spool.
@@ -156,7 +184,9 @@ export function openSpool({ directory, maxBytes, machine, log }: SpoolOptions): 
     peek: atMost => inTurn(() => peek(atMost)),
     consume: () => inTurn(advance),
     bytes: () => segments.bytes(),
+    waiting: () => waiting,
     dropped: () => dropped,
+    isTaking: () => !isRefused,
     close() {
       stopSyncing()
       return inTurn(async () => {

@@ -1,6 +1,6 @@
 import { accessSync, constants, mkdirSync } from 'node:fs'
-import type { Heartbeat, Hello, Welcome } from '../proto/gen/probe/v1/fleet.ts'
-import { CHECK_TYPES } from '../shared/check.ts'
+import type { Hello, Welcome } from '../proto/gen/probe/v1/fleet.ts'
+import { CHECK_TYPES, type CheckSpec } from '../shared/check.ts'
 import { createEgress } from '../shared/egress/index.ts'
 import { ConfigError } from '../shared/env.ts'
 import type { Log } from '../shared/log.ts'
@@ -9,21 +9,27 @@ import type { ProbeConfig } from './config.ts'
 import { openCredential } from './credential.ts'
 import { connectFleet } from './fleet-client.ts'
 import { createFleetClock } from './fleet-clock.ts'
+import { createHealth } from './health.ts'
 import { announceIcmp } from './icmp-way.ts'
+import { hasIpv6 } from './ipv6-way.ts'
+import { serveOperations } from './operations.ts'
 import { openPost, type Post } from './post.ts'
-import { runCheck } from './run.ts'
+import { type Ran, runCheck } from './run.ts'
 import { findBrowser } from './screenshots/find-browser.ts'
 import { sweepHomes } from './screenshots/homes.ts'
 import { createShutter } from './screenshots/shutter.ts'
 import { createSelfTest } from './self-test.ts'
+import { createTally } from './tally.ts'
 import { startWork, type Work } from './work.ts'
 
 export type Probe = {
-  /** Tells the control plane, lets running checks end (65 s at most), and sends or spools what they saw. */
+  /** Hands its work over, lets running checks end (65 s at most), and sends or spools what they saw. */
   stop: () => Promise<void>
 }
 
 const SELF_TEST_EVERY_MS = 5000
+/** The control plane takes a leaving probe's work away within a second; without it nobody does. */
+const HAND_OVER_WITHIN_MS = 3000
 /** The longest timeout a check may have, and time for its assertions. */
 const DRAIN_WITHIN_MS = 65_000
 
@@ -49,6 +55,8 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
   const shutter = browser && createShutter({ browser, egressAllow, memoryMb, withinMs })
   let post: Post | null = null
   let work: Work | null = null
+  let isDraining = false
+  const tally = createTally()
 
   if (config.fleetTls === null && !/^(127\.|localhost:|\[::1\])/.test(config.fleetUrl)) {
     log.warn('the control plane is spoken to in plain text, with the secrets of monitors on the way: set FLEET_TLS=on')
@@ -61,7 +69,7 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
     clock,
     log,
     hello,
-    load,
+    load: () => health.heartbeat(),
     onWelcome: welcome,
     onMessage: body => {
       if (body.$case === 'natsCredentials') post?.renew(body.value.credentials)
@@ -69,11 +77,24 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
     },
     onClock: () => work?.clockLearned(),
   })
+  const health = createHealth({
+    post: () => post,
+    work: () => work,
+    checks: tally.rows,
+    isFleetLinked: fleet.isLinked,
+    isDraining: () => isDraining,
+    isOnline: selfTest.isOnline,
+    clock,
+    machine,
+    runningLimit: config.maxConcurrentChecks,
+  })
+  const { metricsAddress: address } = config
+  const closeOperations = address && serveOperations({ ...health, address, log })
 
   function hello(): Hello {
     const { name, version } = config
     const types = CHECK_TYPES.filter(type => type !== 'ping' || canPing)
-    const capabilities = [...types, ...(shutter ? ['screenshot'] : [])]
+    const capabilities = [...types, ...(shutter ? ['screenshot'] : []), ...(hasIpv6() ? ['ipv6'] : [])]
     return { instanceId, name, version, ...(work?.has() ?? { lastRevision: 0 }), capabilities }
   }
 
@@ -88,7 +109,7 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
       welcome: message,
       post,
       clock,
-      run: spec => runCheck(spec, egress, { selfTest }),
+      run: check,
       sendRunDone: value => fleet.send({ $case: 'runDone', value }),
       shutter,
       sendScreenshotWanted: value => fleet.send({ $case: 'screenshotWanted', value }),
@@ -99,22 +120,29 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
     work.welcome(message)
   }
 
-  function load(): Omit<Heartbeat, 'seq'> {
-    return {
-      ...(work?.load() ?? { running: 0, waiting: 0, loopLagMs: 0 }),
-      spoolBytes: post?.spoolBytes() ?? 0,
-      droppedResults: post?.droppedResults() ?? 0,
-      connectivityOk: selfTest.isOnline(),
-    }
+  async function check(spec: CheckSpec): Promise<Ran> {
+    const ran = await runCheck(spec, egress, { selfTest })
+    tally.count(spec.type, ran.outcome)
+    return ran
+  }
+
+  /** Slots go on until others have them, so that none is missed. */
+  async function handOver(): Promise<void> {
+    work?.leave()
+    fleet.send({ $case: 'draining', value: {} })
+    const untilMs = machine.monotonicMs() + HAND_OVER_WITHIN_MS
+    while (fleet.isOpen() && work && work.monitors() > 0 && machine.monotonicMs() < untilMs) await machine.pause(20)
   }
 
   async function stop(): Promise<void> {
-    log.info({ event: 'draining' }, 'stopping: running checks end, nothing new starts')
-    fleet.send({ $case: 'draining', value: {} })
+    log.info({ event: 'draining' }, 'stopping: the work is handed over, running checks end')
+    isDraining = true
+    await handOver()
     await Promise.race([work?.drain(), machine.pause(DRAIN_WITHIN_MS)])
     await post?.close()
     await fleet.close()
     stopTesting()
+    closeOperations?.()
     log.info({ event: 'stopped' }, 'stopped')
   }
 

@@ -1,11 +1,11 @@
-import type { Assignments, Heartbeat, Hello, RunDone, Welcome } from '../proto/gen/probe/v1/fleet.ts'
+import type { Assignments, Hello, RunDone, Welcome } from '../proto/gen/probe/v1/fleet.ts'
 import type { ScreenshotOrder } from '../proto/gen/probe/v1/screenshot.ts'
 import type { CheckSpec } from '../shared/check.ts'
 import type { Log } from '../shared/log.ts'
 import type { Result } from '../shared/result.ts'
 import type { FleetMessageBody } from './fleet-client.ts'
 import type { FleetClock } from './fleet-clock.ts'
-import { createLoop } from './loop.ts'
+import { createLoop, type Loop } from './loop.ts'
 import type { Post } from './post.ts'
 import type { Ran } from './run.ts'
 import { createRunNow } from './run-now.ts'
@@ -37,7 +37,11 @@ export type Work = {
   clockLearned: () => void
   /** what the probe has, for its hello */
   has: () => Pick<Hello, 'lastRevision' | 'lastEpoch'>
-  load: () => Pick<Heartbeat, 'running' | 'waiting' | 'loopLagMs'>
+  load: Loop['load']
+  /** how many monitors it checks */
+  monitors: () => number
+  /** Takes no more checks on demand; slots go on. */
+  leave: () => void
   /** Starts nothing more; resolves when the last check has ended. */
   drain: () => Promise<void>
 }
@@ -101,6 +105,8 @@ export function startWork(parts: WorkParts): Work {
     clockLearned: loop.clockLearned,
     has: () => ({ lastRevision: watches.revision(), lastEpoch: watches.epoch() }),
     load: loop.load,
+    monitors: watches.size,
+    leave: loop.leave,
     drain() {
       studio?.close()
       return loop.drain()

@@ -1,6 +1,8 @@
 import { lastPingsOf } from '../heartbeats/store.ts'
+import type { ReadLastChecked } from '../monitors/present.ts'
 import type { Clickhouse } from '../platform/clickhouse.ts'
 import { nowMs, sleep } from '../platform/clock.ts'
+import { nextRun } from '../platform/next-run.ts'
 import type { Db } from '../platform/postgres.ts'
 import { lastCheckedAt } from './store.ts'
 
@@ -9,28 +11,43 @@ const KEPT_MS = 5_000
 const MOST_KEPT = 50_000
 /** The history may be slow or away; a list of monitors does not wait for it. */
 const PATIENCE_MS = 500
-
-export type ReadLastChecked = (projectId: string, monitorIds: string[]) => Promise<Map<string, Date>>
+/** They travel in the address of the request. */
+const IDS_A_QUERY = 200
 
 /**
  * When monitors were last checked: heartbeats when they were last pinged, from PostgreSQL, the others from a cache over
- * ClickHouse. Empty for those it does not know, and for those that it asks ClickHouse about while that is away.
+ * ClickHouse, which is asked one query at a time for all who wait. Empty for those it does not know, and for those that
+ * it asks ClickHouse about while that is away.
  */
 export function createLastChecked({ clickhouse, db }: { clickhouse: Clickhouse; db: Db }): ReadLastChecked {
   const kept = new Map<string, { at: Date | null; readMs: number }>()
+  const wanted = new Set<string>()
 
-  const read = async (ids: string[], readMs: number) => {
-    const times = await lastCheckedAt(clickhouse, ids).catch(() => new Map<string, Date>())
+  const readWanted = nextRun(async () => {
+    const readMs = nowMs()
+    const ids = [...wanted]
+    wanted.clear()
     if (kept.size > MOST_KEPT) kept.clear()
-    for (const id of ids) kept.set(id, { at: times.get(id) ?? null, readMs })
-  }
+    for (let from = 0; from < ids.length; from += IDS_A_QUERY) {
+      const some = ids.slice(from, from + IDS_A_QUERY)
+      const times = await lastCheckedAt(clickhouse, some).catch(() => new Map<string, Date>())
+      for (const id of some) kept.set(id, { at: times.get(id) ?? null, readMs })
+    }
+  })
 
-  return async (projectId, monitorIds) => {
-    const pinged = await lastPingsOf(db, projectId, monitorIds)
-    const checked = monitorIds.filter(id => !pinged.has(id))
+  return async (projectId, monitors) => {
+    const idsOf = (isHeartbeat: boolean) =>
+      monitors.filter(({ type }) => (type === 'heartbeat') === isHeartbeat).map(({ id }) => id)
+    const [heartbeats, checked] = [idsOf(true), idsOf(false)]
+    const times = new Map(heartbeats.length > 0 ? await lastPingsOf(db, projectId, heartbeats) : [])
     const oldestMs = nowMs() - KEPT_MS
     const unknown = checked.filter(id => (kept.get(id)?.readMs ?? 0) < oldestMs)
-    if (unknown.length > 0) await Promise.race([read(unknown, nowMs()), sleep(PATIENCE_MS)])
-    return new Map([...pinged, ...checked.flatMap(id => (kept.get(id)?.at ? [[id, kept.get(id)!.at!] as const] : []))])
+    for (const id of unknown) wanted.add(id)
+    if (unknown.length > 0) await Promise.race([readWanted(), sleep(PATIENCE_MS)])
+    for (const id of checked) {
+      const at = kept.get(id)?.at
+      if (at) times.set(id, at)
+    }
+    return times
   }
 }

@@ -3,6 +3,7 @@ import {
   createPlan,
   type LiveProbe,
   mayHaveHad,
+  needOf,
   ownerOf,
   place,
   type RegionPlan,
@@ -32,6 +33,10 @@ export function planOf(book: Book, region: string): RegionPlan {
   return plan
 }
 
+/** Of each region, how many monitors are to be checked and how many of them no live probe can check. */
+export const countsOf = ({ plans }: Book) =>
+  [...plans].map(([region, { placed, orphans }]) => ({ region, monitors: placed.size, unassigned: orphans.size }))
+
 /** Takes in a new or changed monitor; names the probes that have to hear of it. */
 export function enterMonitor(book: Book, entry: Entry): Mark[] {
   const before = enter(book.roster, entry)
@@ -43,7 +48,7 @@ export function enterMonitor(book: Book, entry: Entry): Mark[] {
     if (!entry.regions.includes(region)) mark(remove(planOf(book, region), entry.id))
   }
   for (const region of entry.regions) {
-    const { from, to } = place(planOf(book, region), entry.id, entry.spec?.type ?? '')
+    const { from, to } = place(planOf(book, region), entry.id, needOf(entry.spec))
     mark(to)
     if (from !== to) mark(from)
   }

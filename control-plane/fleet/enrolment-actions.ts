@@ -44,6 +44,8 @@ export type Caller = {
   tokenId: string
   isReusable: boolean
   probeId: string | null
+  /** of a known probe: what it announced at its last connection */
+  capabilities: string[] | null
   secretHash: Buffer | null
 }
 
@@ -65,7 +67,7 @@ export async function findCaller(db: Db, { secret, token }: ProbeKeys): Promise<
   if (isUsed) return { refusal: USED }
   if (isExpired) return { refusal: 'the enrolment token was not used in time; make a new one' }
   if (!isReusable && secret === null) return { refusal: 'this enrolment token is for a newer version of the probe' }
-  return { region, tokenId, isReusable, probeId: null, secretHash }
+  return { region, tokenId, isReusable, probeId: null, capabilities: null, secretHash }
 }
 
 const withChecksum = (body: string) => `${body}${toBase62(crc32(body), 6)}`
@@ -87,7 +89,7 @@ export async function recordConnection(
 ): Promise<{ probeId: string } | Refusal> {
   const { region, tokenId, probeId, secretHash } = caller
   const row: ProbeRow = { ...greeting, id: probeId ?? newId(), tokenId, region, secretHash }
-  const known = await capabilitiesOf(db, { id: probeId, tokenId, name: greeting.name })
+  const known = caller.capabilities ?? (await capabilitiesOf(db, tokenId, greeting.name))
   const isChanged = known !== null && !isSameSet(known.toSorted(), greeting.capabilities.toSorted())
   const isPlain = !isChanged && (probeId !== null || caller.isReusable)
   try {

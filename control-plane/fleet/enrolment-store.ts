@@ -38,14 +38,14 @@ export async function useProbeToken(db: Db, hash: Buffer): Promise<FoundToken | 
   return token
 }
 
-/** The probe that has a secret. `isRevoked`: itself, or the token that let it in. */
-export async function probeWithSecret(
-  db: Db,
-  secretHash: Buffer,
-): Promise<{ id: string; tokenId: string; region: string; isRevoked: boolean } | null> {
-  const rows = await query<{ id: string; tokenId: string; region: string; isRevoked: boolean }>(
+/** `capabilities`: what it announced at its last connection. `isRevoked`: itself, or the token that let it in. */
+export type KnownProbe = { id: string; tokenId: string; region: string; capabilities: string[]; isRevoked: boolean }
+
+/** The probe that has a secret. */
+export async function probeWithSecret(db: Db, secretHash: Buffer): Promise<KnownProbe | null> {
+  const rows = await query<KnownProbe>(
     db,
-    `SELECT p.id, p.token_id AS "tokenId", p.region,
+    `SELECT p.id, p.token_id AS "tokenId", p.region, p.capabilities,
        COALESCE(p.revoked_at, t.revoked_at) IS NOT NULL AS "isRevoked"
      FROM probes p JOIN probe_tokens t ON t.id = p.token_id WHERE p.secret_hash = ?`,
     [secretHash],
@@ -66,17 +66,12 @@ export type ProbeRow = {
   connectedTo: string
 }
 
-/** What a probe announced at its last connection, null for one that is new. `id` null: it is known by token and name. */
-export async function capabilitiesOf(
-  db: Db,
-  { id, tokenId, name }: { id: string | null; tokenId: string; name: string },
-): Promise<string[] | null> {
+/** What the probe of a token and a name announced at its last connection, null for one that is new. */
+export async function capabilitiesOf(db: Db, tokenId: string, name: string): Promise<string[] | null> {
   const rows = await query<{ capabilities: string[] }>(
     db,
-    id === null
-      ? 'SELECT capabilities FROM probes WHERE token_id = :tokenId AND name = :name'
-      : 'SELECT capabilities FROM probes WHERE id = :id',
-    { id, tokenId, name },
+    'SELECT capabilities FROM probes WHERE token_id = ? AND name = ?',
+    [tokenId, name],
   )
   return rows[0]?.capabilities ?? null
 }
@@ -159,14 +154,21 @@ export function revokedProbes(db: Db, withinMs: number): Promise<{ id: string; r
   )
 }
 
-export type ListedProbe = { id: string; region: string; name: string; isRevoked: boolean; lastSeenAt: Date }
+export type ListedProbe = {
+  id: string
+  region: string
+  name: string
+  isRevoked: boolean
+  isDrained: boolean
+  lastSeenAt: Date
+}
 
 /** All probes ever, for the operator's command line. */
 export function listProbes(db: Db): Promise<ListedProbe[]> {
   return query(
     db,
     `SELECT p.id, p.region, p.name, COALESCE(p.revoked_at, t.revoked_at) IS NOT NULL AS "isRevoked",
-       p.last_seen_at AS "lastSeenAt"
+       COALESCE(p.drained_until > now(), false) AS "isDrained", p.last_seen_at AS "lastSeenAt"
      FROM probes p JOIN probe_tokens t ON t.id = p.token_id ORDER BY p.region, p.name, p.id`,
   )
 }

@@ -18,7 +18,7 @@ import { keysOf } from './keys.ts'
 import { type Farewell, type Link, type MessageBody, outboxFor } from './link.ts'
 import { assignmentsOf, healthOf, helloFault } from './messages.ts'
 import { type Piece, takePiece } from './outbox.ts'
-import { ownerOf } from './plan.ts'
+import { isPlanned, ownerOf } from './plan.ts'
 import { askForScreenshot, differencesFor } from './screenshot-actions.ts'
 import { markDraining, storedStates } from './store.ts'
 
@@ -52,7 +52,8 @@ async function welcomeProbe(desk: Desk, call: Call): Promise<void> {
   const greeting = { name, instanceId, version, capabilities, connectedTo }
   const entered = await recordConnection(desk.db, caller, greeting)
   if ('refusal' in entered) return refuse(call, status.UNAUTHENTICATED, entered.refusal)
-  await desk.admit(region)
+  // most of those that come back are live as they are: a restart must not look a thousand times who else is
+  if (!isPlanned(planOf(desk.book, region), { id: entered.probeId, capabilities })) await desk.admit(region)
   if (call.cancelled) return
   if (desk.isStopping) return refuse(call, ...FAREWELLS.stopping)
   openLink(desk, call, { probeId: entered.probeId, region, hello, connectedTo })

@@ -1,5 +1,6 @@
 import type { FleetMessage, Hello } from '../../proto/gen/probe/v1/fleet.ts'
 import { type Book, changedFor, planOf } from './book.ts'
+import type { Health } from './messages.ts'
 import { createOutbox, createSnapshotOutbox, type Outbox } from './outbox.ts'
 import { ownedBy } from './plan.ts'
 
@@ -24,7 +25,8 @@ export type Link = {
   recordedMs: number
   /** when it was last given credentials for NATS */
   credentialsMs: number
-  health: object | null
+  /** of its newest heartbeat */
+  health: Health | null
   /** false when the stream holds back: what may be lost is then not sent */
   isFree(): boolean
   /** Resolves when the transport took the message; false when it did not in time, and then the link is closed. */

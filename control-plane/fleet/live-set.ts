@@ -1,3 +1,4 @@
+import { CHECK_TYPES } from '../../shared/check.ts'
 import type { FleetTiming } from './timing.ts'
 
 /** A row of `probes` as seen at one moment of the database's clock. */
@@ -13,12 +14,15 @@ export type ProbeSeen = {
   isNew: boolean
   isDraining: boolean
   isRevoked: boolean
+  /** gets no work for what it did, as long as others can do it */
+  isDrained: boolean
+  capabilities: readonly string[]
 }
 
 /**
  * Which probes of one region get work from now on, in the order of ids (decisions 11.1): whoever has it keeps it until
  * it is silent for too long, drains or is revoked; a new probe joins at once; one that came back joins when it has been
- * steady, or at once when nobody else is there.
+ * steady, or at once when nobody else is there. A drained probe gets none, unless it alone can run a type of check.
  *
  * `mayBury`: false while the caller cannot tell a dead probe from messages that nobody wrote down, as after a restart
  * of the control plane or a pause of the database.
@@ -30,12 +34,28 @@ export function nextLiveSet(
   mayBury: boolean,
 ): string[] {
   const usable = probes.filter(probe => !probe.isDraining && !probe.isRevoked)
+  const trusted = usable.filter(probe => !probe.isDrained)
+  const drained = usable.filter(probe => probe.isDrained)
+  const next = chosen(current, trusted, timing, mayBury)
+  const covered = new Set(next.flatMap(probe => probe.capabilities))
+  const needed = chosen(current, drained, timing, mayBury).filter(probe =>
+    probe.capabilities.some(type => (CHECK_TYPES as readonly string[]).includes(type) && !covered.has(type)),
+  )
+  return [...next, ...needed].map(probe => probe.id).sort()
+}
+
+function chosen(
+  current: readonly string[],
+  usable: readonly ProbeSeen[],
+  timing: Pick<FleetTiming, 'deadAfterMs' | 'steadyAfterMs'>,
+  mayBury: boolean,
+): readonly ProbeSeen[] {
   const isHeard = (probe: ProbeSeen) => probe.silentMs <= timing.deadAfterMs
   const staying = usable.filter(probe => current.includes(probe.id) && (isHeard(probe) || !mayBury))
   const waiting = usable.filter(probe => !current.includes(probe.id) && probe.isConnected && isHeard(probe))
   const joining = waiting.filter(probe => probe.isNew || probe.steadyMs >= timing.steadyAfterMs)
   const next = [...staying, ...joining]
-  return (next.length > 0 ? next : waiting).map(probe => probe.id).sort()
+  return next.length > 0 ? next : waiting
 }
 
 /** True when both name the same probes; both in the order of ids. */

@@ -76,17 +76,23 @@ export function helloFault(hello: Hello): string | null {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
 const isLine = (text: string) => text.length <= 100 && !/[\u0000-\u001f\u007f]/.test(text)
 
-/** What `probes.health` keeps of a heartbeat. */
+/** What `probes.health` keeps of a heartbeat. Null: an older probe does not say it. */
 export function healthOf(heartbeat: Heartbeat) {
   return {
     running: heartbeat.running,
     waiting: heartbeat.waiting,
+    limit: heartbeat.runningLimit ?? null,
+    start_delay_ms: heartbeat.startDelayMs ?? null,
+    spool_results: heartbeat.spoolResults ?? null,
     spool_bytes: heartbeat.spoolBytes,
     loop_lag_ms: heartbeat.loopLagMs,
+    clock_offset_ms: heartbeat.clockOffsetMs ?? null,
     connectivity_ok: heartbeat.connectivityOk,
     dropped_results: heartbeat.droppedResults,
   }
 }
+
+export type Health = ReturnType<typeof healthOf>
 
 /** A hint to check at once as it came from NATS; null when it is not one. */
 export function readRunHint(data: unknown): RunHint | null {

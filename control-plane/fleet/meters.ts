@@ -1,5 +1,7 @@
-import type { Metrics } from '../platform/metrics.ts'
+import type { Metrics } from '../../shared/metrics.ts'
 import type { Desk } from './desk.ts'
+import type { Link } from './link.ts'
+import type { Health } from './messages.ts'
 import { ownedBy } from './plan.ts'
 
 export function fleetMeters(metrics: Metrics) {
@@ -14,6 +16,20 @@ export function fleetMeters(metrics: Metrics) {
     epoch: metrics.gauge('picket_fleet_epoch', 'Epoch of the live set', ['region']),
     silence: metrics.gauge('picket_fleet_silence_seconds', 'Longest time since a heartbeat', ['region']),
     monitors: metrics.gauge('picket_fleet_monitors', 'Monitors known, those not checked too'),
+    running: metrics.gauge('picket_probe_running_checks', 'Checks under way on probes of this process', ['region']),
+    startDelay: metrics.gauge(
+      'picket_probe_start_delay_seconds',
+      'How late a check started at most between the newest two heartbeats, of all probes of this process',
+      ['region'],
+    ),
+    loopLag: metrics.gauge(
+      'picket_probe_loop_lag_seconds',
+      'How long an event loop was held at most between the newest two heartbeats, of all probes of this process',
+      ['region'],
+    ),
+    spoolResults: metrics.gauge('picket_probe_spool_results', 'Results that wait on disks of probes', ['region']),
+    spoolBytes: metrics.gauge('picket_probe_spool_bytes', 'Size of the spools of probes', ['region']),
+    dropped: metrics.gauge('picket_probe_dropped_results', 'Results that probes lost since their start', ['region']),
     closed: metrics.counter('picket_fleet_links_closed_total', 'Links to probes that ended', ['reason']),
     lost: metrics.counter('picket_fleet_hints_lost_total', 'Hints that a slow probe was not told', ['what']),
   }
@@ -25,6 +41,7 @@ export type FleetMeters = ReturnType<typeof fleetMeters>
 export function measure({ book, links, meters }: Desk, atMs: number): void {
   meters.monitors.set(book.roster.entries.size)
   for (const gauge of [meters.probes, meters.assignments, meters.silence]) gauge.reset()
+  measureProbes(meters, [...links.values()])
   for (const [region, plan] of book.plans) {
     const mine = [...links.values()].filter(link => link.region === region)
     meters.epoch.set({ region }, plan.epoch)
@@ -35,5 +52,22 @@ export function measure({ book, links, meters }: Desk, atMs: number): void {
       mine.reduce((sum, link) => sum + ownedBy(plan, link.probeId).size, 0),
     )
     meters.silence.set({ region }, Math.max(0, ...mine.map(link => atMs - link.lastHeardMs)) / 1_000)
+  }
+}
+
+/** What probes tell of themselves, by region. */
+function measureProbes(meters: FleetMeters, links: Link[]): void {
+  const { running, spoolResults, spoolBytes, dropped, startDelay, loopLag } = meters
+  for (const gauge of [running, spoolResults, spoolBytes, dropped, startDelay, loopLag]) gauge.reset()
+  for (const region of new Set(links.map(link => link.region))) {
+    const healths = links.flatMap(link => (link.region === region && link.health ? [link.health] : []))
+    const sumOf = (field: keyof Health) => healths.reduce((sum, health) => sum + Number(health[field] ?? 0), 0)
+    const mostOf = (field: keyof Health) => Math.max(0, ...healths.map(health => Number(health[field] ?? 0)))
+    running.set({ region }, sumOf('running'))
+    spoolResults.set({ region }, sumOf('spool_results'))
+    spoolBytes.set({ region }, sumOf('spool_bytes'))
+    dropped.set({ region }, sumOf('dropped_results'))
+    startDelay.set({ region }, mostOf('start_delay_ms') / 1_000)
+    loopLag.set({ region }, mostOf('loop_lag_ms') / 1_000)
   }
 }

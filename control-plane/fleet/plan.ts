@@ -1,11 +1,26 @@
-import { CHECK_TYPES } from '../../shared/check.ts'
+import { CHECK_TYPES, type CheckType } from '../../shared/check.ts'
 import { fnv1a } from '../../shared/subjects.ts'
+import { parseTarget } from '../../shared/target.ts'
 
 /** A probe that gets work, and what it announced that it can do: check types, and more (fleet.proto, Hello). */
 export type LiveProbe = { id: string; capabilities: readonly string[] }
 
+/** A probe that has a way to IPv6 addresses. */
+const IPV6 = 'ipv6'
+const SUFFIX = `+${IPV6}`
+const overIpv6 = (type: string) => `${type}${SUFFIX}`
+
+/** What a check asks of a probe: its type, and for an address of IPv6 a way there. Of a name nobody knows before. */
+export function needOf(spec: { type: string; url: string } | null): string {
+  if (spec === null) return ''
+  const { type, url } = spec
+  if (!/\[|^[0-9a-f:]*$/i.test(url)) return type
+  const target = parseTarget(type as CheckType, url)
+  return 'host' in target && target.host.includes(':') ? overIpv6(type) : type
+}
+
 type Seed = { id: string; hash: number; can: ReadonlySet<string> }
-type Placed = { hash: number; type: string; owner: Seed | null }
+type Placed = { hash: number; need: string; owner: Seed | null }
 
 /**
  * Who checks what in one region: rendezvous hashing among the probes that can, so a probe that comes or goes moves only
@@ -32,20 +47,20 @@ export function ownerOf(plan: RegionPlan, monitorId: string): string | null | un
   return placed && (placed.owner?.id ?? null)
 }
 
-/** A live probe that can check a type, chosen by `id`; never `notProbeId`. Null when there is none. */
-export function probeFor(plan: RegionPlan, id: string, type: string, notProbeId?: string): string | null {
+/** A live probe that can do what is needed, chosen by `id`; never `notProbeId`. Null when there is none. */
+export function probeFor(plan: RegionPlan, id: string, need: string, notProbeId?: string): string | null {
   const others = plan.probes.filter(probe => probe.id !== notProbeId)
-  return highest(fnv1a(id), type, others, null)?.id ?? null
+  return bestFor(fnv1a(id), need, others)?.id ?? null
 }
 
-/** Puts a monitor into the plan, or finds it there; one whose type changed may get another probe. */
-export function place(plan: RegionPlan, monitorId: string, type: string): Move {
+/** Puts a monitor into the plan, or finds it there; one whose need changed may get another probe. */
+export function place(plan: RegionPlan, monitorId: string, need: string): Move {
   const known = plan.placed.get(monitorId)
-  if (known?.type === type) return { monitorId, from: known.owner?.id ?? null, to: known.owner?.id ?? null }
+  if (known?.need === need) return { monitorId, from: known.owner?.id ?? null, to: known.owner?.id ?? null }
   const from = known ? remove(plan, monitorId) : null
   const hash = known?.hash ?? fnv1a(monitorId)
-  const owner = highest(hash, type, plan.probes, null)
-  plan.placed.set(monitorId, { hash, type, owner })
+  const owner = bestFor(hash, need, plan.probes)
+  plan.placed.set(monitorId, { hash, need, owner })
   give(plan, monitorId, owner)
   return { monitorId, from, to: owner?.id ?? null }
 }
@@ -72,9 +87,9 @@ export function changeProbes(plan: RegionPlan, epoch: number, probes: readonly L
   for (const [monitorId, placed] of plan.placed) {
     const former = placed.owner
     const still = former && after.get(former.id)
-    placed.owner = still?.can.has(placed.type)
-      ? highest(placed.hash, placed.type, joined, still)
-      : highest(placed.hash, placed.type, plan.probes, null)
+    placed.owner = still?.can.has(placed.need)
+      ? highest(placed.hash, placed.need, joined, still)
+      : bestFor(placed.hash, placed.need, plan.probes)
     if (placed.owner?.id === former?.id) continue
     moves.push({ monitorId, from: former?.id ?? null, to: placed.owner?.id ?? null })
     take(plan, monitorId, former?.id ?? null)
@@ -84,13 +99,20 @@ export function changeProbes(plan: RegionPlan, epoch: number, probes: readonly L
   return moves
 }
 
+/** True when the plan counts on a probe, and on exactly what it can do. */
+export function isPlanned(plan: RegionPlan, probe: LiveProbe): boolean {
+  const known = plan.probes.find(({ id }) => id === probe.id)
+  return isSame(known, seedOf(probe))
+}
+
 /** The monitors of one probe. */
 export const ownedBy = (plan: RegionPlan, probeId: string): ReadonlySet<string> => plan.owned.get(probeId) ?? new Set()
 
 /** True when a probe may have had a monitor that nobody of the region checks now, or that was of another type before. */
 export function mayHaveHad(plan: RegionPlan, probeId: string, monitorId: string): boolean {
   const hash = fnv1a(monitorId)
-  return CHECK_TYPES.some(type => highest(hash, type, plan.probes, null)?.id === probeId)
+  const needs = CHECK_TYPES.flatMap(type => [type, overIpv6(type)])
+  return needs.some(need => bestFor(hash, need, plan.probes)?.id === probeId)
 }
 
 function give(plan: RegionPlan, monitorId: string, owner: Seed | null): void {
@@ -111,11 +133,17 @@ function take(plan: RegionPlan, monitorId: string, probeId: string | null): void
 const seedOf = ({ id, capabilities }: LiveProbe): Seed => ({
   id,
   hash: Math.imul(fnv1a(id), 0x9e3779b1),
-  can: new Set(capabilities),
+  can: new Set(capabilities.includes(IPV6) ? [...capabilities, ...capabilities.map(overIpv6)] : capabilities),
 })
 
 const isSame = (a: Seed | undefined, b: Seed): boolean =>
   a !== undefined && a.can.size === b.can.size && [...a.can].every(capability => b.can.has(capability))
+
+/** Over IPv6 a probe that has it is preferred, not demanded: older ones do not say what they have. */
+function bestFor(monitorHash: number, need: string, probes: readonly Seed[]): Seed | null {
+  const best = highest(monitorHash, need, probes, null)
+  return best ?? (need.endsWith(SUFFIX) ? highest(monitorHash, need.slice(0, -SUFFIX.length), probes, null) : null)
+}
 
 /** The probe of the highest score among those that can check the type, `first` being the one to beat. */
 function highest(monitorHash: number, type: string, probes: readonly Seed[], first: Seed | null): Seed | null {

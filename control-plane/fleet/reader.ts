@@ -15,7 +15,7 @@ import type { Desk } from './desk.ts'
 import { pump } from './grpc.ts'
 import { readRunHint, readScreenshotOrder, readStateHint } from './messages.ts'
 import { addRun } from './outbox.ts'
-import { ownerOf, probeFor } from './plan.ts'
+import { needOf, ownerOf, probeFor } from './plan.ts'
 import { takeInHand } from './runs-in-hand.ts'
 import { openSpec } from './sealed-spec.ts'
 
@@ -108,7 +108,7 @@ async function runOfMonitor(desk: Desk, region: string, hint: RunHint): Promise<
   const owner = ownerOf(plan, monitorId)
   const spec = entries.get(monitorId)?.spec
   if (!owner || !spec) return null
-  const probeId = owner === notProbeId ? probeFor(plan, monitorId, spec.type, notProbeId) : owner
+  const probeId = owner === notProbeId ? probeFor(plan, monitorId, needOf(spec), notProbeId) : owner
   // the probe that checks it anyway has the check, or gets it first: its result is to count
   return probeId === null ? null : { probeId, spec: probeId === owner ? undefined : spec }
 }
@@ -116,7 +116,7 @@ async function runOfMonitor(desk: Desk, region: string, hint: RunHint): Promise<
 /** Any live probe that can: which one, the run says. */
 function runOfTest(desk: Desk, region: string, { runId, sealedSpec = '' }: RunHint): Run | null {
   const spec = openSpec(sealedSpec, runId, desk.secrets)
-  const probeId = probeFor(planOf(desk.book, region), runId, spec.type)
+  const probeId = probeFor(planOf(desk.book, region), runId, needOf(spec))
   return probeId === null ? null : { probeId, spec }
 }
 

@@ -45,7 +45,8 @@ export function probesSeen(db: Db, region: string | null): Promise<ProbeSeen[]> 
     `SELECT p.id, p.region, EXTRACT(EPOCH FROM now() - p.last_seen_at)::float8 * 1000 AS "silentMs",
        EXTRACT(EPOCH FROM now() - p.connected_at)::float8 * 1000 AS "steadyMs",
        p.connected_to IS NOT NULL AS "isConnected", p.connected_at = p.created_at AS "isNew",
-       p.is_draining AS "isDraining", COALESCE(p.revoked_at, t.revoked_at) IS NOT NULL AS "isRevoked"
+       p.is_draining AS "isDraining", COALESCE(p.revoked_at, t.revoked_at) IS NOT NULL AS "isRevoked",
+       COALESCE(p.drained_until > now(), false) AS "isDrained", p.capabilities
      FROM probes p JOIN probe_tokens t ON t.id = p.token_id LEFT JOIN region_epochs e ON e.region = p.region
      WHERE (:region::text IS NULL OR p.region = :region)
        AND (p.last_seen_at > now() - interval '1 hour' OR p.id = ANY (e.probe_ids))`,
@@ -91,8 +92,27 @@ export async function saveRegionEpoch(tx: Tx, region: string, probeIds: string[]
   )
 }
 
+export type RegionCounts = { region: string; monitors: number; unassigned: number }
+
+/** Writes down what changed of these. Every fleet process counts the same, so each may write. */
+export async function recordCounts(db: Db, counts: RegionCounts[]): Promise<void> {
+  await execute(
+    db,
+    `INSERT INTO region_epochs (region, epoch, probe_ids, updated_at, monitors, unassigned)
+     SELECT region, 0, '{}', now(), monitors, unassigned
+     FROM jsonb_to_recordset(?::jsonb) AS c (region text, monitors integer, unassigned integer)
+     WHERE NOT EXISTS (SELECT FROM region_epochs e
+                       WHERE e.region = c.region AND e.monitors = c.monitors AND e.unassigned = c.unassigned)
+       AND (c.monitors > 0 OR EXISTS (SELECT FROM region_epochs e WHERE e.region = c.region))
+     ORDER BY region
+     ON CONFLICT (region) DO UPDATE SET monitors = EXCLUDED.monitors, unassigned = EXCLUDED.unassigned`,
+    [JSON.stringify(counts)],
+  )
+}
+
 /** What the verdict has stored of some monitors: the state of one region, null where it has none of that region. */
 export async function storedStates(db: Db, region: string, monitorIds: string[]): Promise<StoredStates> {
+  if (monitorIds.length === 0) return new Map()
   const rows = await query<{ id: string; regionState: string | null }>(
     db,
     `SELECT monitor_id AS id,

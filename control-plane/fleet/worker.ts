@@ -1,27 +1,28 @@
 import { FleetService } from '../../proto/gen/probe/v1/fleet.ts'
 import type { Log } from '../../shared/log.ts'
+import type { Metrics } from '../../shared/metrics.ts'
 import { monitorsSince } from '../monitors/store.ts'
 import type { StoredMonitor } from '../monitors/types.ts'
 import { monotonicMs, nowMs } from '../platform/clock.ts'
 import { type GrpcTls, startGrpcServer } from '../platform/grpc.ts'
 import { startLoop } from '../platform/loop.ts'
-import type { Metrics } from '../platform/metrics.ts'
 import type { Nats } from '../platform/nats.ts'
 import { connectAccounts } from '../platform/nats-accounts.ts'
+import { nextRun } from '../platform/next-run.ts'
 import { type Db, listen } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { startAccess } from './access-worker.ts'
 import { updateLiveSets } from './actions.ts'
-import { createBook, enterEpoch, enterMonitor, type Mark, planOf } from './book.ts'
+import { countsOf, createBook, enterEpoch, enterMonitor, type Mark, planOf } from './book.ts'
 import { type Desk, markLinks } from './desk.ts'
 import { fleetImplementation, pump } from './grpc.ts'
 import type { Link } from './link.ts'
 import { fleetMeters, measure } from './meters.ts'
-import { nextRun } from './next-run.ts'
+import { ownedBy } from './plan.ts'
 import { readHints } from './reader.ts'
 import { type Entry, entryOf, forget, isForgotten, uncheckedEntry } from './roster.ts'
 import { forgetRuns } from './runs-in-hand.ts'
-import { markDisconnected, recordSeen, regionEpochs } from './store.ts'
+import { markDisconnected, recordCounts, recordSeen, regionEpochs } from './store.ts'
 import { FLEET_TIMING, type FleetTiming } from './timing.ts'
 
 export type FleetContext = {
@@ -176,6 +177,7 @@ function createRound(desk: Desk): () => Promise<void> {
       if (startedMs - link.lastHeardMs > timing.deadAfterMs) link.close('silent')
     }
     await recordLinks(desk, startedMs)
+    await recordCounts(db, countsOf(desk.book))
     if (monotonicMs() - recordedMs > timing.deadAfterMs / 2) soundSinceMs = monotonicMs()
     recordedMs = monotonicMs()
     const mayBury = recordedMs - soundSinceMs > timing.deadAfterMs
@@ -208,7 +210,7 @@ async function recordLinks(desk: Desk, atMs: number): Promise<void> {
   if (due.length > 0) {
     const ours = await recordSeen(
       desk.db,
-      due.map(link => seenOf(link, atMs)),
+      due.map(link => seenOf(desk, link, atMs)),
     )
     for (const link of due) {
       if (ours.has(link.probeId)) link.recordedMs = atMs
@@ -219,9 +221,12 @@ async function recordLinks(desk: Desk, atMs: number): Promise<void> {
   if (ended.length > 0) await markDisconnected(desk.db, ended)
 }
 
-const seenOf = (link: Link, atMs: number) => ({
-  id: link.probeId,
-  connectedTo: link.connectedTo,
-  silentMs: Math.max(0, atMs - link.lastHeardMs),
-  health: link.health,
-})
+function seenOf({ book }: Desk, link: Link, atMs: number) {
+  const assignments = ownedBy(planOf(book, link.region), link.probeId).size
+  return {
+    id: link.probeId,
+    connectedTo: link.connectedTo,
+    silentMs: Math.max(0, atMs - link.lastHeardMs),
+    health: link.health && { ...link.health, assignments },
+  }
+}

@@ -30,8 +30,9 @@ export async function openIncident(
 ): Promise<IncidentRecord> {
   const { title, severity = 'minor', status = 'investigating', message = '' } = body
   const monitorIds = [...new Set((body.monitor_ids ?? []).map(id => id.toLowerCase()))]
-  const times = { startedAt: now, resolvedAt: status === 'resolved' ? now : null }
-  const incident = { id: newId(), projectId: person.projectId, title, severity, status, ...times, monitorIds }
+  const times = { startedAt: now, resolvedAt: status === 'resolved' ? now : null, createdAt: now }
+  const rating = { title, severity, status, source: 'manual' as const }
+  const incident = { id: newId(), projectId: person.projectId, ...rating, ...times, monitorIds }
   return db.transaction(async tx => {
     const isKnown = monitorIds.every(isId) && (await holdMonitors(tx, person.projectId, monitorIds))
     if (!isKnown) throw notFound('monitor')

@@ -33,15 +33,20 @@ export async function lockIncident(tx: Tx, projectId: string, id: string): Promi
   return row ?? null
 }
 
-/** A manual incident about some monitors, which the caller holds. */
+/** An incident about some monitors, which the caller holds, or about none. */
 export async function insertIncident(
   tx: Tx,
-  incident: Omit<HandledIncident, 'acknowledgedAt'> & { projectId: string; monitorIds: string[] },
+  incident: Omit<HandledIncident, 'acknowledgedAt'> & {
+    projectId: string
+    source: 'manual' | 'automatic'
+    createdAt: Date
+    monitorIds: string[]
+  },
 ): Promise<void> {
   await execute(
     tx,
     `INSERT INTO incidents (id, project_id, title, severity, status, source, started_at, resolved_at, created_at, updated_at)
-     VALUES (:id, :projectId, :title, :severity, :status, 'manual', :startedAt, :resolvedAt, :startedAt, :startedAt)`,
+     VALUES (:id, :projectId, :title, :severity, :status, :source, :startedAt, :resolvedAt, :createdAt, :createdAt)`,
     incident,
   )
   await execute(

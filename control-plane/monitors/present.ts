@@ -8,6 +8,12 @@ import type { StoredMonitor } from './types.ts'
 /** When monitors were last checked, by id; one that is missing was never checked, or nobody can tell now. */
 export type LastCheckedAt = ReadonlyMap<string, Date>
 
+/** Asks when some monitors of a project were last checked; an empty map while the history is away. */
+export type ReadLastChecked = (
+  projectId: string,
+  monitors: readonly Pick<StoredMonitor, 'id' | 'type'>[],
+) => Promise<LastCheckedAt>
+
 export type PresentTools = { secrets: Secrets; publicUrl: string }
 
 /** A monitor as the API answers it (specification, "Monitor"; decisions 1.1, 1.7 and 3.1). */

@@ -9,7 +9,8 @@ import { metaOf, pageOf } from '../web/pages.ts'
 import { answers, dataOf, IdParams, pageOf as pageSchema } from '../web/schemas.ts'
 import { changeAuth, changeMonitor, createMonitor, createMonitors, type MonitorTools } from './actions.ts'
 import { faultsByItem } from './bulk-faults.ts'
-import { type LastCheckedAt, type PresentTools, presentMonitor } from './present.ts'
+import { createMonitorCount } from './count-reader.ts'
+import { type LastCheckedAt, type PresentTools, presentMonitor, type ReadLastChecked } from './present.ts'
 import { MonitorRecord } from './record.ts'
 import { AuthUpdate, MonitorBulk, MonitorCreate, MonitorQuery, MonitorUpdate } from './schema.ts'
 import { findMonitor, listMonitors } from './store.ts'
@@ -17,8 +18,7 @@ import { MONITOR_STATUSES, type StoredMonitor } from './types.ts'
 
 export type MonitorContext = MonitorTools &
   PresentTools & {
-    /** when these monitors of a project were last checked; an empty map while the history is away */
-    lastCheckedAt: (projectId: string, monitorIds: string[]) => Promise<LastCheckedAt>
+    lastCheckedAt: ReadLastChecked
   }
 
 const NEVER: LastCheckedAt = new Map()
@@ -37,6 +37,7 @@ export function monitorRoutes(app: App, context: MonitorContext): void {
 
 function readRoutes(app: App, context: MonitorContext): void {
   const { db, lastCheckedAt } = context
+  const count = createMonitorCount(db)
 
   app.get(
     '/monitors',
@@ -52,8 +53,11 @@ function readRoutes(app: App, context: MonitorContext): void {
       const { projectId } = callerOf(request)
       const { type = null, status, tag = null, q: text = null } = request.query
       const filter = { type, statuses: severalOf('status', status, MONITOR_STATUSES), tag, text }
-      const { rows, total } = await listMonitors(db, projectId, filter, pageOf(request.query))
-      const checked = await lastCheckedAt(projectId, idsOf(rows))
+      const [rows, total] = await Promise.all([
+        listMonitors(db, projectId, filter, pageOf(request.query)),
+        count(projectId, filter),
+      ])
+      const checked = await lastCheckedAt(projectId, rows)
       return { data: rows.map(row => presentMonitor(row, context, checked)), meta: metaOf(request.query, total) }
     },
   )
@@ -66,7 +70,7 @@ function readRoutes(app: App, context: MonitorContext): void {
       const { id } = request.params
       const monitor = isId(id) ? await findMonitor(db, projectId, id) : null
       if (!monitor) throw notFound('monitor')
-      return { data: presentMonitor(monitor, context, await lastCheckedAt(projectId, [monitor.id])) }
+      return { data: presentMonitor(monitor, context, await lastCheckedAt(projectId, [monitor])) }
     },
   )
 }
@@ -112,7 +116,7 @@ function createRoutes(app: App, context: MonitorContext): void {
 function updateRoutes(app: App, context: MonitorContext): void {
   const { lastCheckedAt } = context
   const answer = async (projectId: string, monitor: StoredMonitor) => ({
-    data: presentMonitor(monitor, context, await lastCheckedAt(projectId, [monitor.id])),
+    data: presentMonitor(monitor, context, await lastCheckedAt(projectId, [monitor])),
   })
 
   app.put(
@@ -151,5 +155,3 @@ function updateRoutes(app: App, context: MonitorContext): void {
     },
   )
 }
-
-const idsOf = (rows: StoredMonitor[]) => rows.map(({ id }) => id)

@@ -73,27 +73,42 @@ export type MonitorFilter = {
   text: string | null
 }
 
-/** One page of a project's monitors, newest first, and how many there are in all. */
-export async function listMonitors(
+/** One page of a project's monitors, newest first. */
+export function listMonitors(
   db: Db,
   projectId: string,
   filter: MonitorFilter,
   page: { limit: number; offset: number },
-): Promise<{ rows: StoredMonitor[]; total: number }> {
+): Promise<StoredMonitor[]> {
+  const { where, bindings } = conditionOf(projectId, filter)
+  return query(
+    db,
+    `SELECT ${MONITOR_COLUMNS} FROM monitors WHERE ${where} ORDER BY id DESC LIMIT :limit OFFSET :offset`,
+    { ...bindings, ...page },
+  )
+}
+
+/** How many monitors all pages of that list hold; walks over them. */
+export async function countMonitors(db: Db, projectId: string, filter: MonitorFilter): Promise<number> {
+  const { where, bindings } = conditionOf(projectId, filter)
+  const [row] = await query<{ total: number }>(db, `SELECT count(*) AS total FROM monitors WHERE ${where}`, bindings)
+  return row!.total
+}
+
+function conditionOf(projectId: string, filter: MonitorFilter) {
   const pattern = filter.text === null ? null : `%${filter.text.replace(/[\\%_]/g, '\\$&')}%`
-  const bindings = { ...filter, ...page, projectId, pattern }
   const where = `project_id = :projectId AND deleted_at IS NULL
     ${filter.type === null ? '' : 'AND type = :type'}
     ${filter.statuses === null ? '' : 'AND status = ANY (:statuses)'}
     ${filter.tag === null ? '' : 'AND tags @> ARRAY[:tag]'}
     ${pattern === null ? '' : 'AND (name ILIKE :pattern OR url ILIKE :pattern)'}`
-  const [count] = await query<{ total: number }>(db, `SELECT count(*) AS total FROM monitors WHERE ${where}`, bindings)
-  const rows = await query<StoredMonitor>(
-    db,
-    `SELECT ${MONITOR_COLUMNS} FROM monitors WHERE ${where} ORDER BY id DESC LIMIT :limit OFFSET :offset`,
-    bindings,
-  )
-  return { rows, total: count?.total ?? 0 }
+  return { where, bindings: { ...filter, projectId, pattern } }
+}
+
+/** The newest revision of all monitors: what is configured is the same as long as this is. */
+export async function latestRevision(db: Db): Promise<number> {
+  const [row] = await query<{ revision: number }>(db, 'SELECT coalesce(max(revision), 0) AS revision FROM monitors')
+  return row!.revision
 }
 
 /** Inserts monitors of any number in one statement. `revision` is set by the database. */

@@ -1,7 +1,7 @@
 import type { Log } from '../../shared/log.ts'
+import type { Metrics } from '../../shared/metrics.ts'
 import { monotonicMs, sleep } from './clock.ts'
 import { jitterMs } from './ids.ts'
-import type { Metrics } from './metrics.ts'
 
 /** The handles every loop needs: where it logs and where it is counted. */
 export type LoopTools = { log: Log; metrics: Metrics }

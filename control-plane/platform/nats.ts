@@ -6,8 +6,10 @@ import {
   StorageType,
 } from '@nats-io/jetstream'
 import { type Authenticator, connect, jwtAuthenticator, type NatsConnection } from '@nats-io/transport-node'
+import { steadyPace } from '../../shared/nats-pace.ts'
 import { LATE_STREAM, RESULTS_STREAM, SHOTS_STREAM } from '../../shared/subjects.ts'
 import { nowMs } from './clock.ts'
+import { chance } from './ids.ts'
 import { type NatsOperator, ownUser } from './nats-operator.ts'
 
 export type Nats = {
@@ -17,11 +19,18 @@ export type Nats = {
   connection: NatsConnection
   js: JetStreamClient
   manager: JetStreamManager
+  /** Calls `listener` after each reconnect, until the answer is called. */
+  onReconnect(listener: () => void): () => void
   close(): Promise<void>
 }
 
+const RECONNECT_AFTER_MS = 500
+/** With two unanswered pings a link that hangs is given up after 9 s at most; the library's own two minutes are too long. */
+const PING_EVERY_MS = 3_000
+const PINGS_UNANSWERED = 2
+
 /**
- * Connects and reconnects for ever, half a second apart. Throws only when the first connection fails. With an operator
+ * Connects and reconnects for ever, half a second to a second apart. Throws only when the first connection fails. With an operator
  * it signs its own credential, for the account that holds the streams.
  */
 export async function connectNats(url: string, name: string, operator: NatsOperator | null = null): Promise<Nats> {
@@ -33,10 +42,13 @@ export async function connectNats(url: string, name: string, operator: NatsOpera
     maxReconnectAttempts: -1,
     // refused twice in a row, as by a server that starts with the wrong keys, the client would give up for good
     ignoreAuthErrorAbort: true,
-    reconnectTimeWait: 500,
-    reconnectJitter: 500,
+    ...steadyPace(() => RECONNECT_AFTER_MS * (1 + chance())),
+    pingInterval: PING_EVERY_MS,
+    maxPingOut: PINGS_UNANSWERED,
     timeout: 5_000,
   })
+  const listeners = new Set<() => void>()
+  void hearReconnects(connection, listeners)
   const manager = await jetstreamManager(connection, { checkAPI: false })
   return {
     servers,
@@ -44,8 +56,17 @@ export async function connectNats(url: string, name: string, operator: NatsOpera
     connection,
     js: jetstream(connection),
     manager,
+    onReconnect(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
     close: () => connection.close(),
   }
+}
+
+/** Ends with the connection. */
+async function hearReconnects(connection: NatsConnection, listeners: ReadonlySet<() => void>): Promise<void> {
+  for await (const { type } of connection.status()) if (type === 'reconnect') for (const tell of listeners) tell()
 }
 
 function ownAuthenticator(operator: NatsOperator, name: string): Authenticator {

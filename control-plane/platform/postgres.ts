@@ -9,11 +9,20 @@ export type Tx = Knex.Transaction
 // bigint columns (revisions, positions) stay far below 2^53
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 
+/** A client that vanished without a word, or stands still, in a transaction keeps its locks from others for so long. */
+const IDLE_IN_TRANSACTION_MS = 10_000
+
 /** A pool of at most `max` connections. The first query opens the first one. */
 export function createPostgres(url: string, max = 20): Db {
   return knex({
     client: 'pg',
-    connection: { connectionString: url, application_name: 'picket', keepAlive: true, connectionTimeoutMillis: 5_000 },
+    connection: {
+      connectionString: url,
+      application_name: 'picket',
+      keepAlive: true,
+      connectionTimeoutMillis: 5_000,
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    },
     pool: { min: 0, max },
     acquireConnectionTimeout: 10_000,
     // knex prints what it throws as well

@@ -1,10 +1,12 @@
 import type { Log } from '../../shared/log.ts'
 import { RESULTS_STREAM } from '../../shared/subjects.ts'
+import { insertDisagreements } from '../fleet/drain-store.ts'
+import type { NewDisagreement } from '../fleet/odd-probes.ts'
 import { monotonicMs, now, nowMs } from '../platform/clock.ts'
 import { newId } from '../platform/ids.ts'
 import type { Nats } from '../platform/nats.ts'
 import { streamState } from '../platform/ordered-reader.ts'
-import { type Db, isRefusedRow } from '../platform/postgres.ts'
+import { type Db, isRefusedRow, type Tx } from '../platform/postgres.ts'
 import { type Change, judge } from '../verdict/judge.ts'
 import type { KnownCertificates, SeenCertificate } from './certificates.ts'
 import { hintsOf } from './hints.ts'
@@ -56,6 +58,8 @@ export async function beginReading(
   if (start.position < partition.position) {
     tools.log.warn({ partition: owned.id, ...stream, stored: partition.position }, 'the stream was made anew')
   }
+  const { position } = start
+  tools.log.info({ event: 'reading', partition: owned.id, epoch: owned.epoch, position }, 'a partition is read on')
   const memory: Memory = new Map()
   for (const stored of await watchesOfPartition(tools.db, owned.id)) {
     takeUp(memory, stored.id, stored, { lookedForVersion: stored.configVersion, isDiscarded: false, nowMs: null })
@@ -103,7 +107,7 @@ export async function storeHarvest(reading: Reading, harvest: Harvest): Promise<
     tools.nats.connection.publish(hint.subject, JSON.stringify(hint.body))
   }
   for (const [kind, count] of Object.entries(harvest.kinds)) tools.meters.results.inc({ kind }, count)
-  tools.meters.disagreements.inc(harvest.disagreements)
+  tools.meters.disagreements.inc(harvest.disagreements.length)
 }
 
 async function storeSeen({ storeCertificates, meters, log }: ReaderTools, seen: SeenCertificate[]): Promise<void> {
@@ -121,8 +125,9 @@ async function storeChanges(reading: Reading, harvest: Harvest): Promise<void> {
     state: memory.get(change.monitorId)!.state,
   }))
   const startedMs = monotonicMs()
-  const discarded = await judgeTogether(reading, changes).catch(error => {
-    if (isRefusedRow(error)) return judgeOneByOne(reading, changes)
+  const { disagreements } = harvest
+  const discarded = await judgeTogether(reading, changes, disagreements).catch(error => {
+    if (isRefusedRow(error)) return judgeOneByOne(reading, changes, disagreements)
     throw error
   })
   tools.meters.judgeSeconds.observe((monotonicMs() - startedMs) / 1_000)
@@ -134,10 +139,11 @@ async function storeChanges(reading: Reading, harvest: Harvest): Promise<void> {
 }
 
 /** Answers the monitors whose changes are discarded. */
-async function judgeTogether(reading: Reading, changes: Change[]): Promise<string[]> {
+async function judgeTogether(reading: Reading, changes: Change[], told: NewDisagreement[]): Promise<string[]> {
   const { tools, partition } = reading
   const { discarded } = await tools.db.transaction(async tx => {
     await storePosition(tx, partition, positionOf(reading), LEASE_MS)
+    await storeDisagreements(tx, tools, told)
     return judge(tx, changes, tools.publicUrl, now())
   })
   return discarded
@@ -147,11 +153,12 @@ async function judgeTogether(reading: Reading, changes: Change[]): Promise<strin
  * After a refusal: one bad row never stops its neighbours. Each change under a savepoint of its own, in the order in
  * which rows are locked, in one transaction with the position; what is refused alone too is set aside.
  */
-async function judgeOneByOne(reading: Reading, changes: Change[]): Promise<string[]> {
+async function judgeOneByOne(reading: Reading, changes: Change[], told: NewDisagreement[]): Promise<string[]> {
   const { tools, partition } = reading
   const inOrder = changes.toSorted((a, b) => (a.monitorId < b.monitorId ? -1 : 1))
   return tools.db.transaction(async tx => {
     await storePosition(tx, partition, positionOf(reading), LEASE_MS)
+    await storeDisagreements(tx, tools, told)
     const discarded: string[] = []
     for (const change of inOrder) {
       const judgement = await tx
@@ -161,6 +168,18 @@ async function judgeOneByOne(reading: Reading, changes: Change[]): Promise<strin
     }
     return discarded
   })
+}
+
+/** Of use to the operator only: what the database refuses holds up no verdict. */
+async function storeDisagreements(tx: Tx, { meters, log }: ReaderTools, rows: NewDisagreement[]): Promise<void> {
+  if (rows.length === 0) return
+  await tx
+    .transaction(savepoint => insertDisagreements(savepoint, rows))
+    .catch(err => {
+      if (!isRefusedRow(err)) throw err
+      meters.setAside.inc({ what: 'disagreements' })
+      log.error({ err, count: rows.length }, 'disagreements were set aside')
+    })
 }
 
 function setAside({ meters, log }: ReaderTools, monitorId: string, err: unknown): { discarded: string[] } {

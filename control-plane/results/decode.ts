@@ -1,7 +1,11 @@
 import { type CheckError, FailureSource, type Result, ResultBatch } from '../../shared/result.ts'
+import { createOneOfEach } from '../platform/one-of-each.ts'
 import type { Counted } from '../verdict/types.ts'
 
 const MESSAGE_LIMIT = 500
+
+/** Names of regions and probes stand in every result that is kept. */
+const oneName = createOneOfEach<string>(10_000)
 
 /**
  * The batch in a message of `RESULTS.<partition>.<region>`. Throws when it cannot be decoded, or when it speaks of
@@ -11,7 +15,8 @@ export function decodeBatch(subject: string, data: Uint8Array): ResultBatch {
   const batch = ResultBatch.decode(data)
   const region = subject.slice(subject.lastIndexOf('.') + 1)
   if (batch.region !== region) throw new Error(`a batch of region "${batch.region}" came on ${subject}`)
-  return { ...batch, probeId: storable(batch.probeId) }
+  const probeId = storable(batch.probeId)
+  return { ...batch, region: oneName(region, () => region), probeId: oneName(probeId, () => probeId) }
 }
 
 /** A result as the verdict reads it. Throws for a time before 1970, which is none. */
@@ -27,7 +32,7 @@ export function toCounted(batch: ResultBatch, result: Result): Counted {
     outcome: result.outcome,
     trigger: result.trigger,
     statusCode: result.statusCode,
-    responseTimeMs: result.totalUs / 1_000,
+    responseTimeMs: Math.round(result.totalUs / 1_000),
     error: result.error ? storableError(result.error) : failedAssertion(result),
   }
 }

@@ -1,5 +1,7 @@
+import type { NewDisagreement } from '../fleet/odd-probes.ts'
 import { decide } from '../verdict/decide.ts'
 import type { Change } from '../verdict/judge.ts'
+import { oddProbe } from '../verdict/odd-probe.ts'
 import { newMonitorState, restore } from '../verdict/state.ts'
 import type { Ask, Counted, Decision, MonitorState, Policy, RegionState } from '../verdict/types.ts'
 import type { SeenCertificate } from './certificates.ts'
@@ -23,7 +25,7 @@ export type Harvest = {
   asks: { monitorId: string; ask: Ask }[]
   /** what probes have to hear */
   regionStates: { monitorId: string; region: string; state: RegionState }[]
-  disagreements: number
+  disagreements: NewDisagreement[]
   /** certificates not met before, by monitor and region */
   certificates: Map<string, SeenCertificate>
   /** results by kind */
@@ -35,7 +37,7 @@ export function newHarvest(): Harvest {
     changes: new Map(),
     asks: [],
     regionStates: [],
-    disagreements: 0,
+    disagreements: [],
     certificates: new Map(),
     kinds: { counted: 0, aside: 0, history: 0, refused_future: 0 },
   }
@@ -72,7 +74,9 @@ export function takeUp(
   function stateToUse(): MonitorState {
     if (!stored?.state) return newMonitorState(monitorId, policy.configVersion)
     if (known?.policy && !isDiscarded) return known.state
-    return nowMs === null ? stored.state : restore(stored.state, nowMs)
+    // the id that is the key, not another copy of it
+    const state = { ...stored.state, monitorId }
+    return nowMs === null ? state : restore(state, nowMs)
   }
 }
 
@@ -99,8 +103,19 @@ export function countResult(
   watch.state = decision.state
   if (decision.mustStore) noteChange(harvest, monitorId, watch, decision)
   if (decision.ask) harvest.asks.push({ monitorId, ask: decision.ask })
-  if (decision.disagreement) harvest.disagreements++
+  if (decision.disagreement) noteDisagreement(harvest, watch.policy, decision, result, takenAtMs)
   if (decision.regionState) harvest.regionStates.push({ monitorId, ...decision.regionState })
+}
+
+function noteDisagreement(
+  harvest: Harvest,
+  policy: Policy,
+  { state, disagreement }: Decision,
+  { scheduledAtMs }: Counted,
+  atMs: number,
+): void {
+  const oddProbeId = oddProbe(state, disagreement!, policy, atMs)
+  harvest.disagreements.push({ monitorId: state.monitorId, ...disagreement!, oddProbeId, scheduledAtMs, atMs })
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Metrics } from '../platform/metrics.ts'
+import type { Metrics } from '../../shared/metrics.ts'
 
 export type VerdictMeters = ReturnType<typeof createMeters>
 

@@ -1,4 +1,5 @@
 import type { MonitorStatus } from '../monitors/types.ts'
+import { createOneOfEach } from '../platform/one-of-each.ts'
 import type { Policy } from '../verdict/types.ts'
 
 /** What the verdict reads of a monitor's row. */
@@ -14,15 +15,20 @@ export type WatchedMonitor = {
   isDeleted: boolean
 }
 
-/** The policy of a monitor that probes check; a timeout above the interval is cut to it (decisions 3.2). */
-export function policyOf(monitor: WatchedMonitor): Policy {
-  const intervalMs = monitor.intervalSeconds * 1_000
-  return {
-    configVersion: monitor.configVersion,
-    regions: monitor.regions,
-    retryCount: monitor.retryCount,
+const onePolicy = createOneOfEach<Policy>(10_000)
+
+/**
+ * The policy of a monitor that probes check; a timeout above the interval is cut to it (decisions 3.2). Monitors that are
+ * decided alike share it.
+ */
+export function policyOf({ configVersion, regions, retryCount, intervalSeconds, timeoutMs }: WatchedMonitor): Policy {
+  const intervalMs = intervalSeconds * 1_000
+  return onePolicy([configVersion, retryCount, intervalSeconds, timeoutMs, ...regions].join(' '), () => ({
+    configVersion,
+    regions,
+    retryCount,
     intervalMs,
-    timeoutMs: Math.min(monitor.timeoutMs, intervalMs),
+    timeoutMs: Math.min(timeoutMs, intervalMs),
     expires: true,
-  }
+  }))
 }

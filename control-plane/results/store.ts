@@ -118,12 +118,6 @@ export function watchesOf(db: Db, partition: number, monitorIds: string[]): Prom
   )
 }
 
-/** The newest change of any monitor's configuration. */
-export async function latestRevision(db: Db): Promise<number> {
-  const [row] = await query<{ revision: number }>(db, 'SELECT coalesce(max(revision), 0) AS revision FROM monitors')
-  return row!.revision
-}
-
 /** Which monitors changed after a revision, in order. */
 export function changedSince(
   db: Db,

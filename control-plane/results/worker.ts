@@ -1,8 +1,9 @@
 import type { Log } from '../../shared/log.ts'
+import type { Metrics } from '../../shared/metrics.ts'
 import { RESULTS_STREAM } from '../../shared/subjects.ts'
+import { latestRevision } from '../monitors/store.ts'
 import { newId } from '../platform/ids.ts'
 import { startLoop } from '../platform/loop.ts'
-import type { Metrics } from '../platform/metrics.ts'
 import type { Nats } from '../platform/nats.ts'
 import { streamState } from '../platform/ordered-reader.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -10,15 +11,7 @@ import { LEASE_MS, type ReaderTools } from './actions.ts'
 import { createMeters } from './meters.ts'
 import { type PartitionReader, startReader } from './reader.ts'
 import { partitionsToTake } from './share.ts'
-import {
-  changedSince,
-  holdingsOf,
-  latestRevision,
-  partitionsOf,
-  releasePartitions,
-  renewLeases,
-  takePartitions,
-} from './store.ts'
+import { changedSince, holdingsOf, partitionsOf, releasePartitions, renewLeases, takePartitions } from './store.ts'
 
 /** With the lease: what a process that died had is read by another one within 10 s. */
 const OWNERSHIP_INTERVAL_MS = 1_500
@@ -72,9 +65,15 @@ export async function startVerdict(context: VerdictContext): Promise<VerdictWork
     for (const reader of readers.values()) if (reader.isAstray(stream)) reader.restart()
   })
 
+  // what the client library makes of its consumers while a link hangs does not always come to life again
+  const unhear = context.nats.onReconnect(() => {
+    for (const reader of readers.values()) reader.restart()
+  })
+
   return {
     wake: () => follow.wake(),
     async stop() {
+      unhear()
       await Promise.all([own.stop(), follow.stop(), watch.stop()])
       await Promise.all([...readers.values()].map(reader => reader.stop()))
       await releasePartitions(db, me)

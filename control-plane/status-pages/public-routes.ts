@@ -1,5 +1,5 @@
+import type { Metrics } from '../../shared/metrics.ts'
 import type { Clickhouse } from '../platform/clickhouse.ts'
-import type { Metrics } from '../platform/metrics.ts'
 import type { Db } from '../platform/postgres.ts'
 import type { App } from '../web/app.ts'
 import { notFound } from '../web/errors.ts'

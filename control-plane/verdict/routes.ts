@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { type LastCheckedAt, type PresentTools, presentMonitor } from '../monitors/present.ts'
+import { type PresentTools, presentMonitor, type ReadLastChecked } from '../monitors/present.ts'
 import { MonitorRecord } from '../monitors/record.ts'
 import { findMonitor } from '../monitors/store.ts'
 import { MONITOR_STATUSES, type StoredMonitor } from '../monitors/types.ts'
@@ -27,8 +27,7 @@ import { listTransitions } from './store.ts'
 
 export type VerdictRoutesContext = PresentTools & {
   db: Db
-  /** when these monitors of a project were last checked; an empty map while the history is away */
-  lastCheckedAt: (projectId: string, monitorIds: string[]) => Promise<LastCheckedAt>
+  lastCheckedAt: ReadLastChecked
 }
 
 const Status = nullable(enumOf(MONITOR_STATUSES))
@@ -51,7 +50,7 @@ const tags = ['Monitors']
 export function verdictRoutes(app: App, context: VerdictRoutesContext): void {
   const { db, lastCheckedAt } = context
   const answer = async (projectId: string, monitor: StoredMonitor) => ({
-    data: presentMonitor(monitor, context, await lastCheckedAt(projectId, [monitor.id])),
+    data: presentMonitor(monitor, context, await lastCheckedAt(projectId, [monitor])),
   })
   const switches = [
     { path: 'pause', summary: 'Pause a monitor; an automatic incident is resolved', change: pauseMonitor },

@@ -14,8 +14,17 @@ export async function storeStates(tx: Tx, states: MonitorState[], now: Date): Pr
      JOIN monitors m ON m.id = (row.state->>'monitorId')::uuid
      ORDER BY m.id
      ON CONFLICT (monitor_id) DO UPDATE SET state = excluded.state, updated_at = excluded.updated_at`,
-    { states: JSON.stringify(states), now },
+    { states: JSON.stringify(states.map(slim)), now },
   )
+}
+
+/** In memory the newest result serves as the fence; stored, it would be there twice. */
+function slim(state: MonitorState): MonitorState {
+  const cells = state.cells.map(cell => {
+    const { configVersion, epoch, scheduledAtMs, attempt } = cell.fence
+    return { ...cell, fence: { configVersion, epoch, scheduledAtMs, attempt } }
+  })
+  return { ...state, cells }
 }
 
 /** Forgets what the verdict knows of a monitor, so that it starts anew (decisions 4.8). */

@@ -41,7 +41,8 @@ export function advance(cell: Cell, result: Counted, retryCount: number, nowMs: 
   const state = stateAfter(cell.state, { failures, notUp, better }, retryCount)
   const grows = state === 'failing' || failures > 0
   return {
-    region: cell.region,
+    // the result's copy of the name, of which there is one for all
+    region: result.region,
     state,
     failures,
     notUp,

@@ -9,9 +9,9 @@ import {
   LogController,
 } from 'fastify'
 import type { Log } from '../../shared/log.ts'
+import type { Metrics } from '../../shared/metrics.ts'
 import { nowMs } from '../platform/clock.ts'
 import { newId } from '../platform/ids.ts'
-import type { Metrics } from '../platform/metrics.ts'
 import type { Db } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { answerBrokenRequest, answerError } from './answer.ts'

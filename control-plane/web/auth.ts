@@ -12,6 +12,8 @@ export type Caller = {
   /** who created the key; null when that account is gone */
   userId: string | null
   scope: Scope
+  /** the key is one of the operator project */
+  isOperator: boolean
 }
 
 /** Finds the caller of a key; null for a key that does not exist. */
@@ -21,6 +23,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** the scope that the route needs instead of the one its method implies */
     scope?: Scope
+    /** for keys of the operator project only */
+    operator?: boolean
     /** no key needed (bootstrap, the chat callback) */
     open?: boolean
   }
@@ -46,8 +50,16 @@ export async function identify(request: FastifyRequest, authenticate: Authentica
   return caller
 }
 
-/** Throws 403 unless the key's scope covers the route's, which its method implies where it names none (decisions 2.2). */
+/**
+ * Throws 403 unless the key's scope covers the route's, which its method implies where it names none (decisions 2.2),
+ * and for what is the operator's unless the key is one of the operator project.
+ */
 export function assertScope(request: FastifyRequest, caller: Caller): void {
+  if (request.routeOptions.config.operator && !caller.isOperator) {
+    throw insufficientScope(
+      'this needs an API key of the operator project, which the operator makes with: npm run admin -- operator create',
+    )
+  }
   const needed = request.routeOptions.config.scope ?? scopeOfMethod(request.method)
   if (SCOPES.indexOf(caller.scope) >= SCOPES.indexOf(needed)) return
   throw insufficientScope(`this needs a key with scope ${needed}; this key has ${caller.scope}`)

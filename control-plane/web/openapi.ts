@@ -24,6 +24,7 @@ const TAGS = [
   ['Alerts', 'Channels, the rules that link them to monitors, and the log of every delivery'],
   ['Status pages', 'What visitors see: pages with components, groups, images and custom domains'],
   ['Analytics', 'Latency percentiles by the hour, time in each status'],
+  ['Operator', 'The fleet; for keys of the operator project'],
 ] as const
 
 /** The bar names the library behind the page and asks for another document's address: nothing that a reader needs. */

@@ -1,51 +1,45 @@
-export type Report = { line(line: string): void; end(): { passed: number; failed: number } }
+import type { FileRun } from './test-process.ts'
+
+export type Report = { file(run: FileRun): void; end(): { passed: number; failed: number } }
 
 /**
- * Reads tap's raw output line by line, prints a line a test file (and all of a failing file), and counts the tests: a
- * file is a test point at the margin, its tests stand one level in. A file that failed though none of its tests did (it
- * crashed, hung or could not be read) counts as one failure; a skipped test counts as nothing.
+ * Prints a line a test file (before it what it wrote to standard error, and all that a failing file said), and counts the tests: the test points at the margin of a
+ * file's TAP. A file that failed though none of its tests did (it crashed, hung, ended before its plan was met or holds
+ * no test) counts as one failure; a skipped test counts as nothing.
  */
 export function createReport(print: (text: string) => void): Report {
   const total = { passed: 0, failed: 0 }
-  let file = { passed: 0, failed: 0, isOk: true, heading: '', lines: [] as string[] }
-  let inDiagnostics = false
-
-  const endFile = () => {
-    if (!file.heading) return
-    if (!file.isOk && file.failed === 0) file.failed = 1
-    total.passed += file.passed
-    total.failed += file.failed
-    if (!file.isOk) print(file.lines.join('\n'))
-    print(`${file.isOk ? 'ok    ' : 'FAILED'} ${summary(file.heading)}, ${file.passed + file.failed} tests`)
-    file = { passed: 0, failed: 0, isOk: true, heading: '', lines: [] }
-  }
-
-  const line = (text: string) => {
-    file.lines.push(text)
-    const trimmed = text.trim()
-    if (trimmed === '---' || trimmed === '...') inDiagnostics = trimmed === '---'
-    else if (inDiagnostics) return
-    else if (/^(not )?ok\b/.test(text)) {
-      file.heading = text
-      file.isOk = text.startsWith('ok')
-      // the tests of a buffered file follow between braces; those of any other one came before
-      if (file.isOk && !text.endsWith('{')) endFile()
-    } else if (/^ {4}not ok\b/.test(text)) file.failed++
-    else if (/^ {4}ok\b/.test(text) && !/ # (skip|todo)\b/i.test(text)) file.passed++
-    else if (text === '}' || (file.heading && text === '')) endFile()
-  }
-
+  const failing: string[] = []
   return {
-    line,
+    file({ file, lines, errors, code, tookMs }) {
+      const { passed, failed, isWhole } = readTap(lines)
+      const isOk = code === 0 && failed === 0 && isWhole
+      total.passed += passed
+      total.failed += isOk ? 0 : Math.max(1, failed)
+      const line = `${isOk ? 'ok    ' : 'FAILED'} ${file} ${Math.round(tookMs)} ms, ${passed + failed} tests`
+      if (errors.length > 0) print(errors.join('\n'))
+      if (!isOk) {
+        print(lines.join('\n'))
+        failing.push(failed === 0 ? `${line} (${code === 0 ? 'not to its end' : `exit code ${code}`})` : line)
+      }
+      print(isOk ? line : failing.at(-1)!)
+    },
     end() {
-      endFile()
+      for (const line of failing) print(line)
       return total
     },
   }
 }
 
-/** "not ok 3 - test/unit/x.test.ts # time=12.3ms {" → "test/unit/x.test.ts 12 ms" */
-function summary(heading: string): string {
-  const [, name = heading, time] = /^(?:not )?ok \d+ - (.*?)(?: # time=([\d.]+)ms.*| \{)?$/.exec(heading) ?? []
-  return time ? `${name} ${Math.round(Number(time))} ms` : name
+/** The tests of a file, and whether it came to its end: as many as its plan says, and at least one. */
+function readTap(lines: string[]): { passed: number; failed: number; isWhole: boolean } {
+  const points = lines.filter(line => /^(not )?ok\b/.test(line))
+  const plan = lines.map(line => /^1\.\.(\d+)/.exec(line)?.[1]).find(count => count !== undefined)
+  const counted = points.filter(line => !/ # (skip|todo)\b/i.test(line))
+  const failed = counted.filter(line => line.startsWith('not')).length
+  return {
+    passed: counted.length - failed,
+    failed,
+    isWhole: points.length > 0 && Number(plan) === points.length && !lines.some(line => line.startsWith('Bail out!')),
+  }
 }

@@ -1,4 +1,4 @@
-// npm test [-- files or name patterns of tap]: installs what a fresh clone lacks, then runs the tests.
+// npm test [-- files or folders]: installs what a fresh clone lacks, then runs the tests.
 import { buildTap, installBlackbox, installChromium, installNats, installPackages, installPing } from './install.mjs'
 
 installPackages()

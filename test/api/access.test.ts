@@ -4,10 +4,11 @@ import { query } from '../../control-plane/platform/postgres.ts'
 import { newApiKey } from '../../control-plane/web/api-key.ts'
 import { startApi } from '../support/api-server.ts'
 import { type Operation, readOperations } from '../support/operations.ts'
+import { makeOperator } from '../support/operator.ts'
 import { addressOf, bodyOf, createRecords, pathIdOf, type Records } from '../support/records.ts'
 
 const api = await startApi(t, { RATE_LIMIT_PER_MINUTE: '1000000' })
-const mine = await api.tenant()
+const mine = await makeOperator(api.db, await api.tenant())
 const records = await createRecords(api, mine)
 const { operations } = await readOperations(api)
 const closed = operations.filter(({ isOpen }) => !isOpen)

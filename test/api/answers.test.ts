@@ -3,6 +3,7 @@ import t from 'tap'
 import { differencesOf } from '../support/answers.ts'
 import { startApi } from '../support/api-server.ts'
 import { type Operation, readOperations } from '../support/operations.ts'
+import { makeOperator } from '../support/operator.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { addressOf, bodyOf, createRecords, PIXEL, type Records } from '../support/records.ts'
 import { waitFor } from '../support/wait.ts'
@@ -27,7 +28,7 @@ const rank = ({ name }: Operation) => ENDS.findIndex(pattern => pattern.test(nam
 const REFUSED: Record<string, number> = { 'POST /status-pages/{id}/custom-domain/domain-connect': 422 }
 
 t.test('each operation answers its success as /openapi.json describes it, no more and no less', async t => {
-  const account = await api.tenant()
+  const account = await makeOperator(api.db, await api.tenant())
   const receiver = await startReceiver(t)
   const records = await createRecords(api, account, receiver.url)
   await waitFor(async () => {

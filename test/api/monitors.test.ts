@@ -1,11 +1,13 @@
 import t from 'tap'
+import type { ReadLastChecked } from '../../control-plane/monitors/present.ts'
 import { monitorRoutes } from '../../control-plane/monitors/routes.ts'
 import { query } from '../../control-plane/platform/postgres.ts'
 import { createResourceApi } from '../support/resource-api.ts'
 
 const checkedAt = new Date('2026-08-01T12:00:00.000Z')
 const api = await createResourceApi(t, (app, handles) => {
-  const lastCheckedAt = async (_projectId: string, ids: string[]) => new Map(ids.map(id => [id, checkedAt]))
+  const lastCheckedAt: ReadLastChecked = async (_projectId, monitors) =>
+    new Map(monitors.map(({ id }) => [id, checkedAt]))
   monitorRoutes(app, { ...handles, lastCheckedAt })
 })
 const UNKNOWN = '0190a0a0-0000-7000-8000-000000000000'

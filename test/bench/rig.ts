@@ -23,15 +23,7 @@ export const figure = (what: string, text: string, aim = '', isMet: boolean | nu
   isMet,
 })
 
-/** Runs `work` with a place to leave what has to be undone after it, last first. */
-export async function withTeardown<T>(work: (t: Teardown) => Promise<T>): Promise<T> {
-  const undo: (() => unknown)[] = []
-  try {
-    return await work({ teardown: (one: () => unknown) => void undo.unshift(one) } as Teardown)
-  } finally {
-    for (const one of undo) await one()
-  }
-}
+export { withTeardown } from '../support/teardown.ts'
 
 /** Process ids. */
 export type Engines = { postgres: number; clickhouse: number }

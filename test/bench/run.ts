@@ -6,12 +6,17 @@ import { benchAlerting } from './alerting.ts'
 import { benchHttps } from './check-cpu.ts'
 import { benchDeliveries } from './deliveries.ts'
 import { benchEndToEnd } from './end-to-end.ts'
+import { benchFleet } from './fleet.ts'
 import { benchHeartbeats } from './heartbeats.ts'
 import { benchIngest } from './ingest.ts'
+import { benchMonitorsList } from './monitors-list.ts'
+import { benchPartitions } from './partitions.ts'
 import { benchPingFigures } from './ping.ts'
 import { benchBlackHoles, benchProbeFigures } from './probe.ts'
 import { benchRegex } from './regex.ts'
 import { type Engines, type Figure, startDurableEngines, withTeardown } from './rig.ts'
+import { benchScale } from './scale.ts'
+import { benchSnapshot } from './snapshot.ts'
 import { benchStatusPage } from './status-page.ts'
 import { benchStatusPageBrowser } from './status-page-browser.ts'
 
@@ -26,6 +31,11 @@ const PARTS: Record<string, (t: Teardown, engines: Engines) => Promise<Figure[]>
   alerting: benchAlerting,
   deliveries: benchDeliveries,
   heartbeats: benchHeartbeats,
+  'monitors-list': benchMonitorsList,
+  fleet: benchFleet,
+  snapshot: benchSnapshot,
+  partitions: benchPartitions,
+  scale: benchScale,
   'status-page': benchStatusPage,
   'status-page-browser': benchStatusPageBrowser,
 }

@@ -70,11 +70,13 @@ t.test('what keeps the control plane from starting is one sentence without secre
   await Promise.all(rows.map(start))
 })
 
-t.test('roles run apart: a process without "api" answers /healthz and nothing of the API', async t => {
+t.test('roles run apart: a process without "api" tells how it is, and answers nothing of the API', async t => {
   const program = controlPlane({ ROLES: 'deliver,schedule' })
   const { http_port: port, grpc_port: grpcPort } = await program.untilEvent('ready')
   t.equal(grpcPort, null)
-  t.equal((await fetch(`http://127.0.0.1:${port}/healthz`)).status, 200)
+  for (const path of ['healthz', 'readyz', 'metrics']) {
+    t.equal((await fetch(`http://127.0.0.1:${port}/${path}`)).status, 200, path)
+  }
   t.equal((await fetch(`http://127.0.0.1:${port}/api/v1/agent/bootstrap`, { method: 'POST' })).status, 401)
 })
 
@@ -135,6 +137,12 @@ t.test('npm run admin makes an account, a token for a probe, and changes a plan'
   ]
   await Promise.all(answers.map(async ([args, answer]) => t.match(await run(...args), answer, args.join(' '))))
   const organizationId = made.lines[0]?.organization_id
+  t.match(await run('operator', 'create', '--email', 'operator@example.com'), {
+    code: 0,
+    lines: [{ api_key: /^svc_/, claim_url: null }],
+  })
+  t.match(await run('operator', 'create', '--email', 'b@example.com'), { code: 0, lines: [{ api_key: null }] })
+  t.match(await run('operator', 'key'), { code: 0, lines: [{ text: /^svc_/ }] })
   t.match(await run('plan', 'set', organizationId, 'pro'), { code: 0, lines: [{ text: /has plan pro now/ }] })
   t.match(await run('plan', 'set', organizationId, 'gold'), { code: 1, lines: [{ text: /the plans are free, pro/ }] })
   t.match(await run('plan', 'set', 'nobody', 'pro'), { code: 1, lines: [{ text: 'organization not found' }] })

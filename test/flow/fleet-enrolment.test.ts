@@ -55,6 +55,7 @@ t.test('probes enrol with a token of their region', async t => {
   })
 
   await t.test('a heartbeat is answered at once with the control plane’s clock', async t => {
+    const startedMs = Date.now()
     const probe = connectProbe(t, port, await fleet.token(), { name: 'clock' })
     await waitFor(() => all(probe, 'heartbeatAck').length >= 3)
     const acks = all(probe, 'heartbeatAck')
@@ -62,7 +63,8 @@ t.test('probes enrol with a token of their region', async t => {
       acks.slice(0, 3).map(ack => ack.seq),
       [1, 2, 3],
     )
-    t.ok(Math.abs(acks.at(-1)!.nowMs - Date.now()) < 1_000)
+    const { nowMs } = acks.at(-1)!
+    t.ok(startedMs <= nowMs && nowMs <= Date.now())
     await waitFor(async () => {
       const [row] = await query<{ health: { waiting: number } }>(
         fleet.db,

@@ -1,3 +1,6 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import t from 'tap'
 import { Outcome, type Result } from '../../proto/gen/probe/v1/result.ts'
 import { LATE_STREAM } from '../../shared/subjects.ts'
@@ -84,6 +87,81 @@ t.test(
     const upserts = [assignment('m1', checkSpec(target.url), EVERY_SECOND)]
     await next.assign({ isSnapshot: true, isLast: true, revision: 4, epoch: 7, upserts })
     await waitFor(async () => (await newestEpoch()) === 7, { label: 'a result that counts again' })
+  },
+)
+
+t.test(
+  'a probe tells on a port of its own whether it is ready, what it lacks and what it did',
+  besideOthers,
+  async t => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'picket-ready-'))
+    t.teardown(() => rmSync(dataDir, { recursive: true, force: true }))
+    const env = { METRICS_ADDRESS: '127.0.0.1:0', DATA_DIR: dataDir }
+    const { nats, fleet, target, collector, probe } = await startParts(t, env)
+    const origin = `http://127.0.0.1:${(await probe.untilEvent('metrics')).address.port}`
+    const readiness = async () => {
+      const answer = await fetch(`${origin}/readyz`)
+      return { code: answer.status, ...((await answer.json()) as object) }
+    }
+    const becomes = (wanted: object) =>
+      waitFor(async () => JSON.stringify(await readiness()) === JSON.stringify(wanted), {
+        timeoutMs: 20_000,
+        label: JSON.stringify(wanted),
+      })
+    const figure = async (name: string) => {
+      const text = await (await fetch(`${origin}/metrics`)).text()
+      return Number(new RegExp(`^picket_probe_agent_${name} (\\S+)$`, 'm').exec(text)?.[1])
+    }
+    const well = { fleet: 'ok', nats: 'ok', spool: 'ok' }
+    const ready = { code: 200, status: 'ready', dependencies: well, problems: [] }
+    const notReady = (dependencies: object, ...problems: string[]) => ({
+      code: 503,
+      status: 'not ready',
+      dependencies: { ...well, ...dependencies },
+      problems,
+    })
+
+    await fleet.assign({ upserts: [assignment('m1', checkSpec(target.url), EVERY_SECOND)] })
+    await collector.atLeast(2, 'm1')
+    await becomes(ready)
+    t.equal(await figure('assignments'), 1)
+    t.ok((await figure('checks_total{type="http",outcome="up"}')) >= 2)
+    await waitFor(async () => (await figure('results_published_total')) >= 2)
+    t.same([await figure('fleet_connected'), await figure('nats_connected')], [1, 1])
+
+    t.equal((await fetch(`${origin}/healthz`)).status, 200)
+    t.equal((await fetch(`${origin}/metrics`, { method: 'POST' })).status, 405)
+    t.equal((await fetch(`${origin}/`)).status, 404)
+
+    const spoolDir = join(dataDir, 'spool/eu-west')
+    rmSync(spoolDir, { recursive: true })
+    writeFileSync(spoolDir, 'in the way')
+    await nats.stop()
+    const nowhere = 'results can go nowhere: NATS is away, and the disk refuses the spool'
+    await becomes(notReady({ nats: 'away', spool: 'refusing' }, nowhere))
+    t.equal(await figure('nats_connected'), 0)
+    rmSync(spoolDir)
+    mkdirSync(spoolDir)
+    await becomes({ ...ready, dependencies: { ...well, nats: 'away' } })
+    await waitFor(async () => (await figure('spool_results')) > 0, { label: 'results in the spool' })
+    await nats.restart()
+    await becomes(ready)
+
+    fleet.setSilent(true)
+    await becomes(notReady({ fleet: 'away' }, 'there is no link to the control plane'))
+    t.equal(await figure('fleet_connected'), 0)
+    fleet.setSilent(false)
+    await becomes(ready)
+
+    target.behave({ kind: 'answer', delayMs: 4500 })
+    const seen = target.requests.length
+    await waitFor(() => target.requests.length > seen)
+    const stopped = probe.stop()
+    await waitFor(async () => {
+      const { problems } = (await readiness()) as unknown as { problems: string[] }
+      return problems[0] === 'the probe is stopping and hands its work over'
+    })
+    t.equal(await stopped, 0)
   },
 )
 

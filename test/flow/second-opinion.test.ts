@@ -1,5 +1,6 @@
 import t from 'tap'
 import { createPostgres, query } from '../../control-plane/platform/postgres.ts'
+import { createApi } from '../support/api.ts'
 import { type Picket, startPicket } from '../support/picket.ts'
 import { startTargetByProbe } from '../support/target-by-probe.ts'
 import { waitFor } from '../support/wait.ts'
@@ -96,6 +97,47 @@ t.test('a target that is really down is decided as fast as with one probe a regi
   t.ok(tookMs > 3_900 && tookMs < 6_500, `re-checks take 4 s, all of it took ${tookMs} ms`)
   t.same(down.from, 'up', 'without a degraded in between')
 })
+
+t.test(
+  'a probe that disagrees often is drained, the operator hears of it, and it works again when told so',
+  async t => {
+    const { api_key: key } = JSON.parse(await picket.admin('operator', 'create', '--email', 'operator@example.com'))
+    const operator = createApi(picket.origin, key)
+    const pages = Array.from({ length: 12 }, (_, i) => `blocked-${i}`)
+    const monitors = await Promise.all(pages.map(page => watched(page, { interval_seconds: 3_600 })))
+    const [one, two] = pidsOf('us-east').map(pid => ({ pid, count: monitors.filter(({ us }) => us === pid).length }))
+    const liar = one!.count > two!.count ? one! : two!
+    const name = `us-east-${picket.probes.findIndex(({ pid }) => pid === liar.pid) + 1}`
+    type Listed = { id: string; name: string; load: { assignments: number }; [field: string]: unknown }
+    const probes = async (): Promise<Listed[]> => (await operator.get('/probes?region=us-east')).body.data
+    const probe = async () => (await probes()).find(listed => listed.name === name)!
+
+    for (const page of pages) target.fail(page, [liar.pid])
+    await Promise.all(monitors.map(({ id }) => check(id)))
+    const drained = await waitFor(
+      async () => {
+        const now = await probe()
+        return now.draining === null ? null : now
+      },
+      { label: 'the drain', timeoutMs: 60_000 },
+    )
+    t.match(drained, { draining: 'disagrees often', live: false, connected_since: /^2/, load: { assignments: 0 } })
+    await waitFor(async () => (await probes()).some(({ load }) => load.assignments >= pages.length), {
+      label: 'all work at the other probe',
+      timeoutMs: 20_000,
+    })
+    const incident = async () => (await operator.get('/incidents')).body.data[0]
+    t.match(await incident(), {
+      title: `Probe ${name} of us-east is drained: it disagrees often`,
+      status: 'investigating',
+    })
+    for (const { id } of monitors) t.equal((await api.get(`/monitors/${id}`)).body.data.status, 'up')
+
+    await picket.admin('probe', 'undrain', drained.id)
+    await waitFor(async () => (await probe()).load.assignments > 0, { label: 'work again', timeoutMs: 60_000 })
+    await waitFor(async () => (await incident()).status === 'resolved', { label: 'the end', timeoutMs: 30_000 })
+  },
+)
 
 t.test('with NATS away, hints are lost and nothing stalls: results wait, and decide when it is back', async t => {
   const { id, us, eu } = await watched('cut-off')

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { freePort } from '../../deploy/local/engines/free-port.ts'
+import { processesOf } from '../support/leaks.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -30,21 +31,6 @@ function npmStart(t: Teardown, env: Record<string, string>) {
     await exited
   })
   return { child, exited, output: () => output }
-}
-
-/** Processes whose command line or environment names the directory, beside this one. */
-function processesOf(dataDir: string): number[] {
-  const names = (pid: string) => {
-    try {
-      const files = ['cmdline', 'environ'].map(file => readFileSync(`/proc/${pid}/${file}`, 'latin1'))
-      return files.some(text => text.includes(dataDir))
-    } catch {
-      return false
-    }
-  }
-  return readdirSync('/proc')
-    .filter(pid => /^\d+$/.test(pid) && Number(pid) !== process.pid && names(pid))
-    .map(Number)
 }
 
 t.test('npm start is ready within a minute, keeps its data, shows the key once, and leaves nothing behind', async t => {

@@ -4,6 +4,7 @@ import { createPostgres, execute, query } from '../../control-plane/platform/pos
 import { partitionOf, RESULTS_STREAM } from '../../shared/subjects.ts'
 import { createDatabase } from '../support/database.ts'
 import { startNats } from '../support/nats.ts'
+import { startTcpRelay } from '../support/tcp-relay.ts'
 import { insertTenant } from '../support/tenant.ts'
 import {
   insertChannel,
@@ -127,6 +128,29 @@ t.test('Of two owners of a partition the older one stores nothing any more', asy
   await old.stop()
 })
 
+t.test('A process that vanishes in the middle of a decision holds it up for some seconds only', async t => {
+  const id = await insertMonitor(db, projectId)
+  const relay = await startTcpRelay(t, url)
+  const vanishing = await startVerdictProcess(t, relay.url, server.url)
+  await run(nats, id, '+')
+  await reaches(id, 'up')
+  // its transaction waits for the monitor's row, and has locked the partition's
+  const blocker = await db.transaction()
+  await query(blocker, 'SELECT id FROM monitors WHERE id = ? FOR UPDATE', [id])
+  await run(nats, id, '-')
+  await waitFor(async () => (await countOf('pg_locks', 'NOT granted AND pid <> ?', ['0'])) > 0, { label: 'a lock' })
+  relay.hold()
+  await blocker.rollback()
+  const heldMs = performance.now()
+  const next = await startVerdictProcess(t, url, server.url)
+  await waitFor(async () => (await statusesOf(db, id)) === 'up down', { label: 'the other one', timeoutMs: 40_000 })
+  t.comment(`decided after ${((performance.now() - heldMs) / 1_000).toFixed(1)} s`)
+  await relay.mend()
+  await vanishing.stop()
+  await next.stop()
+  t.equal(await countOf('incidents', 'cause_monitor_id = ?', [id]), 1)
+})
+
 t.test('Processes that come and go share the partitions evenly and decide everything once', async t => {
   const ids = await insertMonitors(db, projectId, 64)
   const owned = async () =>
@@ -233,5 +257,20 @@ t.test('While NATS is away nothing is lost', async t => {
   await waitFor(() => run(nats, id, '-').then(() => true), { label: 'NATS' })
   await reaches(id, 'up down')
   t.match(await cellsOf(id), [{ failures: 2 }])
+  await process.stop()
+})
+
+t.test('A link to NATS that hangs keeps no verdict back once it is mended', async t => {
+  const id = await insertMonitor(db, projectId)
+  const relay = await startTcpRelay(t, server.url)
+  const process = await startVerdictProcess(t, url, relay.url)
+  await run(nats, id, '+')
+  await reaches(id, 'up')
+  relay.swallow()
+  await run(nats, id, '-')
+  // long enough for the client library to miss its consumer's heartbeats and to ask for it in vain
+  await new Promise(resolve => setTimeout(resolve, 12_000))
+  await relay.mend()
+  await waitFor(async () => (await statusesOf(db, id)) === 'up down', { label: 'the verdict', timeoutMs: 20_000 })
   await process.stop()
 })

@@ -288,3 +288,16 @@ t.test('Pausing, changing and deleting in the middle of a storm leaves everythin
   )
   t.same(odd, [])
 })
+
+t.test('What a probe of an older epoch still says is history, and changes no verdict', async t => {
+  const id = await insertMonitor(db, projectId)
+  await run(nats, id, '+', { epoch: 2 })
+  await reaches(id, 'up')
+  const history = () => verdict.metric('picket_verdict_results_total{kind="history"}')
+  const before = await history()
+  await run(nats, id, '---', { epoch: 1 })
+  await waitFor(async () => (await history()) === before + 3, { label: 'three results of history' })
+  t.equal(await statusesOf(db, id), 'up')
+  await run(nats, id, '-', { epoch: 2 })
+  await reaches(id, 'up down')
+})

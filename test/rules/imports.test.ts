@@ -50,7 +50,7 @@ t.test('of another room a room uses actions, judge, store or pure files', async 
 
 t.test('a file without a role is pure: it imports nothing that does I/O', async t => {
   const effectful =
-    /^control-plane\/platform\/(postgres|nats|clickhouse|http|mail|egress|clock|loop|ids|metrics|secrets)/
+    /^control-plane\/platform\/(postgres|nats|clickhouse|http|mail|egress|clock|loop|ids|secrets)|^shared\/metrics/
   const system = /^node:(fs|net|tls|dns|dgram|http|https|http2|child_process|worker_threads|timers)/
   const found = imports.filter(i => {
     if (!isDomain(roomOf(i.file)) || roleOf(i.file) !== null || i.isType) return false
@@ -65,7 +65,7 @@ const CLIENTS: [RegExp, RegExp | null][] = [
   [/^(pg|knex)(\/|$)/, /^control-plane\/migrations\/postgres\//],
   [/^@clickhouse\//, null],
   [/^@nats-io\//, /^probe-agent\/nats\.ts$/],
-  [/^prom-client$/, null],
+  [/^prom-client$/, /^shared\/metrics\.ts$/],
   [/^nodemailer(\/|$)/, null],
   [/^fastify$|^@fastify\//, /^control-plane\/(web\/|.*routes)/],
   [/^@grpc\/|^grpc-health-check$/, /^control-plane\/fleet\/.*grpc|^probe-agent\/fleet-client/],
@@ -80,10 +80,14 @@ t.test('client libraries are imported in platform, and in the one other place th
   t.same(show(found), [])
 })
 
-t.test('no socket is opened outside the egress guard and platform', async t => {
+/** Listens for Prometheus and the kubelet, and opens no connection. */
+const PROBE_PORT = 'probe-agent/operations.ts'
+
+t.test('no socket is opened outside the egress guard and platform, and a probe listens in one file', async t => {
   const found = imports.filter(i => {
     if (i.isType || !/^node:(net|tls|dgram|http|https|http2)$/.test(i.target)) return false
     if (/^shared\/egress\//.test(i.file) || roomOf(i.file) === 'platform') return false
+    if (i.file === PROBE_PORT) return i.target !== 'node:http' || i.names.some(name => name !== 'createServer')
     return !i.names.every(name => /^(isIP|isIPv4|isIPv6|BlockList|STATUS_CODES)$/.test(name))
   })
   t.same(show(found), [])

@@ -19,6 +19,7 @@ export const ROOMS = [
   'heartbeats',
   'expiry',
   'analytics',
+  'canaries',
   'status-pages',
   'data-sources',
   'vendors',

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
+import { createMonitorCount } from '../../control-plane/monitors/count-reader.ts'
 import { fieldsOfCreate, sealFields } from '../../control-plane/monitors/fields.ts'
 import {
   findMonitor,
@@ -151,4 +152,29 @@ t.test('monitors of partitions leave deleted ones out; a lock takes any, in the 
   t.same(names(await monitorsOfPartitions(db, [])), [])
   const ids = [elsewhere.id, deleted.id, kept.id]
   t.same(names(await db.transaction(tx => lockMonitors(tx, ids))), ['K', 'D', 'E'])
+})
+
+t.test('the number of monitors is right after every change, whoever made it, and not counted without one', async t => {
+  const tenant = await insertTenant(db)
+  const count = createMonitorCount(db)
+  const everything = { type: null, statuses: null, tag: null, text: null }
+  const total = (filter: object = {}) => count(tenant.projectId, { ...everything, ...filter })
+  t.equal(await total(), 0)
+  const [first, second] = [monitor('first'), monitor('second')].map(one => ({ ...one, projectId: tenant.projectId }))
+  await add(first!, second!)
+  t.same([await total(), await total({ type: 'http' }), await total({ type: 'tcp' })], [2, 2, 0])
+  const change = (set: string) => execute(db, `UPDATE monitors SET ${set} WHERE id = ?`, [first!.id])
+  await change("type = 'tcp', config_version = config_version + 1")
+  t.same([await total(), await total({ type: 'http' }), await total({ type: 'tcp' })], [2, 1, 1])
+  await change("name = 'third', tags = '{late}', status = 'down'")
+  t.same([await total({ text: 'third' }), await total({ tag: 'late' }), await total({ statuses: ['down'] })], [1, 1, 1])
+  await change('deleted_at = now()')
+  t.same([await total(), await total({ type: 'tcp' })], [1, 0])
+
+  const counts: string[] = []
+  const note = ({ sql }: { sql: string }) => counts.push(...(sql.match(/count\(\*\)/g) ?? []))
+  db.on('query', note)
+  t.same([await total(), await total({ type: 'tcp' })], [1, 0])
+  db.off('query', note)
+  t.same(counts, [])
 })

@@ -1,18 +1,21 @@
 import t, { type Test } from 'tap'
 import { v7 as uuidv7 } from 'uuid'
 import { RECOMPUTE_TOUCHED } from '../../control-plane/analytics/hourly.ts'
+import { createLastChecked } from '../../control-plane/analytics/reader.ts'
 import { startRecorder } from '../../control-plane/analytics/recorder.ts'
 import { toResult } from '../../control-plane/analytics/result-row.ts'
 import { lastCheckedAt, listChecks, listLatency } from '../../control-plane/analytics/store.ts'
 import { startHourlyWorker } from '../../control-plane/analytics/worker.ts'
 import { migrateClickhouse } from '../../control-plane/migrations/clickhouse/index.ts'
 import { createClickhouse, select } from '../../control-plane/platform/clickhouse.ts'
-import { createMetrics } from '../../control-plane/platform/metrics.ts'
 import { connectNats, ensureStreams } from '../../control-plane/platform/nats.ts'
+import { createPostgres } from '../../control-plane/platform/postgres.ts'
 import { createLog } from '../../shared/log.ts'
+import { createMetrics } from '../../shared/metrics.ts'
 import { FailureSource, NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../shared/result.ts'
 import { lateSubject, partitionOf, resultSubject } from '../../shared/subjects.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
+import { createDatabase } from '../support/database.ts'
 import { startNats } from '../support/nats.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -214,4 +217,28 @@ t.test('when a monitor was last checked is known for many at once', async t => {
   await recorded(id, 2)
   const times = await lastCheckedAt(clickhouse, [id, uuidv7()])
   t.same([...times], [[id, new Date(lastHourMs + 20_003)]])
+})
+
+t.test('many lists asked for at once all know when their monitors were last checked', async t => {
+  const ids = Array.from({ length: 300 }, () => uuidv7())
+  const checked = ids.filter((_, i) => i % 50 === 0)
+  startRecording(t)
+  await publish(checked.map((id, i) => result(id, i)))
+  await Promise.all(checked.map(id => recorded(id, 1)))
+  const db = createPostgres((await createDatabase(t)).url)
+  t.teardown(() => db.destroy())
+  const lastChecked = createLastChecked({ clickhouse, db })
+  const lists = Array.from({ length: 30 }, (_, i) => ids.slice(i * 10, i * 10 + 10))
+  const answers = await Promise.all(
+    lists.map(list =>
+      lastChecked(
+        uuidv7(),
+        list.map(id => ({ id, type: 'http' })),
+      ),
+    ),
+  )
+  t.same(
+    answers.flatMap(times => [...times]),
+    checked.map((id, i) => [id, new Date(lastHourMs + i * 1_000 + 3)]),
+  )
 })

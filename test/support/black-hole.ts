@@ -5,7 +5,7 @@ import type { Teardown } from './teardown.ts'
 
 /** A port of 127.0.0.1 on which connections are neither accepted nor refused, as behind a firewall that drops. */
 export async function startBlackHole(t: Teardown): Promise<number> {
-  const child = fork(import.meta.filename, ['listen'])
+  const child = fork(import.meta.filename, ['listen'], { execArgv: ['--import=tsx'] })
   const [port] = (await once(child, 'message')) as [number]
   child.kill('SIGSTOP')
   const fillers: Socket[] = []

@@ -25,12 +25,19 @@ export function clientProcess(
   return null
 }
 
+/** One that has ended holds nothing. */
 function holdsSocket(pid: number, inode: string): boolean {
-  return readdirSync(`/proc/${pid}/fd`).some(fd => {
-    try {
-      return readlinkSync(`/proc/${pid}/fd/${fd}`) === `socket:[${inode}]`
-    } catch {
-      return false
-    }
-  })
+  try {
+    return readdirSync(`/proc/${pid}/fd`).some(fd => linkOf(`/proc/${pid}/fd/${fd}`) === `socket:[${inode}]`)
+  } catch {
+    return false
+  }
+}
+
+function linkOf(path: string): string | null {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return null
+  }
 }

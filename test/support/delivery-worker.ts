@@ -1,10 +1,10 @@
 import { type DeliveryWorker, startDeliveryWorker } from '../../control-plane/deliveries/worker.ts'
 import type { Mailer } from '../../control-plane/platform/mail.ts'
-import { createMetrics, type Metrics } from '../../control-plane/platform/metrics.ts'
 import { type Db, listen } from '../../control-plane/platform/postgres.ts'
 import { createSecrets } from '../../control-plane/platform/secrets.ts'
 import { createEgress } from '../../shared/egress/index.ts'
 import { createLog } from '../../shared/log.ts'
+import { createMetrics, type Metrics } from '../../shared/metrics.ts'
 import type { Teardown } from './teardown.ts'
 
 export type WorkerOptions = { trust?: string[]; relayUrl?: string; metrics?: Metrics; mailer?: Mailer }

@@ -85,7 +85,10 @@ export async function startFleetServer(t: Teardown, options: FleetServerOptions 
       heartbeats.push(body.value)
       from.write({ body: { $case: 'heartbeatAck', value: { seq: body.value.seq, nowMs: nowMs() } } })
     } else if (body.$case === 'runDone') runsDone.push(body.value)
-    else isDrained = true
+    else if (body.$case === 'draining') {
+      isDrained = true
+      from.write({ body: { $case: 'drain', value: {} } })
+    }
   }
 
   const server = new Server()

@@ -10,7 +10,6 @@ import { createProbeToken } from '../../control-plane/fleet/enrolment-actions.ts
 import { FLEET_TIMING, type FleetTiming } from '../../control-plane/fleet/timing.ts'
 import { startFleet } from '../../control-plane/fleet/worker.ts'
 import type { GrpcTls } from '../../control-plane/platform/grpc.ts'
-import { createMetrics, type Metrics } from '../../control-plane/platform/metrics.ts'
 import { connectNats, type Nats } from '../../control-plane/platform/nats.ts'
 import type { NatsOperator } from '../../control-plane/platform/nats-operator.ts'
 import { createPostgres, type Db, query } from '../../control-plane/platform/postgres.ts'
@@ -24,6 +23,7 @@ import {
   type ProbeMessage,
 } from '../../proto/gen/probe/v1/fleet.ts'
 import { createLog } from '../../shared/log.ts'
+import { createMetrics, type Metrics } from '../../shared/metrics.ts'
 import { createDatabase } from './database.ts'
 import { startNats } from './nats.ts'
 import type { Teardown } from './teardown.ts'

@@ -5,7 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { createAccount } from '../../control-plane/accounts/bootstrap/actions.ts'
+import { defaultPlan, publicUrl } from '../../control-plane/config.ts'
+import { createProbeToken } from '../../control-plane/fleet/enrolment-actions.ts'
 import { newOperatorSeed, operatorOf } from '../../control-plane/platform/nats-operator.ts'
+import { type Db, withPostgres } from '../../control-plane/platform/postgres.ts'
 import { type Api, createApi } from './api.ts'
 import { createClickhouseDatabase } from './clickhouse.ts'
 import { createDatabase } from './database.ts'
@@ -13,6 +17,7 @@ import { startNats, type TestNats } from './nats.ts'
 import { type Program, startProgram } from './processes.ts'
 import type { Teardown } from './teardown.ts'
 
+const LOOPBACK = '127.0.0.0/8,::1/128'
 const ADMIN = fileURLToPath(new URL('../../dist/admin.js', import.meta.url))
 
 export type PicketOptions = {
@@ -22,6 +27,8 @@ export type PicketOptions = {
   /** for the control plane, over what is set here (DEFAULT_PLAN is business, so that no limit is met by chance) */
   env?: Record<string, string>
   probeEnv?: Record<string, string>
+  /** default 30 s; more where a bench starts control planes with a hundred thousand monitors */
+  readyWithinMs?: number
 }
 
 export type Probe = Program & { region: string; token: string; dataDir: string }
@@ -46,12 +53,31 @@ export type Picket = {
   restartControlPlane(): Promise<void>
 }
 
+/** What a control plane is told beside its engines: a key of its own, this machine open to checks, no limits. */
+export const householdEnv = () => ({
+  SECRET_KEY: randomBytes(32).toString('base64'),
+  EGRESS_ALLOW: LOOPBACK,
+  LOG_LEVEL: 'info',
+  DEFAULT_PLAN: 'business',
+  RATE_LIMIT_PER_MINUTE: '1000000',
+})
+
+/** What a probe is told beside where the fleet is and who it is. */
+export const PROBE_ENV = { EGRESS_ALLOW: LOOPBACK, LOG_LEVEL: 'info', CHROMIUM_PATH: 'off' }
+
+/** The operator's command line; resolves to what it printed. */
+export async function runAdmin(env: Record<string, string>, args: string[]): Promise<string> {
+  const options = { env: { PATH: process.env.PATH, ...env } }
+  return (await promisify(execFile)(process.execPath, [ADMIN, ...args], options)).stdout.trim()
+}
+
 /**
  * A whole Picket for a flow test: its own NATS, PostgreSQL and ClickHouse databases, and the control plane and probes
  * from `dist` (run `npm run build`; `npm test` does) as processes. Resolves when every probe is connected; all of it is
  * gone at the end of the test.
  */
 export async function startPicket(t: Teardown, options: PicketOptions = {}): Promise<Picket> {
+  const { readyWithinMs = 30_000 } = options
   const natsOperatorSeed = newOperatorSeed()
   const [nats, database, clickhouse] = await Promise.all([
     startNats(t, operatorOf(natsOperatorSeed)),
@@ -63,30 +89,28 @@ export async function startPicket(t: Teardown, options: PicketOptions = {}): Pro
     NATS_URL: nats.url,
     NATS_OPERATOR_SEED: natsOperatorSeed,
     CLICKHOUSE_URL: clickhouse.url,
-    SECRET_KEY: randomBytes(32).toString('base64'),
-    EGRESS_ALLOW: '127.0.0.0/8,::1/128',
-    LOG_LEVEL: 'info',
-    DEFAULT_PLAN: 'business',
-    RATE_LIMIT_PER_MINUTE: '1000000',
+    ...householdEnv(),
     ...options.env,
   }
-  const admin = async (...args: string[]) => {
-    const env = { PATH: process.env.PATH, ...common }
-    return (await promisify(execFile)(process.execPath, [ADMIN, ...args], { env })).stdout.trim()
-  }
+  const admin = (...args: string[]) => runAdmin(common, args)
   const runControlPlane = async (env: Record<string, string>) => {
     const program = startProgram(t, { program: 'dist/control-plane.js', env: { ...common, ...env } })
-    return { program, ready: await program.untilEvent('ready', 30_000) }
+    return { program, ready: await program.untilEvent('ready', readyWithinMs) }
   }
 
-  const account = JSON.parse(await admin('bootstrap', '--email', 'owner@example.com'))
+  // as the operator's command line does, without its seconds of starting
+  const onDatabase = <T>(work: (db: Db) => Promise<T>) => withPostgres(common.DATABASE_URL, work)
+  const registration = { name: null, plan: defaultPlan(common), publicUrl: publicUrl(common) }
+  const account = await onDatabase(db =>
+    db.transaction(tx => createAccount(tx, { email: 'owner@example.com', ...registration })),
+  )
   const { program: controlPlane, ready } = await runControlPlane({ PORT: '0', GRPC_PORT: '0' })
   const ports = { PORT: String(ready.http_port), GRPC_PORT: String(ready.grpc_port) }
   const origin = `http://127.0.0.1:${ready.http_port}`
 
   const tokens = new Map<string, Promise<string>>()
   const tokenOf = (region: string) => {
-    const token = tokens.get(region) ?? admin('probe-token', 'create', '--region', region, '--reusable')
+    const token = tokens.get(region) ?? onDatabase(db => createProbeToken(db, region, { isReusable: true }))
     tokens.set(region, token)
     return token
   }
@@ -102,9 +126,9 @@ export async function startPicket(t: Teardown, options: PicketOptions = {}): Pro
         PROBE_TOKEN: token,
         PROBE_NAME: `${region}-${probes.length + 1}`,
         DATA_DIR: dataDir,
+        ...PROBE_ENV,
         EGRESS_ALLOW: common.EGRESS_ALLOW,
         LOG_LEVEL: common.LOG_LEVEL,
-        CHROMIUM_PATH: 'off',
         ...options.probeEnv,
         ...env,
       },
@@ -132,7 +156,7 @@ export async function startPicket(t: Teardown, options: PicketOptions = {}): Pro
     addControlPlane: async (env = {}) => (await runControlPlane({ PORT: '0', GRPC_PORT: '0', ...env })).program,
     async restartControlPlane() {
       controlPlane.start(ports)
-      await controlPlane.untilEvent('ready', 30_000)
+      await controlPlane.untilEvent('ready', readyWithinMs)
     },
   }
 }

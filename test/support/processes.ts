@@ -12,6 +12,8 @@ export type ProgramOptions = {
   args?: string[]
   /** nothing else but PATH is passed on */
   env?: Record<string, string>
+  /** told of each line of its log */
+  onLine?: (line: LogLine) => void
 }
 
 /** A line of a program's log: the parsed JSON, or `{ text }` for anything else it printed. */
@@ -21,6 +23,8 @@ export type LogLine = Record<string, any>
 export type Program = {
   readonly pid: number
   readonly lines: LogLine[]
+  /** resolves to its exit code when it has ended, null after a signal; anew after each start */
+  readonly exited: Promise<number | null>
   /** the first line with that `event`, already printed or to come; fails when the program ends before */
   untilEvent(event: string, timeoutMs?: number): Promise<LogLine>
   /** asks it to end (SIGTERM) and resolves to its exit code */
@@ -29,6 +33,7 @@ export type Program = {
   /** freezes and thaws it, as a machine that hangs would */
   freeze(): void
   thaw(): void
+  signal(signal: NodeJS.Signals): void
   /** starts the same program again, with changed environment if given; `lines` begins anew */
   start(env?: Record<string, string>): void
 }
@@ -61,7 +66,9 @@ export function startProgram(t: Teardown, options: ProgramOptions): Program {
     for (const stream of [started.stdout, started.stderr]) {
       if (!stream) continue
       createInterface({ input: stream }).on('line', line => {
-        mine.push(parse(line))
+        const parsed = parse(line)
+        mine.push(parsed)
+        options.onLine?.(parsed)
         for (const wake of tell) wake()
       })
     }
@@ -128,11 +135,15 @@ export function startProgram(t: Teardown, options: ProgramOptions): Program {
     get lines() {
       return lines
     },
+    get exited() {
+      return exited
+    },
     untilEvent,
     stop,
     kill9,
     freeze: () => void child.kill('SIGSTOP'),
     thaw: () => void child.kill('SIGCONT'),
+    signal: signal => void child.kill(signal),
     start,
   }
 }

@@ -31,8 +31,8 @@ export type Receiver = {
   received: Received[]
   /** the answers of the next requests, in order; after them it answers 200 */
   answerWith(...answers: Answer[]): void
-  /** what it answers when nothing is scripted */
-  always(answer: Answer): void
+  /** what it answers when nothing is scripted; a function is asked each time */
+  always(answer: Answer | ((received: Received) => Answer)): void
   /** waits until `count` requests (that `match`, if given) have come, and returns those */
   waitFor(count: number, options?: { timeoutMs?: number; match?: (received: Received) => boolean }): Promise<Received[]>
   close(): Promise<void>
@@ -42,14 +42,15 @@ export type Receiver = {
 export async function startReceiver(t: Teardown): Promise<Receiver> {
   const received: Received[] = []
   const script: Answer[] = []
-  let standing: Answer = 200
+  let standing: Answer | ((received: Received) => Answer) = 200
   const server = createServer(async (request, response) => {
     const atMs = Date.now()
     response.on('error', () => {})
     const rawBody = (await buffer(request).catch(() => Buffer.alloc(0))).toString('utf8')
     const { method = '', url = '/', headers } = request
-    received.push({ method, path: url, headers, rawBody, json: parse(rawBody), atMs })
-    act(script.shift() ?? standing, response)
+    const one = { method, path: url, headers, rawBody, json: parse(rawBody), atMs }
+    received.push(one)
+    act(script.shift() ?? (typeof standing === 'function' ? standing(one) : standing), response)
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const close = () =>

@@ -4,9 +4,9 @@ export type RegisteredMetric = { name: string; type: string; labels: string[] }
 
 const CALL = /\.(counter|gauge|histogram)\(\s*'(picket_\w+)'/g
 
-/** Every metric that the programs register, by name: read from the source, since no one process has all of them. */
-export function registeredMetrics(): RegisteredMetric[] {
-  return sources('control-plane', 'probe-agent', 'shared')
+/** Every metric that a program registers, by name: read from the source, since no one process has all of them. */
+export function registeredMetrics(program: 'control-plane' | 'probe-agent'): RegisteredMetric[] {
+  return sources(program)
     .flatMap(({ code }) => [...code.matchAll(CALL)].map(match => metricOf(match, code)))
     .sort((a, b) => a.name.localeCompare(b.name))
 }

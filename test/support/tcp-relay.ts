@@ -2,43 +2,112 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { Teardown } from './teardown.ts'
 
 export type TcpRelay = {
-  /** the given URL, led through the relay */
+  /** the given URL, the first of several, led through the relay */
   url: string
   /** breaks every connection and refuses new ones, as a server that went away would */
   cut(): Promise<void>
+  /** nothing passes and nobody hears why, as behind a switch that hangs; what was sent arrives once it is mended */
+  hold(): void
+  /** the same, but what was sent is lost, and with it the connections once it is mended */
+  swallow(): void
   /** lets connections through again, on the same port */
   mend(): Promise<void>
 }
 
-/** A way to take an engine away from one program while the others keep it. */
-export async function startTcpRelay(t: Teardown, target: string): Promise<TcpRelay> {
-  const { hostname, port } = new URL(target)
-  const sockets = new Set<Socket>()
-  const relay = createServer(inner => {
-    const outer = connect(Number(port), hostname)
-    for (const [socket, other] of [
-      [inner, outer],
-      [outer, inner],
-    ] as const) {
-      sockets.add(socket)
-      socket.on('error', () => {})
-      socket.on('close', () => {
-        sockets.delete(socket)
-        other.destroy()
-      })
-      socket.pipe(other)
+type Pair = { inner: Socket; outer: Socket }
+type State = 'open' | 'cut' | 'held' | 'swallowing'
+
+/**
+ * A way to take a server away from one program while the others keep it. Of several targets each connection gets the
+ * next one that takes it, as behind a balancer.
+ */
+export async function startTcpRelay(t: Teardown, ...targets: [string, ...string[]]): Promise<TcpRelay> {
+  const pairs = new Set<Pair>()
+  const waiting = new Set<Socket>()
+  let state: State = 'open'
+  let turn = 0
+
+  const lead = async (inner: Socket) => {
+    const first = turn++
+    for (let i = 0; i < targets.length && !inner.destroyed; i++) {
+      const { hostname, port } = new URL(targets[(first + i) % targets.length]!)
+      const outer = await connected(Number(port), hostname)
+      if (outer) return join({ inner, outer })
     }
+    inner.destroy()
+  }
+  const join = (pair: Pair) => {
+    pairs.add(pair)
+    const end = () => {
+      pairs.delete(pair)
+      for (const socket of [pair.inner, pair.outer]) socket.destroy()
+    }
+    for (const socket of [pair.inner, pair.outer]) socket.on('error', () => {}).on('close', end)
+    if (pair.inner.destroyed) end()
+    else if (state === 'open') link(pair)
+  }
+  const relay = createServer({ pauseOnConnect: true }, inner => {
+    inner.on('error', () => {})
+    if (state === 'open') return void lead(inner)
+    waiting.add(inner)
+    inner.on('close', () => waiting.delete(inner))
   })
   const listen = (at: number) => new Promise<void>(resolve => relay.listen(at, '127.0.0.1', resolve))
   await listen(0)
   const { port: relayPort } = relay.address() as AddressInfo
+
+  const destroyAll = () => {
+    for (const { inner, outer } of pairs) for (const socket of [inner, outer]) socket.destroy()
+    for (const inner of waiting) inner.destroy()
+  }
+  const stop = (next: State) => {
+    state = next
+    for (const pair of pairs) part(pair)
+  }
   const cut = async () => {
+    state = 'cut'
     const closed = new Promise(resolve => relay.close(resolve))
-    for (const socket of sockets) socket.destroy()
+    destroyAll()
     await closed
   }
   t.teardown(() => relay.listening && cut())
-  const url = new URL(target)
+  const url = new URL(targets[0])
   url.host = `127.0.0.1:${relayPort}`
-  return { url: url.href, cut, mend: () => listen(relayPort) }
+  return {
+    url: url.href,
+    cut,
+    hold: () => stop('held'),
+    swallow() {
+      stop('swallowing')
+      for (const { inner, outer } of pairs) for (const socket of [inner, outer]) socket.on('data', () => {})
+    },
+    async mend() {
+      const before = state
+      state = 'open'
+      if (before === 'swallowing') destroyAll()
+      if (before === 'held') for (const pair of pairs) link(pair)
+      for (const inner of waiting) void lead(inner)
+      waiting.clear()
+      if (before === 'cut') await listen(relayPort)
+    },
+  }
+}
+
+function link({ inner, outer }: Pair): void {
+  inner.pipe(outer)
+  outer.pipe(inner)
+}
+
+function part({ inner, outer }: Pair): void {
+  inner.unpipe(outer).pause()
+  outer.unpipe(inner).pause()
+}
+
+/** Null when nobody takes the connection. */
+function connected(port: number, host: string): Promise<Socket | null> {
+  const socket = connect(port, host)
+  return new Promise(resolve => {
+    socket.once('connect', () => resolve(socket))
+    socket.once('error', () => resolve(null))
+  })
 }

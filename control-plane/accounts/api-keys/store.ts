@@ -68,7 +68,8 @@ export async function findCaller(db: Db, keyHash: Buffer): Promise<(Caller & { l
   const [row] = await query<Caller & { lastUsedAt: Date | null }>(
     db,
     `SELECT api_keys.project_id AS "projectId", projects.organization_id AS "organizationId", api_keys.id AS "keyId",
-            api_keys.created_by AS "userId", api_keys.scope, api_keys.last_used_at AS "lastUsedAt"
+            api_keys.created_by AS "userId", api_keys.scope, api_keys.last_used_at AS "lastUsedAt",
+            EXISTS (SELECT FROM operator_project o WHERE o.project_id = api_keys.project_id) AS "isOperator"
      FROM api_keys JOIN projects ON projects.id = api_keys.project_id WHERE api_keys.key_hash = ?`,
     [keyHash],
   )

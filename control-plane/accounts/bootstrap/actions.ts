@@ -5,7 +5,14 @@ import { sha256 } from '../../platform/secrets.ts'
 import { conflict, rateLimited } from '../../web/errors.ts'
 import { createApiKey } from '../api-keys/actions.ts'
 import type { Plan } from '../plans.ts'
-import { attemptsOfNetwork, BOOTSTRAP_WINDOW_MS, insertAccount, insertAttempt, lockNetwork } from './store.ts'
+import {
+  attemptsOfNetwork,
+  BOOTSTRAP_WINDOW_MS,
+  insertAttempt,
+  insertOrganization,
+  insertUser,
+  lockNetwork,
+} from './store.ts'
 
 const ACCOUNTS_AN_HOUR = 3
 const REFUSALS_AN_HOUR = 20
@@ -18,31 +25,35 @@ export type Registration = { email: string; name: string | null; plan: Plan; pub
  * bootstrap"). Throws 409 when the e-mail is registered.
  */
 export async function createAccount(tx: Tx, { email, name, plan, publicUrl }: Registration) {
-  const now = clock()
-  const claim = randomToken(32)
-  const account = {
-    userId: newId(),
-    organizationId: newId(),
-    projectId: newId(),
-    email: email.toLowerCase(),
-    name,
-    plan,
-    claimHash: sha256(claim),
-    claimExpiresAt: new Date(now.getTime() + CLAIM_HOURS * 3_600_000),
-    now,
-  }
-  if (!(await insertAccount(tx, account))) throw conflict('this e-mail address is registered already')
-  const { key } = await createApiKey(tx, account, { name: 'First key', scope: 'admin' })
+  const user = await createUser(tx, { email, name, publicUrl })
+  if (user === null) throw conflict('this e-mail address is registered already')
+  const { userId, claimUrl } = user
+  const organization = { organizationId: newId(), projectId: newId(), userId, plan, now: clock() }
+  await insertOrganization(tx, { ...organization, name: name ?? user.email, projectName: 'Default' })
+  const { key } = await createApiKey(tx, organization, { name: 'First key', scope: 'admin' })
   return {
     api_key: key,
-    organization_id: account.organizationId,
-    user_id: account.userId,
-    email: account.email,
-    claim_url: `${publicUrl}/claim/${claim}`,
+    organization_id: organization.organizationId,
+    user_id: userId,
+    email: user.email,
+    claim_url: claimUrl,
     claim_expires_in: `${CLAIM_HOURS}h`,
     dashboard_url: `${publicUrl}/`,
     message: 'The API key works now and is not shown again. Open the claim link to set a password.',
   }
+}
+
+/** A user who can claim the account by a link. Null when the e-mail is registered already. */
+export async function createUser(
+  tx: Tx,
+  { email: written, name, publicUrl }: { email: string; name: string | null; publicUrl: string },
+): Promise<{ userId: string; email: string; claimUrl: string } | null> {
+  const now = clock()
+  const claim = randomToken(32)
+  const [userId, email] = [newId(), written.toLowerCase()]
+  const claimExpiresAt = new Date(now.getTime() + CLAIM_HOURS * 3_600_000)
+  const isNew = await insertUser(tx, { userId, email, name, claimHash: sha256(claim), claimExpiresAt, now })
+  return isNew ? { userId, email, claimUrl: `${publicUrl}/claim/${claim}` } : null
 }
 
 /** `createAccount` for the public: 3 accounts an hour a network, counted across all processes (decisions 2.3). */

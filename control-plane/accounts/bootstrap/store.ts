@@ -23,21 +23,18 @@ export const insertAttempt = (db: Db, network: string, created: boolean, now: Da
 export const pruneAttempts = (db: Db, now: Date) =>
   execute(db, 'DELETE FROM bootstrap_attempts WHERE at < ?', [new Date(now.getTime() - BOOTSTRAP_WINDOW_MS)])
 
-export type NewAccount = {
+export type NewUser = {
   userId: string
-  organizationId: string
-  projectId: string
   email: string
   name: string | null
-  plan: Plan
   claimHash: Buffer
   claimExpiresAt: Date
   now: Date
 }
 
-/** User, organization, project, membership and claim link. False when the e-mail is registered already. */
-export async function insertAccount(tx: Tx, account: NewAccount): Promise<boolean> {
-  const { userId, organizationId, projectId, email, name, plan, claimHash, claimExpiresAt, now } = account
+/** A user with a claim link. False when the e-mail is registered already. */
+export async function insertUser(tx: Tx, user: NewUser): Promise<boolean> {
+  const { userId, email, name, claimHash, claimExpiresAt, now } = user
   const isNew = await execute(
     tx,
     `INSERT INTO users (id, email, name, created_at, updated_at) VALUES (:userId, :email, :name, :now, :now)
@@ -45,15 +42,6 @@ export async function insertAccount(tx: Tx, account: NewAccount): Promise<boolea
     { userId, email, name, now },
   )
   if (isNew === 0) return false
-  await tx('organizations').insert({ id: organizationId, name: name ?? email, plan, created_at: now, updated_at: now })
-  await tx('projects').insert({
-    id: projectId,
-    organization_id: organizationId,
-    name: 'Default',
-    created_at: now,
-    updated_at: now,
-  })
-  await tx('memberships').insert({ organization_id: organizationId, user_id: userId, role: 'admin', created_at: now })
   await tx('claim_links').insert({
     token_hash: claimHash,
     user_id: userId,
@@ -61,4 +49,23 @@ export async function insertAccount(tx: Tx, account: NewAccount): Promise<boolea
     created_at: now,
   })
   return true
+}
+
+export type NewOrganization = {
+  organizationId: string
+  projectId: string
+  userId: string
+  name: string
+  projectName: string
+  plan: Plan
+  now: Date
+}
+
+/** An organization with one project and one admin. */
+export async function insertOrganization(tx: Tx, organization: NewOrganization): Promise<void> {
+  const { organizationId, projectId, userId, name, projectName, plan, now } = organization
+  const times = { created_at: now, updated_at: now }
+  await tx('organizations').insert({ id: organizationId, name, plan, ...times })
+  await tx('projects').insert({ id: projectId, organization_id: organizationId, name: projectName, ...times })
+  await tx('memberships').insert({ organization_id: organizationId, user_id: userId, role: 'admin', created_at: now })
 }

@@ -11,6 +11,8 @@ import * as relay from './0009-relay.ts'
 import * as silences from './0010-silences.ts'
 import * as reminders from './0011-reminders.ts'
 import * as probeCredentials from './0013-probe-credentials.ts'
+import * as operator from './0014-operator.ts'
+import * as canaries from './0015-canaries.ts'
 import * as statusPages from './0016-status-pages.ts'
 import * as pageSubscribers from './0017-page-subscribers.ts'
 
@@ -28,6 +30,8 @@ const MIGRATIONS = {
   '0010-silences': silences,
   '0011-reminders': reminders,
   '0013-probe-credentials': probeCredentials,
+  '0014-operator': operator,
+  '0015-canaries': canaries,
   '0016-status-pages': statusPages,
   '0017-page-subscribers': pageSubscribers,
 }

@@ -51,7 +51,7 @@ const db = createPostgres((await createDatabase(t)).url, 2)
 t.teardown(() => db.destroy())
 const tenant = await insertTenant(db, 'pro')
 const pageId = await insertStatusPage(db, tenant.projectId, 'acme')
-const caller = { ...tenant, keyId: '', userId: null, scope: 'admin' as const }
+const caller = { ...tenant, keyId: '', userId: null, scope: 'admin' as const, isOperator: false }
 const key = createPrivateKey(
   generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }),
 )

@@ -86,6 +86,13 @@ t.test('compose sets only variables that the programs read, and every secret com
   )
 })
 
+t.test('a probe of compose is asked for its health where it listens', async t => {
+  for (const [name, { environment = {}, healthcheck }] of named('probe')) {
+    const [, port] = /^0\.0\.0\.0:(\d+)$/.exec(environment.METRICS_ADDRESS ?? '') ?? []
+    t.match(JSON.stringify(healthcheck), `http://127.0.0.1:${port}/readyz`, name)
+  }
+})
+
 t.test('Caddy sends requests and probes to every control plane', async t => {
   const { CONTROL_PLANES, FLEETS } = compose.services.caddy.environment
   const names = named('control-plane').map(([name]) => name)

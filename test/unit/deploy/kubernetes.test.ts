@@ -85,6 +85,18 @@ t.test('pods have only variables that the programs read', async t => {
   )
 })
 
+t.test('the kubelet and Prometheus ask a probe where it listens', async t => {
+  const probe = workloads.find(({ metadata }) => metadata.name === 'probe')!
+  const { ports, livenessProbe, readinessProbe } = containerOf(probe)
+  const [port] = ports
+  t.equal(settingOf(probe, 'METRICS_ADDRESS'), `0.0.0.0:${port.containerPort}`)
+  t.equal(probe.spec.template.metadata.annotations['prometheus.io/port'], String(port.containerPort))
+  t.match(
+    [livenessProbe, readinessProbe],
+    [{ httpGet: { path: '/healthz', port: port.name } }, { httpGet: { path: '/readyz', port: port.name } }],
+  )
+})
+
 t.test('pods have no rights, and time to end what they are doing', async t => {
   for (const one of workloads) {
     const { name } = one.metadata

@@ -3,26 +3,35 @@ import { textOf, yamlOf } from '../../support/deployment.ts'
 import { registeredMetrics } from '../../support/registered-metrics.ts'
 
 const ROW = /^\| `(\w+)` \| (counter|gauge|histogram) \|(.*?)\| (.+) \|$/gm
-const documented = [...textOf('docs/metrics.md').matchAll(ROW)].map(
-  ([, name = '', type, labels = '', meaning = '']) => ({
+const rowsOf = (text: string) =>
+  [...text.matchAll(ROW)].map(([, name = '', type, labels = '', meaning = '']) => ({
     name,
     type,
     labels: [...labels.matchAll(/`(\w+)`/g)].map(found => found[1]!),
     meaning,
-  }),
+  }))
+const chapters = new Map(
+  textOf('docs/metrics.md')
+    .split(/^## /m)
+    .map(text => [text.slice(0, text.indexOf('\n')), rowsOf(text)]),
 )
+const documented = [...chapters.values()].flat()
 const names = new Set(documented.map(({ name }) => name))
 const byName = new Map(documented.map(metric => [metric.name, metric]))
 
-t.test('docs/metrics.md lists every metric that the programs register, and no other', async t => {
-  const registered = registeredMetrics()
-  t.ok(registered.length > 20)
-  t.same(
-    documented
-      .filter(({ name }) => name.startsWith('picket_'))
-      .map(({ name, type, labels }) => ({ name, type, labels })),
-    registered,
-  )
+t.test('docs/metrics.md lists every metric that each program registers, and no other', async t => {
+  for (const [chapter, program, atLeast] of [
+    ['On every control plane', 'control-plane', 20],
+    ['On every probe', 'probe-agent', 10],
+  ] as const) {
+    const registered = registeredMetrics(program)
+    t.ok(registered.length > atLeast)
+    t.same(
+      chapters.get(chapter)?.map(({ name, type, labels }) => ({ name, type, labels })),
+      registered,
+    )
+  }
+  t.equal(documented.length, names.size, 'no two of them have one name')
 })
 
 /** Names and labels that an expression uses, histograms by their own name. */

@@ -11,6 +11,8 @@ const probe = (id: string, other: Partial<ProbeSeen> = {}): ProbeSeen => ({
   isNew: false,
   isDraining: false,
   isRevoked: false,
+  isDrained: false,
+  capabilities: ['http', 'tcp'],
   ...other,
 })
 
@@ -27,6 +29,26 @@ const rows: [title: string, current: string[], probes: ProbeSeen[], next: string
   ['the only one too', ['a'], [probe('a', { isDraining: true })], []],
   ['a probe with a revoked token leaves', ['a', 'b'], [probe('a', { isRevoked: true }), probe('b')], ['b']],
   ['a probe that is not connected does not join', [], [probe('a', { isNew: true, isConnected: false })], []],
+  ['a drained probe leaves', ['a', 'b'], [probe('a', { isDrained: true }), probe('b')], ['b']],
+  ['not when nobody else is there', ['a'], [probe('a', { isDrained: true })], ['a']],
+  [
+    'nor when it alone can check a type',
+    ['a', 'b'],
+    [probe('a', { isDrained: true, capabilities: ['http', 'ping'] }), probe('b')],
+    ['a', 'b'],
+  ],
+  [
+    'a browser is no reason to keep it',
+    ['a', 'b'],
+    [probe('a', { isDrained: true, capabilities: ['http', 'screenshot'] }), probe('b')],
+    ['b'],
+  ],
+  [
+    'it comes back when the last of the others dies',
+    ['b'],
+    [probe('a', { isDrained: true }), probe('b', { silentMs: 10_001 })],
+    ['a'],
+  ],
   ['a probe that is gone from the table leaves', ['a', 'b'], [probe('b')], ['b']],
 ]
 

@@ -2,7 +2,9 @@ import t from 'tap'
 import {
   changeProbes,
   createPlan,
+  isPlanned,
   type LiveProbe,
+  needOf,
   ownedBy,
   ownerOf,
   place,
@@ -105,4 +107,44 @@ t.test('a monitor that is taken out is nobody’s', async t => {
   t.equal(remove(plan, id!), owner)
   t.notOk(ownedBy(plan, owner).has(id!))
   t.equal(remove(plan, id!), null)
+})
+
+t.test('the plan counts on a live probe as long as it can do the same', async t => {
+  const plan = planned([named('a'), named('b', ['http'])])
+  t.ok(isPlanned(plan, named('a', ['dns', 'http'])))
+  t.notOk(isPlanned(plan, named('a', ['http'])), 'it cannot do something any more')
+  t.notOk(isPlanned(plan, named('b')), 'it can do something new')
+  t.notOk(isPlanned(plan, named('c')), 'it is not live')
+})
+
+t.test('addresses of IPv6 ask for a probe that has a way there, names do not', async t => {
+  const rows: [type: string, url: string, need: string][] = [
+    ['http', 'https://shop.example/[a]?b=::1', 'http'],
+    ['http', 'https://[2001:db8::1]:8443/x', 'http+ipv6'],
+    ['http', 'http://192.0.2.1:80/', 'http'],
+    ['tcp', '[2001:db8::1]:25', 'tcp+ipv6'],
+    ['tcp', 'cafe:25', 'tcp'],
+    ['ping', '2001:db8::1', 'ping+ipv6'],
+    ['ping', 'cafe', 'ping'],
+    ['dns', 'dns://[2001:db8::1]/shop.example', 'dns+ipv6'],
+    ['dns', 'dns://192.0.2.1/shop.example', 'dns'],
+  ]
+  for (const [type, url, need] of rows) t.equal(needOf({ type, url }), need, url)
+  t.equal(needOf(null), '')
+})
+
+t.test('a probe with IPv6 is preferred for what needs it; without one the others try', async t => {
+  const [a, b] = [named('a'), named('b')]
+  const plan = createPlan()
+  changeProbes(plan, 1, [a, b])
+  for (const id of monitors.slice(0, 100)) place(plan, id, 'http+ipv6')
+  for (const id of monitors.slice(100, 200)) place(plan, id, 'http')
+  t.ok(ownedBy(plan, a.id).size > 60 && ownedBy(plan, b.id).size > 60)
+
+  const moves = changeProbes(plan, 2, [a, named('b', ['http', 'dns', 'ipv6'])])
+  t.ok(moves.length > 20 && moves.every(({ to, monitorId }) => to === b.id && monitors.indexOf(monitorId) < 100))
+  t.ok(monitors.slice(0, 100).every(id => ownerOf(plan, id) === b.id))
+  t.equal(probeFor(plan, monitors[0]!, 'http+ipv6', b.id), a.id, 'a second opinion is better than none')
+  changeProbes(plan, 3, [a])
+  t.ok(monitors.slice(0, 200).every(id => ownerOf(plan, id) === a.id))
 })

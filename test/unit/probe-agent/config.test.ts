@@ -13,6 +13,7 @@ t.test('a probe needs an address and a token; the rest has defaults', async t =>
     lateAfterMs: 30_000,
     egressAllow: [],
     selfTestTargets: [],
+    metricsAddress: null,
   })
 })
 
@@ -24,6 +25,7 @@ t.test('what is wrong is said in one sentence with the name of the variable', as
     [{ PROBE_TOKEN: 'secret' }, /^PROBE_TOKEN has to be an enrolment token; it begins with prb_$/],
     [{ MAX_CONCURRENT_CHECKS: '0' }, /^MAX_CONCURRENT_CHECKS is "0"/],
     [{ SELF_TEST_TARGETS: '9.9.9.9' }, /^SELF_TEST_TARGETS holds "9.9.9.9"/],
+    [{ METRICS_ADDRESS: '9464' }, /^METRICS_ADDRESS holds "9464"; it has to be host:port/],
     [{ LOG_LEVEL: 'loud' }, /^LOG_LEVEL is "loud"/],
     [{ FLEET_TLS: 'yes' }, /^FLEET_TLS is "yes"/],
     [{ FLEET_TLS_CA: '/nowhere' }, /^FLEET_TLS_CA is "\/nowhere", which cannot be read: ENOENT$/],
@@ -33,8 +35,10 @@ t.test('what is wrong is said in one sentence with the name of the variable', as
 })
 
 t.test('an IPv6 address stands in brackets', async t => {
-  const config = readConfig({ ...ENOUGH, FLEET_URL: '[::1]:9090', SELF_TEST_TARGETS: '[2620:fe::fe]:53, 9.9.9.9:53' })
+  const targets = { SELF_TEST_TARGETS: '[2620:fe::fe]:53, 9.9.9.9:53' }
+  const config = readConfig({ ...ENOUGH, ...targets, FLEET_URL: '[::1]:9090', METRICS_ADDRESS: '[::]:9464' })
   t.equal(config.fleetUrl, '[::1]:9090')
+  t.same(config.metricsAddress, { host: '::', port: 9464 })
   t.same(config.selfTestTargets, [
     { host: '2620:fe::fe', port: 53 },
     { host: '9.9.9.9', port: 53 },

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
@@ -31,9 +31,12 @@ t.test('late results are given in their order, again until they are delivered, a
   for (const text of ['a', 'b', 'c']) spool.release(spool.append(record(text)))
   t.same(await texts(spool, 2), ['a', 'b'])
   t.same(await texts(spool, 2), ['a', 'b'])
+  t.equal(spool.waiting(), 3)
   await spool.consume()
+  t.equal(spool.waiting(), 1)
   t.same(await texts(spool), ['c'])
   await spool.consume()
+  t.equal(spool.waiting(), 0)
   t.same(await texts(spool), [])
   t.equal(spool.bytes(), 0)
   t.same(readdirSync(directory), [], 'nothing is left on disk')
@@ -48,6 +51,7 @@ t.test('what memory delivered in time is not given, what it still holds is waite
   t.same(await texts(spool), [], 'b is held')
   spool.delivered(b!)
   t.same(await texts(spool), [], 'c is held')
+  t.equal(spool.waiting(), 1)
   spool.release(c!)
   t.same(await texts(spool), ['c'])
   t.equal(spool.dropped(), 0)
@@ -64,8 +68,10 @@ t.test('after a restart everything that was not delivered is late, also what a k
   const after = openFor(t, directory)
   after.append(record('held by the new run'))
   t.same(await texts(after), ['a', 'b'])
+  t.equal(after.waiting(), 3, 'those of the run before count')
   await after.consume()
   t.same(await texts(after), [])
+  t.equal(after.waiting(), 1)
 })
 
 t.test('a full spool drops its oldest results and counts them', async t => {
@@ -78,6 +84,7 @@ t.test('a full spool drops its oldest results and counts them', async t => {
   t.ok(spool.bytes() <= 3 * 1024 * 1024, `${spool.bytes()} bytes`)
   const kept = await spool.peek(10_000)
   t.ok(kept.length >= 1000)
+  t.equal(spool.waiting() + spool.dropped(), 8000, 'each is waiting or was dropped')
   t.ok(spool.dropped() >= 4000 && spool.dropped() <= 7000, `${spool.dropped()} dropped`)
   t.not(Buffer.from(kept[0]!.piece).toString()[0], '0', 'the oldest are gone')
 })
@@ -94,6 +101,12 @@ t.test('a disk that refuses costs the results that memory could not deliver, and
   spool.release(b!)
   t.equal(spool.dropped(), 1)
   t.same(await texts(spool), [])
+  t.notOk(spool.isTaking())
+  rmSync(directory)
+  mkdirSync(directory)
+  spool.append(record('c'))
+  await spool.peek(0)
+  t.ok(spool.isTaking(), 'the disk was mended')
 })
 
 t.test('a disk that refuses while the next result comes loses neither from the count', async t => {

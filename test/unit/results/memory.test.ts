@@ -96,7 +96,7 @@ t.test('A probe whose failures another one contradicts hears that its region doe
   countResult(memory, newHarvest(), id, opinion, at(2) + 50)
   const harvest = newHarvest()
   countResult(memory, harvest, id, { ...check(2, false), attempt: 2 }, at(2) + 1_000)
-  t.equal(harvest.disagreements, 1)
+  t.equal(harvest.disagreements.length, 1)
   t.same(harvest.regionStates, [{ monitorId: id, region: 'us-east', state: 'ok' }])
 })
 
@@ -137,4 +137,26 @@ t.test('Monitors held for want of voting regions are counted', async t => {
   t.equal(countHeld(memory), 0)
   memory.get(id)!.state = { ...memory.get(id)!.state, quorumLostSinceMs: 5 }
   t.equal(countHeld(memory), 1)
+})
+
+t.test('Monitors that are decided alike share one policy; another number of retries is another', async t => {
+  const memory: Memory = new Map()
+  for (const [name, retryCount] of [
+    ['a', 1],
+    ['b', 1],
+    ['c', 2],
+  ] as const) {
+    takeUp(memory, name, { ...stored, id: name, regions: ['us-east', 'eu-west'], retryCount }, fresh)
+  }
+  const policy = (name: string) => memory.get(name)!.policy
+  t.equal(policy('a'), policy('b'))
+  t.same(policy('a'), {
+    configVersion: 1,
+    regions: ['us-east', 'eu-west'],
+    retryCount: 1,
+    intervalMs: 30_000,
+    timeoutMs: 5_000,
+    expires: true,
+  })
+  t.same(policy('c'), { ...policy('a'), retryCount: 2 })
 })

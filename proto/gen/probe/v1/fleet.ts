@@ -74,6 +74,20 @@ export interface Heartbeat {
   /** the probe's own self-test */
   connectivityOk: boolean;
   droppedResults: number;
+  /** of newer probes */
+  runningLimit?:
+    | number
+    | undefined;
+  /** on its disk, not delivered yet */
+  spoolResults?:
+    | number
+    | undefined;
+  /** how far its own clock is ahead of the control plane's; for people only */
+  clockOffsetMs?:
+    | number
+    | undefined;
+  /** how late a check started at most since the last heartbeat */
+  startDelayMs?: number | undefined;
 }
 
 export interface RunDone {
@@ -439,7 +453,19 @@ export const Hello: MessageFns<Hello> = {
 };
 
 function createBaseHeartbeat(): Heartbeat {
-  return { seq: 0, running: 0, waiting: 0, spoolBytes: 0, loopLagMs: 0, connectivityOk: false, droppedResults: 0 };
+  return {
+    seq: 0,
+    running: 0,
+    waiting: 0,
+    spoolBytes: 0,
+    loopLagMs: 0,
+    connectivityOk: false,
+    droppedResults: 0,
+    runningLimit: undefined,
+    spoolResults: undefined,
+    clockOffsetMs: undefined,
+    startDelayMs: undefined,
+  };
 }
 
 export const Heartbeat: MessageFns<Heartbeat> = {
@@ -464,6 +490,18 @@ export const Heartbeat: MessageFns<Heartbeat> = {
     }
     if (message.droppedResults !== 0) {
       writer.uint32(56).uint64(message.droppedResults);
+    }
+    if (message.runningLimit !== undefined) {
+      writer.uint32(64).uint32(message.runningLimit);
+    }
+    if (message.spoolResults !== undefined) {
+      writer.uint32(72).uint64(message.spoolResults);
+    }
+    if (message.clockOffsetMs !== undefined) {
+      writer.uint32(80).sint64(message.clockOffsetMs);
+    }
+    if (message.startDelayMs !== undefined) {
+      writer.uint32(88).uint32(message.startDelayMs);
     }
     return writer;
   },
@@ -535,6 +573,38 @@ export const Heartbeat: MessageFns<Heartbeat> = {
             }
 
             message.droppedResults = longToNumber(reader.uint64());
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.runningLimit = reader.uint32();
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.spoolResults = longToNumber(reader.uint64());
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.clockOffsetMs = longToNumber(reader.sint64());
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.startDelayMs = reader.uint32();
             continue;
           }
         }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { nextRun } from '../../../control-plane/fleet/next-run.ts'
+import { nextRun } from '../../../control-plane/platform/next-run.ts'
 
 t.test('those who ask during a run share the next one, and no two run at once', async t => {
   const ends: (() => void)[] = []

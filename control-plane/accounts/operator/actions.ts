@@ -1,0 +1,53 @@
+import { now as clock } from '../../platform/clock.ts'
+import { newId } from '../../platform/ids.ts'
+import type { Db, Tx } from '../../platform/postgres.ts'
+import { createApiKey } from '../api-keys/actions.ts'
+import { createUser } from '../bootstrap/actions.ts'
+import { insertOrganization } from '../bootstrap/store.ts'
+import type { Plan } from '../plans.ts'
+import { insertOperatorProject, lockOperatorProject, operatorProjectId, userOfEmail } from './store.ts'
+
+const NAME = 'Operator'
+const PLAN: Plan = 'business'
+
+/** `api_key` and `claim_url` are shown this once; null: the project, or the user, was there before. */
+export type OperatorProject = { project_id: string; api_key: string | null; claim_url: string | null; message: string }
+
+/**
+ * The operator project with an admin key, for a user who may be there already. There is one of it: a second call
+ * changes nothing and names it.
+ */
+export function createOperatorProject(
+  db: Db,
+  { email, publicUrl }: { email: string; publicUrl: string },
+): Promise<OperatorProject> {
+  return db.transaction(async tx => {
+    await lockOperatorProject(tx)
+    const existing = await operatorProjectId(tx)
+    if (existing !== null) {
+      const message = 'The operator project was made before. "operator key" makes another API key.'
+      return { project_id: existing, api_key: null, claim_url: null, message }
+    }
+    const created = await createUser(tx, { email, name: null, publicUrl })
+    const userId = created?.userId ?? (await userOfEmail(tx, email.toLowerCase()))!
+    const projectId = await openProject(tx, userId)
+    const { key } = await createApiKey(tx, { projectId, userId }, { name: 'First key', scope: 'admin' })
+    const message = 'The API key works now and is not shown again. It may see the fleet: GET /probes, GET /regions.'
+    return { project_id: projectId, api_key: key, claim_url: created?.claimUrl ?? null, message }
+  })
+}
+
+/** Another admin key of the operator project. Throws an Error with a sentence when there is no such project yet. */
+export async function createOperatorKey(db: Db): Promise<string> {
+  const projectId = await operatorProjectId(db)
+  if (projectId === null) throw new Error('there is no operator project yet; "operator create" makes it')
+  return (await createApiKey(db, { projectId, userId: null }, { name: 'Operator key', scope: 'admin' })).key
+}
+
+async function openProject(tx: Tx, userId: string): Promise<string> {
+  const now = clock()
+  const [organizationId, projectId] = [newId(), newId()]
+  await insertOrganization(tx, { organizationId, projectId, userId, name: NAME, projectName: NAME, plan: PLAN, now })
+  await insertOperatorProject(tx, projectId, now)
+  return projectId
+}

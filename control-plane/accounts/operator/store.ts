@@ -1,0 +1,18 @@
+import { type Db, execute, query, type Tx } from '../../platform/postgres.ts'
+
+/** Whoever makes the operator project does it alone, until the transaction ends. */
+export const lockOperatorProject = (tx: Tx) => tx.raw('SELECT pg_advisory_xact_lock(7026005)')
+
+/** The project that hears of the fleet's own troubles and may see the fleet; null until the operator has made it. */
+export async function operatorProjectId(db: Db): Promise<string | null> {
+  const [row] = await query<{ id: string }>(db, 'SELECT project_id AS id FROM operator_project')
+  return row?.id ?? null
+}
+
+export const insertOperatorProject = (tx: Tx, projectId: string, now: Date) =>
+  execute(tx, 'INSERT INTO operator_project (project_id, created_at) VALUES (?, ?)', [projectId, now])
+
+export async function userOfEmail(tx: Tx, email: string): Promise<string | null> {
+  const [row] = await query<{ id: string }>(tx, 'SELECT id FROM users WHERE email = ?', [email])
+  return row?.id ?? null
+}

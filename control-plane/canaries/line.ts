@@ -1,0 +1,10 @@
+import { nextStart } from './schedule.ts'
+import type { Canary } from './store.ts'
+
+/** A canary as the operator's command line lists it, with tabs between. */
+export function lineOf(canary: Canary, now: Date): string {
+  const { region, monitorId, isPaused, status, lastStartedAt, lastOutcome } = canary
+  const state = isPaused ? 'paused' : (status ?? 'pending')
+  const last = lastStartedAt ? `failed ${lastStartedAt.toISOString()}: ${lastOutcome}` : 'not measured yet'
+  return [region, monitorId, state, `fails ${nextStart(canary, now).toISOString()}`, last].join('\t')
+}

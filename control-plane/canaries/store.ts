@@ -1,0 +1,149 @@
+import type { Region } from '../../shared/check.ts'
+import type { MonitorStatus } from '../monitors/types.ts'
+import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
+import type { Alert, Change, Facts, Measured, Outcome } from './measure.ts'
+import type { Outage, Schedule } from './schedule.ts'
+
+/** Whoever makes or removes canaries does it alone, until the transaction ends. */
+export const lockCanaries = (tx: Tx) => tx.raw('SELECT pg_advisory_xact_lock(7026006)')
+
+export type CanaryProject = { projectId: string; organizationId: string; channelId: string | null }
+
+/** Null until canaries were made for the first time. */
+export async function findCanaryProject(db: Db): Promise<CanaryProject | null> {
+  const [row] = await query<CanaryProject>(
+    db,
+    `SELECT c.project_id AS "projectId", p.organization_id AS "organizationId", c.channel_id AS "channelId"
+     FROM canary_project c JOIN projects p ON p.id = c.project_id`,
+  )
+  return row ?? null
+}
+
+/** A project for the canaries in the organization of another one. */
+export async function insertCanaryProject(tx: Tx, projectId: string, beside: string, now: Date): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO projects (id, organization_id, name, created_at, updated_at)
+     SELECT :projectId, organization_id, 'Canaries', :now, :now FROM projects WHERE id = :beside`,
+    { projectId, beside, now },
+  )
+  await execute(tx, 'INSERT INTO canary_project (project_id, created_at) VALUES (?, ?)', [projectId, now])
+}
+
+export async function storeChannel(tx: Tx, channelId: string | null): Promise<void> {
+  await execute(tx, 'UPDATE canary_project SET channel_id = ?', [channelId])
+}
+
+export type Canary = Schedule & {
+  monitorId: string
+  measuredSince: Date
+  isPaused: boolean
+  status: MonitorStatus | null
+  /** of the last failure of its region that was measured; null: none */
+  lastStartedAt: Date | null
+  lastOutcome: Outcome | null
+}
+
+/** Those whose monitor is not deleted, in the order of regions. */
+export function allCanaries(db: Db): Promise<Canary[]> {
+  return query(
+    db,
+    `SELECT c.region, c.every_seconds AS "everySeconds", c.for_seconds AS "forSeconds", c.monitor_id AS "monitorId",
+       c.measured_since AS "measuredSince", m.is_paused AS "isPaused", m.status, last.started_at AS "lastStartedAt",
+       last.outcome AS "lastOutcome"
+     FROM canaries c JOIN monitors m ON m.id = c.monitor_id
+     LEFT JOIN LATERAL (SELECT started_at, outcome FROM canary_outages o WHERE o.region = c.region
+                        ORDER BY started_at DESC LIMIT 1) last ON true
+     WHERE m.deleted_at IS NULL ORDER BY c.region`,
+  )
+}
+
+/** Makes it the canary of its region, measured from now on; one that is the same already is measured as before. */
+export async function storeCanary(tx: Tx, schedule: Schedule, monitorId: string, now: Date): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO canaries AS c (region, monitor_id, every_seconds, for_seconds, measured_since, created_at, updated_at)
+     VALUES (:region, :monitorId, :everySeconds, :forSeconds, :now, :now, :now)
+     ON CONFLICT (region) DO UPDATE SET monitor_id = excluded.monitor_id, every_seconds = excluded.every_seconds,
+       for_seconds = excluded.for_seconds, measured_since = excluded.measured_since, updated_at = excluded.updated_at
+     WHERE (c.monitor_id, c.every_seconds, c.for_seconds)
+       IS DISTINCT FROM (excluded.monitor_id, excluded.every_seconds, excluded.for_seconds)`,
+    { ...schedule, monitorId, now },
+  )
+}
+
+/** Deletes those of all other regions; their monitors are the caller's. */
+export const deleteCanaries = (tx: Tx, kept: Region[]) =>
+  execute(tx, 'DELETE FROM canaries WHERE region <> ALL (CAST(? AS text[]))', [kept])
+
+export type SealedChannel = { id: string; projectId: string; signingSecret: Buffer | null }
+
+/** The channel through which canaries are told. */
+export async function findReceiver(db: Db): Promise<SealedChannel | null> {
+  const [row] = await query<SealedChannel>(
+    db,
+    `SELECT a.id, a.project_id AS "projectId", a.signing_secret AS "signingSecret"
+     FROM canary_project c JOIN alert_channels a ON a.id = c.channel_id`,
+  )
+  return row ?? null
+}
+
+/** The first time that a delivery about a canary arrived; a repetition of it, or anything else, leaves no trace. */
+export async function insertAlert(db: Db, alert: { deliveryId: string; monitorId: string; now: Date }): Promise<void> {
+  await execute(
+    db,
+    `INSERT INTO canary_alerts (delivery_id, monitor_id, received_at)
+     SELECT :deliveryId, monitor_id, :now FROM canaries WHERE monitor_id = :monitorId
+     ON CONFLICT (delivery_id) DO NOTHING`,
+    alert,
+  )
+}
+
+/** What is known of a canary about one failure. */
+export async function factsOf(db: Db, { monitorId, isPaused }: Canary, outage: Outage): Promise<Facts> {
+  const bindings = { monitorId, from: outage.startedAt, to: outage.settledAt }
+  const [[before], changes, alerts] = await Promise.all([
+    query<{ to: string | null }>(
+      db,
+      `SELECT to_status AS "to" FROM transitions WHERE monitor_id = :monitorId AND at < :from
+       ORDER BY at DESC, id DESC LIMIT 1`,
+      bindings,
+    ),
+    query<Change>(
+      db,
+      `SELECT to_status AS "to", at, created_at AS "committedAt",
+         CAST(explanation->'timings'->>'first_failure_at' AS timestamptz) AS "firstFailureAt"
+       FROM transitions WHERE monitor_id = :monitorId AND at >= :from AND at < :to ORDER BY at, id`,
+      bindings,
+    ),
+    query<Alert>(
+      db,
+      `SELECT d.event_name AS event, e.occurred_at AS at, a.received_at AS "receivedAt"
+       FROM canary_alerts a JOIN deliveries d ON d.id = a.delivery_id JOIN events e ON e.id = d.event_id
+       WHERE a.monitor_id = :monitorId AND a.received_at >= :from AND e.occurred_at >= :from AND e.occurred_at < :to
+       ORDER BY a.received_at, a.delivery_id`,
+      bindings,
+    ),
+  ])
+  return { wasPaused: isPaused || before?.to === null, changes, alerts }
+}
+
+/** False when another process was faster. */
+export async function insertOutage(
+  db: Db,
+  row: { region: Region; startedAt: Date; endedAt: Date; now: Date } & Measured,
+): Promise<boolean> {
+  const touched = await execute(
+    db,
+    `INSERT INTO canary_outages (region, started_at, ended_at, outcome, stages, created_at)
+     VALUES (:region, :startedAt, :endedAt, :outcome, :stages, :now) ON CONFLICT (region, started_at) DO NOTHING`,
+    { ...row, stages: JSON.stringify(row.stages) },
+  )
+  return touched === 1
+}
+
+/** Forgets what was measured, and what came in, before a moment. */
+export async function pruneCanaries(db: Db, before: Date): Promise<void> {
+  await execute(db, 'DELETE FROM canary_outages WHERE started_at < ?', [before])
+  await execute(db, 'DELETE FROM canary_alerts WHERE received_at < ?', [before])
+}

@@ -1,0 +1,35 @@
+import { now, nowMs } from '../platform/clock.ts'
+import { type Loop, type LoopTools, startLoop } from '../platform/loop.ts'
+import type { Db } from '../platform/postgres.ts'
+import { OUTCOMES } from './measure.ts'
+import { type Judged, measureOutages } from './measure-actions.ts'
+import { type CanaryMeters, canaryMeters } from './meters.ts'
+import { allCanaries, type Canary, pruneCanaries } from './store.ts'
+
+const EVERY_MS = 5_000
+const KEPT_MS = 30 * 24 * 3_600_000
+
+/** Measures each planned failure once it is settled. Any number of processes may look: each failure is told by one. */
+export function startCanaryWorker({ db, ...tools }: LoopTools & { db: Db }): Loop {
+  const meters = canaryMeters(tools.metrics)
+  return startLoop('canaries', EVERY_MS, tools, async () => {
+    const canaries = await allCanaries(db)
+    for (const canary of canaries) show(canary, meters)
+    const judged = await measureOutages(db, canaries, now())
+    for (const one of judged) tell(one, meters, tools)
+    if (judged.length > 0) await pruneCanaries(db, new Date(nowMs() - KEPT_MS))
+  })
+}
+
+/** A counter that is first seen at 1 has not grown for Prometheus, so all of them are there from the start. */
+function show({ region }: Canary, { outages }: CanaryMeters): void {
+  for (const outcome of OUTCOMES) outages.inc({ region, outcome }, 0)
+}
+
+function tell({ region, outcome, stages, startedAt }: Judged, meters: CanaryMeters, { log }: LoopTools): void {
+  meters.outages.inc({ region, outcome })
+  for (const { turn, stage, seconds } of stages) meters.detection.observe({ region, turn, stage }, seconds)
+  const line = { event: 'canary', region, outcome, started_at: startedAt, stages }
+  if (outcome === 'told' || outcome === 'unmeasured') log.info(line, 'a planned failure was measured')
+  else log.warn(line, 'a planned failure was not told as it should be')
+}

@@ -1,0 +1,34 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
+
+/** Test files below the repository, in the order in which they begin; `flow` beside `quick`. */
+export type TestFiles = { quick: string[]; flow: string[] }
+
+/** Cheap ones first, so that what is plainly wrong shows at once. */
+const QUICK = ['rules', 'unit', 'store', 'api', 'browser']
+
+/** The files that are given, by their names or by folders, or all of them; the first name that is none of these. */
+export function testFiles(root: string, given: string[]): TestFiles | { unknown: string } {
+  const all = { quick: QUICK.flatMap(kind => filesBelow(root, `test/${kind}`)), flow: filesBelow(root, 'test/flow') }
+  const wanted = given.map(name => relative(root, resolve(name)))
+  const isIn = (name: string) => (file: string) => file === name || file.startsWith(`${name}/`)
+  const unknown = wanted.find(name => ![...all.quick, ...all.flow].some(isIn(name)))
+  if (unknown !== undefined) return { unknown }
+  const isWanted = (file: string) => wanted.length === 0 || wanted.some(name => isIn(name)(file))
+  const patience = new Map(all.flow.map(file => [file, askedMs(readFileSync(join(root, file), 'utf8'))]))
+  return {
+    quick: all.quick.filter(isWanted),
+    flow: all.flow.filter(isWanted).sort((a, b) => patience.get(b)! - patience.get(a)!),
+  }
+}
+
+/** The time that a file asks for: who asks for more begins earlier, so that the longest is not the last. */
+const askedMs = (source: string) => Number(/^t\.setTimeout\(([\d_]+)\)/m.exec(source)?.[1]?.replaceAll('_', '') ?? 0)
+
+function filesBelow(root: string, folder: string): string[] {
+  if (!existsSync(join(root, folder))) return []
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter(name => name.endsWith('.test.ts'))
+    .map(name => join(folder, name))
+    .sort()
+}

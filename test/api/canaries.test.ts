@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto'
+import t from 'tap'
+import { createCanaries } from '../../control-plane/canaries/actions.ts'
+import { PURPOSE, receiverUrl, targetUrl } from '../../control-plane/canaries/address.ts'
+import { findReceiver } from '../../control-plane/canaries/store.ts'
+import { openSigningSecret } from '../../control-plane/channels/sealed.ts'
+import { signBody } from '../../control-plane/deliveries/signature.ts'
+import { query } from '../../control-plane/platform/postgres.ts'
+import { createSecrets } from '../../control-plane/platform/secrets.ts'
+import { createSigner } from '../../control-plane/platform/signer.ts'
+import { startApi } from '../support/api-server.ts'
+import { canaryOf, canaryTools, insertProbe, makeOperator } from '../support/canaries.ts'
+
+const key = randomBytes(32)
+const api = await startApi(t, { SECRET_KEY: key.toString('base64') })
+const sign = createSigner(key, PURPOSE)
+const get = (path: string) => api.call('GET', `${api.origin}${path}`, { key: null })
+
+t.test('a canary answers by its plan to whoever has its address, and is not there for anybody else', async t => {
+  const always = { region: 'us-east' as const, everySeconds: 600, forSeconds: 600 }
+  const failing = await get(targetUrl('', always, sign))
+  t.equal(failing.status, 503)
+  t.match(failing.body, /^fails by plan until \d{4}-/)
+  t.equal(failing.headers.get('cache-control'), 'no-store')
+  const never = await get(targetUrl('', { ...always, forSeconds: 0 }, sign))
+  t.same([never.status, never.body], [200, 'OK'])
+  const url = targetUrl('', always, sign)
+  const others = [
+    url.replace('us-east', 'eu-west'),
+    url.replace('us-east', 'moon'),
+    url.replace('every=600', 'every=601'),
+    url.slice(0, -1),
+    url.split('&key')[0]!,
+    `${url}&key=`,
+    '/canary/us-east',
+    '/canary/',
+  ]
+  for (const other of others) t.equal((await get(other)).status, 404, other)
+})
+
+t.test('the receiver takes what is signed with the secret of its channel, and nothing else', async t => {
+  const post = (url: string, body: string, signature: string | null) =>
+    api.call('POST', `${api.origin}${url}`, {
+      key: null,
+      body,
+      headers: { 'idempotency-key': 'x', ...(signature !== null && { 'x-service-signature': signature }) },
+    })
+  const receiver = receiverUrl('', sign)
+  t.equal((await post(receiver, '{}', null)).status, 404, 'there are no canaries yet')
+  await insertProbe(api.db, 'us-east')
+  await makeOperator(api.db)
+  const wanted = { origin: api.origin, everySeconds: 1_800, forSeconds: 180 }
+  await createCanaries(canaryTools(api.db, key), wanted, new Date())
+  const secret = openSigningSecret((await findReceiver(api.db))!, createSecrets(key))!
+  const { monitorId } = await canaryOf(api.db, 'us-east')
+  const envelope = (id: string, about = monitorId) =>
+    JSON.stringify({ delivery_id: id, data: { monitor: { id: about } } })
+  const signed = (body: string) => post(receiver, body, signBody(Buffer.from(body), secret))
+  const received = async () =>
+    (await query<{ delivery_id: string }>(api.db, 'SELECT delivery_id FROM canary_alerts')).map(row => row.delivery_id)
+
+  const body = envelope('whd_1')
+  for (const signature of [null, '', signBody(Buffer.from(body), 'whsec_other'), signBody(Buffer.from('{}'), secret)]) {
+    t.equal((await post(receiver, body, signature)).status, 401)
+  }
+  t.equal((await post('/canary/receive/other', body, signBody(Buffer.from(body), secret))).status, 404)
+  t.same(await received(), [])
+  t.equal((await signed(body)).status, 200)
+  t.equal((await signed(body)).status, 200, 'a repetition is taken and changes nothing')
+  t.equal(
+    (await signed(envelope('whd_2', '00000000-0000-0000-0000-000000000000'))).status,
+    200,
+    'a test of the channel',
+  )
+  t.equal((await signed(JSON.stringify({ delivery_id: 'whd_3', data: { incident: {} } }))).status, 200)
+  t.same(await received(), ['whd_1'])
+  t.equal((await signed(JSON.stringify({ pad: 'x'.repeat(70_000) }))).status, 413)
+})

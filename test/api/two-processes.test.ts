@@ -1,0 +1,46 @@
+import t from 'tap'
+import { startApi } from '../support/api-server.ts'
+import { createClickhouseDatabase } from '../support/clickhouse.ts'
+import { createDatabase } from '../support/database.ts'
+import { startNats } from '../support/nats.ts'
+import { waitFor } from '../support/wait.ts'
+
+const env = {
+  DATABASE_URL: (await createDatabase(t)).url,
+  CLICKHOUSE_URL: (await createClickhouseDatabase(t)).url,
+  NATS_URL: (await startNats(t)).url,
+  SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+}
+const [one, two] = [await startApi(t, env), await startApi(t, env)]
+const { key } = await one.tenant()
+
+t.test('whichever API process is asked, it knows what the others did', async t => {
+  const body = { name: 'Shop', type: 'http', url: 'https://shop.example/' }
+  const created = await one.call('POST', '/monitors', { key, body, headers: { 'idempotency-key': 'once' } })
+  t.equal(created.status, 201)
+  const again = await two.call('POST', '/monitors', { key, body, headers: { 'idempotency-key': 'once' } })
+  t.same([again.status, again.body], [201, created.body], 'a repetition is answered again')
+  const { id } = created.body.data
+  await two.call('PUT', `/monitors/${id}`, { key, body: { name: 'Shop 2' } })
+  t.equal((await one.call('GET', `/monitors/${id}`, { key })).body.data.name, 'Shop 2')
+  const lists = await Promise.all([one, two].map(async api => (await api.call('GET', '/monitors', { key })).body))
+  t.same(lists[0], lists[1])
+  t.equal(lists[0].meta.total, 1)
+})
+
+t.test('a key that one process made works at the other, and soon not any more when it is deleted', async t => {
+  const made = await one.call('POST', '/api-keys', { key, body: { name: 'short', scope: 'read' } })
+  const { id, key: short } = made.body.data
+  t.equal((await two.call('GET', '/monitors', { key: short })).status, 200)
+  await one.call('DELETE', `/api-keys/${id}`, { key })
+  await waitFor(async () => (await two.call('GET', '/monitors', { key: short })).status === 401, { timeoutMs: 20_000 })
+})
+
+t.test('limits of a plan hold over all processes', async t => {
+  const { key } = await one.tenant('free')
+  const body = { name: 'Shop', type: 'http' }
+  const adding = Array.from({ length: 60 }, (_, i) => (i % 2 ? one : two).call('POST', '/monitors', { key, body }))
+  const statuses = (await Promise.all(adding)).map(({ status }) => status)
+  t.equal(statuses.filter(status => status === 201).length, 50)
+  t.equal(statuses.filter(status => status === 402).length, 10)
+})

@@ -1,0 +1,192 @@
+/**
+ * A thousand probes that hold their assignments lose the control plane and find it again: killed and started at once,
+ * and away for a minute. They are simulated, 500 a process, but speak through the probe's own fleet client, so its
+ * waits and their jitter count.
+ */
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
+import { query, withPostgres } from '../../control-plane/platform/postgres.ts'
+import { machine } from '../../probe-agent/clock.ts'
+import { connectFleet, type FleetMessageBody } from '../../probe-agent/fleet-client.ts'
+import { createFleetClock } from '../../probe-agent/fleet-clock.ts'
+import { CHECK_TYPES, REGIONS } from '../../shared/check.ts'
+import { createLog } from '../../shared/log.ts'
+import { type Picket, startPicket } from '../support/picket.ts'
+import type { Teardown } from '../support/teardown.ts'
+import { waitFor } from '../support/wait.ts'
+import { type Engines, type Figure, figure, percentile, treeCpuUs } from './rig.ts'
+import { seedMonitors } from './seed.ts'
+
+const PROBES = 1_000
+const PROCESSES = 2
+const MONITORS = 10_000
+const AWAY_MS = 60_000
+const AIM_MS = 5_000
+
+/** One simulated probe. `firstBatchMs`: when its first assignments came since `forget`, by the wall clock. */
+type Seen = {
+  region: string
+  epoch: number | undefined
+  revision: number
+  monitors: number
+  firstBatchMs: number | null
+  snapshots: number
+}
+
+export async function benchFleet(t: Teardown, engines: Engines): Promise<Figure[]> {
+  const picket = await startPicket(t, { regions: [], readyWithinMs: 120_000 })
+  await seedMonitors(picket.databaseUrl, MONITORS, { regions: [...REGIONS] })
+  const tokens = await Promise.all(
+    REGIONS.map(region => picket.admin('probe-token', 'create', '--region', region, '--reusable')),
+  )
+  const url = `127.0.0.1:${picket.controlPlane.lines.find(line => line.event === 'ready')!.grpc_port}`
+  const processes = Array.from({ length: PROCESSES }, (_, number) => {
+    const child = fork(import.meta.filename, ['probes', url, String(number), ...tokens])
+    t.teardown(() => child.kill())
+    return child
+  })
+  await settled(picket, processes)
+
+  const pids = () => [picket.controlPlane.pid, engines.postgres]
+  const [atOnce, afterAMinute] = [
+    await absence(picket, processes, 0, pids),
+    await absence(picket, processes, AWAY_MS, pids),
+  ]
+  const line = (what: string, { delaysMs, snapshots, readyMs }: Return) => {
+    const [p50, p95, max] = [0.5, 0.95, 1].map(share => (percentile(delaysMs, share) / 1_000).toFixed(1))
+    const text = `${p50} / ${p95} / ${max} s (${snapshots} snapshots; the control plane was ready in ${(readyMs / 1_000).toFixed(1)} s)`
+    return figure(what, text, 'p95 ≤ 5 s', percentile(delaysMs, 0.95) <= AIM_MS)
+  }
+  return [
+    line(
+      `${PROBES.toLocaleString('en')} probes with ${(MONITORS * REGIONS.length).toLocaleString('en')} assignments, control plane killed and started: ready → first delta of each (p50 / p95 / max)`,
+      atOnce,
+    ),
+    line('  the same after a minute without it', afterAMinute),
+    figure(
+      '  CPU time a probe that comes back, until all are',
+      afterAMinute.cpuUs
+        .map((us, i) => `${['control plane', 'PostgreSQL'][i]} ${Math.round(us / PROBES)} µs`)
+        .join(', '),
+    ),
+  ]
+}
+
+/** `delaysMs`: from the control plane's word "ready" to each probe's first assignments, 0 for those before it. */
+type Return = { delaysMs: number[]; snapshots: number; readyMs: number; cpuUs: number[] }
+
+async function absence(
+  picket: Picket,
+  processes: ChildProcess[],
+  awayMs: number,
+  pids: () => number[],
+): Promise<Return> {
+  await picket.controlPlane.kill9()
+  for (const child of processes) child.send('forget')
+  await pause(awayMs)
+  const startMs = Date.now()
+  await picket.restartControlPlane()
+  const backMs = Date.now()
+  const before = pids().map(treeCpuUs)
+  const seen = await settled(picket, processes)
+  return {
+    delaysMs: seen.map(({ firstBatchMs }) => Math.max(0, firstBatchMs! - backMs)),
+    snapshots: seen.reduce((sum, { snapshots }) => sum + snapshots, 0),
+    readyMs: backMs - startMs,
+    cpuUs: pids().map((pid, i) => treeCpuUs(pid) - before[i]!),
+  }
+}
+
+/** Waits until every probe has heard, has all that is its own as of now, and every assignment has a probe. */
+async function settled(picket: Picket, processes: ChildProcess[]): Promise<Seen[]> {
+  return withPostgres(picket.databaseUrl, async db => {
+    let seen: Seen[] = []
+    const isSettled = async () => {
+      seen = (await Promise.all(processes.map(look))).flat()
+      const rows = await query<{ region: string; epoch: number }>(db, 'SELECT region, epoch FROM region_epochs')
+      const epochs = new Map(rows.map(({ region, epoch }) => [region, epoch]))
+      const isCurrent = seen.every(one => one.firstBatchMs !== null && one.epoch === epochs.get(one.region))
+      return isCurrent && seen.reduce((sum, one) => sum + one.monitors, 0) === MONITORS * REGIONS.length
+    }
+    const label = () => `a fleet that has its assignments (${seen.filter(one => one.firstBatchMs !== null).length})`
+    await waitFor(isSettled, { timeoutMs: 180_000, everyMs: 500, label })
+    return seen
+  })
+}
+
+async function look(child: ChildProcess): Promise<Seen[]> {
+  child.send('look')
+  const [seen] = await once(child, 'message')
+  return seen
+}
+
+/** One process of probes, spread over the regions in turn. */
+function simulateProbes(url: string, number: number, tokens: string[]): void {
+  const probes = Array.from({ length: PROBES / PROCESSES }, (_, i) => {
+    const place = i % REGIONS.length
+    return simulateProbe(url, `probe-${number}-${i}`, REGIONS[place]!, tokens[place]!)
+  })
+  process.on('message', message => {
+    if (message === 'look') process.send!(probes)
+    else for (const probe of probes) Object.assign(probe, { firstBatchMs: null, snapshots: 0 })
+  })
+}
+
+function simulateProbe(url: string, name: string, region: string, token: string): Seen {
+  const seen: Seen = { region, epoch: undefined, revision: 0, monitors: 0, firstBatchMs: null, snapshots: 0 }
+  const assigned = new Set<string>()
+  let named = new Set<string>()
+  const onMessage = (body: FleetMessageBody) => {
+    if (body.$case === 'epochChanged') seen.epoch = body.value.epoch
+    if (body.$case !== 'assignments') return
+    const { isSnapshot, isLast, upserts, removals, revision, epoch } = body.value
+    seen.firstBatchMs ??= Date.now()
+    for (const { monitorId } of upserts) assigned.add(monitorId)
+    for (const { monitorId } of isSnapshot ? upserts : []) named.add(monitorId)
+    for (const id of removals) assigned.delete(id)
+    if (isSnapshot && isLast) {
+      for (const id of assigned) if (!named.has(id)) assigned.delete(id)
+      named = new Set()
+      seen.snapshots++
+    }
+    if (!isSnapshot || isLast) Object.assign(seen, { revision, epoch })
+    seen.monitors = assigned.size
+  }
+  const instanceId = machine.uuid()
+  connectFleet({
+    url,
+    tls: null,
+    credential: { secret: `prs_${machine.secret()}`, token },
+    machine,
+    clock: createFleetClock(machine.monotonicMs),
+    hello: () => ({
+      instanceId,
+      name,
+      version: 'bench',
+      lastRevision: seen.revision,
+      lastEpoch: seen.epoch,
+      capabilities: [...CHECK_TYPES],
+    }),
+    load: () => LOAD,
+    onWelcome: () => {
+      named = new Set()
+    },
+    onMessage,
+    onClock: () => {},
+    log: createLog('bench', 'silent'),
+  })
+  return seen
+}
+
+const LOAD = {
+  running: 1,
+  waiting: 0,
+  loopLagMs: 1,
+  spoolBytes: 0,
+  droppedResults: 0,
+  connectivityOk: true,
+}
+
+const [, , role, url, number, ...tokens] = process.argv
+if (role === 'probes') simulateProbes(url!, Number(number), tokens)

@@ -1,0 +1,87 @@
+/** Monitors by the hundred thousand, through the statement that the API's create ends in, and verdicts about them. */
+import { randomBytes } from 'node:crypto'
+import { draftMonitor } from '../../control-plane/monitors/actions.ts'
+import type { MonitorCreate } from '../../control-plane/monitors/schema.ts'
+import { insertMonitors } from '../../control-plane/monitors/store.ts'
+import { execute, query, withPostgres } from '../../control-plane/platform/postgres.ts'
+import { createSecrets } from '../../control-plane/platform/secrets.ts'
+import { decide } from '../../control-plane/verdict/decide.ts'
+import { newMonitorState } from '../../control-plane/verdict/state.ts'
+import { storeStates, storeStatuses } from '../../control-plane/verdict/store.ts'
+import type { Counted } from '../../control-plane/verdict/types.ts'
+import { Outcome, Trigger } from '../../shared/result.ts'
+
+const ROWS_A_STATEMENT = 5_000
+
+/** HTTP monitors at 30 s in the first project of a database; `changes` is of a create body. Answers their ids. */
+export async function seedMonitors(
+  databaseUrl: string,
+  count: number,
+  changes: Partial<MonitorCreate> = {},
+): Promise<string[]> {
+  const tools = { checkLiteral: () => null, secrets: createSecrets(randomBytes(32)) }
+  return withPostgres(databaseUrl, async db => {
+    const [project] = await query<{ id: string }>(db, 'SELECT id FROM projects ORDER BY id LIMIT 1')
+    const monitors = Array.from({ length: count }, (_, number) =>
+      draftMonitor(
+        tools,
+        project!.id,
+        {
+          name: `Shop ${number}`,
+          type: 'http',
+          url: `http://127.0.0.1:9/shops/${number}`,
+          interval_seconds: 30,
+          regions: ['us-east', 'eu-west', 'ap-southeast'],
+          ...changes,
+        },
+        new Date(),
+      ),
+    )
+    await db.transaction(async tx => {
+      for (let from = 0; from < count; from += ROWS_A_STATEMENT) {
+        await insertMonitors(tx, monitors.slice(from, from + ROWS_A_STATEMENT))
+      }
+    })
+    await execute(db, 'ANALYZE monitors')
+    return monitors.map(({ id }) => id)
+  })
+}
+
+/** What the verdict would have stored of monitors that are up in all of `regions` since long. */
+export async function seedVerdicts(databaseUrl: string, ids: string[], regions: readonly string[]): Promise<void> {
+  const shots = regions.flatMap(region => [region, region])
+  const policy = { ...POLICY, regions }
+  const stateOf = (id: string) => {
+    let state = newMonitorState(id, 1)
+    for (const [i, region] of shots.entries())
+      state = decide(state, { ...UP, region, scheduledAtMs: i }, policy, i).state
+    return state
+  }
+  await withPostgres(databaseUrl, async db => {
+    for (let from = 0; from < ids.length; from += ROWS_A_STATEMENT) {
+      const some = ids.slice(from, from + ROWS_A_STATEMENT)
+      await db.transaction(async tx => {
+        await storeStates(tx, some.map(stateOf), new Date())
+        await storeStatuses(
+          tx,
+          some.map(id => ({ id, status: 'up', at: new Date() })),
+        )
+      })
+    }
+    await execute(db, 'ANALYZE verdict_states')
+  })
+}
+
+const POLICY = { configVersion: 1, retryCount: 2, intervalMs: 30_000, timeoutMs: 30_000, expires: true }
+const UP: Omit<Counted, 'region'> = {
+  probeId: 'bench',
+  configVersion: 1,
+  epoch: 1,
+  scheduledAtMs: 0,
+  attempt: 1,
+  outcome: Outcome.UP,
+  trigger: Trigger.SLOT,
+  statusCode: 200,
+  responseTimeMs: 41.234,
+  error: null,
+}

@@ -1,0 +1,50 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { newOperatorSeed, operatorOf } from '../../control-plane/platform/nats-operator.ts'
+import { startClickhouse } from '../../deploy/local/engines/clickhouse.ts'
+import { startNats } from '../../deploy/local/engines/nats.ts'
+import { startPostgres } from '../../deploy/local/engines/postgres.ts'
+import { type KeptEngine, keepEngine } from '../support/engine.ts'
+import type { Teardown } from '../support/teardown.ts'
+import { type Disk, mountDisk } from './disk.ts'
+import type { Scale } from './plan.ts'
+
+export type ChaosEngines = {
+  byName: Record<string, KeptEngine>
+  natsOperatorSeed: string
+  /** null: it cannot be full here */
+  natsDisk: Disk | null
+}
+
+/** JetStream keeps room for what the streams may hold, so its file system has to seem large. */
+const NATS_DISK_MB = 900
+
+/** PostgreSQL, NATS and ClickHouse of the run's own, as durable as `npm start` has them. */
+export async function startEngines(t: Teardown, dir: string, scale: Scale): Promise<ChaosEngines> {
+  const natsOperatorSeed = newOperatorSeed()
+  const operator = operatorOf(natsOperatorSeed)
+  const files = (name: string) => ({ dataDir: `${dir}/${name}`, logFile: `${dir}/logs/${name}.log` })
+  const natsDisk = scale.isShort ? null : mountDisk(t, files('nats').dataDir, NATS_DISK_MB)
+  const [postgres, nats, clickhouse] = await Promise.all([
+    keepEngine(port => startPostgres({ ...files('postgres'), port })),
+    keepEngine(port => startNats({ ...files('nats'), port, operator })),
+    keepEngine(port => startClickhouse({ ...files('clickhouse'), port })),
+  ])
+  const byName = { PostgreSQL: postgres, NATS: nats, ClickHouse: clickhouse }
+  t.teardown(() => Promise.all(Object.values(byName).map(engine => engine.stop())))
+  return { byName, natsOperatorSeed, natsDisk }
+}
+
+const RESTART_WITHIN_MS = 60_000
+
+/** What is left of a killed PostgreSQL may need a moment to go. */
+export async function restartEngine(engine: KeptEngine): Promise<void> {
+  const deadline = performance.now() + RESTART_WITHIN_MS
+  for (;;) {
+    try {
+      return await engine.restart()
+    } catch (error) {
+      if (performance.now() > deadline) throw error
+      await pause(500)
+    }
+  }
+}

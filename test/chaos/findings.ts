@@ -1,0 +1,54 @@
+import { LATE_STREAM, RESULTS_STREAM } from '../../shared/subjects.ts'
+import {
+  type Check,
+  checkHistory,
+  checkPromise,
+  checkTelling,
+  checkTransitions,
+  checkWrites,
+  isLong,
+} from './checks.ts'
+import { type Records, readRecords } from './records.ts'
+import { replay } from './replay.ts'
+import type { Scene } from './scene.ts'
+
+export type Findings = { checks: Check[]; figures: Record<string, number> }
+
+/** Compares what is stored and told with the ledgers. PostgreSQL, NATS and ClickHouse have to run. */
+export async function findingsOf(scene: Scene): Promise<Findings> {
+  const { scale, system, ledger, hook, customers, monitorIds } = scene
+  const records = await readRecords(system.db, system.clickhouseUrl, monitorIds)
+  const results = ledger.messages.filter(({ stream }) => stream === RESULTS_STREAM)
+  const told = replay(results, records.monitors, system.readings)
+  const ends = [...system.programs].flatMap(([name, { ownEnds }]) =>
+    ownEnds.map(lines => `${name}: ${JSON.stringify(lines)}`),
+  )
+  const checks = [
+    ...checkHistory(ledger.messages, records),
+    checkTransitions(told, records),
+    ...checkTelling(records, hook.accepted),
+    ...checkPromise(records, system.targets.outages, monitorIds, scale.isShort),
+    checkWrites(customers.written, customers.unanswered, records),
+    { sentence: 'no process ended by itself', against: ends },
+  ]
+  return { checks, figures: figuresOf(scene, records) }
+}
+
+function figuresOf({ system, ledger, hook, customers }: Scene, records: Records): Record<string, number> {
+  const resultsIn = (wanted: string) =>
+    ledger.messages.reduce((sum, { stream, batch }) => sum + (stream === wanted ? batch.results.length : 0), 0)
+  return {
+    'results acknowledged in time': resultsIn(RESULTS_STREAM),
+    'results acknowledged late': resultsIn(LATE_STREAM),
+    'rows of the history': records.history.size,
+    'times a partition was taken up': system.readings.length,
+    'outages of targets': system.targets.outages.length,
+    'of them long': system.targets.outages.filter(isLong).length,
+    incidents: records.incidents.length,
+    transitions: records.transitions.length,
+    'writes of customers': customers.written.length,
+    'writes that had to be asked for again': customers.refused,
+    deliveries: records.deliveries.length,
+    'attempts that the receiver refused': hook.refused,
+  }
+}

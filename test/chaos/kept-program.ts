@@ -1,0 +1,58 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { type LogLine, type ProgramOptions, startProgram } from '../support/processes.ts'
+import type { Teardown } from '../support/teardown.ts'
+
+/** A program that is started again whenever it ends, as a supervisor of processes would. */
+export type KeptProgram = {
+  readonly pid: number
+  /** kills it; it is started again after so long */
+  killFor(ms: number): void
+  signal(signal: NodeJS.Signals): void
+  /** ends it for good; resolves to its exit code */
+  stop(): Promise<number | null>
+  /** how often it ended although it was ready and nobody had killed it */
+  readonly ownEnds: LogLine[][]
+}
+
+const RESTART_AFTER_MS = 1_000
+const LAST_LINES = 20
+
+/** @param readyEvent what its log says when it is ready */
+export function keepProgram(t: Teardown, options: ProgramOptions, readyEvent: string): KeptProgram {
+  const program = startProgram(t, options)
+  const ownEnds: LogLine[][] = []
+  let downMs: number | null = null
+  let isStopping = false
+
+  const watch = async () => {
+    for (;;) {
+      await program.exited
+      if (isStopping) return
+      const { lines } = program
+      if (downMs === null && lines.some(line => line.event === readyEvent)) ownEnds.push(lines.slice(-LAST_LINES))
+      await pause(downMs ?? RESTART_AFTER_MS)
+      downMs = null
+      if (isStopping) return
+      program.start()
+    }
+  }
+  watch()
+  t.teardown(() => {
+    isStopping = true
+  })
+  return {
+    get pid() {
+      return program.pid
+    },
+    ownEnds,
+    killFor(ms) {
+      downMs = ms
+      program.signal('SIGKILL')
+    },
+    signal: program.signal,
+    async stop() {
+      isStopping = true
+      return program.stop()
+    },
+  }
+}

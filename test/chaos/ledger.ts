@@ -1,0 +1,61 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Nats } from '../../control-plane/platform/nats.ts'
+import { openOrderedReader, streamState } from '../../control-plane/platform/ordered-reader.ts'
+import { ResultBatch } from '../../shared/result.ts'
+import { LATE_STREAM, RESULTS_STREAM } from '../../shared/subjects.ts'
+import type { Teardown } from '../support/teardown.ts'
+import type { StoredMessage } from './replay.ts'
+
+/** A message as JetStream took it, with the bytes. */
+export type Acknowledged = StoredMessage & { stream: string; subject: string; data: Uint8Array }
+
+/** Every message of results that JetStream has acknowledged, read while the run goes on. */
+export type Ledger = {
+  messages: Acknowledged[]
+  /** how many messages the streams hold beyond what is read; throws while NATS is away */
+  missing(): Promise<number>
+}
+
+const TAKE_WAIT_MS = 500
+
+export function keepLedger(t: Teardown, nats: Nats): Ledger {
+  const messages: Acknowledged[] = []
+  const read = new Map<string, number>([
+    [RESULTS_STREAM, 0],
+    [LATE_STREAM, 0],
+  ])
+  const stopping = new AbortController()
+
+  const follow = async (stream: string) => {
+    const reader = await openOrderedReader(nats, stream, `${stream}.>`, { sequence: read.get(stream)! + 1 })
+    try {
+      while (!stopping.signal.aborted) {
+        for (const { subject, data, sequence, takenAtMs } of await reader.take(500, TAKE_WAIT_MS)) {
+          const partition = Number(subject.split('.')[1])
+          const batch = ResultBatch.decode(data)
+          messages.push({ stream, subject, data, sequence, takenAtMs, partition, batch })
+          read.set(stream, sequence)
+        }
+      }
+    } finally {
+      await reader.close()
+    }
+  }
+  const keep = async (stream: string) => {
+    while (!stopping.signal.aborted) await follow(stream).catch(() => pause(TAKE_WAIT_MS))
+  }
+  const kept = Promise.all([...read.keys()].map(keep))
+  t.teardown(async () => {
+    stopping.abort()
+    await kept
+  })
+  return {
+    messages,
+    async missing() {
+      const states = await Promise.all(
+        [...read.keys()].map(async stream => [stream, await streamState(nats, stream)] as const),
+      )
+      return states.reduce((sum, [stream, { lastSequence }]) => sum + lastSequence - read.get(stream)!, 0)
+    },
+  }
+}

@@ -1,0 +1,131 @@
+import { type Random, seededRandom } from './random.ts'
+
+/** What a run is made of. A long run has several of each role; the one in `npm test` is as small as can be. */
+export type Scale = {
+  minutes: number
+  faults: number
+  regions: readonly string[]
+  /** by name, the roles of each control plane */
+  controlPlanes: Record<string, string>
+  monitors: number
+  /** no fault lasts longer, unless it would be none then */
+  longestMs: number
+  /** targets break once for the whole run, and customers ask for checks; else they come and go as planned */
+  isShort: boolean
+  hasDisks: boolean
+}
+
+export const FAULT_KINDS = [
+  'kill',
+  'freeze',
+  'cut link',
+  'held link',
+  'swallowing link',
+  'kill engine',
+  'restart engine',
+  'full disk',
+  'clock jump',
+  'redelivery',
+  'two owners',
+] as const
+export type FaultKind = (typeof FAULT_KINDS)[number]
+
+export type PlannedFault = { atMs: number; kind: FaultKind; what: string; lastsMs: number }
+export type Manner = 'status' | 'reset' | 'hang'
+/** `toMs` null: until the verdict has told of it after the last fault. */
+export type PlannedOutage = { monitor: number; fromMs: number; toMs: number | null; manner: Manner }
+export type Plan = { faults: PlannedFault[]; outages: PlannedOutage[]; lastsMs: number }
+
+/** Of so many monitors the first ones are never broken. */
+export const alwaysWell = (monitors: number) => Math.ceil(monitors / 3)
+
+export const ENGINES = ['PostgreSQL', 'NATS', 'ClickHouse'] as const
+export const probeNames = ({ regions }: Pick<Scale, 'regions'>) =>
+  regions.flatMap(region => [`${region}-1`, `${region}-2`])
+export const verdictNames = ({ controlPlanes }: Scale) =>
+  Object.keys(controlPlanes).filter(name => controlPlanes[name]!.includes('verdict'))
+
+/** Every link that can be broken: of each control plane to its engines, of each probe to the fleet, of all to NATS. */
+export const linkNames = (scale: Scale) => [
+  ...Object.keys(scale.controlPlanes).flatMap(name => ENGINES.map(engine => `${name} to ${engine}`)),
+  ...probeNames(scale).map(name => `${name} to fleet`),
+  PROBES_TO_NATS,
+]
+export const PROBES_TO_NATS = 'probes to NATS'
+
+type Kind = { of: (scale: Scale) => readonly string[]; lastsMs: [number, number]; share: number }
+
+const programs = (scale: Scale) => [...Object.keys(scale.controlPlanes), ...probeNames(scale)]
+
+const KINDS: Record<FaultKind, Kind> = {
+  kill: { of: programs, lastsMs: [500, 10_000], share: 3 },
+  freeze: { of: scale => [...programs(scale), 'NATS', 'ClickHouse'], lastsMs: [1_000, 30_000], share: 2 },
+  'cut link': { of: linkNames, lastsMs: [1_000, 20_000], share: 2 },
+  'held link': { of: linkNames, lastsMs: [2_000, 30_000], share: 2 },
+  'swallowing link': { of: linkNames, lastsMs: [2_000, 20_000], share: 2 },
+  'kill engine': { of: () => ENGINES, lastsMs: [500, 10_000], share: 2 },
+  'restart engine': { of: () => ENGINES, lastsMs: [0, 2_000], share: 1 },
+  // the store of a NATS in memory is too large for a short test
+  'full disk': { of: scale => diskNames(scale), lastsMs: [3_000, 15_000], share: 1 },
+  'clock jump': { of: probeNames, lastsMs: [5_000, 60_000], share: 1 },
+  redelivery: { of: () => ['RESULTS'], lastsMs: [0, 0], share: 1 },
+  'two owners': { of: verdictNames, lastsMs: [9_000, 20_000], share: 1 },
+}
+
+/** Whose disk can be full. */
+export const diskNames = (scale: Scale) =>
+  scale.hasDisks ? [...(scale.isShort ? [] : ['NATS']), ...probeNames(scale)] : []
+
+/** The same seed and scale give the same plan. */
+export function planOf(seed: number, scale: Scale): Plan {
+  const random = seededRandom(seed)
+  const lastsMs = scale.minutes * 60_000
+  return { faults: planFaults(random, scale, lastsMs), outages: planOutages(random, scale, lastsMs), lastsMs }
+}
+
+/** Evenly in time but for chance, each kind in turn by its share, and never two faults of one thing at once. */
+function planFaults(random: Random, scale: Scale, lastsMs: number): PlannedFault[] {
+  const possible = FAULT_KINDS.filter(kind => KINDS[kind].of(scale).length > 0)
+  const deck = possible.flatMap(kind => Array.from({ length: KINDS[kind].share }, () => kind))
+  const kinds: FaultKind[] = []
+  while (kinds.length < scale.faults) kinds.push(...random.shuffled(deck))
+  const busyUntil = new Map<string, number>()
+  // the last ones end about when the run does
+  const spacingMs = (lastsMs - FIRST_MS - scale.longestMs) / scale.faults
+  return kinds.slice(0, scale.faults).map((wanted, i) => {
+    const atMs = Math.round(FIRST_MS + spacingMs * i + random.between(0, spacingMs))
+    const isFree = (what: string) => (busyUntil.get(thingOf(what)) ?? 0) <= atMs
+    const kind = [wanted, ...possible].find(kind => KINDS[kind].of(scale).some(isFree)) ?? 'redelivery'
+    const [shortestMs, longestMs] = KINDS[kind].lastsMs
+    const lastsMs = random.between(shortestMs, Math.max(shortestMs, Math.min(longestMs, scale.longestMs)))
+    const free = KINDS[kind].of(scale).filter(isFree)
+    const what = free.length > 0 ? random.pick(free) : 'RESULTS'
+    busyUntil.set(thingOf(what), atMs + lastsMs + SETTLE_MS)
+    return { atMs, kind, what, lastsMs }
+  })
+}
+
+const FIRST_MS = 1_000
+const SETTLE_MS = 2_000
+/** One engine at a time: without any of them nothing could be expected of the others. */
+const thingOf = (what: string) => ((ENGINES as readonly string[]).includes(what) ? 'engines' : what)
+
+const MANNERS: Manner[] = ['status', 'reset', 'hang']
+
+function planOutages(random: Random, scale: Scale, lastsMs: number): PlannedOutage[] {
+  const broken = Array.from({ length: scale.monitors }, (_, i) => i).slice(alwaysWell(scale.monitors))
+  if (scale.isShort) {
+    return broken.map(monitor => {
+      return { monitor, fromMs: random.between(500, 5_000), toMs: null, manner: random.pick(MANNERS) }
+    })
+  }
+  return broken.flatMap(monitor => {
+    const outages: PlannedOutage[] = []
+    for (let fromMs = random.between(20_000, 150_000); fromMs < lastsMs; ) {
+      const endMs = fromMs + random.between(30_000, 270_000)
+      outages.push({ monitor, fromMs, toMs: endMs < lastsMs ? endMs : null, manner: random.pick(MANNERS) })
+      fromMs = endMs + random.between(180_000, 300_000)
+    }
+    return outages
+  })
+}

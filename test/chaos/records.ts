@@ -1,0 +1,87 @@
+import { createClickhouse, select } from '../../control-plane/platform/clickhouse.ts'
+import { type Db, query } from '../../control-plane/platform/postgres.ts'
+import type { WatchedMonitor } from '../../control-plane/results/policy.ts'
+import { watchesOf } from '../../control-plane/results/store.ts'
+import { PARTITIONS } from '../../shared/subjects.ts'
+
+/** What Picket has stored in the end. Times in ms. */
+export type Records = {
+  monitors: WatchedMonitor[]
+  transitions: StoredTransition[]
+  incidents: { monitorId: string; startedMs: number; isResolved: boolean }[]
+  /** of people */
+  reports: string[]
+  deliveries: StoredDelivery[]
+  /** `keyOf` of each row, with its status */
+  history: Map<string, string>
+  /** rows of the history with a key that another one has */
+  historyTwice: number
+}
+
+export type StoredTransition = {
+  monitorId: string
+  from: string | null
+  to: string | null
+  atMs: number
+  quorum: string
+}
+export type StoredDelivery = {
+  id: string
+  status: string
+  event: string
+  monitorId: string | null
+  occurredMs: number
+  attempts: object[]
+}
+
+const MS_OF = (column: string) => `CAST(extract(epoch FROM ${column}) * 1000 AS float8)`
+
+export async function readRecords(db: Db, clickhouseUrl: string, monitorIds: string[]): Promise<Records> {
+  const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition)
+  const monitors = await Promise.all(partitions.map(partition => watchesOf(db, partition, monitorIds)))
+  const incidents = await query<{ monitorId: string | null; title: string; startedMs: number; isResolved: boolean }>(
+    db,
+    `SELECT cause_monitor_id AS "monitorId", title, ${MS_OF('started_at')} AS "startedMs",
+       resolved_at IS NOT NULL AS "isResolved" FROM incidents WHERE source = 'manual' OR cause_monitor_id = ANY(?) ORDER BY id`,
+    [monitorIds],
+  )
+  return {
+    monitors: monitors.flat(),
+    transitions: await query(
+      db,
+      `SELECT monitor_id AS "monitorId", from_status AS "from", to_status AS "to", ${MS_OF('at')} AS "atMs", quorum
+       FROM transitions WHERE monitor_id = ANY(?) ORDER BY at, id`,
+      [monitorIds],
+    ),
+    incidents: incidents.flatMap(({ monitorId, startedMs, isResolved }) =>
+      monitorId === null ? [] : { monitorId, startedMs, isResolved },
+    ),
+    reports: incidents.flatMap(({ monitorId, title }) => (monitorId === null ? title : [])),
+    deliveries: await query(
+      db,
+      `SELECT d.id, d.status, d.event_name AS event, e.data->'monitor'->>'id' AS "monitorId",
+         ${MS_OF('e.occurred_at')} AS "occurredMs", d.attempts
+       FROM deliveries d JOIN events e ON e.id = d.event_id ORDER BY d.seq`,
+    ),
+    ...(await readHistory(clickhouseUrl)),
+  }
+}
+
+type HistoryRow = { key: string; status: string; copies: string }
+
+/** Deduplicated, as the product reads it. */
+async function readHistory(url: string): Promise<{ history: Map<string, string>; historyTwice: number }> {
+  const clickhouse = createClickhouse(url)
+  try {
+    const rows = await select<HistoryRow>(
+      clickhouse,
+      `SELECT concat(toString(monitor_id), ' ', region, ' ', toString(toUnixTimestamp64Milli(scheduled_at)), ' ',
+         toString(attempt), ' ', probe_id, ' ', toString(epoch)) AS key, any(toString(status)) AS status,
+         count() AS copies FROM results FINAL GROUP BY key`,
+    )
+    const historyTwice = rows.filter(({ copies }) => Number(copies) > 1).length
+    return { history: new Map(rows.map(({ key, status }) => [key, status])), historyTwice }
+  } finally {
+    await clickhouse.close()
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * `npm run chaos [-- --seed N --minutes M --faults N --short]`: breaks a Picket of many processes at random and checks what it
+ * has stored and told (README, "Faults"). The same seed makes the same plan. Exits with 1 when a
+ * check fails. `--short`: what `npm test` runs.
+ */
+import { parseArgs } from 'node:util'
+import { build } from '../../deploy/local/build.mjs'
+import { type Report, runChaos } from './chaos.ts'
+import { FAULT_KINDS } from './plan.ts'
+import { LONG, SHORT } from './scales.ts'
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string' },
+    minutes: { type: 'string' },
+    faults: { type: 'string' },
+    short: { type: 'boolean' },
+    help: { type: 'boolean' },
+  },
+})
+
+if (values.help) {
+  console.log(`npm run chaos -- [options]
+  --seed N     makes the plan of an earlier run again; any by default
+  --minutes N  how long faults go on; ${LONG.minutes} by default
+  --faults N   how many; ${LONG.faults / LONG.minutes} a minute by default
+  --short      few processes for half a minute, as in npm test`)
+  process.exit(0)
+}
+
+function numberOf(name: 'seed' | 'minutes' | 'faults', fallback: number): number {
+  const value = Number(values[name] ?? fallback)
+  if (Number.isFinite(value) && value >= 0) return value
+  console.error(`--${name} is "${values[name]}"; it has to be a number`)
+  process.exit(1)
+}
+
+const base = values.short ? SHORT : LONG
+const seed = numberOf('seed', Date.now() % 1_000_000)
+const minutes = numberOf('minutes', base.minutes)
+const faults = numberOf('faults', Math.max(base.faults, Math.round((base.faults * minutes) / base.minutes)))
+
+function show({ dir, faults, checks, figures }: Report): boolean {
+  console.log(`\nseed ${seed}, ${minutes} minutes, ${faults.length} faults`)
+  for (const kind of FAULT_KINDS) console.log(`  ${faults.filter(fault => fault.kind === kind).length} ${kind}`)
+  for (const [what, figure] of Object.entries(figures)) console.log(`  ${figure.toLocaleString('en')} ${what}`)
+  for (const { sentence, against } of checks) {
+    console.log(`${against.length === 0 ? 'true ' : 'FALSE'} ${sentence}`)
+    for (const one of against.slice(0, 20)) console.log(`        ${one}`)
+  }
+  const isGood = checks.every(({ against }) => against.length === 0)
+  const again = `--seed ${seed} --minutes ${minutes} --faults ${faults.length}${values.short ? ' --short' : ''}`
+  if (!isGood) console.log(`the data is kept in ${dir}; the same plan again: npm run chaos -- ${again}`)
+  return isGood
+}
+
+await build()
+console.log(`seed ${seed}`)
+const report = await runChaos({ seed, scale: { ...base, minutes, faults }, say: line => console.log(line) })
+process.exit(show(report) ? 0 : 1)

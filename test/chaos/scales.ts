@@ -1,0 +1,34 @@
+import type { Scale } from './plan.ts'
+
+/** Two of each role, two probes in each of two regions: `npm run chaos`. */
+export const LONG: Omit<Scale, 'hasDisks'> = {
+  minutes: 20,
+  faults: 120,
+  regions: ['us-east', 'eu-west'],
+  controlPlanes: {
+    'front-1': 'api,fleet,schedule',
+    'front-2': 'api,fleet,schedule',
+    'verdict-1': 'verdict,record',
+    'verdict-2': 'verdict,record',
+    'deliver-1': 'deliver',
+    'deliver-2': 'deliver',
+  },
+  monitors: 30,
+  longestMs: 30_000,
+  isShort: false,
+}
+
+/** Half a minute of faults: in `npm test`. */
+export const SHORT: Omit<Scale, 'hasDisks'> = {
+  minutes: 0.5,
+  faults: 10,
+  regions: ['us-east'],
+  controlPlanes: {
+    front: 'api,fleet,schedule',
+    'verdict-1': 'verdict,record,deliver',
+    'verdict-2': 'verdict,record,deliver',
+  },
+  monitors: 6,
+  longestMs: 5_000,
+  isShort: true,
+}

@@ -1,0 +1,84 @@
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { query } from '../../control-plane/platform/postgres.ts'
+import { LATE_STREAM, RESULTS_STREAM } from '../../shared/subjects.ts'
+import { waitFor } from '../support/wait.ts'
+import { probeNames, type Scale } from './plan.ts'
+import type { Scene } from './scene.ts'
+import type { System } from './system.ts'
+
+const SHORT_SETTLE_MS = 60_000
+export const LONG_SETTLE_MS = 300_000
+export const settleMs = ({ isShort }: Scale) => (isShort ? SHORT_SETTLE_MS : LONG_SETTLE_MS)
+
+/** A write whose server was killed may be asked for again after a minute and a half; a short run does not wait for it. */
+export const answerMs = ({ isShort }: Scale) => (isShort ? 3_000 : 120_000)
+
+export async function untilStatuses(
+  { db }: Pick<System, 'db'>,
+  monitorIds: string[],
+  status: string,
+  timeoutMs: number,
+): Promise<void> {
+  const sql = 'SELECT name, status FROM monitors WHERE id = ANY(?) AND status IS DISTINCT FROM ?'
+  let others: unknown[] = []
+  const areThere = async () => {
+    others = await query(db, sql, [monitorIds, status])
+    return others.length === 0
+  }
+  await waitFor(areThere, { timeoutMs, everyMs: 250, label: () => `${status} instead of ${JSON.stringify(others)}` })
+}
+
+/** Whatever a probe has kept on its disk is sent. */
+export async function untilSpoolsEmpty({ scale, system }: Scene): Promise<void> {
+  const spools = probeNames(scale).map(name => join(system.dir, 'probes', name, 'spool'))
+  const files = (spool: string) =>
+    readdirSync(spool, { recursive: true, encoding: 'utf8' }).map(name => statSync(join(spool, name)))
+  const areEmpty = () => spools.flatMap(files).every(file => file.isDirectory() || file.size === 0)
+  await waitFor(areEmpty, { timeoutMs: settleMs(scale), everyMs: 250, label: 'empty spools' })
+}
+
+/** What has been acknowledged and is still on its way. */
+type Left = { toRead: number; toRecord: number; toDeliver: number; partitionsToCount: number[] }
+
+/** Nothing is left to record, to count or to deliver. No probe may be running. */
+export async function untilNothingIsLeft(scene: Scene): Promise<void> {
+  await deliverSoon(scene.system)
+  let left: Left | null = null
+  const isNothing = async () => {
+    left = await leftOf(scene)
+    const { toRead, toRecord, toDeliver, partitionsToCount } = left
+    return toRead === 0 && toRecord === 0 && toDeliver === 0 && partitionsToCount.length === 0
+  }
+  const label = () => `an end of ${JSON.stringify(left)}`
+  await waitFor(isNothing, { timeoutMs: settleMs(scene.scale), everyMs: 250, label })
+}
+
+/** What a recorder that was killed has not acknowledged comes again after seconds instead of a minute. */
+async function deliverSoon({ nats }: System): Promise<void> {
+  for (const [stream, name] of RECORDERS) {
+    await nats.manager.consumers.update(stream, name, { ack_wait: ACK_WAIT_MS * 1_000_000 })
+  }
+}
+
+const ACK_WAIT_MS = 3_000
+const RECORDERS = [
+  [RESULTS_STREAM, 'record'],
+  [LATE_STREAM, 'record-late'],
+] as const
+
+async function leftOf({ system: { db, nats }, ledger }: Scene): Promise<Left> {
+  const consumers = await Promise.all(RECORDERS.map(([stream, name]) => nats.manager.consumers.info(stream, name)))
+  const [pending] = await query<{ n: number }>(db, `SELECT count(*) AS n FROM deliveries WHERE status = 'pending'`)
+  const positions = await query<{ id: number; position: number }>(db, 'SELECT id, position FROM partitions')
+  const newest = new Map<number, number>()
+  for (const { stream, partition, sequence } of ledger.messages) {
+    if (stream === RESULTS_STREAM) newest.set(partition, sequence)
+  }
+  return {
+    toRead: await ledger.missing(),
+    toRecord: consumers.reduce((sum, one) => sum + one.num_pending + one.num_ack_pending, 0),
+    toDeliver: pending!.n,
+    partitionsToCount: positions.filter(({ id, position }) => position < (newest.get(id) ?? 0)).map(({ id }) => id),
+  }
+}

@@ -1,0 +1,182 @@
+import { createWriteStream, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { connectNats, type Nats } from '../../control-plane/platform/nats.ts'
+import { operatorOf } from '../../control-plane/platform/nats-operator.ts'
+import { createPostgres, type Db } from '../../control-plane/platform/postgres.ts'
+import { freePort } from '../../deploy/local/engines/free-port.ts'
+import { type Api, createApi } from '../support/api.ts'
+import { householdEnv, PROBE_ENV, runAdmin } from '../support/picket.ts'
+import type { LogLine } from '../support/processes.ts'
+import { startTcpRelay, type TcpRelay } from '../support/tcp-relay.ts'
+import type { Teardown } from '../support/teardown.ts'
+import { waitFor } from '../support/wait.ts'
+import { type Disk, mountDisk } from './disk.ts'
+import { type ChaosEngines, startEngines } from './engines.ts'
+import { type KeptProgram, keepProgram } from './kept-program.ts'
+import { PROBES_TO_NATS, probeNames, type Scale } from './plan.ts'
+import type { Reading } from './replay.ts'
+import { startTargets, type Targets } from './targets.ts'
+
+/** A whole Picket, every part of which can be broken by its name. */
+export type System = {
+  dir: string
+  api: Api
+  engines: ChaosEngines
+  programs: Map<string, KeptProgram>
+  links: Map<string, TcpRelay>
+  disks: Map<string, Disk>
+  targets: Targets
+  /** past every link */
+  db: Db
+  nats: Nats
+  clickhouseUrl: string
+  origins: string[]
+  /** who began to read which partition from where, in the order in which each process did */
+  readings: Reading[]
+}
+
+const PROBE_DISK_MB = 8
+const CLOCK_JUMP = fileURLToPath(new URL('clock-jump.mjs', import.meta.url))
+const CLOCK_JUMP_MS = 3_600_000
+const READY_TIMEOUT_MS = 60_000
+
+export async function startSystem(t: Teardown, dir: string, scale: Scale): Promise<System> {
+  mkdirSync(join(dir, 'logs'), { recursive: true })
+  const [engines, targets] = await Promise.all([startEngines(t, dir, scale), startTargets(t)])
+  const { PostgreSQL, NATS, ClickHouse } = engines.byName
+  const urls = {
+    DATABASE_URL: PostgreSQL!.url,
+    NATS_URL: NATS!.url,
+    CLICKHOUSE_URL: new URL('/picket', ClickHouse!.url).href,
+  }
+  const common = { NATS_OPERATOR_SEED: engines.natsOperatorSeed, ...householdEnv(), PICKET_CHAOS: dir }
+  const admin = (...args: string[]) => runAdmin({ ...common, ...urls }, args)
+  const account = JSON.parse(await admin('bootstrap', '--email', 'owner@example.com'))
+
+  const stage = openStage(t, dir)
+  const ports = await startControlPlanes(stage, scale, common, urls)
+  const origins = [...ports.values()].map(({ http }) => `http://127.0.0.1:${http}`)
+  await untilReady(origins)
+  const having = (role: string) => [...ports].filter(([name]) => scale.controlPlanes[name]!.split(',').includes(role))
+  const fleets = having('fleet').map(([, { grpc }]) => `http://127.0.0.1:${grpc}`)
+  for (const region of scale.regions) {
+    const token = await admin('probe-token', 'create', '--region', region, '--reusable')
+    await startProbes(stage, scale, { region, token, fleets, targetPort: targets.port })
+  }
+  if (engines.natsDisk) stage.disks.set('NATS', engines.natsDisk)
+
+  const balancer = await startTcpRelay(t, ...some(having('api').map(([, { http }]) => `http://127.0.0.1:${http}`)))
+  const db = createPostgres(urls.DATABASE_URL, 4)
+  t.teardown(() => db.destroy())
+  const nats = await connectNats(urls.NATS_URL, 'ledger', operatorOf(engines.natsOperatorSeed))
+  t.teardown(() => nats.close())
+  const api = createApi(new URL(balancer.url).origin, account.api_key)
+  return { ...stage, dir, api, engines, targets, db, nats, clickhouseUrl: urls.CLICKHOUSE_URL, origins }
+}
+
+/** Where programs are started, each with its log, and the links between them. */
+type Stage = Pick<System, 'programs' | 'links' | 'disks' | 'readings'> & {
+  t: Teardown
+  dir: string
+  /** answers the first URL, led through a link of that name */
+  linkTo(name: string, ...urls: string[]): Promise<string>
+  run(name: string, program: string, readyEvent: string, env: Record<string, string>): void
+}
+
+function openStage(t: Teardown, dir: string): Stage {
+  const programs: Stage['programs'] = new Map()
+  const links: Stage['links'] = new Map()
+  const readings: Reading[] = []
+  return {
+    t,
+    dir,
+    programs,
+    links,
+    disks: new Map(),
+    readings,
+    async linkTo(name, ...urls) {
+      const relay = await startTcpRelay(t, ...some(urls))
+      links.set(name, relay)
+      return relay.url
+    },
+    run(name, program, readyEvent, env) {
+      const file = createWriteStream(join(dir, 'logs', `${name}.log`))
+      t.teardown(() => new Promise(resolve => file.end(resolve)))
+      const onLine = (line: LogLine) => {
+        file.write(`${line.text ?? JSON.stringify(line)}\n`)
+        if (line.event !== 'reading') return
+        const { partition, epoch, position } = line as Reading
+        readings.push({ process: name, order: readings.length, partition, epoch, position })
+      }
+      programs.set(name, keepProgram(t, { program, env, onLine }, readyEvent))
+    },
+  }
+}
+
+type Ports = Map<string, { http: number; grpc: number }>
+
+/** Each on ports of its own, with a link of its own to each engine. */
+async function startControlPlanes(
+  { linkTo, run }: Stage,
+  { controlPlanes }: Scale,
+  common: Record<string, string>,
+  urls: { DATABASE_URL: string; NATS_URL: string; CLICKHOUSE_URL: string },
+): Promise<Ports> {
+  const ports: Ports = new Map()
+  const probesToNats = await linkTo(PROBES_TO_NATS, urls.NATS_URL)
+  for (const [name, roles] of Object.entries(controlPlanes)) {
+    const port = { http: await freePort(), grpc: await freePort() }
+    ports.set(name, port)
+    run(name, 'dist/control-plane.js', 'ready', {
+      ...common,
+      ROLES: roles,
+      PORT: String(port.http),
+      GRPC_PORT: String(port.grpc),
+      DATABASE_URL: await linkTo(`${name} to PostgreSQL`, urls.DATABASE_URL),
+      NATS_URL: await linkTo(`${name} to NATS`, urls.NATS_URL),
+      CLICKHOUSE_URL: await linkTo(`${name} to ClickHouse`, urls.CLICKHOUSE_URL),
+      PROBE_NATS_URL: probesToNats,
+    })
+  }
+  return ports
+}
+
+/** The probes of one region, each behind a balancer of its own before all that take probes. */
+async function startProbes(
+  { t, dir, disks, linkTo, run }: Stage,
+  scale: Scale,
+  { region, token, fleets, targetPort }: { region: string; token: string; fleets: string[]; targetPort: number },
+): Promise<void> {
+  for (const name of probeNames({ regions: [region] })) {
+    const dataDir = join(dir, 'probes', name)
+    const disk = scale.hasDisks ? mountDisk(t, dataDir, PROBE_DISK_MB) : null
+    if (disk) disks.set(name, disk)
+    run(name, 'dist/probe-agent.js', 'connected', {
+      ...PROBE_ENV,
+      FLEET_URL: new URL(await linkTo(`${name} to fleet`, ...fleets)).host,
+      PROBE_TOKEN: token,
+      PROBE_NAME: name,
+      DATA_DIR: dataDir,
+      // a probe that is cut off from the fleet goes on checking
+      SELF_TEST_TARGETS: `127.0.0.1:${targetPort}`,
+      NODE_OPTIONS: `--import=${CLOCK_JUMP}`,
+      CLOCK_JUMP_MS: String(CLOCK_JUMP_MS),
+      PICKET_CHAOS: dir,
+    })
+  }
+}
+
+function some<T>(items: T[]): [T, ...T[]] {
+  const [first, ...others] = items
+  if (first === undefined) throw new Error('a scale needs at least one process of the roles api and fleet')
+  return [first, ...others]
+}
+
+/** Every control plane says that all it needs answers. */
+export async function untilReady(origins: string[], timeoutMs = READY_TIMEOUT_MS): Promise<void> {
+  const isReady = async (origin: string) => (await fetch(`${origin}/readyz`)).status === 200
+  await Promise.all(
+    origins.map(origin => waitFor(() => isReady(origin), { timeoutMs, everyMs: 200, label: `${origin} ready` })),
+  )
+}

@@ -1,0 +1,42 @@
+import { type Behaviour, startTarget, type Target } from '../support/target.ts'
+import type { Teardown } from '../support/teardown.ts'
+import type { Manner, PlannedOutage } from './plan.ts'
+
+/** An outage as it was. `toMs` null: the target is still broken. */
+export type Outage = { monitor: number; fromMs: number; toMs: number | null }
+
+/** One server, a path a monitor. */
+export type Targets = {
+  port: number
+  urlOf(monitor: number): string
+  break(outage: PlannedOutage): void
+  mend(monitor: number): void
+  /** in the order in which they began */
+  outages: Outage[]
+}
+
+const MANNERS: Record<Manner, Behaviour> = {
+  status: { kind: 'answer', status: 503 },
+  reset: { kind: 'reset', after: 'connect' },
+  hang: { kind: 'hang', after: 'connect' },
+}
+
+export async function startTargets(t: Teardown): Promise<Targets> {
+  const target: Target = await startTarget(t)
+  const outages: Outage[] = []
+  const pathOf = (monitor: number) => `/shop/${monitor}`
+  return {
+    port: target.port,
+    outages,
+    urlOf: monitor => new URL(pathOf(monitor), target.url).href,
+    break({ monitor, manner }) {
+      target.behaveAt(pathOf(monitor), MANNERS[manner])
+      outages.push({ monitor, fromMs: Date.now(), toMs: null })
+    },
+    mend(monitor) {
+      target.behaveAt(pathOf(monitor), { kind: 'answer' })
+      const outage = outages.findLast(one => one.monitor === monitor && one.toMs === null)
+      if (outage) outage.toMs = Date.now()
+    },
+  }
+}

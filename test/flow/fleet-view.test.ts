@@ -1,0 +1,122 @@
+import t from 'tap'
+import { revokeProbe } from '../../control-plane/fleet/enrolment-actions.ts'
+import { fleetViewRoutes } from '../../control-plane/fleet/view-routes.ts'
+import { connectProbe, createTestFleet, FAST } from '../support/fleet.ts'
+import { makeOperator } from '../support/operator.ts'
+import { createResourceApi } from '../support/resource-api.ts'
+import { insertMonitors } from '../support/verdict.ts'
+import { waitFor } from '../support/wait.ts'
+
+const api = await createResourceApi(t, (app, { db }) => fleetViewRoutes(app, { db }))
+const operator = await makeOperator(api.db, await api.account())
+const fleet = await createTestFleet(t, api)
+const [one, two] = [await fleet.start(FAST), await fleet.start(FAST)]
+const token = await fleet.token('eu-west')
+await insertMonitors(fleet.db, fleet.projectId, 40, { regions: ['eu-west', 'us-west'] })
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of the API
+const read = async (path: string): Promise<any[]> => (await operator.call(`GET ${path}`)).body.data
+const probes = async () => new Map((await read('/probes')).map(probe => [probe.name, probe]))
+
+const HEARTBEAT = { running: 7, waiting: 2, loopLagMs: 12, connectivityOk: true, spoolBytes: 4_096, droppedResults: 5 }
+const NEWER = { runningLimit: 1_000, spoolResults: 31, clockOffsetMs: -3_600_000, startDelayMs: 9 }
+
+const old = connectProbe(t, one.port, token, { name: 'old' })
+await old.probeId()
+const newer = connectProbe(t, two.port, token, { name: 'newer', version: '2.0.0', beatMs: 0 })
+let seq = 0
+const beating = setInterval(
+  () => newer.send({ $case: 'heartbeat', value: { seq: ++seq, ...HEARTBEAT, ...NEWER } }),
+  100,
+)
+t.teardown(() => clearInterval(beating))
+await waitFor(() => old.assigned.size + newer.assigned.size === 40 && newer.assigned.size > 0, { label: 'a split' })
+
+t.test('GET /probes shows what each probe says of itself, whichever process it is connected to', async t => {
+  const shown = await waitFor(
+    async () => {
+      const all = await probes()
+      const sum = [...all.values()].reduce((total, { load }) => total + load.assignments, 0)
+      return sum === 40 ? all : undefined
+    },
+    { label: 'all assignments' },
+  )
+  const probe = shown.get('newer')
+  t.match(probe, {
+    id: await newer.probeId(),
+    region: 'eu-west',
+    version: '2.0.0',
+    capabilities: ['http', 'keyword', 'tcp'],
+    live: true,
+    connected_since: /^2/,
+    last_heartbeat_at: /^2/,
+    load: { running: 7, limit: 1_000, waiting: 2, assignments: newer.assigned.size, start_delay_ms: 9 },
+    loop_lag_ms: 12,
+    spool: { results: 31, bytes: 4_096, dropped: 5 },
+    clock_offset_ms: -3_600_000,
+    connectivity_ok: true,
+    draining: null,
+    drained_until: null,
+    revoked: false,
+  })
+  t.match(shown.get('old'), { live: true, load: { limit: null }, spool: { results: null }, clock_offset_ms: null })
+  const { text } = await two.metrics.render()
+  t.match(text, /picket_probe_start_delay_seconds\{region="eu-west"\} 0.009/)
+  t.match(text, /picket_probe_spool_results\{region="eu-west"\} 31/)
+})
+
+t.test('GET /regions shows live probes, monitors, and since when nobody is there', async t => {
+  const regions = new Map((await read('/regions')).map(region => [region.region, region]))
+  t.match(regions.get('eu-west'), {
+    live_probes: 2,
+    no_live_probe_since: null,
+    epoch: Number,
+    monitors: { assigned: 40, unassigned: 0 },
+    worst_loop_lag_ms: 12,
+  })
+  t.match(regions.get('us-west'), {
+    live_probes: 0,
+    no_live_probe_since: /^2/,
+    last_heartbeat_at: null,
+    monitors: { assigned: 0, unassigned: 40 },
+  })
+  t.match(regions.get('eu-central'), { live_probes: 0, no_live_probe_since: null, epoch: 0 })
+})
+
+t.test('a probe that says goodbye, or is shut out, gets no work any more and says why', async t => {
+  old.send({ $case: 'draining', value: {} })
+  await waitFor(async () => {
+    const probe = (await probes()).get('old')
+    return probe.draining === 'stopping' && !probe.live && probe.load.assignments === 0 && probe.connected_since
+  })
+  await revokeProbe(fleet.db, await newer.probeId())
+  await waitFor(async () => {
+    const probe = (await probes()).get('newer')
+    return probe.revoked && !probe.live && probe.connected_since === null
+  })
+  const [region] = (await read('/regions')).filter(one => one.region === 'eu-west')
+  t.match(region, { live_probes: 0, no_live_probe_since: /^2/, last_heartbeat_at: /^2/ })
+})
+
+t.test('lists of the fleet come in pages and by region', async t => {
+  t.match((await operator.call('GET /probes?per_page=1&page=2')).body, {
+    data: [{ name: 'old' }],
+    meta: { page: 2, per_page: 1, total: 2, total_pages: 2 },
+  })
+  t.match((await operator.call('GET /probes?region=us-west')).body, { data: [], meta: { total: 0 } })
+  t.match(await operator.call('GET /probes?region=mars'), { status: 400 })
+  t.match((await operator.call('GET /regions?per_page=4&page=2')).body, {
+    data: [{ region: 'ap-southeast' }, { region: 'ap-northeast' }],
+    meta: { total: 6 },
+  })
+})
+
+t.test('the fleet is the operator’s: any other key is refused, whatever its scope', async t => {
+  const other = await api.account()
+  const refusal = { code: 'insufficient_scope', message: /needs an API key of the operator project/ }
+  for (const path of ['/probes', '/regions', '/probes?page=0']) {
+    t.match(await other.call(`GET ${path}`), { status: 403, body: { error: refusal } })
+  }
+  const reader = await operator.callWith('read')
+  t.equal((await reader('GET /probes')).status, 200)
+})

@@ -1,0 +1,45 @@
+import t from 'tap'
+import { createApiKey, createAuthenticate } from '../../../control-plane/accounts/api-keys/actions.ts'
+import { createOperatorKey, createOperatorProject } from '../../../control-plane/accounts/operator/actions.ts'
+import { operatorProjectId } from '../../../control-plane/accounts/operator/store.ts'
+import { findProject } from '../../../control-plane/accounts/store.ts'
+import { createPostgres, query } from '../../../control-plane/platform/postgres.ts'
+import { createDatabase } from '../../support/database.ts'
+import { insertTenant } from '../../support/tenant.ts'
+
+const db = createPostgres((await createDatabase(t)).url)
+t.teardown(() => db.destroy())
+const publicUrl = 'https://picket.test'
+
+t.test('the operator project is made once, however often and by how many it is asked for', async t => {
+  t.equal(await operatorProjectId(db), null)
+  await t.rejects(createOperatorKey(db), /there is no operator project yet/)
+  const made = await Promise.all(
+    ['a@example.com', 'B@example.com', 'a@example.com'].map(email => createOperatorProject(db, { email, publicUrl })),
+  )
+  t.equal(new Set(made.map(({ project_id }) => project_id)).size, 1)
+  t.equal(made.filter(({ api_key }) => api_key !== null).length, 1, 'one of them got the key')
+  t.match(await findProject(db, made[0]!.project_id), { name: 'Operator', plan: 'business' })
+  t.equal(await operatorProjectId(db), made[0]!.project_id)
+  const users = await query<{ count: number }>(db, 'SELECT count(*) FROM users')
+  t.equal(users[0]!.count, 1, 'those that came too late left nothing behind')
+})
+
+t.test('keys of the operator project are told from all others', async t => {
+  const authenticate = createAuthenticate(db)
+  t.match(await authenticate(await createOperatorKey(db)), { scope: 'admin', isOperator: true })
+  const { projectId, userId } = await insertTenant(db)
+  const { key } = await createApiKey(db, { projectId, userId }, { name: 'test', scope: 'admin' })
+  t.match(await authenticate(key), { scope: 'admin', isOperator: false })
+})
+
+t.test('somebody who has an account already becomes the admin of the operator organization', async t => {
+  const { url } = await createDatabase(t)
+  const other = createPostgres(url)
+  t.teardown(() => other.destroy())
+  const { userId } = await insertTenant(other)
+  const [user] = await query<{ email: string }>(other, 'SELECT email FROM users')
+  const made = await createOperatorProject(other, { email: user!.email.toUpperCase(), publicUrl })
+  t.match(made, { api_key: /^svc_/, claim_url: null })
+  t.match(await createAuthenticate(other)(made.api_key!), { userId, projectId: made.project_id, isOperator: true })
+})

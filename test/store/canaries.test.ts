@@ -1,0 +1,126 @@
+import t from 'tap'
+import { createCanaries, removeCanaries } from '../../control-plane/canaries/actions.ts'
+import { measureOutages } from '../../control-plane/canaries/measure-actions.ts'
+import { latestOutage } from '../../control-plane/canaries/schedule.ts'
+import { allCanaries, findCanaryProject, findReceiver } from '../../control-plane/canaries/store.ts'
+import { createPostgres, type Db, execute, query } from '../../control-plane/platform/postgres.ts'
+import { deleteMonitor, pauseMonitor } from '../../control-plane/verdict/actions.ts'
+import { canaryOf, canaryTools, insertProbe, makeOperator, passTurn } from '../support/canaries.ts'
+import { createDatabase } from '../support/database.ts'
+
+const { url } = await createDatabase(t)
+const db = createPostgres(url)
+t.teardown(() => db.destroy())
+const tools = canaryTools(db, Buffer.alloc(32, 1))
+const wanted = { origin: 'https://picket.test', everySeconds: 1_800, forSeconds: 180 }
+const start = new Date('2026-11-21T09:59:00Z')
+const at = (time: string) => new Date(`2026-11-21T${time}Z`)
+const look = async (on: Db, now: Date) => measureOutages(on, await allCanaries(on), now)
+const seen = async (now: Date) =>
+  (await look(db, now)).map(one => [one.region, one.startedAt.toISOString().slice(11, 16), one.outcome])
+
+t.test('Canaries want an operator project and a probe, and leave nothing behind without', async t => {
+  await t.rejects(createCanaries(tools, wanted, start), /no probe is enrolled yet/)
+  await insertProbe(db, 'us-east')
+  await t.rejects(createCanaries(tools, wanted, start), /there is no operator project yet/)
+  const operator = await makeOperator(db)
+  const blocked = { ...tools, checkLiteral: () => 'refused' }
+  await t.rejects(createCanaries(blocked, wanted, start), /refused/)
+  t.equal(await findCanaryProject(db), null)
+  await createCanaries(tools, wanted, start)
+  t.not((await findCanaryProject(db))!.projectId, operator.project_id, 'its channels hear of no planned failure')
+})
+
+t.test('Made again, canaries stay what they are, and regions that are new get one', async t => {
+  const before = await canaryOf(db, 'us-east')
+  await insertProbe(db, 'eu-west')
+  await createCanaries(tools, wanted, at('09:59:30'))
+  t.same(await canaryOf(db, 'us-east'), before)
+  t.match(await canaryOf(db, 'eu-west'), { everySeconds: 1_800, measuredSince: at('09:59:30') })
+  const rows = await query<{ region: string; monitors: number }>(
+    db,
+    `SELECT m.regions[1] AS region, m.interval_seconds, m.retry_count, m.config_version, r.on_down, r.on_recovery, m.url
+     FROM monitors m JOIN alert_rules r ON r.monitor_id = m.id ORDER BY 1`,
+  )
+  t.match(rows, [
+    { region: 'eu-west', interval_seconds: 30, retry_count: 2, config_version: 1, on_down: true, on_recovery: true },
+    { region: 'us-east', url: /^https:\/\/picket\.test\/canary\/us-east\?every=1800&for=180&key=/ },
+  ])
+  t.equal(rows.length, 2)
+  const channels = await query<{ name: string }>(db, 'SELECT name FROM alert_channels')
+  t.same(channels, [{ name: 'Canaries' }])
+})
+
+t.test('A failure that passed is measured once, whoever looks, and however many at the same time', async t => {
+  const canary = await canaryOf(db, 'us-east')
+  const { startedAt, settledAt } = latestOutage(canary, at('10:01:00'))
+  const after = (seconds: number) => new Date(startedAt.getTime() + seconds * 1_000)
+  await passTurn(db, canary.monitorId, 'up', at('09:59:40'))
+  await passTurn(db, canary.monitorId, 'down', after(34))
+  await passTurn(db, canary.monitorId, 'up', after(200))
+  t.same(await seen(new Date(settledAt.getTime() - 1)), [], 'it is not settled yet')
+  const pools = Array.from({ length: 4 }, () => createPostgres(url, 2))
+  t.teardown(() => Promise.all(pools.map(pool => pool.destroy())))
+  const all = (await Promise.all(pools.map(pool => look(pool, settledAt)))).flat()
+  t.match(all, [{ region: 'us-east', outcome: 'told', stages: { length: 5 } }])
+  t.same(
+    all[0]!.stages.map(({ seconds }) => seconds),
+    [30, 34, 34, 20, 20],
+  )
+  t.same(await seen(settledAt), [])
+})
+
+t.test('Failures that passed while everything was dead are missed ones, each counted, for a day back', async t => {
+  t.same(await seen(at('11:21:00')), [
+    ['eu-west', '10:10', 'missed'],
+    ['eu-west', '10:40', 'missed'],
+    ['eu-west', '11:10', 'missed'],
+    ['us-east', '10:30', 'missed'],
+    ['us-east', '11:00', 'missed'],
+  ])
+  const days = (await seen(new Date('2026-11-25T11:21:00Z'))).filter(([region]) => region === 'us-east')
+  t.equal(days.length, 48, 'twice an hour')
+  t.match(await allCanaries(db), [{ region: 'eu-west', lastOutcome: 'missed' }, { region: 'us-east' }])
+})
+
+t.test('A canary that is paused, deleted or changed is not missed for it', async t => {
+  const later = new Date('2026-11-26T10:02:00Z')
+  const canary = await canaryOf(db, 'us-east')
+  const { projectId } = (await findCanaryProject(db))!
+  await pauseMonitor(tools, projectId, canary.monitorId, later)
+  const now = new Date('2026-11-26T11:15:00Z')
+  await createCanaries(tools, { ...wanted, everySeconds: 3_600 }, later)
+  t.match(await canaryOf(db, 'us-east'), { everySeconds: 3_600, isPaused: true, measuredSince: later })
+  t.same(await seen(now), [
+    ['eu-west', '10:20', 'missed'],
+    ['us-east', '11:00', 'unmeasured'],
+  ])
+  await deleteMonitor(tools, projectId, canary.monitorId, now)
+  t.same(
+    (await allCanaries(db)).map(({ region }) => region),
+    ['eu-west'],
+  )
+  await createCanaries(tools, wanted, now)
+  t.not((await canaryOf(db, 'us-east')).monitorId, canary.monitorId, 'a deleted one is made anew')
+})
+
+t.test('A region whose probes are all revoked loses its canary when they are made again', async t => {
+  await execute(db, `UPDATE probes SET revoked_at = now() WHERE region = 'eu-west'`)
+  await createCanaries(tools, wanted, start)
+  t.same(await query(db, 'SELECT name FROM monitors WHERE deleted_at IS NULL'), [{ name: 'Canary us-east' }])
+  await execute(db, 'UPDATE probes SET revoked_at = NULL')
+  await execute(db, 'UPDATE alert_channels SET is_paused = true')
+  await createCanaries(tools, wanted, start)
+  t.equal((await allCanaries(db)).length, 2)
+  t.same(await query(db, 'SELECT is_paused FROM alert_channels'), [{ is_paused: false }])
+})
+
+t.test('Canaries that are removed leave no monitor and no channel, and can come back', async t => {
+  t.equal(await removeCanaries(db, 'https://picket.test', start), true)
+  t.same(await query(db, 'SELECT id FROM monitors WHERE deleted_at IS NULL'), [])
+  t.equal(await findReceiver(db), null)
+  t.equal(await removeCanaries(db, 'https://picket.test', start), false)
+  await createCanaries(tools, wanted, start)
+  t.equal((await allCanaries(db)).length, 2)
+  t.ok(await findReceiver(db))
+})

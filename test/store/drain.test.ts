@@ -1,0 +1,123 @@
+import t from 'tap'
+import { v7 as uuidv7 } from 'uuid'
+import { drainOddProbes, undrainProbe } from '../../control-plane/fleet/drain-actions.ts'
+import { drainedProbes, insertDisagreements, pruneDisagreements } from '../../control-plane/fleet/drain-store.ts'
+import { probesSeen } from '../../control-plane/fleet/store.ts'
+import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
+import { createDatabase } from '../support/database.ts'
+
+const db = createPostgres((await createDatabase(t)).url)
+t.teardown(() => db.destroy())
+
+const drain = () => db.transaction(tx => drainOddProbes(tx))
+const drained = async () => (await drainedProbes(db)).map(({ id }) => id)
+const epochOf = async (region: string) =>
+  (
+    await query<{ epoch: number; probeIds: string[] }>(
+      db,
+      'SELECT epoch, probe_ids AS "probeIds" FROM region_epochs WHERE region = ?',
+      [region],
+    )
+  )[0]!
+
+/** A region with live probes, each with its capabilities. */
+async function regionOf(region: string, ...capabilities: string[][]): Promise<string[]> {
+  const tokenId = uuidv7()
+  const ids = capabilities.map(() => uuidv7())
+  await execute(
+    db,
+    `INSERT INTO probe_tokens (id, region, token_hash, is_reusable, created_at) VALUES (?, ?, ?, true, now())`,
+    [tokenId, region, Buffer.from(tokenId)],
+  )
+  for (const [i, id] of ids.entries()) {
+    await execute(
+      db,
+      `INSERT INTO probes (id, token_id, region, name, instance_id, version, capabilities, connected_to, connected_at,
+                           last_seen_at, created_at)
+       VALUES (:id, :tokenId, :region, :name, 'i', '1', :types, 'x', now(), now(), now())`,
+      { id, tokenId, region, name: `probe-${i}`, types: capabilities[i]! },
+    )
+  }
+  await execute(
+    db,
+    `INSERT INTO region_epochs (region, epoch, probe_ids, updated_at) VALUES (?, 1, ?::uuid[], now())`,
+    [region, ids],
+  )
+  return ids
+}
+
+/** The other regions found `odd` wrong about so many monitors. */
+const disagree = (region: string, odd: string, other: string, monitors: number, secondsAgo = 1) =>
+  insertDisagreements(
+    db,
+    Array.from({ length: monitors }, () => {
+      const atMs = Date.now() - secondsAgo * 1_000
+      const about = { monitorId: uuidv7(), region, scheduledAtMs: atMs, atMs }
+      return { ...about, probeId: odd, otherProbeId: other, oddProbeId: odd }
+    }),
+  )
+
+t.test('a probe that disagrees often leaves the live set with a new epoch, once, however many look', async t => {
+  const [a, b] = (await regionOf('eu-west', ['http'], ['http'])) as [string, string]
+  await disagree('eu-west', a, b, 4)
+  await drain()
+  t.same(await drained(), [], 'four monitors are not enough')
+  await disagree('eu-west', a, b, 5)
+  await Promise.all([drain(), drain(), drain()])
+  t.same(await drained(), [a])
+  t.same(await epochOf('eu-west'), { epoch: 2, probeIds: [b] })
+  await disagree('eu-west', b, a, 50)
+  await drain()
+  t.same(await drained(), [a], 'one at a time')
+
+  await undrainProbe(db, a)
+  t.same(await drained(), [])
+  await drain()
+  t.same(await drained(), [], 'what it was drained for is forgotten')
+  await t.rejects(undrainProbe(db, a), /there is no drained probe/)
+  await t.rejects(undrainProbe(db, 'me'), /there is no drained probe "me"/)
+})
+
+t.test('after an hour it is tried again', async t => {
+  const [a, b] = (await regionOf('ap-southeast', ['http'], ['http'])) as [string, string]
+  await disagree('ap-southeast', a, b, 5, 599)
+  await drain()
+  t.same(await drained(), [a])
+  const [row] = await query<{ minutes: number }>(
+    db,
+    `SELECT round(EXTRACT(EPOCH FROM drained_until - now()) / 60)::integer AS minutes FROM probes WHERE id = ?`,
+    [a],
+  )
+  t.equal(row!.minutes, 60)
+  await execute(db, 'UPDATE probes SET drained_until = now() WHERE id = ?', [a])
+  t.same(await drained(), [])
+  const seen = await probesSeen(db, 'ap-southeast')
+  t.same(new Set(seen.map(({ isDrained }) => isDrained)), new Set([false]))
+})
+
+t.test('what is older than ten minutes does not count', async t => {
+  const [a, b] = (await regionOf('us-east', ['http'], ['http'])) as [string, string]
+  await disagree('us-east', a, b, 20, 601)
+  await drain()
+  t.same(await drained(), [])
+})
+
+t.test('the last probe of a region that can run a type is never drained', async t => {
+  const [alone] = (await regionOf('us-west', ['http'])) as [string]
+  await disagree('us-west', alone, uuidv7(), 20)
+  const [pinger, other] = (await regionOf('eu-central', ['http', 'ping'], ['http'])) as [string, string]
+  await disagree('eu-central', pinger, other, 20)
+  await drain()
+  t.same(await drained(), [])
+})
+
+t.test('the same disagreement again is written once, and all are forgotten after a day', async t => {
+  await execute(db, 'DELETE FROM probe_disagreements')
+  const ids = { monitorId: uuidv7(), probeId: uuidv7(), otherProbeId: uuidv7(), oddProbeId: null }
+  const row = { ...ids, region: 'eu-west', scheduledAtMs: Date.now(), atMs: Date.now() }
+  await insertDisagreements(db, [row])
+  await insertDisagreements(db, [row])
+  await disagree('eu-west', uuidv7(), uuidv7(), 2, 86_401)
+  t.equal(await pruneDisagreements(db), 2)
+  t.equal((await query(db, 'SELECT FROM probe_disagreements')).length, 1)
+})

@@ -1,0 +1,111 @@
+import t from 'tap'
+import { v7 as uuidv7 } from 'uuid'
+import { lookAtFleet } from '../../control-plane/incidents/fleet-watch-actions.ts'
+import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
+import { createDatabase } from '../support/database.ts'
+import { makeOperator } from '../support/operator.ts'
+import { insertTenant } from '../support/tenant.ts'
+import { insertChannel } from '../support/verdict.ts'
+
+const db = createPostgres((await createDatabase(t)).url)
+t.teardown(() => db.destroy())
+
+const look = (watchedMs = 3_600_000) => lookAtFleet(db, 'https://picket.test', watchedMs, new Date())
+/** Several processes look in the same moment. */
+const lookTogether = () => Promise.all([look(), look(), look()])
+const told = () =>
+  query<{ name: string; channels: number }>(
+    db,
+    `SELECT event_name AS name, count(*) AS channels FROM deliveries GROUP BY event_name ORDER BY event_name`,
+  )
+const incidents = () =>
+  query<{ title: string; status: string; source: string; text: string }>(
+    db,
+    `SELECT title, i.status, source, string_agg(message, ' / ' ORDER BY u.id) AS text
+     FROM incidents i JOIN incident_updates u ON u.incident_id = i.id GROUP BY i.id ORDER BY i.id`,
+  )
+
+/** A region whose live set is empty since so many seconds. */
+const empty = (region: string, seconds: number) =>
+  execute(
+    db,
+    `INSERT INTO region_epochs (region, epoch, probe_ids, updated_at, monitors, unassigned)
+     VALUES (:region, 3, '{}', now() - :seconds * interval '1 second', 5, 5)
+     ON CONFLICT (region) DO UPDATE SET probe_ids = '{}', updated_at = EXCLUDED.updated_at`,
+    { region, seconds },
+  )
+
+/** A probe that is live in its region, last heard of so many seconds ago. */
+async function live(region: string, seconds: number): Promise<void> {
+  const [tokenId, probeId] = [uuidv7(), uuidv7()]
+  await execute(
+    db,
+    `WITH token AS (
+       INSERT INTO probe_tokens (id, region, token_hash, is_reusable, created_at)
+       VALUES (:tokenId, :region, :hash, true, now()) RETURNING id
+     ), probe AS (
+       INSERT INTO probes (id, token_id, region, name, instance_id, version, capabilities, connected_to, connected_at,
+                           last_seen_at, created_at)
+       SELECT :probeId, id, :region, 'p', 'i', '1', '{http}', 'x', now(), now() - :seconds * interval '1 second', now() FROM token
+     )
+     UPDATE region_epochs SET probe_ids = ARRAY[CAST(:probeId AS uuid)], epoch = epoch + 1 WHERE region = :region`,
+    { tokenId, probeId, region, seconds, hash: Buffer.from(tokenId) },
+  )
+}
+
+t.test('without an operator project nobody is told, and the trouble is seen', async t => {
+  await empty('eu-west', 61)
+  t.match((await look()).troubles, [{ subject: 'region:eu-west' }])
+  t.same(await incidents(), [])
+})
+
+t.test('a region without a live probe is one incident of the operator project, however many look', async t => {
+  const { projectId } = await makeOperator(db, await insertTenant(db))
+  const channelId = await insertChannel(db, projectId, [])
+  await execute(
+    db,
+    `INSERT INTO alert_subscriptions (id, project_id, alert_channel_id, alert_type, created_at, updated_at)
+     VALUES (:id, :projectId, :channelId, 'incident', now(), now())`,
+    { id: uuidv7(), projectId, channelId },
+  )
+  await look(59_000)
+  t.same(await incidents(), [], 'not before somebody has looked for 60 s')
+  await lookTogether()
+  await lookTogether()
+  t.match(await incidents(), [
+    { title: 'Region eu-west has no live probe', status: 'investigating', source: 'automatic', text: /5 monitors/ },
+  ])
+  t.same(await told(), [{ name: 'incident.created', channels: 1 }])
+})
+
+t.test('it is resolved once when a probe is back, and the next time is another incident', async t => {
+  await live('eu-west', 1)
+  await lookTogether()
+  t.match(await incidents(), [{ status: 'resolved', text: /eu-west has a live probe again/ }])
+  t.same(await told(), [
+    { name: 'incident.created', channels: 1 },
+    { name: 'incident.resolved', channels: 1 },
+  ])
+  await lookTogether()
+  await empty('eu-west', 90)
+  await lookTogether()
+  t.match(await incidents(), [{ status: 'resolved' }, { status: 'investigating' }])
+})
+
+t.test('a probe that was not heard for 60 s is not live, also while its live set names it', async t => {
+  await empty('us-west', 1)
+  await live('us-west', 61)
+  t.match((await look()).troubles, [{ subject: 'region:us-west' }, { subject: 'region:eu-west' }])
+})
+
+t.test('what a person resolved or deleted stays so', async t => {
+  await lookTogether()
+  const before = await told()
+  await execute(db, `UPDATE incidents SET status = 'resolved', resolved_at = now() WHERE title LIKE '%eu-west%'`)
+  await execute(db, `DELETE FROM incidents WHERE title LIKE '%us-west%'`)
+  await lookTogether()
+  await live('eu-west', 1)
+  await execute(db, `UPDATE probes SET last_seen_at = now()`)
+  await lookTogether()
+  t.same(await told(), before)
+})

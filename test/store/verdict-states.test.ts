@@ -1,0 +1,51 @@
+import t from 'tap'
+import { draftMonitor } from '../../control-plane/monitors/actions.ts'
+import { insertMonitors } from '../../control-plane/monitors/store.ts'
+import { createPostgres } from '../../control-plane/platform/postgres.ts'
+import { createSecrets } from '../../control-plane/platform/secrets.ts'
+import { policyOf } from '../../control-plane/results/policy.ts'
+import { watchesOf } from '../../control-plane/results/store.ts'
+import { decide } from '../../control-plane/verdict/decide.ts'
+import { newMonitorState } from '../../control-plane/verdict/state.ts'
+import { storeStates } from '../../control-plane/verdict/store.ts'
+import type { Counted } from '../../control-plane/verdict/types.ts'
+import { Outcome, Trigger } from '../../shared/result.ts'
+import { createDatabase } from '../support/database.ts'
+import { insertTenant } from '../support/tenant.ts'
+
+const { url } = await createDatabase(t)
+const db = createPostgres(url)
+t.teardown(() => db.destroy())
+const { projectId } = await insertTenant(db)
+
+const result: Counted = {
+  region: 'us-east',
+  probeId: 'p',
+  configVersion: 1,
+  epoch: 3,
+  scheduledAtMs: 30_000,
+  attempt: 2,
+  outcome: Outcome.DOWN,
+  trigger: Trigger.SLOT,
+  statusCode: 503,
+  responseTimeMs: 12,
+  error: null,
+}
+
+t.test('a half-grown streak reads back as it was, with the newest result once, and knows its duplicates', async t => {
+  const tools = { checkLiteral: () => null, secrets: createSecrets(Buffer.alloc(32, 1)) }
+  const monitor = draftMonitor(tools, projectId, { name: 'Shop', type: 'http', url: 'https://a.example' }, new Date())
+  await db.transaction(tx => insertMonitors(tx, [monitor]))
+  const [watched] = await watchesOf(db, monitor.partition, [monitor.id])
+  const policy = policyOf(watched!)
+  const { state } = decide(newMonitorState(monitor.id, 1), result, policy, 30_100)
+  await db.transaction(tx => storeStates(tx, [state], new Date()))
+
+  const [stored] = await watchesOf(db, monitor.partition, [monitor.id])
+  const fence = { configVersion: 1, epoch: 3, scheduledAtMs: 30_000, attempt: 2 }
+  t.same(stored!.state, { ...state, cells: [{ ...state.cells[0], fence }] })
+  t.same(stored!.state!.cells[0]!.last, result)
+  t.match(decide(stored!.state!, result, policy, 30_200), { kind: 'history', reason: 'not_newer' })
+  const next = { ...result, attempt: 3 }
+  t.equal(decide(stored!.state!, next, policy, 30_300).state.cells[0]!.failures, 2)
+})

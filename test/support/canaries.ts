@@ -1,0 +1,59 @@
+import { v7 as uuidv7 } from 'uuid'
+import { createOperatorProject } from '../../control-plane/accounts/operator/actions.ts'
+import { announce } from '../../control-plane/alerts/announce-actions.ts'
+import type { CanaryTools } from '../../control-plane/canaries/actions.ts'
+import { PURPOSE } from '../../control-plane/canaries/address.ts'
+import { allCanaries, findCanaryProject, insertAlert } from '../../control-plane/canaries/store.ts'
+import { createProbeToken } from '../../control-plane/fleet/enrolment-actions.ts'
+import { type Db, execute, query } from '../../control-plane/platform/postgres.ts'
+import { createSecrets } from '../../control-plane/platform/secrets.ts'
+import { createSigner } from '../../control-plane/platform/signer.ts'
+import { insertTransitions } from '../../control-plane/verdict/store.ts'
+import { changeEvent } from './telling.ts'
+
+const publicUrl = 'https://picket.test'
+
+/** What canaries are made with; `key` is the installation's. */
+export function canaryTools(db: Db, key: Buffer): CanaryTools {
+  const sealed = { secrets: createSecrets(key), sign: createSigner(key, PURPOSE) }
+  return { db, ...sealed, checkLiteral: () => null, publicUrl }
+}
+
+export const makeOperator = (db: Db) => createOperatorProject(db, { email: 'operator@example.com', publicUrl })
+
+/** A probe that was enrolled once. */
+export async function insertProbe(db: Db, region: string): Promise<void> {
+  await createProbeToken(db, region, { isReusable: true })
+  await execute(
+    db,
+    `INSERT INTO probes (id, token_id, region, name, instance_id, version, capabilities, last_seen_at, created_at)
+     SELECT :id, id, region, 'probe', 'instance', '0.1.0', '{http}', now(), now()
+     FROM probe_tokens WHERE region = :region LIMIT 1`,
+    { id: uuidv7(), region },
+  )
+}
+
+export async function canaryOf(db: Db, region: string) {
+  return (await allCanaries(db)).find(canary => canary.region === region)!
+}
+
+/** The change of a canary, decided, told and received at a moment; a null status is a pause, told to nobody. */
+export async function passTurn(db: Db, monitorId: string, status: 'down' | 'up' | null, at: Date): Promise<void> {
+  const { projectId, organizationId } = (await findCanaryProject(db))!
+  const explanation = { timings: { first_failure_at: status === 'down' ? new Date(at.getTime() - 4_000) : null } }
+  const ids = { id: uuidv7(), project_id: projectId, monitor_id: monitorId }
+  const row = { ...ids, from_status: null, to_status: status, at, quorum: 'full' as const, summary: '' }
+  await db.transaction(async tx => {
+    await insertTransitions(tx, [{ ...row, explanation: explanation as never }], at)
+    if (status === null) return
+    const tenant = { projectId, organizationId, userId: '' }
+    await announce(tx, [changeEvent(tenant, { monitorId, status }, at)], at)
+  })
+  if (status !== null) await insertAlert(db, { deliveryId: await lastDelivery(db, monitorId), monitorId, now: at })
+}
+
+async function lastDelivery(db: Db, monitorId: string): Promise<string> {
+  const sql = 'SELECT id FROM deliveries WHERE subject = ? ORDER BY seq DESC LIMIT 1'
+  const [row] = await query<{ id: string }>(db, sql, [`monitor:${monitorId}`])
+  return row!.id
+}

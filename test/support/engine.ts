@@ -1,0 +1,33 @@
+import type { Engine } from '../../deploy/local/engines/process.ts'
+
+/** An engine that is stopped, killed and started again while others go on using its address. */
+export type KeptEngine = {
+  url: string
+  readonly pid: number
+  stop(): Promise<void>
+  kill9(): Promise<void>
+  /** starts it again on the same port with the same files, after `stop` or `kill9` or while it runs */
+  restart(): Promise<void>
+}
+
+/** `start` is given the port to listen on, 0 the first time. */
+export async function keepEngine(start: (port: number) => Promise<Engine>): Promise<KeptEngine> {
+  let server = await start(0)
+  const { url } = server
+  const port = Number(new URL(url).port)
+  return {
+    url,
+    get pid() {
+      return server.pid
+    },
+    stop: () => server.stop(),
+    async kill9() {
+      process.kill(server.pid, 'SIGKILL')
+      await server.exited
+    },
+    async restart() {
+      await server.stop()
+      server = await start(port)
+    },
+  }
+}

@@ -1,0 +1,16 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** Processes whose command line or environment names the directory, beside this one. */
+export function processesOf(dataDir: string): number[] {
+  const names = (pid: string) => {
+    try {
+      const files = ['cmdline', 'environ'].map(file => readFileSync(`/proc/${pid}/${file}`, 'latin1'))
+      return files.some(text => text.includes(dataDir))
+    } catch {
+      return false
+    }
+  }
+  return readdirSync('/proc')
+    .filter(pid => /^\d+$/.test(pid) && Number(pid) !== process.pid && names(pid))
+    .map(Number)
+}

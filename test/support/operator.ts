@@ -1,0 +1,9 @@
+import { insertOperatorProject } from '../../control-plane/accounts/operator/store.ts'
+import type { Db } from '../../control-plane/platform/postgres.ts'
+import type { Tenant } from './tenant.ts'
+
+/** From now on the tenant's project is the operator's; its keys see the fleet. */
+export async function makeOperator<T extends Tenant>(db: Db, tenant: T): Promise<T> {
+  await db.transaction(tx => insertOperatorProject(tx, tenant.projectId, new Date()))
+  return tenant
+}

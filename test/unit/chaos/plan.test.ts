@@ -1,0 +1,52 @@
+import t from 'tap'
+import { alwaysWell, FAULT_KINDS, planOf } from '../../chaos/plan.ts'
+import { LONG, SHORT } from '../../chaos/scales.ts'
+
+const long = { ...LONG, hasDisks: true }
+const short = { ...SHORT, hasDisks: false }
+
+t.test('the same seed gives the same plan, another seed another', async t => {
+  t.same(planOf(7, long), planOf(7, long))
+  t.notSame(planOf(7, long), planOf(8, long))
+})
+
+t.test('a long run has as many faults as were asked for, of every kind', async t => {
+  for (const seed of [1, 2, 3]) {
+    const { faults } = planOf(seed, long)
+    t.equal(faults.length, long.faults)
+    t.same(new Set(faults.map(({ kind }) => kind)), new Set(FAULT_KINDS))
+  }
+})
+
+t.test('no part of it is broken twice at once', async t => {
+  const { faults } = planOf(4, long)
+  for (const [i, fault] of faults.entries()) {
+    const overlapping = faults
+      .slice(0, i)
+      .filter(({ what, atMs, lastsMs }) => what === fault.what && atMs + lastsMs > fault.atMs)
+    t.same(overlapping, [])
+  }
+})
+
+t.test('the faults of a short run take half a minute', async t => {
+  const { faults, outages, lastsMs } = planOf(5, short)
+  t.equal(lastsMs, 30_000)
+  t.notOk(
+    faults.some(({ kind }) => kind === 'full disk'),
+    'where nothing can be mounted no disk is full',
+  )
+  for (const { kind, atMs, lastsMs } of faults) {
+    t.ok(atMs + lastsMs < 35_000)
+    t.ok(lastsMs <= (kind === 'two owners' ? 9_000 : short.longestMs), `${kind} lasts ${lastsMs} ms`)
+  }
+  t.ok(
+    outages.every(({ toMs }) => toMs === null),
+    'what breaks stays so until it is told',
+  )
+})
+
+t.test('a third of the targets never breaks', async t => {
+  const broken = planOf(6, long).outages.map(({ monitor }) => monitor)
+  t.ok(broken.length > long.monitors / 2)
+  t.ok(Math.min(...broken) >= alwaysWell(long.monitors))
+})

@@ -1,0 +1,70 @@
+import t from 'tap'
+import { NO_DETAILS, Outcome, type Result, Trigger } from '../../../shared/result.ts'
+import { partitionOf } from '../../../shared/subjects.ts'
+import { type Reading, replay, type StoredMessage } from '../../chaos/replay.ts'
+
+const id = '01900000-0000-7000-8000-000000000001'
+const partition = partitionOf(id)
+const monitor = {
+  id,
+  configVersion: 1,
+  regions: ['us-east', 'eu-west'],
+  retryCount: 0,
+  intervalSeconds: 30,
+  timeoutMs: 5_000,
+  status: null,
+  isPaused: false,
+  isDeleted: false,
+}
+const BEGIN_MS = 1_800_000_000_000
+
+/** `at`: seconds; the place in the list is the place in the stream. */
+function messagesOf(...checks: [at: number, region: string, up: boolean][]): StoredMessage[] {
+  return checks.map(([at, region, up], i) => {
+    const ms = BEGIN_MS + at * 1_000
+    const result: Result = {
+      monitorId: id,
+      configVersion: 1,
+      epoch: 1,
+      scheduledAtMs: ms,
+      startedAtMs: ms,
+      attempt: 1,
+      outcome: up ? Outcome.UP : Outcome.DOWN,
+      trigger: Trigger.SLOT,
+      runId: '',
+      totalUs: 1,
+      timings: undefined,
+      statusCode: up ? 200 : 503,
+      error: undefined,
+      failedAssertions: [],
+      resolvedIp: '',
+      ...NO_DETAILS,
+    }
+    return { sequence: i + 1, takenAtMs: ms, partition, batch: { probeId: `of ${region}`, region, results: [result] } }
+  })
+}
+
+const statuses = (messages: StoredMessage[], ...positions: number[]) => {
+  const readings = positions.map(
+    (position, order): Reading => ({ process: 'a', order, partition, epoch: order, position }),
+  )
+  return replay(messages, [monitor], readings).map(({ transition }) => transition.to)
+}
+
+t.test('results in order give the transitions of the pure core', async t => {
+  const outage = messagesOf([0, 'us-east', true], [1, 'eu-west', true], [30, 'us-east', false], [31, 'eu-west', false])
+  t.same(statuses(outage), ['up', 'down'])
+  t.same(statuses([...outage, ...outage]), ['up', 'down'], 'what comes twice counts once')
+})
+
+t.test('where a process took a partition up, votes count as just seen', async t => {
+  // eu-west is silent for longer than a vote lives; then us-east alone is no majority, unless the vote was renewed
+  const silent = messagesOf([0, 'us-east', true], [1, 'eu-west', false], [30, 'us-east', true], [150, 'us-east', false])
+  t.same(statuses(silent), ['degraded'])
+  t.same(statuses(silent, 3), ['degraded', 'down'])
+})
+
+t.test('a process that took it up and counted nothing changes nothing', async t => {
+  const silent = messagesOf([0, 'us-east', true], [1, 'eu-west', false], [30, 'us-east', true], [150, 'us-east', false])
+  t.same(statuses(silent, 0, 0, 0), ['degraded'])
+})

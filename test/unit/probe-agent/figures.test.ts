@@ -1,0 +1,67 @@
+import t from 'tap'
+import { type Figures, registerFigures } from '../../../probe-agent/figures.ts'
+import { createTally } from '../../../probe-agent/tally.ts'
+import { createMetrics } from '../../../shared/metrics.ts'
+import { Outcome } from '../../../shared/result.ts'
+
+const FIGURES: Figures = {
+  running: 3,
+  waiting: 0,
+  loopLagMs: 12,
+  startDelayMs: 7,
+  spoolBytes: 2048,
+  spoolResults: 5,
+  droppedResults: 1,
+  runningLimit: 1000,
+  clockOffsetMs: -1500,
+  connectivityOk: true,
+  checks: [],
+  assignments: 40,
+  publishedResults: 90,
+  lateResults: 6,
+  isFleetLinked: true,
+  isNatsConnected: false,
+}
+
+async function ours(metrics: ReturnType<typeof createMetrics>): Promise<string[]> {
+  const { text } = await metrics.render()
+  const lines = text.split('\n').filter(line => line.startsWith('picket_'))
+  return lines.map(line => line.replace('picket_probe_agent_', '')).sort()
+}
+
+t.test('a scrape shows what the probe has counted, totals as they are however often it is scraped', async t => {
+  const metrics = createMetrics()
+  const set = registerFigures(metrics)
+  const tally = createTally()
+  for (const outcome of [Outcome.UP, Outcome.UP, Outcome.UNKNOWN]) tally.count('http', outcome)
+  tally.count('ping', Outcome.DOWN)
+  set({ ...FIGURES, checks: tally.rows() })
+  set({ ...FIGURES, checks: tally.rows() })
+  t.same(await ours(metrics), [
+    'assignments 40',
+    'checks_total{type="http",outcome="unknown"} 1',
+    'checks_total{type="http",outcome="up"} 2',
+    'checks_total{type="ping",outcome="down"} 1',
+    'clock_offset_seconds -1.5',
+    'fleet_connected 1',
+    'loop_lag_seconds 0.012',
+    'nats_connected 0',
+    'results_dropped_total 1',
+    'results_late_total 6',
+    'results_published_total 90',
+    'running_checks 3',
+    'spool_bytes 2048',
+    'spool_results 5',
+    'start_delay_seconds 0.007',
+  ])
+})
+
+t.test('a clock that is not known yet is not shown as right', async t => {
+  const metrics = createMetrics()
+  const set = registerFigures(metrics)
+  set({ ...FIGURES, clockOffsetMs: undefined })
+  const offsets = async () => (await ours(metrics)).filter(line => line.startsWith('clock'))
+  t.same(await offsets(), [])
+  set({ ...FIGURES, clockOffsetMs: 0 })
+  t.same(await offsets(), ['clock_offset_seconds 0'])
+})

@@ -1,0 +1,35 @@
+import t from 'tap'
+import { readinessOf, type Standing } from '../../../probe-agent/readiness.ts'
+
+const WELL: Standing = { fleet: 'ok', nats: 'ok', spool: 'ok', isDraining: false }
+const NO_LINK = 'there is no link to the control plane'
+const STOPPING = 'the probe is stopping and hands its work over'
+
+t.test(
+  'a probe is ready while it is linked, gets rid of its results and is to stay; else it says what is wrong',
+  async t => {
+    const rows: [Partial<Standing>, string[]][] = [
+      [{}, []],
+      [{ nats: 'away' }, []],
+      [{ nats: 'refusing' }, []],
+      [{ spool: 'refusing' }, []],
+      [{ fleet: 'away' }, [NO_LINK]],
+      [{ isDraining: true }, [STOPPING]],
+      [{ nats: 'away', spool: 'refusing' }, ['results can go nowhere: NATS is away, and the disk refuses the spool']],
+      [
+        { nats: 'refusing', spool: 'refusing' },
+        ['results can go nowhere: JetStream refuses them, and the disk refuses the spool'],
+      ],
+      [
+        { fleet: 'away', nats: 'away', spool: 'away' },
+        [NO_LINK, 'results can go nowhere: NATS is away, and the spool is not open yet'],
+      ],
+      [{ fleet: 'away', isDraining: true }, [STOPPING, NO_LINK]],
+    ]
+    for (const [change, problems] of rows) {
+      const { isDraining: _, ...dependencies } = { ...WELL, ...change }
+      const status = problems.length === 0 ? 'ready' : 'not ready'
+      t.same(readinessOf({ ...WELL, ...change }), { status, dependencies, problems }, JSON.stringify(change))
+    }
+  },
+)

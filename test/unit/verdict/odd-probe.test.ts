@@ -1,0 +1,42 @@
+import t from 'tap'
+import { oddProbe } from '../../../control-plane/verdict/odd-probe.ts'
+import { newMonitorState } from '../../../control-plane/verdict/state.ts'
+import { newCell } from '../../../control-plane/verdict/streaks.ts'
+import type { Cell, Counted, Policy, RegionState } from '../../../control-plane/verdict/types.ts'
+
+const NOW_MS = 1_000_000
+const policy: Policy = {
+  configVersion: 1,
+  regions: ['eu-west', 'us-east', 'us-west', 'ap-southeast'],
+  retryCount: 2,
+  intervalMs: 30_000,
+  timeoutMs: 10_000,
+  expires: true,
+}
+const disagreement = { region: 'eu-west', probeId: 'failing', otherProbeId: 'well' }
+
+const cell = (region: string, state: RegionState, change: Partial<Cell> = {}): Cell => ({
+  ...newCell({ region } as Counted),
+  state,
+  votedAtMs: NOW_MS - 1_000,
+  ...change,
+})
+
+const rows: [what: string, others: Cell[], odd: string | null][] = [
+  ['no other region', [], null],
+  ['another region is well', [cell('us-east', 'ok')], 'failing'],
+  ['another region fails', [cell('us-east', 'failing')], 'well'],
+  ['another region is in its re-checks', [cell('us-east', 'ok', { failures: 1 })], 'well'],
+  ['another region is slow', [cell('us-east', 'degraded')], 'failing'],
+  ['the others are divided', [cell('us-east', 'ok'), cell('us-west', 'failing')], null],
+  ['most are well', [cell('us-east', 'ok'), cell('us-west', 'failing'), cell('ap-southeast', 'ok')], 'failing'],
+  ['a vote grew old', [cell('us-east', 'ok', { votedAtMs: NOW_MS - 100_001 })], null],
+  ['a region has not decided yet', [cell('us-east', 'pending')], null],
+]
+
+t.test('of two probes that contradict each other the other regions name the odd one', async t => {
+  for (const [what, others, odd] of rows) {
+    const cells = [cell('eu-west', 'ok', { failures: 2 }), ...others]
+    t.equal(oddProbe({ ...newMonitorState('m', 1), cells }, disagreement, policy, NOW_MS), odd, what)
+  }
+})
