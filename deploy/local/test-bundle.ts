@@ -71,13 +71,14 @@ const bundleTogether = (root: string, folder: string, files: string[]) =>
 const ownPlace: Plugin = {
   name: 'own place',
   setup({ onLoad }) {
-    onLoad({ filter: /\.tsx?$/ }, ({ path }) => {
+    onLoad({ filter: /\.(tsx?|mjs)$/ }, ({ path }) => {
+      if (path.includes('/node_modules/')) return undefined
       const source = readFileSync(path, 'utf8')
       const place = { url: pathToFileURL(path).href, filename: path, dirname: dirname(path) }
       const contents = source.replace(/\bimport\.meta\.(url|filename|dirname)\b/g, (_, of: keyof typeof place) =>
         JSON.stringify(place[of]),
       )
-      return { contents, loader: path.endsWith('x') ? 'tsx' : 'ts' }
+      return { contents, loader: path.endsWith('.mjs') ? 'js' : path.endsWith('x') ? 'tsx' : 'ts' }
     })
   },
 }
