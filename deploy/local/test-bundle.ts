@@ -75,8 +75,9 @@ const ownPlace: Plugin = {
       if (path.includes('/node_modules/')) return undefined
       const source = readFileSync(path, 'utf8')
       const place = { url: pathToFileURL(path).href, filename: path, dirname: dirname(path) }
-      const contents = source.replace(/\bimport\.meta\.(url|filename|dirname)\b/g, (_, of: keyof typeof place) =>
-        JSON.stringify(place[of]),
+      const contents = source.replace(
+        /(?<!['"`])\bimport\.meta\.(url|filename|dirname)\b/g,
+        (_, of: keyof typeof place) => JSON.stringify(place[of]),
       )
       return { contents, loader: path.endsWith('.mjs') ? 'js' : path.endsWith('x') ? 'tsx' : 'ts' }
     })
