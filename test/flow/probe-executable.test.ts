@@ -36,7 +36,7 @@ t.test('npm run build:probe makes one executable, what installs it and the check
   t.match(said, /^picket-probe \d+\.\d+\.\d+ is installed below/)
 })
 
-t.test('the executable checks, judges large pages in its thread and takes screenshots', async t => {
+t.test('the executable checks, judges large pages in its thread, takes screenshots and is scraped', async t => {
   const nats = await startNats(t)
   const collector = await collectResults(t, nats.url)
   const shots = await keepScreenshots(nats.url)
@@ -44,7 +44,8 @@ t.test('the executable checks, judges large pages in its thread and takes screen
   large.behave({ kind: 'answer', status: 200, body: `${'<p>shop</p>'.repeat(40_000)}the end` })
   failing.behave({ kind: 'answer', status: 503, headers: { 'content-type': 'text/html' }, body: '<h1>Closed</h1>' })
   const fleet = await startFleetServer(t, { natsUrl: nats.url })
-  const probe = startProbe(t, fleet.url, { CHROMIUM_PATH: chromiumPath() }, executable)
+  const env = { CHROMIUM_PATH: chromiumPath(), METRICS_ADDRESS: '127.0.0.1:0' }
+  const probe = startProbe(t, fleet.url, env, executable)
   const { capabilities } = await fleet.hello(1)
   t.ok(capabilities.includes('screenshot'))
 
@@ -64,6 +65,10 @@ t.test('the executable checks, judges large pages in its thread and takes screen
   t.match(shot, { contentType: 'image/jpeg', order: { monitorId: 'm-failing' } })
   t.ok(shot.image.length > 2_000, 'a picture')
   await shots.close()
+  const { port } = (await probe.untilEvent('metrics')).address
+  t.equal((await fetch(`http://127.0.0.1:${port}/readyz`)).status, 200)
+  const scraped = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+  t.match(scraped, /^picket_probe_agent_checks_total\{type="http",outcome="down"\} [1-9]/m)
   t.equal(await probe.stop(), 0, 'it drains and ends')
 })
 
