@@ -7,6 +7,7 @@ import { LATE_STREAM } from '../../shared/subjects.ts'
 import { assignment, checkSpec, type FleetServer, startFleetServer } from '../support/fleet-server.ts'
 import { startNats } from '../support/nats.ts'
 import { startProbe } from '../support/probe.ts'
+import type { Program } from '../support/processes.ts'
 import { collectResults } from '../support/result-collector.ts'
 import { startTarget } from '../support/target.ts'
 import type { Teardown } from '../support/teardown.ts'
@@ -14,7 +15,6 @@ import { waitFor } from '../support/wait.ts'
 
 // they wait more than they work
 t.jobs = 4
-const besideOthers = { buffered: true }
 
 const EVERY_SECOND = { intervalS: 1 }
 
@@ -35,6 +35,30 @@ async function snapshot(fleet: FleetServer, url: string, monitorIds: string[], r
   }
 }
 
+/** The probe's own port, which it was given by `METRICS_ADDRESS`. */
+async function operationsOf(probe: Program) {
+  const origin = `http://127.0.0.1:${(await probe.untilEvent('metrics')).address.port}`
+  const ask = (path: string, method = 'GET') => fetch(origin + path, { method })
+  const readiness = async () => {
+    const answer = await ask('/readyz')
+    return JSON.stringify({ code: answer.status, ...((await answer.json()) as object) })
+  }
+  return {
+    ask,
+    /** waits for this answer of /readyz and its status */
+    becomes(wanted: object) {
+      const label = JSON.stringify(wanted)
+      return waitFor(async () => (await readiness()) === label, { timeoutMs: 20_000, label })
+    },
+    /** a metric's value, by its name after the common beginning and with its labels */
+    async figure(name: string) {
+      const lines = (await (await ask('/metrics')).text()).split('\n')
+      const start = `picket_probe_agent_${name} `
+      return Number(lines.find(line => line.startsWith(start))?.slice(start.length))
+    },
+  }
+}
+
 const slots = (results: Result[]) => results.map(result => result.scheduledAtMs).sort((a, b) => a - b)
 /** Every slot of a monitor checked every second, once, none left out. */
 const isUnbroken = (times: number[]) => times.every((time, i) => i === 0 || time - times[i - 1]! === 1000)
@@ -42,7 +66,7 @@ const unique = (times: number[]) => [...new Set(times)]
 
 t.test(
   'a silent control plane is noticed; the probe goes on checking and comes back with what it has',
-  besideOthers,
+  { buffered: true },
   async t => {
     const { fleet, target, collector, probe } = await startParts(t)
     t.equal((await fleet.hello(1)).lastRevision, 0)
@@ -68,7 +92,7 @@ t.test(
 
 t.test(
   'a control plane that was restarted gets its probes back; what they had is history until it says so',
-  besideOthers,
+  { buffered: true },
   async t => {
     const { fleet, target, nats, collector, probe } = await startParts(t)
     await snapshot(fleet, target.url, ['m1'], 3)
@@ -92,26 +116,13 @@ t.test(
 
 t.test(
   'a probe tells on a port of its own whether it is ready, what it lacks and what it did',
-  besideOthers,
+  { buffered: true },
   async t => {
     const dataDir = mkdtempSync(join(tmpdir(), 'picket-ready-'))
     t.teardown(() => rmSync(dataDir, { recursive: true, force: true }))
     const env = { METRICS_ADDRESS: '127.0.0.1:0', DATA_DIR: dataDir }
     const { nats, fleet, target, collector, probe } = await startParts(t, env)
-    const origin = `http://127.0.0.1:${(await probe.untilEvent('metrics')).address.port}`
-    const readiness = async () => {
-      const answer = await fetch(`${origin}/readyz`)
-      return { code: answer.status, ...((await answer.json()) as object) }
-    }
-    const becomes = (wanted: object) =>
-      waitFor(async () => JSON.stringify(await readiness()) === JSON.stringify(wanted), {
-        timeoutMs: 20_000,
-        label: JSON.stringify(wanted),
-      })
-    const figure = async (name: string) => {
-      const text = await (await fetch(`${origin}/metrics`)).text()
-      return Number(new RegExp(`^picket_probe_agent_${name} (\\S+)$`, 'm').exec(text)?.[1])
-    }
+    const { ask, becomes, figure } = await operationsOf(probe)
     const well = { fleet: 'ok', nats: 'ok', spool: 'ok' }
     const ready = { code: 200, status: 'ready', dependencies: well, problems: [] }
     const notReady = (dependencies: object, ...problems: string[]) => ({
@@ -129,9 +140,9 @@ t.test(
     await waitFor(async () => (await figure('results_published_total')) >= 2)
     t.same([await figure('fleet_connected'), await figure('nats_connected')], [1, 1])
 
-    t.equal((await fetch(`${origin}/healthz`)).status, 200)
-    t.equal((await fetch(`${origin}/metrics`, { method: 'POST' })).status, 405)
-    t.equal((await fetch(`${origin}/`)).status, 404)
+    t.equal((await ask('/healthz')).status, 200)
+    t.equal((await ask('/metrics', 'POST')).status, 405)
+    t.equal((await ask('/')).status, 404)
 
     const spoolDir = join(dataDir, 'spool/eu-west')
     rmSync(spoolDir, { recursive: true })
@@ -157,15 +168,12 @@ t.test(
     const seen = target.requests.length
     await waitFor(() => target.requests.length > seen)
     const stopped = probe.stop()
-    await waitFor(async () => {
-      const { problems } = (await readiness()) as unknown as { problems: string[] }
-      return problems[0] === 'the probe is stopping and hands its work over'
-    })
+    await becomes(notReady({}, 'the probe is stopping and hands its work over'))
     t.equal(await stopped, 0)
   },
 )
 
-t.test('a probe with a wrong token says so, and asks again rarely', besideOthers, async t => {
+t.test('a probe with a wrong token says so, and asks again rarely', { buffered: true }, async t => {
   const fleet = await startFleetServer(t, { token: 'prb_another' })
   const probe = startProbe(t, fleet.url)
   const line = await probe.untilEvent('disconnected')
@@ -175,7 +183,7 @@ t.test('a probe with a wrong token says so, and asks again rarely', besideOthers
 
 t.test(
   'NATS is away for some seconds: no result is lost, old ones go to history, young ones count',
-  besideOthers,
+  { buffered: true },
   async t => {
     const { nats, fleet, target, collector, probe } = await startParts(t, { LATE_AFTER_MS: '3000' })
     await fleet.assign({ upserts: [assignment('m1', checkSpec(target.url), EVERY_SECOND)] })
@@ -201,7 +209,7 @@ t.test(
   },
 )
 
-t.test('a probe killed while NATS is away loses nothing that it had spooled', besideOthers, async t => {
+t.test('a probe killed while NATS is away loses nothing that it had spooled', { buffered: true }, async t => {
   const { nats, fleet, target, collector, probe } = await startParts(t)
   await fleet.assign({ upserts: [assignment('m1', checkSpec(target.url), EVERY_SECOND)] })
   await collector.atLeast(1, 'm1')
@@ -231,26 +239,30 @@ t.test('a probe killed while NATS is away loses nothing that it had spooled', be
   t.ok(all.length >= checked - 1, `${all.length} of ${checked} checks`)
 })
 
-t.test('a probe that is asked to stop lets its running checks end and sends what they saw', besideOthers, async t => {
-  const { fleet, target, collector, probe } = await startParts(t)
-  target.behave({ kind: 'answer', delayMs: 1500, status: 500 })
-  await fleet.assign({
-    upserts: [assignment('m1', checkSpec(target.url), { intervalS: 3600, checkAtOnce: true, retryCount: 5 })],
-  })
-  await waitFor(() => target.requests.length === 1)
-  t.equal(await probe.stop(), 0)
-  t.ok(fleet.drained(), 'the control plane was told')
-  const results = await collector.atLeast(1, 'm1')
-  t.same(
-    results.map(result => [result.attempt, result.outcome]),
-    [[1, Outcome.DOWN]],
-  )
-  t.equal(target.requests.length, 1, 'no re-check was started')
-})
+t.test(
+  'a probe that is asked to stop lets its running checks end and sends what they saw',
+  { buffered: true },
+  async t => {
+    const { fleet, target, collector, probe } = await startParts(t)
+    target.behave({ kind: 'answer', delayMs: 1500, status: 500 })
+    await fleet.assign({
+      upserts: [assignment('m1', checkSpec(target.url), { intervalS: 3600, checkAtOnce: true, retryCount: 5 })],
+    })
+    await waitFor(() => target.requests.length === 1)
+    t.equal(await probe.stop(), 0)
+    t.ok(fleet.drained(), 'the control plane was told')
+    const results = await collector.atLeast(1, 'm1')
+    t.same(
+      results.map(result => [result.attempt, result.outcome]),
+      [[1, Outcome.DOWN]],
+    )
+    t.equal(target.requests.length, 1, 'no re-check was started')
+  },
+)
 
 t.test(
   'a probe that is asked to stop while NATS is away keeps its results for the next start',
-  besideOthers,
+  { buffered: true },
   async t => {
     const { nats, fleet, target, collector, probe } = await startParts(t)
     await collector.results()
