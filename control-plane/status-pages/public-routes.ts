@@ -1,3 +1,4 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Metrics } from '../../shared/metrics.ts'
 import type { Clickhouse } from '../platform/clickhouse.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -6,10 +7,11 @@ import { notFound } from '../web/errors.ts'
 import { defaultFavicon } from './default-favicon.ts'
 import type { PageDocument } from './document.ts'
 import { machineRoutes } from './machine-routes.ts'
+import { missingPage } from './missing-page.tsx'
 import { createPageReader } from './page-reader.ts'
 import { renderPage } from './render.ts'
 import { createCustomHostOf, isSlug } from './site.ts'
-import { addCustomHosts, documentRoute, type PublicPages, pageRoute, sendDocument } from './site-routes.ts'
+import { type Answer, addCustomHosts, type PublicPages, pageRoute, sendDocument } from './site-routes.ts'
 import { type SubscriptionContext, subscriptionRoutes } from './subscribers/public-routes.ts'
 import type { ImageKind, LoadedPage, PageView } from './types.ts'
 import { createViewReader } from './view-reader.ts'
@@ -36,7 +38,7 @@ export function publicPageRoutes(app: App, context: PublicContext): void {
   const find = createPageReader({ read: createViewReader(context), count: from => answers.inc({ from }) })
   const pages: PublicPages = { find, customHostOf: createCustomHostOf(context.ownHosts) }
   addCustomHosts(app, pages)
-  documentRoute(app, pages, '', pageDocument)
+  pageRoute(app, pages, 'GET', '', sendPage, sendMissing)
   slashRoute(app)
   imageRoute(app, pages, 'logo')
   imageRoute(app, pages, 'favicon')
@@ -50,6 +52,22 @@ function slashRoute(app: App): void {
     if (!isSlug(slug)) throw notFound('status page')
     return reply.redirect(`/status/${slug}`, 308)
   })
+}
+
+const sendPage: Answer = (shown, request, reply) => sendDocument(shown.document('', pageDocument)!, request, reply)
+
+/** People get a page that says so, programs the error that they get everywhere. */
+function sendMissing(request: FastifyRequest, reply: FastifyReply) {
+  if (!request.headers.accept?.includes('text/html')) throw notFound('status page')
+  const { html, csp } = missingPage()
+  return reply
+    .code(404)
+    .headers({
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': csp,
+      'cache-control': 'no-store',
+    })
+    .send(html)
 }
 
 function pageDocument(view: PageView): PageDocument {

@@ -10,7 +10,7 @@ import type { PageView } from './types.ts'
 export type PublicPages = { find: FindPage; customHostOf: CustomHostOf }
 
 export type Query = Record<string, unknown>
-type Answer = (shown: ShownPage, request: FastifyRequest, reply: FastifyReply) => unknown
+export type Answer = (shown: ShownPage, request: FastifyRequest, reply: FastifyReply) => unknown
 
 /** Has to be called once, before the first route of pages: lets the root of a custom domain be another page than ours. */
 export function addCustomHosts(app: App, { customHostOf }: PublicPages): void {
