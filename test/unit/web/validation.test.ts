@@ -41,7 +41,12 @@ t.test('each fault becomes a place and a sentence', async t => {
     [fault('minItems', '/regions', { limit: 1 }), 'regions', 'regions must not be empty'],
     [fault('maxItems', '/monitors', { limit: 50 }), 'monitors', 'monitors must have at most 50 items'],
     [fault('uniqueItems', '/regions'), 'regions', 'regions must not have the same item twice'],
-    [fault('pattern', '/slug', { pattern: '^[a-z0-9-]+$' }), 'slug', 'slug must match ^[a-z0-9-]+$'],
+    [fault('pattern', '/code', { pattern: '^x+$' }), 'code', 'code must match ^x+$'],
+    [
+      fault('pattern', '/slug', { pattern: '^[a-z0-9-]+$' }),
+      'slug',
+      'slug must be made of lower-case letters, digits and hyphens',
+    ],
     [fault('format', '/email', { format: 'email' }), 'email', 'email must be an e-mail address'],
     [fault('format', '/name', { format: 'line' }), 'name', 'name must not contain line breaks or NUL'],
   ]
