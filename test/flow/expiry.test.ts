@@ -14,7 +14,6 @@ import { waitFor } from '../support/wait.ts'
 t.setTimeout(120_000)
 // they wait more than they work
 t.jobs = 5
-const besideOthers = { buffered: true }
 
 const authority = createAuthority(t)
 const folder = mkdtempSync(join(tmpdir(), 'authority-'))
@@ -61,7 +60,7 @@ const isAbout = (id: string) => (hook: { json: { data: { monitor: { id: string }
 
 t.test(
   'A certificate that ends soon is told once, by the probe’s own checks, while the monitor stays up',
-  besideOthers,
+  { buffered: true },
   async t => {
     const server = await startTlsServer(10)
     const id = await createMonitor({ url: server.url, ssl_check: true })
@@ -96,14 +95,14 @@ t.test(
   },
 )
 
-t.test('A certificate that has ended takes the monitor down and is told too', besideOthers, async t => {
+t.test('A certificate that has ended takes the monitor down and is told too', { buffered: true }, async t => {
   const id = await createMonitor({ url: (await startTlsServer(-3)).url, ssl_check: true })
   const [hook] = await receiver.waitFor(1, { match: isAbout(id) })
   t.match(hook?.json, { event: 'monitor.ssl_expiry', data: { ssl_expiry_days: -3 } })
   await waitFor(async () => (await monitor(id)).status === 'down', { label: 'down' })
 })
 
-t.test('Without ssl_check, and far from the end, nobody is told', besideOthers, async t => {
+t.test('Without ssl_check, and far from the end, nobody is told', { buffered: true }, async t => {
   const off = await createMonitor({ url: (await startTlsServer(5)).url })
   const far = await createMonitor({ url: (await startTlsServer(60)).url, ssl_check: true })
   await waitFor(async () => (await monitor(far)).ssl_expires_at, { label: 'the far certificate' })
@@ -115,7 +114,7 @@ t.test('Without ssl_check, and far from the end, nobody is told', besideOthers, 
   )
 })
 
-t.test('A domain that ends soon is told once a monitor, from one look-up', besideOthers, async t => {
+t.test('A domain that ends soon is told once a monitor, from one look-up', { buffered: true }, async t => {
   const ids = await Promise.all(
     ['a', 'b'].map(name => createMonitor({ url: `https://${name}.example.com/`, domain_check: true })),
   )
@@ -128,7 +127,7 @@ t.test('A domain that ends soon is told once a monitor, from one look-up', besid
   t.equal(receiver.received.filter(hook => ids.some(id => isAbout(id)(hook))).length, 2)
 })
 
-t.test('npm run admin -- rdap refresh fetches the list of registries', besideOthers, async t => {
+t.test('npm run admin -- rdap refresh fetches the list of registries', { buffered: true }, async t => {
   const services = [[['test', 'example'], ['https://rdap.test/']]]
   rdap.behaveAt('/dns.json', { kind: 'answer', body: JSON.stringify({ services }) })
   t.equal(await picket.admin('rdap', 'refresh'), 'RDAP services of 2 top-level domains are known now')

@@ -12,7 +12,6 @@ import { waitFor } from '../support/wait.ts'
 
 // they wait more than they work; what is about milliseconds runs alone
 t.jobs = 4
-const besideOthers = { buffered: true }
 
 async function startParts(t: Teardown, options: { clockAheadMs?: number } = {}, env: Record<string, string> = {}) {
   const nats = await startNats(t)
@@ -70,7 +69,7 @@ t.test('a monitor keeps its slots, and stops when it is removed', async t => {
 
 t.test(
   'a failing monitor is re-checked 1, 3 and 5 s after the attempt before, at most retry_count times',
-  besideOthers,
+  { buffered: true },
   async t => {
     const { fleet, target, atLeast } = await startParts(t)
     target.behave({ kind: 'answer', status: 503 })
@@ -94,7 +93,7 @@ t.test(
   },
 )
 
-t.test('while its region is failing a monitor gets one attempt a slot', besideOthers, async t => {
+t.test('while its region is failing a monitor gets one attempt a slot', { buffered: true }, async t => {
   const { fleet, target, atLeast } = await startParts(t)
   target.behave({ kind: 'reset', after: 'connect' })
   const failing = { retryCount: 2, intervalS: 1, regionState: RegionState.FAILING }
@@ -103,7 +102,7 @@ t.test('while its region is failing a monitor gets one attempt a slot', besideOt
   t.ok(results.every(result => result.attempt === 1 && result.error?.source === FailureSource.TARGET))
 })
 
-t.test('somebody asks for a check now', besideOthers, async t => {
+t.test('somebody asks for a check now', { buffered: true }, async t => {
   const { fleet, target, atLeast } = await startParts(t)
   const spec = checkSpec(target.url)
   const done = (runId: string) =>
@@ -153,7 +152,7 @@ t.test('somebody asks for a check now', besideOthers, async t => {
 
 t.test(
   'a page of a MiB is searched by an expression, and a page without it is sent as evidence',
-  besideOthers,
+  { buffered: true },
   async t => {
     const { fleet, target, atLeast } = await startParts(t)
     const spec = checkSpec(target.url, { type: 'keyword', keyword: '^(a+)+$', keywordType: 'regex' })
@@ -172,7 +171,7 @@ t.test(
 
 t.test(
   'a check that finds no place within its interval is reported as missed, not skipped in silence',
-  besideOthers,
+  { buffered: true },
   async t => {
     const { fleet, target, atLeast } = await startParts(t, {}, { MAX_CONCURRENT_CHECKS: '1' })
     target.behaveAt('/hang', { kind: 'hang', after: 'connect' })

@@ -31,11 +31,9 @@ const page = (colour: string, status = 200) =>
 const isBrowser = ({ requests }: Target) =>
   requests.filter(({ headers }) => /Chrome/.test(headers['user-agent'] ?? '')).length
 
-const besideTheOther = { buffered: true }
-
 t.test(
   'a failed check has a screenshot behind a signed link, also where the probe has no browser',
-  besideTheOther,
+  { buffered: true },
   async t => {
     const target = await startTarget(t)
     const shop = { type: 'http', url: target.url, retry_count: 0, regions: ['us-east', 'eu-west'] }
@@ -111,7 +109,7 @@ t.test(
 
 t.test(
   'a page that looks different is degraded until it looks as before, or its look is accepted',
-  besideTheOther,
+  { buffered: true },
   async t => {
     const target = await startTarget(t)
     target.behave(page('#ffffff'))
