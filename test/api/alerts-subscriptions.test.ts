@@ -4,6 +4,7 @@ import { subscriptionRoutes } from '../../control-plane/alerts/subscription-rout
 import type { EventName, EventRow } from '../../control-plane/events/catalog.ts'
 import { newId } from '../../control-plane/platform/ids.ts'
 import { query } from '../../control-plane/platform/postgres.ts'
+import { SAMPLES } from '../support/channel-events.ts'
 import { type Account, createResourceApi } from '../support/resource-api.ts'
 import { insertChannel } from '../support/verdict.ts'
 
@@ -126,7 +127,7 @@ t.test('An event goes to the subscriptions of its own project and kind', async t
   const [incident, vendor] = [newId(), newId()]
   const event = (name: EventName, subject: string) => {
     const { projectId } = account
-    return { id: newId(), projectId, name, subject, data: {}, occurredAt: new Date() } as unknown as EventRow
+    return { id: newId(), projectId, name, subject, data: SAMPLES[name], occurredAt: new Date() } as EventRow
   }
   await api.db.transaction(tx =>
     announce(
