@@ -20,8 +20,12 @@ export type OrderedReader = {
   close(): Promise<void>
 }
 
-const FETCH_AHEAD = 500
-const QUEUE_LIMIT = 1_000
+/**
+ * Messages on their way, of 16 partitions at once. Answers of NATS to other questions wait behind them on the same
+ * connection: with ten times as many a process with a large backlog took its own questions for unanswered, and began anew.
+ */
+const FETCH_AHEAD = 64
+const QUEUE_LIMIT = 128
 
 /**
  * Reads a subject of a stream in order and without acks, from a sequence or from a time on. The client library mends

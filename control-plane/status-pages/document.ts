@@ -14,7 +14,8 @@ export type PageDocument = {
 }
 
 export type Encoding = 'identity' | 'gzip' | 'br'
-export type Encoded = { encoding: Encoding; bytes: Buffer }
+/** `head`: names and values of all headers in turn. */
+export type Encoded = { encoding: Encoding; bytes: Buffer; head: string[] }
 
 /** A document that is ready to be sent any number of times. */
 export type MadeDocument = {
@@ -24,6 +25,8 @@ export type MadeDocument = {
   etag: string
   /** In the encoding that was asked for, if that is of use; made once, when it is first asked for. */
   encoded(wanted: Encoding): Promise<Encoded>
+  /** The same where it has been made already; undefined where not. */
+  ready(wanted: Encoding): Encoded | undefined
   /** of all encodings that are made by now */
   sizeBytes(): number
 }
@@ -45,33 +48,44 @@ export function makeDocument({ contentType, body, headers = {}, maxAgeSeconds = 
   const plain = Buffer.from(body)
   const hash = createHash('sha256').update(contentType).update(plain).digest('base64url').slice(0, 22)
   const isWorthIt = plain.length >= SMALL_BYTES && isCompressible(contentType)
-  const made = new Map<Encoding, Promise<Encoded>>()
+  const making = new Map<Encoding, Promise<Encoded>>()
+  const made = new Map<Encoding, Encoded>()
+  const useful = (wanted: Encoding) => (isWorthIt ? wanted : 'identity')
   let sizeBytes = plain.length
 
-  async function encode(encoding: Encoding): Promise<Encoded> {
-    if (encoding === 'identity') return { encoding, bytes: plain }
-    const bytes = await COMPRESS[encoding](plain)
-    sizeBytes += bytes.length
-    return { encoding, bytes }
+  const etag = `W/"${hash}"`
+  const all: Record<string, string> = {
+    ...headers,
+    'content-type': contentType,
+    etag,
+    vary: 'accept-encoding',
+    'cache-control': `public, max-age=${maxAgeSeconds}, stale-if-error=${DAY_SECONDS}`,
   }
 
-  const etag = `W/"${hash}"`
+  async function encode(encoding: Encoding): Promise<Encoded> {
+    const bytes = encoding === 'identity' ? plain : await COMPRESS[encoding](plain)
+    if (encoding !== 'identity') sizeBytes += bytes.length
+    const head = Object.entries({
+      ...all,
+      ...(encoding !== 'identity' && { 'content-encoding': encoding }),
+      'content-length': String(bytes.length),
+    }).flat()
+    const encoded = { encoding, bytes, head }
+    made.set(encoding, encoded)
+    return encoded
+  }
+
   return {
     etag,
-    headers: {
-      ...headers,
-      'content-type': contentType,
-      etag,
-      vary: 'accept-encoding',
-      'cache-control': `public, max-age=${maxAgeSeconds}, stale-if-error=${DAY_SECONDS}`,
-    },
+    headers: all,
     sizeBytes: () => sizeBytes,
     encoded(wanted) {
-      const encoding = isWorthIt ? wanted : 'identity'
-      const encoded = made.get(encoding) ?? encode(encoding)
-      made.set(encoding, encoded)
+      const encoding = useful(wanted)
+      const encoded = making.get(encoding) ?? encode(encoding)
+      making.set(encoding, encoded)
       return encoded
     },
+    ready: wanted => made.get(useful(wanted)),
   }
 }
 

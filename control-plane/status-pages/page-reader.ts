@@ -13,7 +13,10 @@ export type ShownPage = {
   sizeBytes(): number
 }
 
-export type FindPage = (site: Site) => Promise<ShownPage | null>
+export type FindPage = ((site: Site) => Promise<ShownPage | null>) & {
+  /** The page where nobody has to look again; null does not say that there is none. */
+  fresh(site: Site): ShownPage | null
+}
 
 export type PageTools = {
   /** Answers `known` itself when it is still so, null when there is no such public page. */
@@ -89,8 +92,15 @@ export function createPageReader({ read, count, maxBytes = MAX_BYTES }: PageTool
     return entry.stale
   }
 
-  return async function find(site) {
-    const key = 'slug' in site ? `/${site.slug}` : site.domain
+  function fresh(site: Site): ShownPage | null {
+    const entry = entries.get(keyOf(site))
+    if (entry === undefined || nowMs() - entry.checkedMs >= FRESH_MS) return null
+    count('fresh')
+    return entry.shown
+  }
+
+  async function find(site: Site): Promise<ShownPage | null> {
+    const key = keyOf(site)
     const entry = entries.get(key)
     const ageMs = entry ? nowMs() - entry.checkedMs : Number.POSITIVE_INFINITY
     if (entry && ageMs >= FRESH_MS && nowMs() - entry.failedMs < USABLE_MS) return staleOf(entry)
@@ -104,7 +114,11 @@ export function createPageReader({ read, count, maxBytes = MAX_BYTES }: PageTool
     else if (!(await succeeds(done, startedMs + PATIENCE_MS - nowMs()))) return staleOf(entry)
     return entries.get(key)?.shown ?? null
   }
+
+  return Object.assign(find, { fresh })
 }
+
+const keyOf = (site: Site) => ('slug' in site ? `/${site.slug}` : site.domain)
 
 function showing(page: LoadedPage, view: PageView): ShownPage {
   const documents = new Map<string, MadeDocument | null>()

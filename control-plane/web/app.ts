@@ -136,6 +136,7 @@ function addStrictness(app: App): void {
   app.addHook('preValidation', (request, _reply, done) => {
     const schema = request.routeOptions.schema
     const query = request.query as Record<string, unknown>
+    if (schema === undefined && !isApi(request) && isEmpty(query)) return done()
     if (schema?.querystring) request.query = typedQuery(query, schema.querystring)
     const unknown = [
       ...(schema?.querystring || !isApi(request) ? [] : Object.keys(query)),
@@ -152,6 +153,11 @@ function addStrictness(app: App): void {
     ]
     done(validationError(details))
   })
+}
+
+function isEmpty(record: Record<string, unknown>): boolean {
+  for (const _ in record) return false
+  return true
 }
 
 function unknownInBody(body: unknown): string[] {
