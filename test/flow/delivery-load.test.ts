@@ -96,10 +96,16 @@ t.test('a queue with nothing to do asks PostgreSQL one thing in ten seconds', as
   worker.wake()
   await waitFor(async () => (await rounds('deliver')) >= 2, { label: 'the first rounds' })
   queue.db.on('query', ({ sql }) => statements.push(sql))
-  const before = await rounds('deliver')
-  await waitFor(async () => (await rounds('deliver')) > before, {
-    timeoutMs: 15_000,
-    label: 'a round without a reason',
-  })
+  // whoever listens is woken once more when that connection stands: what counts is the first round that nobody asked for
+  let waitedMs = 0
+  while (waitedMs < 5_000) {
+    statements.length = 0
+    const [before, sinceMs] = [await rounds('deliver'), performance.now()]
+    await waitFor(async () => (await rounds('deliver')) > before, {
+      timeoutMs: 15_000,
+      label: 'a round without a reason',
+    })
+    waitedMs = performance.now() - sinceMs
+  }
   t.equal(statements.length, 1, statements.join('\n'))
 })
