@@ -104,7 +104,8 @@ export function apiRoutes(app: App, handles: Handles): void {
 export function publicRoutes(app: App, handles: Handles): void {
   const { db, config, secrets, objects, sign } = handles
   const { publicUrl, pingsPerMinute, secretKey } = config
-  pingRoutes(app, { db, publicUrl, pingsPerMinute })
+  // ping URLs answer in plain text, errors too, and nothing else does
+  app.register(async scope => pingRoutes(scope as App, { db, publicUrl, pingsPerMinute }))
   imageRoutes(app, { db, objects, sign })
   tlsCheckRoutes(app, { db, ownHosts: ownHosts(config) })
   const canaries = { db, secrets, sign: createSigner(secretKey, CANARIES) }

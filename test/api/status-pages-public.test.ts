@@ -37,6 +37,7 @@ t.test('a page is public once it is published, without a key; unpublished it is 
   const { path, change } = await addPage({})
   const before = await get(path)
   t.equal(before.status, 404)
+  t.equal(JSON.parse(before.body.toString()).error.code, 'not_found', 'programs get the error that they get everywhere')
   const forPeople = await get(path, { accept: 'text/html,*/*' })
   t.equal(forPeople.status, 404)
   t.match(forPeople.headers, { 'content-type': /^text\/html/, 'cache-control': 'no-store' })

@@ -67,17 +67,12 @@ t.test('a channel sends at most 8 at once, and a receiver that hangs delays no o
   queue.startWorker(t)
   const slow = await queue.channel(hanging.url)
   const quick = await queue.channel(healthy.url)
-  const servedAfterMs = async (count: number) => {
-    const startedMs = Date.now()
-    await queue.send(quick, `monitor:${count}`)
-    await healthy.waitFor(count)
-    return Date.now() - startedMs
-  }
-  const aloneMs = await servedAfterMs(1)
   for (let i = 0; i < 20; i++) await queue.send(slow, `monitor:${i}`)
   await hanging.waitFor(8)
-  const besideMs = await servedAfterMs(2)
-  t.ok(besideMs < aloneMs + 1_000, `the healthy channel was served after ${besideMs} ms, alone after ${aloneMs} ms`)
+  const startedMs = Date.now()
+  await queue.send(quick, 'monitor:a')
+  await healthy.waitFor(1)
+  t.ok(Date.now() - startedMs < 1_000, 'the healthy channel was served at once')
   t.equal(hanging.received.length, 8)
   await hanging.close()
   await execute(db, 'DELETE FROM alert_channels WHERE id = ?', [slow])
@@ -117,15 +112,10 @@ t.test('50 failed deliveries in a row pause a channel; the rest is skipped and c
 t.test('what is queued by a machine whose clock is three seconds ahead is sent at once', async t => {
   const receiver = await startReceiver(t)
   queue.startWorker(t)
-  const channelId = await queue.channel(receiver.url)
-  const sentAfterMs = async (aheadMs: number, count: number) => {
-    const startedMs = Date.now()
-    await queue.sendAt(new Date(startedMs + aheadMs), channelId, 'monitor:a')
-    return (await receiver.waitFor(count))[count - 1]!.atMs - startedMs
-  }
-  const ownMs = await sentAfterMs(0, 1)
-  const aheadMs = await sentAfterMs(3_000, 2)
-  t.ok(aheadMs < ownMs + 2_000, `after ${aheadMs} ms, by its own clock after ${ownMs} ms`)
+  const startedMs = Date.now()
+  await queue.sendAt(new Date(startedMs + 3_000), await queue.channel(receiver.url), 'monitor:a')
+  const [got] = await receiver.waitFor(1)
+  t.ok(got!.atMs - startedMs < 2_000, `after ${got!.atMs - startedMs} ms`)
 })
 
 t.test('a replay sends the stored bytes again and says so', async t => {

@@ -41,9 +41,9 @@ t.test('words in a notice are no date', async t => {
     `${'expires '.repeat(30)}\n`.repeat(4_000),
     '\0\u0001\u0002',
   ]) {
-    const before = process.cpuUsage()
+    const startedMs = performance.now()
     t.equal(expiryOfWhois(text), null, text.slice(0, 40))
-    t.ok(process.cpuUsage(before).user < 200_000, 'in no time')
+    t.ok(performance.now() - startedMs < 200, 'in no time')
   }
 })
 
