@@ -12,6 +12,7 @@ import { newId } from '../platform/ids.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
 import type { Sign } from '../platform/signer.ts'
 import { deleteMonitor, leaveUnchecked } from '../verdict/actions.ts'
+import { OPERATOR } from '../web/acting.ts'
 import type { Caller } from '../web/auth.ts'
 import { receiverUrl, targetUrl } from './address.ts'
 import { INTERVAL_SECONDS, type Schedule } from './schedule.ts'
@@ -102,7 +103,7 @@ async function regionsWithProbes(db: Db): Promise<Region[]> {
 /** The canaries' project, made beside the operator project when it is not there, and the operator as its caller. */
 async function openProject(tx: Tx, now: Date): Promise<Caller & { channelId: string | null }> {
   const found = (await findCanaryProject(tx)) ?? (await makeProject(tx, now))
-  return { ...found, keyId: '', userId: null, scope: 'admin', isOperator: true }
+  return { ...found, keyId: '', userId: null, scope: 'admin', isOperator: true, actor: OPERATOR }
 }
 
 async function makeProject(tx: Tx, now: Date) {

@@ -40,6 +40,21 @@ export async function withPostgres<T>(url: string, work: (db: Db) => Promise<T>)
   }
 }
 
+/**
+ * The same pool, for work of which the database has to know something: every transaction on it first sets `name` (with a
+ * dot in it) until it ends, and a single statement that may write becomes a transaction. It is no query builder.
+ */
+export function withSetting(db: Db, name: string, value: string): Db {
+  const begin = <T>(work: (tx: Tx) => Promise<T>, config?: Knex.TransactionConfig) =>
+    db.transaction(async tx => {
+      await tx.raw('SELECT set_config(?, ?, true)', [name, value])
+      return work(tx)
+    }, config)
+  const raw = (sql: string, bindings: Knex.RawBinding[] = []) =>
+    /^\s*SELECT\b/i.test(sql) ? db.raw(sql, bindings) : begin(async tx => tx.raw(sql, bindings))
+  return Object.create(db, { transaction: { value: begin }, raw: { value: raw } })
+}
+
 /** Rows of a statement written as SQL. `bindings`: positional `?`, or named `:name`. */
 export async function query<Row>(
   db: Db,

@@ -4,6 +4,14 @@ import { insufficientScope, unauthorized } from './errors.ts'
 export const SCOPES = ['read', 'write', 'admin'] as const
 export type Scope = (typeof SCOPES)[number]
 
+/** Who does something, named as they are called now: what they did is still told of them when they are gone. */
+export type Actor = {
+  kind: 'api_key' | 'user' | 'operator'
+  /** of the key or the user; null: the operator's command line */
+  id: string | null
+  name: string
+}
+
 /** Who asks: the project of the API key, and everything that tenancy and permissions need. */
 export type Caller = {
   projectId: string
@@ -14,6 +22,8 @@ export type Caller = {
   scope: Scope
   /** the key is one of the operator project */
   isOperator: boolean
+  /** whom the audit log names: the key, or the person who is signed in */
+  actor: Actor
 }
 
 /** Finds the caller of a key; null for a key that does not exist. */

@@ -69,7 +69,8 @@ export async function findCaller(db: Db, keyHash: Buffer): Promise<(Caller & { l
     db,
     `SELECT api_keys.project_id AS "projectId", projects.organization_id AS "organizationId", api_keys.id AS "keyId",
             api_keys.created_by AS "userId", api_keys.scope, api_keys.last_used_at AS "lastUsedAt",
-            EXISTS (SELECT FROM operator_project o WHERE o.project_id = api_keys.project_id) AS "isOperator"
+            EXISTS (SELECT FROM operator_project o WHERE o.project_id = api_keys.project_id) AS "isOperator",
+            json_build_object('kind', 'api_key', 'id', api_keys.id, 'name', api_keys.name || ' (' || api_keys.hint || ')') AS actor
      FROM api_keys JOIN projects ON projects.id = api_keys.project_id WHERE api_keys.key_hash = ?`,
     [keyHash],
   )

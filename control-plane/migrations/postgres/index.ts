@@ -15,6 +15,7 @@ import * as operator from './0014-operator.ts'
 import * as canaries from './0015-canaries.ts'
 import * as statusPages from './0016-status-pages.ts'
 import * as pageSubscribers from './0017-page-subscribers.ts'
+import * as audit from './0018-audit.ts'
 
 /** In order. A migration that has landed is never edited; the next one mends it. */
 const MIGRATIONS = {
@@ -34,6 +35,7 @@ const MIGRATIONS = {
   '0015-canaries': canaries,
   '0016-status-pages': statusPages,
   '0017-page-subscribers': pageSubscribers,
+  '0018-audit': audit,
 }
 
 /**

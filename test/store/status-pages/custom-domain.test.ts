@@ -11,6 +11,7 @@ import {
   launchDomainConnect,
 } from '../../../control-plane/status-pages/custom-domain/actions.ts'
 import { seeCertificate } from '../../../control-plane/status-pages/custom-domain/domain-reader.ts'
+import { OPERATOR } from '../../../control-plane/web/acting.ts'
 import { createEgress, createResolver } from '../../../shared/egress/index.ts'
 import { createAuthority } from '../../support/certificates.ts'
 import { createDatabase } from '../../support/database.ts'
@@ -51,7 +52,7 @@ const db = createPostgres((await createDatabase(t)).url, 2)
 t.teardown(() => db.destroy())
 const tenant = await insertTenant(db, 'pro')
 const pageId = await insertStatusPage(db, tenant.projectId, 'acme')
-const caller = { ...tenant, keyId: '', userId: null, scope: 'admin' as const, isOperator: false }
+const caller = { ...tenant, keyId: '', userId: null, scope: 'admin' as const, isOperator: false, actor: OPERATOR }
 const key = createPrivateKey(
   generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }),
 )

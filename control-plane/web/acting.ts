@@ -1,0 +1,31 @@
+import type { FastifyRequest } from 'fastify'
+import { type Db, withSetting } from '../platform/postgres.ts'
+import { type Actor, callerOf } from './auth.ts'
+
+/** An actor, from where, and in whose account: what each row of the audit log says of who did it. */
+export type Acting = Actor & {
+  ip: string | null
+  projectId: string | null
+  organizationId: string | null
+}
+
+/** The operator's command line. What it changes is told to the organization whose it is. */
+export const OPERATOR: Acting = {
+  ...{ kind: 'operator', id: null, name: 'operator' },
+  ...{ ip: null, projectId: null, organizationId: null },
+}
+
+/** Who sends an authenticated request. */
+export function actingOf(request: FastifyRequest): Acting {
+  const { actor, projectId, organizationId } = callerOf(request)
+  return { ...actor, ip: request.ip, projectId, organizationId }
+}
+
+/**
+ * The database for a route that changes something: what its transactions change is written to the audit log as done by
+ * whoever sends the request (migrations/postgres/audited.ts). Never for verdicts, deliveries and other work of our own.
+ */
+export const actingAs = (db: Db, request: FastifyRequest): Db => actingFor(db, actingOf(request))
+
+/** The same for somebody who has no API key: the operator, a person who claims an account. */
+export const actingFor = (db: Db, acting: Acting): Db => withSetting(db, 'picket.actor', JSON.stringify(acting))

@@ -1,0 +1,88 @@
+import t from 'tap'
+import { v7 as uuidv7 } from 'uuid'
+import { createPostgres, execute, query } from '../../../control-plane/platform/postgres.ts'
+import { type Acting, actingFor } from '../../../control-plane/web/acting.ts'
+import { createDatabase } from '../../support/database.ts'
+import { insertTenant } from '../../support/tenant.ts'
+
+const db = createPostgres((await createDatabase(t)).url, 3)
+t.teardown(() => db.destroy())
+const { projectId, organizationId, userId } = await insertTenant(db)
+const ann: Acting = { kind: 'user', id: userId, name: 'ann@example.com', ip: '192.0.2.7', projectId, organizationId }
+const acting = actingFor(db, ann)
+
+const log = (resourceId: string) =>
+  query<Record<string, unknown>>(db, 'SELECT * FROM audit_log WHERE resource_id = ? ORDER BY seq', [resourceId])
+
+async function insertChannel() {
+  const id = uuidv7()
+  await execute(
+    acting,
+    `INSERT INTO alert_channels (id, project_id, name, type, config, is_default, created_at, updated_at)
+     VALUES (?, ?, 'Hook', 'webhook', 'sealed'::bytea, false, now(), now())`,
+    [id, projectId],
+  )
+  return id
+}
+
+t.test('what a person creates, changes and deletes is in the log, with who it was and what it was before', async t => {
+  const id = await insertChannel()
+  await execute(acting, `UPDATE alert_channels SET name = 'Ops', config = 'other'::bytea WHERE id = ?`, [id])
+  await execute(acting, 'DELETE FROM alert_channels WHERE id = ?', [id])
+  const [created, updated, deleted] = await log(id)
+  t.match(created, {
+    ...{ project_id: projectId, organization_id: organizationId, actor_kind: 'user', actor_id: userId },
+    ...{ actor_name: 'ann@example.com', ip: '192.0.2.7', action: 'created', resource: 'alert_channel' },
+    ...{ resource_id: id, resource_name: 'Hook', changes: { name: { from: null, to: 'Hook' } } },
+  })
+  t.same(updated?.changes, {
+    name: { from: 'Hook', to: 'Ops' },
+    config: { from: '********', to: '********' },
+  })
+  t.match(deleted, { action: 'deleted', resource_name: 'Ops', changes: { name: { from: 'Ops', to: null } } })
+})
+
+t.test('what nobody acts in writes nothing, also on a connection that somebody acted on before', async t => {
+  const id = await insertChannel()
+  await Promise.all(
+    Array.from({ length: 6 }, () => execute(db, `UPDATE alert_channels SET name = name || '!' WHERE id = ?`, [id])),
+  )
+  t.equal((await log(id)).length, 1)
+})
+
+t.test('a change of what nobody sets writes nothing', async t => {
+  const id = await insertChannel()
+  await execute(acting, 'UPDATE alert_channels SET consecutive_failures = 3, updated_at = now() WHERE id = ?', [id])
+  t.equal((await log(id)).length, 1)
+})
+
+t.test('a change that is rolled back is not in the log', async t => {
+  const id = await insertChannel()
+  const failing = acting.transaction(async tx => {
+    await execute(tx, `UPDATE alert_channels SET name = 'Never' WHERE id = ?`, [id])
+    throw new Error('no')
+  })
+  await t.rejects(failing, { message: 'no' })
+  t.equal((await log(id)).length, 1)
+})
+
+t.test('a long text is told by its beginning', async t => {
+  const id = await insertChannel()
+  await execute(acting, 'UPDATE alert_channels SET name = ? WHERE id = ?', ['x'.repeat(5_000), id])
+  const { name } = (await log(id))[1]!.changes as { name: { to: string } }
+  t.equal(name.to.length, 1_000)
+  t.ok(name.to.endsWith('…'))
+})
+
+t.test('a member who leaves is still named', async t => {
+  await execute(acting, 'DELETE FROM memberships WHERE user_id = ?', [userId])
+  const [user] = await query<{ email: string }>(db, 'SELECT email FROM users WHERE id = ?', [userId])
+  t.match((await log(userId)).at(-1), { resource: 'member', action: 'deleted', resource_name: user?.email })
+})
+
+t.test('what is written stays: rows cannot be changed, nor deleted before a year has passed', async t => {
+  await insertChannel()
+  await t.rejects(execute(db, `UPDATE audit_log SET actor_name = 'Bob'`), /365 days/)
+  await t.rejects(execute(db, 'DELETE FROM audit_log'), /365 days/)
+  await t.rejects(execute(db, 'TRUNCATE audit_log'), /365 days/)
+})
