@@ -1,13 +1,15 @@
 import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
 import { type Counted, PLAN_LIMITS, type Plan, type Usage } from './plans.ts'
 
-/** How many of each an organization has. What has no table yet counts as none. */
+/** How many of each an organization has. The monitors that a data source makes count as that source (decisions 9.1). */
 const COUNTS: Record<Counted, string> = {
   monitors: `SELECT count(*) FROM monitors JOIN projects ON projects.id = monitors.project_id
-             WHERE projects.organization_id = :organizationId AND monitors.deleted_at IS NULL`,
+             WHERE projects.organization_id = :organizationId AND monitors.deleted_at IS NULL
+               AND monitors.data_source_id IS NULL`,
   statusPages: `SELECT count(*) FROM status_pages JOIN projects ON projects.id = status_pages.project_id
                 WHERE projects.organization_id = :organizationId`,
-  dataSources: 'SELECT 0',
+  dataSources: `SELECT count(*) FROM data_sources JOIN projects ON projects.id = data_sources.project_id
+                WHERE projects.organization_id = :organizationId`,
   members: 'SELECT count(*) FROM memberships WHERE organization_id = :organizationId',
 }
 

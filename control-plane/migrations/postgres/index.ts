@@ -16,6 +16,7 @@ import * as canaries from './0015-canaries.ts'
 import * as statusPages from './0016-status-pages.ts'
 import * as pageSubscribers from './0017-page-subscribers.ts'
 import * as audit from './0018-audit.ts'
+import * as dataSources from './0020-data-sources.ts'
 
 /** In order. A migration that has landed is never edited; the next one mends it. */
 const MIGRATIONS = {
@@ -36,6 +37,7 @@ const MIGRATIONS = {
   '0016-status-pages': statusPages,
   '0017-page-subscribers': pageSubscribers,
   '0018-audit': audit,
+  '0020-data-sources': dataSources,
 }
 
 /**
