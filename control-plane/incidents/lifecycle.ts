@@ -38,6 +38,7 @@ export const recoveryMessage = (monitorName: string, duration: string): string =
 
 export const PAUSED_MESSAGE = 'Resolved because the monitor was paused.'
 export const DELETED_MESSAGE = 'Resolved because the monitor was deleted.'
+export const ARCHIVED_MESSAGE = 'Resolved because the monitor was archived: its data source does not have it any more.'
 export const UNCHECKED_MESSAGE = 'Resolved because the monitor is not checked any more.'
 
 /** The status that a posted update leaves (decisions 5.2): what it names, else `investigating`, but resolved stays so. */

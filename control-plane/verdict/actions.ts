@@ -1,6 +1,6 @@
 import { announce } from '../alerts/announce-actions.ts'
 import { resolveAutomaticIncidents } from '../incidents/automatic-actions.ts'
-import { DELETED_MESSAGE, PAUSED_MESSAGE, UNCHECKED_MESSAGE } from '../incidents/lifecycle.ts'
+import { ARCHIVED_MESSAGE, DELETED_MESSAGE, PAUSED_MESSAGE, UNCHECKED_MESSAGE } from '../incidents/lifecycle.ts'
 import { lockMonitor } from '../monitors/store.ts'
 import type { StoredMonitor } from '../monitors/types.ts'
 import { isId, newId } from '../platform/ids.ts'
@@ -51,10 +51,19 @@ export async function deleteMonitor(
   id: string,
   now: Date,
 ): Promise<void> {
-  await inLock(db, projectId, id, async (tx, monitor) => {
-    await leaveVerdict(tx, monitor, DELETED, publicUrl, now)
-    await markDeleted(tx, projectId, id, now)
-  })
+  await inLock(db, projectId, id, (tx, monitor) => retireMonitor(tx, monitor, 'deleted', publicUrl, now))
+}
+
+/** Deletes a monitor, or puts one aside whose data source has lost its key, in the transaction that locked its row. */
+export async function retireMonitor(
+  tx: Tx,
+  monitor: StoredMonitor,
+  why: 'deleted' | 'archived',
+  publicUrl: string,
+  now: Date,
+): Promise<void> {
+  await leaveVerdict(tx, monitor, why === 'deleted' ? DELETED : ARCHIVED, publicUrl, now)
+  await markDeleted(tx, monitor.projectId, monitor.id, now)
 }
 
 /**
@@ -75,6 +84,7 @@ export async function leaveUnchecked(
 type Leaving = { summary: string; note: string }
 const PAUSED: Leaving = { summary: 'paused', note: PAUSED_MESSAGE }
 const DELETED: Leaving = { summary: 'deleted', note: DELETED_MESSAGE }
+const ARCHIVED: Leaving = { summary: 'archived', note: ARCHIVED_MESSAGE }
 const UNCHECKED: Leaving = { summary: 'not checked any more', note: UNCHECKED_MESSAGE }
 
 async function inLock<T>(
