@@ -1,10 +1,11 @@
 import { groupBy } from '../../shared/group-by.ts'
 import { enqueueDeliveries } from '../deliveries/actions.ts'
-import { type EventRow, monitorOfSubject } from '../events/catalog.ts'
+import { dependencyOfSubject, type EventRow, monitorOfSubject } from '../events/catalog.ts'
 import { isChange } from '../events/digest.ts'
 import { insertEvents } from '../events/store.ts'
 import type { Tx } from '../platform/postgres.ts'
 import { gatherDigests, type Tellable } from './digest-actions.ts'
+import { overridesOfDependencies } from './override-store.ts'
 import { noteForPages } from './page-notice-store.ts'
 import { type Audience, recipients } from './recipients.ts'
 import { upsertReminders } from './reminder-store.ts'
@@ -35,7 +36,7 @@ export async function tellEvents(tx: Tx, events: EventRow[], now: Date): Promise
   await noteForPages(tx, events, now)
 }
 
-/** Rules for the events of monitors and subscriptions for all others, each read once for all events. */
+/** Rules for the events of monitors, subscriptions for all others and overrides for vendors', each read once for all events. */
 async function readAudiences(
   tx: Tx,
   events: EventRow[],
@@ -43,10 +44,13 @@ async function readAudiences(
   const monitorIds = new Set(events.flatMap(event => monitorOfSubject(event.subject) ?? []))
   const projectIds = new Set(events.flatMap(event => (alertTypeOf(event.name) === null ? [] : event.projectId)))
   const rules = groupBy(await rulesOfMonitors(tx, [...monitorIds]), rule => rule.monitorId)
+  const dependencyIds = new Set(events.flatMap(event => dependencyOfSubject(event.subject) ?? []))
+  const overrides = groupBy(await overridesOfDependencies(tx, [...dependencyIds]), one => one.dependencyId)
   const subscriptions = groupBy(await subscriptionsOfProjects(tx, [...projectIds]), one => one.projectId)
   return ({ subject, projectId }) => ({
     rules: rules.get(monitorOfSubject(subject) ?? '') ?? [],
     subscriptions: subscriptions.get(projectId) ?? [],
+    overrides: overrides.get(dependencyOfSubject(subject) ?? '') ?? [],
   })
 }
 

@@ -4,20 +4,23 @@ import { type AlertType, alertTypeOf } from './subscription.ts'
 type Event = { name: EventName; data: object }
 type Rule = { alertChannelId: string; onDown: boolean; onRecovery: boolean; onDegraded: boolean }
 type Subscription = { alertChannelId: string; alertType: AlertType }
-/** Who might hear of an event: the rules of its monitor, the subscriptions of its project. */
-export type Audience = { rules: Rule[]; subscriptions: Subscription[] }
+type Override = { alertChannelId: string; onDown: boolean; onDegraded: boolean; onResolved: boolean }
+/** Who might hear of an event: the rules of its monitor, the subscriptions of its project, the overrides of its vendor. */
+export type Audience = { rules: Rule[]; subscriptions: Subscription[]; overrides: Override[] }
 
 /**
  * The channels that hear of an event, each once (specification, "Subscription"): of a monitor's by rules, of incidents
- * and vendors by subscriptions. A recovery from `degraded` alone, known by its empty `down_duration`, goes only to rules
+ * and vendors by subscriptions, but a channel that has an override for the vendor by that. A recovery from `degraded` alone, known by its empty `down_duration`, goes only to rules
  * that heard of the degradation too (decisions 4.5); expiry events go to every channel with a rule (decisions 6.5).
  */
-export function recipients(event: Event, { rules, subscriptions }: Audience): string[] {
+export function recipients(event: Event, { rules, subscriptions, overrides }: Audience): string[] {
   const alertType = alertTypeOf(event.name)
   const wants = WANTS[event.name]
+  const ownTaste = new Set(overrides.map(({ alertChannelId }) => alertChannelId))
   const heardBy = [
     ...rules.filter(rule => wants?.(rule, event)),
-    ...subscriptions.filter(subscription => subscription.alertType === alertType),
+    ...subscriptions.filter(one => one.alertType === alertType && !ownTaste.has(one.alertChannelId)),
+    ...overrides.filter(override => OVERRIDDEN[event.name]?.(override)),
   ]
   return [...new Set(heardBy.map(({ alertChannelId }) => alertChannelId))]
 }
@@ -28,6 +31,12 @@ const WANTS: Partial<Record<EventName, (rule: Rule, event: Event) => boolean>> =
   'monitor.degraded': rule => rule.onDegraded,
   'monitor.ssl_expiry': () => true,
   'monitor.domain_expiry': () => true,
+}
+
+const OVERRIDDEN: Partial<Record<EventName, (override: Override) => boolean>> = {
+  'vendor.down': override => override.onDown,
+  'vendor.degraded': override => override.onDegraded,
+  'vendor.resolved': override => override.onResolved,
 }
 
 function endsAnOutage(event: Event): boolean {

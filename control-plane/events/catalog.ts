@@ -86,8 +86,12 @@ export type EventRow<Name extends EventName = EventName> = {
 
 export const subjectOfMonitor = (monitorId: string): string => `monitor:${monitorId}`
 export const subjectOfIncident = (incidentId: string): string => `incident:${incidentId}`
+/** What a vendor reports is about the dependency that tracks it. */
+export const subjectOfVendor = (dependencyId: string): string => `vendor:${dependencyId}`
 
 /** The monitor's id, null when an event is about something else. */
 export const monitorOfSubject = (subject: string): string | null => /^monitor:(.+)$/.exec(subject)?.[1] ?? null
+/** The id of the dependency that an event about a vendor came of, null when an event is about something else. */
+export const dependencyOfSubject = (subject: string): string | null => /^vendor:(.+)$/.exec(subject)?.[1] ?? null
 /** The same for incidents. */
 export const incidentOfSubject = (subject: string): string | null => /^incident:(.+)$/.exec(subject)?.[1] ?? null

@@ -17,6 +17,8 @@ import * as statusPages from './0016-status-pages.ts'
 import * as pageSubscribers from './0017-page-subscribers.ts'
 import * as audit from './0018-audit.ts'
 import * as dataSources from './0020-data-sources.ts'
+import * as vendors from './0021-vendors.ts'
+import * as chat from './0022-chat.ts'
 
 /** In order. A migration that has landed is never edited; the next one mends it. */
 const MIGRATIONS = {
@@ -38,6 +40,8 @@ const MIGRATIONS = {
   '0017-page-subscribers': pageSubscribers,
   '0018-audit': audit,
   '0020-data-sources': dataSources,
+  '0022-chat': chat,
+  '0021-vendors': vendors,
 }
 
 /**

@@ -69,10 +69,32 @@ const SUBSCRIPTIONS = [
 ]
 
 for (const [title, event, channels] of ROWS) {
-  t.test(title, async t => t.same(recipients(event, { rules: RULES, subscriptions: SUBSCRIPTIONS }), channels))
+  t.test(title, async t =>
+    t.same(recipients(event, { rules: RULES, subscriptions: SUBSCRIPTIONS, overrides: [] }), channels),
+  )
 }
 
 t.test('a channel hears of an event once', async t => {
   const twice = [rule('a', true, true, true), rule('a', true, false, false)]
-  t.same(recipients({ name: 'monitor.down', data: {} }, { rules: twice, subscriptions: [] }), ['a'])
+  t.same(recipients({ name: 'monitor.down', data: {} }, { rules: twice, subscriptions: [], overrides: [] }), ['a'])
 })
+
+const override = (alertChannelId: string, onDown: boolean, onDegraded: boolean, onResolved: boolean) => ({
+  alertChannelId,
+  onDown,
+  onDegraded,
+  onResolved,
+})
+const OVERRIDES = [override('vendors', false, false, false), override('pager', true, false, true)]
+const OF_VENDORS: [name: EventName, channels: string[]][] = [
+  ['vendor.down', ['both', 'pager']],
+  ['vendor.degraded', ['both']],
+  ['vendor.resolved', ['both', 'pager']],
+  ['incident.created', ['incidents', 'both']],
+]
+for (const [name, channels] of OF_VENDORS) {
+  t.test(`of ${name} a channel hears what its override for the vendor says, subscribed or not`, async t => {
+    const audience = { rules: [], subscriptions: SUBSCRIPTIONS, overrides: OVERRIDES }
+    t.same(recipients({ name, data: {} }, audience), channels)
+  })
+}

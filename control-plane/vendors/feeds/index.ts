@@ -1,0 +1,38 @@
+import { parseAtom } from './atom.ts'
+import { type JsonMapping, parseJsonFeed } from './json.ts'
+import { boundedReport, type FeedReport } from './report.ts'
+import { parseRss } from './rss.ts'
+import { parseStatuspage } from './statuspage.ts'
+
+export const FEED_TYPES = ['statuspage', 'rss', 'atom', 'json'] as const
+export type FeedType = (typeof FEED_TYPES)[number]
+
+/** A public feed of a vendor. `mapping` counts for the type json. */
+export type Feed = { url: string; type: FeedType; mapping: JsonMapping }
+
+type Parse = (text: string, feed: Feed, now: Date) => FeedReport
+
+const PARSERS: Record<FeedType, Parse> = {
+  statuspage: parseStatuspage,
+  rss: (text, _, now) => parseRss(text, now),
+  atom: (text, _, now) => parseAtom(text, now),
+  json: (text, { mapping, url }) => parseJsonFeed(text, mapping, url),
+}
+
+/** What a document of a feed says, within bounds. Throws a FeedError when it is none of that type. */
+export const parseFeed = (text: string, feed: Feed, now: Date): FeedReport =>
+  boundedReport(PARSERS[feed.type](text, feed, now), now)
+
+/**
+ * How many reads in a row an incident has to be missing before it counts as closed. A Statuspage lists all that is open,
+ * and only caches disagree about it; other feeds lose entries for a while.
+ */
+export const PATIENCE: Record<FeedType, number> = { statuspage: 2, rss: 3, atom: 3, json: 3 }
+
+/** XML costs far more time to read than JSON, and holds everything else up meanwhile. */
+export const MOST_BYTES: Record<FeedType, number> = {
+  statuspage: 5 * 1_048_576,
+  json: 5 * 1_048_576,
+  rss: 2 * 1_048_576,
+  atom: 2 * 1_048_576,
+}

@@ -1,0 +1,78 @@
+import { fieldOf, type Json, parseJson, textOf, timeOf } from './read.ts'
+import { FeedError, type FeedReport, type ReportedIncident } from './report.ts'
+import { isMaintenance, severityOfValue, statusOfValue } from './words.ts'
+
+/**
+ * Where a JSON document keeps its incidents: keys joined by dots, through lists (`affected_products.title`), from the
+ * document for `incidents` (`$` is the document itself), from each incident for the others.
+ */
+export type JsonMapping = { [Name in keyof typeof DEFAULT_MAPPING]?: string }
+
+/** What is read where the mapping does not say. */
+export const DEFAULT_MAPPING = {
+  incidents: 'incidents',
+  id: 'id',
+  title: 'title',
+  severity: 'severity',
+  status: 'status',
+  components: 'components',
+  started_at: 'started_at',
+  resolved_at: 'resolved_at',
+  updated_at: 'updated_at',
+  url: 'url',
+}
+
+/**
+ * A document with a list of incidents. One is over when it says so, or has a time at which it was resolved. Links may be
+ * relative to `feedUrl`. Throws a FeedError.
+ */
+export function parseJsonFeed(text: string, mapping: JsonMapping, feedUrl: string): FeedReport {
+  const document = parseJson(text)
+  const places = { ...DEFAULT_MAPPING, ...mapping }
+  const incidents = places.incidents === '$' ? document : at(document, places.incidents)[0]
+  if (!Array.isArray(incidents)) throw new FeedError(`there is no list of incidents at ${places.incidents}`)
+  return {
+    status: 'unknown',
+    incidents: incidents.flatMap(incident => toIncident(incident, places, feedUrl)),
+    components: [],
+  }
+}
+
+function toIncident(incident: Json, places: typeof DEFAULT_MAPPING, feedUrl: string): ReportedIncident[] {
+  const read = (place: keyof typeof DEFAULT_MAPPING) => at(incident, places[place])
+  const text = (place: keyof typeof DEFAULT_MAPPING) => textOf(read(place)[0])
+  const title = text('title')
+  const severity = text('severity') ?? ''
+  if (title === null || isMaintenance(severity)) return []
+  const resolvedAt = timeOf(read('resolved_at')[0])
+  const url = text('url')
+  return [
+    {
+      id: text('id') ?? title,
+      title,
+      severity: severityOfValue(severity),
+      status: resolvedAt === null ? (statusOfValue(text('status') ?? '') ?? 'investigating') : 'resolved',
+      components: read('components').flatMap(
+        component => textOf(component) ?? textOf(fieldOf(component, 'name')) ?? [],
+      ),
+      started_at: timeOf(read('started_at')[0]),
+      resolved_at: resolvedAt,
+      updated_at: timeOf(read('updated_at')[0]),
+      source_url: url !== null && URL.canParse(url, feedUrl) ? new URL(url, feedUrl).href : null,
+    },
+  ]
+}
+
+const MOST_VALUES = 200
+
+/** All that stands at a path; a list at its end counts as its elements, but for the list of incidents itself. */
+function at(value: Json, path: string): Json[] {
+  let found: Json[] = [value]
+  for (const key of path.split('.')) {
+    found = found
+      .flatMap(one => (Array.isArray(one) ? one.slice(0, MOST_VALUES) : [one]))
+      .map(one => fieldOf(one, key))
+      .filter(one => one !== undefined && one !== null)
+  }
+  return found
+}

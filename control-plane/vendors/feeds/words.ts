@@ -1,0 +1,58 @@
+import type { VendorIncidentStatus, VendorSeverity } from './report.ts'
+
+const SEVERITIES: [RegExp, VendorSeverity][] = [
+  [/\b(critical|severe)\b/, 'critical'],
+  [
+    /\b(partial|degraded|degradation|minor|low|medium|moderate|slow|latency|delay\w*|intermittent|yellow|warning)\b/,
+    'minor',
+  ],
+  [/\b(major|high|outages?|disruptions?|down|offline|unavailable|unreachable|red)\b/, 'major'],
+  [/\b(none|information|informational|operational|ok|green|resolved|available)\b/, 'none'],
+]
+
+/** How bad something is, by a value that stands for just that: `SERVICE_OUTAGE`, `major`, `red`. Unknown ones are minor. */
+export function severityOfValue(value: string): VendorSeverity {
+  const words = toWords(value)
+  return SEVERITIES.find(([pattern]) => pattern.test(words))?.[1] ?? 'minor'
+}
+
+const BAD_WORDS = /\b(outages?|disruptions?|down|offline|unavailable|unreachable)\b/
+const SOFTENING = /\b(partial|some|minor|intermittent|degraded|degradation)\b/
+
+/** How bad something is, by a title that people wrote. What does not say so is minor: nobody is called out by a guess. */
+export function severityOfTitle(title: string): VendorSeverity {
+  const words = toWords(title)
+  return BAD_WORDS.test(words) && !SOFTENING.test(words) ? 'major' : 'minor'
+}
+
+const STATUSES: [RegExp, VendorIncidentStatus][] = [
+  [/\b(resolved|closed|completed|mitigated|fixed|recovered|postmortem|post mortem|ok|operational)\b/, 'resolved'],
+  [/\b(monitoring|verifying|observing|watching)\b/, 'monitoring'],
+  [/\b(identified|in progress|fixing|mitigating)\b/, 'identified'],
+  [/\b(investigating|open|active|new|reported|confirmed|update)\b/, 'investigating'],
+]
+
+/** The status that a word or a few stand for; null when they stand for none. */
+export function statusOfValue(value: string): VendorIncidentStatus | null {
+  const words = toWords(value)
+  return STATUSES.find(([pattern]) => pattern.test(words))?.[1] ?? null
+}
+
+const OVER =
+  /\b(has|have|had) (now |since )?(been |fully )*(resolved|mitigated|fixed|recovered)\b|\b(issue|incident|problem) (is|was) (now |fully )*(resolved|mitigated|fixed)\b|\boperating normally\b/
+
+/** True for prose that says that it is over. */
+export const saysItIsOver = (text: string): boolean => OVER.test(text.toLowerCase())
+
+const MAINTENANCE = /\b(scheduled|planned|upcoming)\b.*\b(maintenance|event|upgrade|change)\b|\bmaintenance\b/i
+
+/** True for the title of work that was announced, which is no incident. */
+export const isMaintenance = (title: string): boolean => MAINTENANCE.test(title)
+
+/** `SERVICE_OUTAGE` and `MajorOutage` as words. */
+const toWords = (text: string): string =>
+  text
+    .slice(0, 1_000)
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .replace(/[_-]+/g, ' ')
+    .toLowerCase()

@@ -1,0 +1,140 @@
+import { concerning } from './concerns.ts'
+import { type FeedReport, isOpen, type ReportedIncident, type VendorSeverity } from './feeds/report.ts'
+import { matchIncidents } from './matching.ts'
+import type { Dependency, Level, VendorIncident } from './types.ts'
+
+/** What is told of a vendor's incident, as it is then. */
+export type VendorNews = { name: 'vendor.down' | 'vendor.degraded' | 'vendor.resolved'; incident: VendorIncident }
+
+export type Followed = {
+  /** new ones and changed ones */
+  incidents: VendorIncident[]
+  news: VendorNews[]
+  /** false: something is missing and waits to be counted as closed */
+  isSettled: boolean
+}
+
+export type Circumstances = {
+  /** how many reads in a row an incident has to be missing */
+  patience: number
+  /** how many beginnings may still be told in this hour */
+  budget: number
+  now: Date
+  newId: () => string
+}
+
+/** How many beginnings of incidents a dependency is told of in an hour, whatever its feed makes up. */
+export const MOST_TOLD_AN_HOUR = 10
+
+/**
+ * What a report changes for a dependency: its incidents begin, change, worsen and end. Each is told once when it begins,
+ * once more if it goes from degraded to down, and once when it ends, if its beginning was told. What was there before the
+ * dependency is told to nobody until it worsens. Pure; the same report again changes nothing.
+ */
+export function follow(
+  dependency: Dependency,
+  known: VendorIncident[],
+  report: FeedReport,
+  { patience, budget, now, newId }: Circumstances,
+): Followed {
+  const { pairs, missing } = matchIncidents(concerning(report, dependency.components, known), known)
+  const incidents: VendorIncident[] = []
+  const news: VendorNews[] = []
+  let left = budget
+  for (const [reported, before] of pairs) {
+    if (before === null && !isOpen(reported)) continue
+    const start = before ?? startOf(dependency, reported, newId(), now)
+    const isQuiet = (before === null && !dependency.isBaselined) || left <= 0
+    const { incident, name } = tell(merged(start, reported, dependency, now), isQuiet, now)
+    if (name !== null) news.push({ name, incident })
+    if (name !== null && name !== 'vendor.resolved') left--
+    if (before === null || hasChanged(before, incident)) incidents.push(incident)
+  }
+  for (const before of missing) {
+    const isOver = before.missing + 1 >= patience
+    const after = { ...before, missing: before.missing + 1, ...(isOver && overAt(before, now)) }
+    const { incident, name } = tell(after, false, now)
+    if (name !== null) news.push({ name, incident })
+    incidents.push(incident)
+  }
+  const isSettled = incidents.every(incident => incident.resolvedAt !== null || incident.missing === 0)
+  return { incidents, news, isSettled }
+}
+
+const RANK: Record<Level, number> = { none: 0, degraded: 1, down: 2 }
+const LEVEL_OF: Record<VendorSeverity, Level> = { none: 'none', minor: 'degraded', major: 'down', critical: 'down' }
+
+export const levelOf = (severity: VendorSeverity): Level => LEVEL_OF[severity]
+
+/** Marks what is told now, or, if it is `isQuiet`, what will never be. */
+function tell(
+  incident: VendorIncident,
+  isQuiet: boolean,
+  now: Date,
+): { incident: VendorIncident; name: VendorNews['name'] | null } {
+  if (incident.resolvedAt !== null) {
+    if (incident.told !== 'begin') return { incident, name: null }
+    return { incident: { ...incident, told: 'end' }, name: 'vendor.resolved' }
+  }
+  const level = levelOf(incident.severity)
+  if (level === 'none' || RANK[level] <= RANK[incident.worst]) return { incident, name: null }
+  if (isQuiet) return { incident: { ...incident, worst: level }, name: null }
+  return { incident: { ...incident, worst: level, told: 'begin', toldAt: now }, name: `vendor.${level}` }
+}
+
+function startOf(dependency: Dependency, reported: ReportedIncident, id: string, now: Date): VendorIncident {
+  return {
+    id,
+    projectId: dependency.projectId,
+    dependencyId: dependency.id,
+    sourceId: reported.id,
+    title: reported.title,
+    severity: reported.severity,
+    status: reported.status,
+    components: reported.components,
+    sourceUrl: reported.source_url ?? dependency.statusUrl,
+    startedAt: reported.started_at === null ? now : new Date(reported.started_at),
+    resolvedAt: null,
+    worst: 'none',
+    told: null,
+    toldAt: null,
+    missing: 0,
+    createdAt: now,
+    updatedAt: now,
+  }
+}
+
+function merged(before: VendorIncident, reported: ReportedIncident, dependency: Dependency, now: Date): VendorIncident {
+  const after = {
+    ...before,
+    sourceId: reported.id,
+    title: reported.title,
+    severity: reported.severity,
+    status: reported.status,
+    components: reported.components,
+    sourceUrl: reported.source_url ?? dependency.statusUrl,
+    missing: 0,
+  }
+  if (isOpen(reported)) return touched(before, { ...after, resolvedAt: null }, now)
+  const resolvedAt = reported.resolved_at === null ? now : new Date(reported.resolved_at)
+  return touched(before, { ...after, resolvedAt: before.resolvedAt ?? later(before.startedAt, resolvedAt) }, now)
+}
+
+const overAt = (before: VendorIncident, now: Date) =>
+  ({ status: 'resolved', resolvedAt: later(before.startedAt, now), updatedAt: now }) as const
+
+const later = (a: Date, b: Date) => (a > b ? a : b)
+
+/** What people see of it. */
+const shown = ({ title, severity, status, components, sourceUrl, resolvedAt }: VendorIncident) =>
+  JSON.stringify([title, severity, status, components, sourceUrl, resolvedAt])
+
+const touched = (before: VendorIncident, after: VendorIncident, now: Date): VendorIncident =>
+  shown(before) === shown(after) ? after : { ...after, updatedAt: now }
+
+const hasChanged = (before: VendorIncident, after: VendorIncident): boolean =>
+  shown(before) !== shown(after) ||
+  before.sourceId !== after.sourceId ||
+  before.missing !== after.missing ||
+  before.worst !== after.worst ||
+  before.told !== after.told
