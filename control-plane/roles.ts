@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import { apiKeyRoutes } from './accounts/api-keys/routes.ts'
+import { auditRoutes } from './accounts/audit/routes.ts'
 import { bootstrapRoutes } from './accounts/bootstrap/routes.ts'
 import { startAccountsWorker } from './accounts/worker.ts'
 import { channelRoutes } from './alerts/channel-routes.ts'
@@ -16,6 +17,8 @@ import { startHourlyWorker } from './analytics/worker.ts'
 import { PURPOSE as CANARIES } from './canaries/address.ts'
 import { canaryRoutes } from './canaries/routes.ts'
 import { startCanaryWorker } from './canaries/worker.ts'
+import { chatRoutes } from './chat/routes.ts'
+import { STATE_PURPOSE } from './chat/state.ts'
 import type { Config, Role } from './config.ts'
 import { relayRoutes } from './deliveries/relay-routes.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
@@ -74,6 +77,7 @@ export function apiRoutes(app: App, handles: Handles): void {
   const lastCheckedAt = createLastChecked({ clickhouse, db })
   bootstrapRoutes(app, { db, publicUrl, defaultPlan })
   apiKeyRoutes(app, { db })
+  auditRoutes(app, { db })
   deliveryRoutes(app, { db })
   relayRoutes(app, { db })
   channelRoutes(app, { db, secrets, checkLiteral, publicUrl })
@@ -98,6 +102,7 @@ export function apiRoutes(app: App, handles: Handles): void {
   groupRoutes(app, { db })
   subscriberRoutes(app, { db, secrets })
   customDomainRoutes(app, domainTools(handles))
+  chatRoutes(app, chatTools(handles))
 }
 
 /** What the role `api` serves outside /api/v1. */
@@ -129,6 +134,12 @@ function domainTools({ db, egress, config }: Handles) {
   const world = { egress, httpsPort: 443 }
   const sign = createSigner(config.secretKey, 'custom domains')
   return { db, world, settings: config.customDomains, ownHosts: ownHosts(config), sign }
+}
+
+function chatTools({ db, secrets, egress, metrics, config }: Handles) {
+  const { publicUrl, chat: settings, chatApiUrl: apiUrl, secretKey } = config
+  const sign = createSigner(secretKey, STATE_PURPOSE)
+  return { db, secrets, publicUrl, settings, sign, provider: { apiUrl, egress, metrics } }
 }
 
 /** Where this installation itself is reached. */

@@ -2,12 +2,14 @@ import { now } from '../platform/clock.ts'
 import { type Loop, type LoopTools, startLoop } from '../platform/loop.ts'
 import type { Db } from '../platform/postgres.ts'
 import { pruneIdempotencyKeys } from '../web/store.ts'
+import { forgetOldActs } from './audit/actions.ts'
 import { pruneAttempts } from './bootstrap/store.ts'
 
-/** Forgets kept answers after a day and bootstrap attempts after an hour. */
+/** Forgets kept answers after a day, bootstrap attempts after an hour and the audit log after a year. */
 export function startAccountsWorker({ db, ...tools }: LoopTools & { db: Db }): Loop {
   return startLoop('accounts-prune', 600_000, tools, async () => {
     await pruneIdempotencyKeys(db, now())
     await pruneAttempts(db, now())
+    await forgetOldActs(db)
   })
 }

@@ -6,6 +6,7 @@ import { now } from '../platform/clock.ts'
 import { isId } from '../platform/ids.ts'
 import type { Db } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
+import { actingAs } from '../web/acting.ts'
 import type { App } from '../web/app.ts'
 import { callerOf } from '../web/auth.ts'
 import { notFound } from '../web/errors.ts'
@@ -68,7 +69,12 @@ function readRoutes(app: App, { db, secrets }: ChannelContext): void {
 
 function writeRoutes(app: App, context: ChannelContext): void {
   const { db, secrets, checkLiteral } = context
-  const toolsFor = (request: FastifyRequest) => ({ db, secrets, checkLiteral, findFaults: faultsFinder(request) })
+  const toolsFor = (request: FastifyRequest) => ({
+    db: actingAs(db, request),
+    secrets,
+    checkLiteral,
+    findFaults: faultsFinder(request),
+  })
 
   app.post(
     '/alerts/channels',
@@ -116,7 +122,8 @@ function writeRoutes(app: App, context: ChannelContext): void {
     },
     async request => {
       const { id } = request.params
-      if (!isId(id) || !(await deleteChannel(db, callerOf(request).projectId, id))) throw notFound('channel')
+      if (!isId(id) || !(await deleteChannel(actingAs(db, request), callerOf(request).projectId, id)))
+        throw notFound('channel')
       return { data: { id, deleted: true as const } }
     },
   )
@@ -135,13 +142,18 @@ function operationRoutes(app: App, { db, secrets, publicUrl }: ChannelContext): 
     { schema: schemaOf('Make a new signing secret, shown in this answer only') },
     async request => {
       const { projectId } = callerOf(request)
-      const { channel, signingSecret } = await rotateSecret({ db, secrets }, projectId, request.params.id, now())
+      const { channel, signingSecret } = await rotateSecret(
+        { db: actingAs(db, request), secrets },
+        projectId,
+        request.params.id,
+        now(),
+      )
       return { data: presentChannel(channel, secrets, signingSecret) }
     },
   )
 
   app.post('/alerts/channels/:id/resume', { schema: schemaOf('Resume a paused channel') }, async request => {
-    const channel = await resumeChannel(db, callerOf(request).projectId, request.params.id, now())
+    const channel = await resumeChannel(actingAs(db, request), callerOf(request).projectId, request.params.id, now())
     return { data: presentChannel(channel, secrets) }
   })
 

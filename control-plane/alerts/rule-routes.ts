@@ -1,6 +1,7 @@
 import { now } from '../platform/clock.ts'
 import { isId } from '../platform/ids.ts'
 import type { Db } from '../platform/postgres.ts'
+import { actingAs } from '../web/acting.ts'
 import type { App } from '../web/app.ts'
 import { callerOf } from '../web/auth.ts'
 import { notFound } from '../web/errors.ts'
@@ -66,7 +67,7 @@ function writeRoutes(app: App, db: Db): void {
       },
     },
     async (request, reply) => {
-      const rule = await createRule(db, callerOf(request).projectId, request.body, now())
+      const rule = await createRule(actingAs(db, request), callerOf(request).projectId, request.body, now())
       return reply.code(201).send({ data: presentRule(rule) })
     },
   )
@@ -83,7 +84,9 @@ function writeRoutes(app: App, db: Db): void {
       },
     },
     async request => ({
-      data: presentRule(await changeRule(db, callerOf(request).projectId, request.params.id, request.body, now())),
+      data: presentRule(
+        await changeRule(actingAs(db, request), callerOf(request).projectId, request.params.id, request.body, now()),
+      ),
     }),
   )
 
@@ -92,7 +95,8 @@ function writeRoutes(app: App, db: Db): void {
     { schema: { summary: 'Delete a rule', tags, params: IdParams, response: answers(200, DeletedResponse, 404) } },
     async request => {
       const { id } = request.params
-      if (!isId(id) || !(await deleteRule(db, callerOf(request).projectId, id))) throw notFound('rule')
+      if (!isId(id) || !(await deleteRule(actingAs(db, request), callerOf(request).projectId, id)))
+        throw notFound('rule')
       return { data: { id, deleted: true as const } }
     },
   )

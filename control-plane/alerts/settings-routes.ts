@@ -1,5 +1,6 @@
 import { now } from '../platform/clock.ts'
 import type { Db } from '../platform/postgres.ts'
+import { actingAs } from '../web/acting.ts'
 import type { App } from '../web/app.ts'
 import { callerOf } from '../web/auth.ts'
 import { answers, dataOf } from '../web/schemas.ts'
@@ -26,6 +27,8 @@ export function settingsRoutes(app: App, { db }: { db: Db }): void {
         response: answers(200, dataOf(SettingsRecord), 400),
       },
     },
-    async request => ({ data: await writeSettings(db, callerOf(request).projectId, request.body, now()) }),
+    async request => ({
+      data: await writeSettings(actingAs(db, request), callerOf(request).projectId, request.body, now()),
+    }),
   )
 }

@@ -1,6 +1,7 @@
 import { now } from '../platform/clock.ts'
 import { isId } from '../platform/ids.ts'
 import type { Db } from '../platform/postgres.ts'
+import { actingAs } from '../web/acting.ts'
 import type { App } from '../web/app.ts'
 import { callerOf } from '../web/auth.ts'
 import { notFound } from '../web/errors.ts'
@@ -41,7 +42,7 @@ export function subscriptionRoutes(app: App, { db }: { db: Db }): void {
       },
     },
     async (request, reply) => {
-      const subscription = await subscribe(db, callerOf(request).projectId, request.body, now())
+      const subscription = await subscribe(actingAs(db, request), callerOf(request).projectId, request.body, now())
       return reply.code(201).send({ data: presentSubscription(subscription) })
     },
   )
@@ -53,7 +54,8 @@ export function subscriptionRoutes(app: App, { db }: { db: Db }): void {
     },
     async request => {
       const { id } = request.params
-      if (!isId(id) || !(await deleteSubscription(db, callerOf(request).projectId, id))) throw notFound('subscription')
+      if (!isId(id) || !(await deleteSubscription(actingAs(db, request), callerOf(request).projectId, id)))
+        throw notFound('subscription')
       return { data: { id, deleted: true as const } }
     },
   )

@@ -1,3 +1,4 @@
+import { recordAct } from '../accounts/audit/actions.ts'
 import { newDeliveryId } from '../platform/ids.ts'
 import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
 import { conflict, notFound } from '../web/errors.ts'
@@ -68,6 +69,7 @@ export async function replayDelivery(db: Db, projectId: string, id: string, now:
        ON CONFLICT (channel_id, subject) DO UPDATE SET next_attempt_at = delivery_lanes.next_attempt_at`,
       { channelId: delivery.channelId, subject: delivery.subject, now },
     )
+    await recordAct(tx, { action: 'replayed', resource: 'delivery', resourceId: id, resourceName: null })
     await execute(tx, `SELECT pg_notify('deliveries', '')`)
   })
 }

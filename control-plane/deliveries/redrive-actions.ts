@@ -1,3 +1,4 @@
+import { recordAct } from '../accounts/audit/actions.ts'
 import { isId } from '../platform/ids.ts'
 import { type Db, query } from '../platform/postgres.ts'
 import { conflict, notFound } from '../web/errors.ts'
@@ -16,7 +17,7 @@ export async function redrive(db: Db, projectId: string, channelId: string | nul
     const channels = await query<{ id: string; isPaused: boolean }>(
       tx,
       `SELECT id, is_paused AS "isPaused" FROM alert_channels
-       WHERE project_id = :projectId AND page_id IS NULL AND (:channelId::uuid IS NULL OR id = :channelId) ORDER BY id FOR KEY SHARE`,
+       WHERE project_id = :projectId AND page_id IS NULL AND person_id IS NULL AND (:channelId::uuid IS NULL OR id = :channelId) ORDER BY id FOR KEY SHARE`,
       { projectId, channelId: channelId !== null && isId(channelId) ? channelId : null },
     )
     if (channelId !== null) {
@@ -46,6 +47,9 @@ export async function redrive(db: Db, projectId: string, channelId: string | nul
         now,
       },
     )
-    return redriven?.count ?? 0
+    const count = redriven?.count ?? 0
+    const what = { resource: 'delivery', resourceId: null, resourceName: `${count} dead deliveries` }
+    await recordAct(tx, { action: 'replayed', ...what })
+    return count
   })
 }

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { now } from '../platform/clock.ts'
 import type { Db } from '../platform/postgres.ts'
+import { actingAs } from '../web/acting.ts'
 import type { App } from '../web/app.ts'
 import { callerOf } from '../web/auth.ts'
 import { metaOf, pageOf } from '../web/pages.ts'
@@ -67,7 +68,7 @@ export function relayRoutes(app: App, { db }: { db: Db }): void {
     },
     async request => {
       const { channel_id: channelId = null } = request.body
-      return { data: { redriven: await redrive(db, callerOf(request).projectId, channelId, now()) } }
+      return { data: { redriven: await redrive(actingAs(db, request), callerOf(request).projectId, channelId, now()) } }
     },
   )
 }

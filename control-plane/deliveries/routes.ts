@@ -4,6 +4,7 @@ import { DIGEST } from '../events/digest.ts'
 import { now } from '../platform/clock.ts'
 import { isDeliveryId, isId } from '../platform/ids.ts'
 import type { Db } from '../platform/postgres.ts'
+import { actingAs } from '../web/acting.ts'
 import type { App } from '../web/app.ts'
 import { callerOf } from '../web/auth.ts'
 import { notFound } from '../web/errors.ts'
@@ -77,7 +78,7 @@ export function deliveryRoutes(app: App, { db }: { db: Db }): void {
       const { projectId } = callerOf(request)
       const { id } = request.params
       if (!isDeliveryId(id)) throw notFound('log entry')
-      await replayDelivery(db, projectId, id, now())
+      await replayDelivery(actingAs(db, request), projectId, id, now())
       return { data: await readEntry(db, projectId, id) }
     },
   )

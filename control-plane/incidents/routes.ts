@@ -1,5 +1,6 @@
 import { now } from '../platform/clock.ts'
 import { isId } from '../platform/ids.ts'
+import { actingAs, toolsActingAs } from '../web/acting.ts'
 import type { App } from '../web/app.ts'
 import { callerOf } from '../web/auth.ts'
 import { notFound } from '../web/errors.ts'
@@ -64,7 +65,9 @@ function writeRoutes(app: App, tools: IncidentTools): void {
       },
     },
     async (request, reply) =>
-      reply.code(201).send({ data: await openIncident(tools, callerOf(request), request.body, now()) }),
+      reply
+        .code(201)
+        .send({ data: await openIncident(toolsActingAs(tools, request), callerOf(request), request.body, now()) }),
   )
 
   app.put(
@@ -79,7 +82,13 @@ function writeRoutes(app: App, tools: IncidentTools): void {
       },
     },
     async request => ({
-      data: await changeIncident(tools, callerOf(request), request.params.id, request.body, now()),
+      data: await changeIncident(
+        toolsActingAs(tools, request),
+        callerOf(request),
+        request.params.id,
+        request.body,
+        now(),
+      ),
     }),
   )
 
@@ -93,7 +102,9 @@ function writeRoutes(app: App, tools: IncidentTools): void {
         response: answers(200, dataOf(Incident), 404, 409),
       },
     },
-    async request => ({ data: await acknowledgeIncident(tools, callerOf(request), request.params.id, now()) }),
+    async request => ({
+      data: await acknowledgeIncident(toolsActingAs(tools, request), callerOf(request), request.params.id, now()),
+    }),
   )
 
   app.delete(
@@ -108,7 +119,8 @@ function writeRoutes(app: App, tools: IncidentTools): void {
     },
     async request => {
       const { id } = request.params
-      if (!isId(id) || !(await deleteIncident(tools.db, callerOf(request).projectId, id))) throw notFound('incident')
+      if (!isId(id) || !(await deleteIncident(actingAs(tools.db, request), callerOf(request).projectId, id)))
+        throw notFound('incident')
       return { data: { id, deleted: true as const } }
     },
   )

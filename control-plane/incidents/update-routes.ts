@@ -1,5 +1,6 @@
 import { now } from '../platform/clock.ts'
 import { isId } from '../platform/ids.ts'
+import { toolsActingAs } from '../web/acting.ts'
 import type { App } from '../web/app.ts'
 import { callerOf } from '../web/auth.ts'
 import { notFound } from '../web/errors.ts'
@@ -45,7 +46,13 @@ export function incidentUpdateRoutes(app: App, tools: IncidentTools): void {
       },
     },
     async (request, reply) => {
-      const update = await postUpdate(tools, callerOf(request), request.params.id, request.body, now())
+      const update = await postUpdate(
+        toolsActingAs(tools, request),
+        callerOf(request),
+        request.params.id,
+        request.body,
+        now(),
+      )
       return reply.code(201).send({ data: update })
     },
   )

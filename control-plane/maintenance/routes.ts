@@ -1,6 +1,7 @@
 import { now } from '../platform/clock.ts'
 import { isId } from '../platform/ids.ts'
 import type { Db } from '../platform/postgres.ts'
+import { toolsActingAs } from '../web/acting.ts'
 import type { App } from '../web/app.ts'
 import { callerOf } from '../web/auth.ts'
 import { notFound } from '../web/errors.ts'
@@ -71,7 +72,7 @@ function writeRoutes(app: App, context: MaintenanceContext): void {
     },
     async (request, reply) => {
       const at = now()
-      const window = await createWindow(context, callerOf(request).projectId, request.body, at)
+      const window = await createWindow(toolsActingAs(context, request), callerOf(request).projectId, request.body, at)
       return reply.code(201).send({ data: presentWindow(window, at) })
     },
   )
@@ -89,7 +90,13 @@ function writeRoutes(app: App, context: MaintenanceContext): void {
     },
     async request => {
       const at = now()
-      const window = await changeWindow(context, callerOf(request).projectId, request.params.id, request.body, at)
+      const window = await changeWindow(
+        toolsActingAs(context, request),
+        callerOf(request).projectId,
+        request.params.id,
+        request.body,
+        at,
+      )
       return { data: presentWindow(window, at) }
     },
   )
@@ -106,7 +113,7 @@ function writeRoutes(app: App, context: MaintenanceContext): void {
     },
     async request => {
       const { id } = request.params
-      await deleteWindow(context, callerOf(request).projectId, id, now())
+      await deleteWindow(toolsActingAs(context, request), callerOf(request).projectId, id, now())
       return { data: { id, deleted: true as const } }
     },
   )

@@ -52,7 +52,7 @@ export function lockDueWindows(tx: Tx, now: Date, limit: number): Promise<(Windo
   )
 }
 
-/** Writes a window and its monitors; those of before are replaced. */
+/** Writes a window and its monitors; others of before are dropped. */
 export async function saveWindow(tx: Tx, { monitorIds, ...window }: Window): Promise<void> {
   await execute(
     tx,
@@ -66,11 +66,16 @@ export async function saveWindow(tx: Tx, { monitorIds, ...window }: Window): Pro
     window,
   )
   const bindings = { id: window.id, monitorIds }
-  await execute(tx, 'DELETE FROM maintenance_window_monitors WHERE window_id = ?', [window.id])
+  await execute(
+    tx,
+    'DELETE FROM maintenance_window_monitors WHERE window_id = :id AND monitor_id <> ALL (CAST(:monitorIds AS uuid[]))',
+    bindings,
+  )
   await execute(
     tx,
     `INSERT INTO maintenance_window_monitors (window_id, monitor_id)
-     SELECT :id, monitor_id FROM unnest(CAST(:monitorIds AS uuid[])) AS row (monitor_id) ORDER BY monitor_id`,
+     SELECT :id, monitor_id FROM unnest(CAST(:monitorIds AS uuid[])) AS row (monitor_id) ORDER BY monitor_id
+     ON CONFLICT DO NOTHING`,
     bindings,
   )
 }

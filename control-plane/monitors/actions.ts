@@ -12,7 +12,15 @@ import { type Detail, notFound, validationError } from '../web/errors.ts'
 import { unmaskHeaders } from '../web/header-map.ts'
 import { isWatched } from './configuration.ts'
 import { authProblems, unmaskAuth } from './credentials.ts'
-import { changesTheCheck, fieldsOf, fieldsOfCreate, fieldsOfUpdate, type MonitorFields, sealFields } from './fields.ts'
+import {
+  changesTheCheck,
+  fieldsOf,
+  fieldsOfCreate,
+  fieldsOfUpdate,
+  type MonitorFields,
+  sealChanges,
+  sealFields,
+} from './fields.ts'
 import { keptExpiry } from './kept-expiry.ts'
 import { secretsLedElsewhere } from './kept-secrets.ts'
 import { monitorProblems, problemsOfNew } from './problems.ts'
@@ -133,7 +141,7 @@ async function rewrite(
     const { after, problems } = change(before)
     if (problems.length > 0) throw validationError(problems)
     const configVersion = stored.configVersion + (changesTheCheck(before, after) ? 1 : 0)
-    const changed = { ...stored, ...sealFields(after, stored, secrets), ...keptExpiry(stored, after) }
+    const changed = { ...stored, ...sealChanges(before, after, stored, secrets), ...keptExpiry(stored, after) }
     const monitor = withPingToken({ ...changed, configVersion, updatedAt: now }, secrets)
     await updateMonitor(tx, monitor)
     return leavesVerdict(stored, monitor) ? await leaveUnchecked(tx, monitor, publicUrl, now) : monitor

@@ -71,6 +71,16 @@ export function sealFields(fields: MonitorFields, owner: Pick<StoredMonitor, 'id
   }
 }
 
+/** The same after a change. What did not change keeps its bytes: sealed anew, it would be told as changed. */
+export function sealChanges(before: MonitorFields, after: MonitorFields, stored: StoredMonitor, secrets: Secrets) {
+  const sealed = sealFields(after, stored, secrets)
+  return {
+    ...sealed,
+    headers: isDeepStrictEqual(before.headers, after.headers) ? stored.headers : sealed.headers,
+    authConfig: isDeepStrictEqual(before.authConfig, after.authConfig) ? stored.authConfig : sealed.authConfig,
+  }
+}
+
 /** Neither what is looked at nor how it is judged hangs on these. */
 const UNCHECKED = ['name', 'tags', 'domainCheck'] as const
 

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { now } from '../platform/clock.ts'
 import { isId } from '../platform/ids.ts'
+import { toolsActingAs } from '../web/acting.ts'
 import type { App } from '../web/app.ts'
 import { callerOf } from '../web/auth.ts'
 import { notFound } from '../web/errors.ts'
@@ -57,7 +58,7 @@ export function parentRoutes(app: App, tools: ParentTools): void {
     async request => {
       const { id } = request.params
       const { projectId } = callerOf(request)
-      const parents = await changeParents(tools, projectId, id, request.body.parent_ids, now())
+      const parents = await changeParents(toolsActingAs(tools, request), projectId, id, request.body.parent_ids, now())
       return { data: presentParents(id.toLowerCase(), parents) }
     },
   )

@@ -25,11 +25,16 @@ export async function isBelow(tx: Tx, monitorId: string, ids: string[]): Promise
 }
 
 export async function replaceParents(tx: Tx, monitorId: string, parentIds: string[]): Promise<void> {
-  await execute(tx, 'DELETE FROM monitor_parents WHERE monitor_id = ?', [monitorId])
+  await execute(
+    tx,
+    'DELETE FROM monitor_parents WHERE monitor_id = :monitorId AND parent_id <> ALL (CAST(:parentIds AS uuid[]))',
+    { monitorId, parentIds },
+  )
   await execute(
     tx,
     `INSERT INTO monitor_parents (monitor_id, parent_id)
-     SELECT :monitorId, parent_id FROM unnest(CAST(:parentIds AS uuid[])) AS row (parent_id)`,
+     SELECT :monitorId, parent_id FROM unnest(CAST(:parentIds AS uuid[])) AS row (parent_id)
+     ON CONFLICT DO NOTHING`,
     { monitorId, parentIds },
   )
 }

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { now } from '../platform/clock.ts'
 import { isId } from '../platform/ids.ts'
+import { toolsActingAs } from '../web/acting.ts'
 import type { App } from '../web/app.ts'
 import { callerOf } from '../web/auth.ts'
 import { notFound } from '../web/errors.ts'
@@ -87,7 +88,7 @@ function createRoutes(app: App, context: MonitorContext): void {
       },
     },
     async (request, reply) => {
-      const monitor = await createMonitor(context, callerOf(request), request.body, now())
+      const monitor = await createMonitor(toolsActingAs(context, request), callerOf(request), request.body, now())
       return reply.code(201).send({ data: presentMonitor(monitor, context, NEVER) })
     },
   )
@@ -106,7 +107,7 @@ function createRoutes(app: App, context: MonitorContext): void {
     async (request, reply) => {
       const faults = faultsByItem(request.validationError)
       const items = request.body.monitors.map((body, index) => ({ body, faults: faults.get(index) ?? [] }))
-      const { created, errors } = await createMonitors(context, callerOf(request), items, now())
+      const { created, errors } = await createMonitors(toolsActingAs(context, request), callerOf(request), items, now())
       const monitors = created.map(monitor => presentMonitor(monitor, context, NEVER))
       return reply.code(201).send({ monitors, errors })
     },
@@ -132,7 +133,13 @@ function updateRoutes(app: App, context: MonitorContext): void {
     },
     async request => {
       const caller = callerOf(request)
-      const monitor = await changeMonitor(context, caller, request.params.id, request.body, now())
+      const monitor = await changeMonitor(
+        toolsActingAs(context, request),
+        caller,
+        request.params.id,
+        request.body,
+        now(),
+      )
       return await answer(caller.projectId, monitor)
     },
   )
@@ -150,7 +157,13 @@ function updateRoutes(app: App, context: MonitorContext): void {
     },
     async request => {
       const { projectId } = callerOf(request)
-      const monitor = await changeAuth(context, projectId, request.params.id, request.body, now())
+      const monitor = await changeAuth(
+        toolsActingAs(context, request),
+        projectId,
+        request.params.id,
+        request.body,
+        now(),
+      )
       return await answer(projectId, monitor)
     },
   )

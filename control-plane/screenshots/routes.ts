@@ -5,6 +5,7 @@ import { isId } from '../platform/ids.ts'
 import type { Nats } from '../platform/nats.ts'
 import type { Db } from '../platform/postgres.ts'
 import type { Sign } from '../platform/signer.ts'
+import { actingAs } from '../web/acting.ts'
 import type { App } from '../web/app.ts'
 import { callerOf } from '../web/auth.ts'
 import { notFound } from '../web/errors.ts'
@@ -59,7 +60,7 @@ export function screenshotRoutes(app: App, { db, nats, publicUrl, sign }: Screen
     async request => {
       const { id } = request.params
       await ownMonitor(db, callerOf(request).projectId, id)
-      const regions = await acceptBaseline({ db, nats }, id)
+      const regions = await acceptBaseline({ db: actingAs(db, request), nats }, id)
       return { data: { regions } }
     },
   )

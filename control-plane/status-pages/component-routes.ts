@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { now } from '../platform/clock.ts'
 import { isId } from '../platform/ids.ts'
 import type { Db } from '../platform/postgres.ts'
+import { actingAs } from '../web/acting.ts'
 import type { App } from '../web/app.ts'
 import { callerOf } from '../web/auth.ts'
 import { notFound } from '../web/errors.ts'
@@ -70,7 +71,7 @@ function createRoute(app: App, db: Db): void {
     },
     async (request, reply) => {
       const { projectId } = callerOf(request)
-      const component = await createComponent(db, projectId, request.params.id, request.body, now())
+      const component = await createComponent(actingAs(db, request), projectId, request.params.id, request.body, now())
       return reply.code(201).send({ data: presentComponent(component) })
     },
   )
@@ -90,7 +91,7 @@ function orderRoute(app: App, db: Db): void {
     },
     async request => {
       const { id } = request.params
-      await reorderComponents(db, callerOf(request).projectId, id, request.body.component_ids, now())
+      await reorderComponents(actingAs(db, request), callerOf(request).projectId, id, request.body.component_ids, now())
       return { data: (await componentsOfPage(db, id)).map(presentComponent) }
     },
   )
@@ -110,7 +111,14 @@ function changeRoutes(app: App, db: Db): void {
     },
     async request => {
       const { id, cid } = request.params
-      const component = await changeComponent(db, callerOf(request).projectId, id, cid, request.body, now())
+      const component = await changeComponent(
+        actingAs(db, request),
+        callerOf(request).projectId,
+        id,
+        cid,
+        request.body,
+        now(),
+      )
       return { data: presentComponent(component) }
     },
   )
@@ -127,7 +135,7 @@ function changeRoutes(app: App, db: Db): void {
     },
     async request => {
       const { id, cid } = request.params
-      await deleteComponent(db, callerOf(request).projectId, id, cid, now())
+      await deleteComponent(actingAs(db, request), callerOf(request).projectId, id, cid, now())
       return { data: { id: cid, deleted: true as const } }
     },
   )

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { now } from '../platform/clock.ts'
 import { isId } from '../platform/ids.ts'
 import type { Db } from '../platform/postgres.ts'
+import { actingAs } from '../web/acting.ts'
 import type { App } from '../web/app.ts'
 import { callerOf } from '../web/auth.ts'
 import { notFound } from '../web/errors.ts'
@@ -67,7 +68,13 @@ function writeRoutes(app: App, db: Db): void {
       },
     },
     async (request, reply) => {
-      const group = await createGroup(db, callerOf(request).projectId, request.params.id, request.body, now())
+      const group = await createGroup(
+        actingAs(db, request),
+        callerOf(request).projectId,
+        request.params.id,
+        request.body,
+        now(),
+      )
       return reply.code(201).send({ data: presentGroup(group) })
     },
   )
@@ -85,7 +92,11 @@ function writeRoutes(app: App, db: Db): void {
     },
     async request => {
       const { id, gid } = request.params
-      return { data: presentGroup(await changeGroup(db, callerOf(request).projectId, id, gid, request.body, now())) }
+      return {
+        data: presentGroup(
+          await changeGroup(actingAs(db, request), callerOf(request).projectId, id, gid, request.body, now()),
+        ),
+      }
     },
   )
 
@@ -101,7 +112,7 @@ function writeRoutes(app: App, db: Db): void {
     },
     async request => {
       const { id, gid } = request.params
-      await deleteGroup(db, callerOf(request).projectId, id, gid, now())
+      await deleteGroup(actingAs(db, request), callerOf(request).projectId, id, gid, now())
       return { data: { id: gid, deleted: true as const } }
     },
   )

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { now } from '../platform/clock.ts'
 import type { Db } from '../platform/postgres.ts'
+import { actingAs } from '../web/acting.ts'
 import type { App } from '../web/app.ts'
 import { callerOf } from '../web/auth.ts'
 import { ApiError } from '../web/errors.ts'
@@ -43,7 +44,14 @@ function uploadRoute(app: App, { db, publicUrl }: { db: Db; publicUrl: string },
     async request => {
       const { body: bytes = Buffer.alloc(0), params, headers } = request
       const contentType = (headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
-      const page = await uploadImage(db, callerOf(request).projectId, params.id, kind, { bytes, contentType }, now())
+      const page = await uploadImage(
+        actingAs(db, request),
+        callerOf(request).projectId,
+        params.id,
+        kind,
+        { bytes, contentType },
+        now(),
+      )
       return { data: presentPage(page, publicUrl) }
     },
   )

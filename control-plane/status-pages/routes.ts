@@ -1,6 +1,7 @@
 import { now } from '../platform/clock.ts'
 import { isId } from '../platform/ids.ts'
 import type { Db } from '../platform/postgres.ts'
+import { actingAs, toolsActingAs } from '../web/acting.ts'
 import type { App } from '../web/app.ts'
 import { callerOf } from '../web/auth.ts'
 import { notFound } from '../web/errors.ts'
@@ -63,7 +64,7 @@ function writeRoutes(app: App, tools: PageTools): void {
       },
     },
     async (request, reply) => {
-      const page = await createPage(tools, callerOf(request), request.body, now())
+      const page = await createPage(toolsActingAs(tools, request), callerOf(request), request.body, now())
       return reply.code(201).send({ data: presentPage(page, publicUrl) })
     },
   )
@@ -80,7 +81,13 @@ function writeRoutes(app: App, tools: PageTools): void {
       },
     },
     async request => {
-      const page = await changePage(tools, callerOf(request).projectId, request.params.id, request.body, now())
+      const page = await changePage(
+        toolsActingAs(tools, request),
+        callerOf(request).projectId,
+        request.params.id,
+        request.body,
+        now(),
+      )
       return { data: presentPage(page, publicUrl) }
     },
   )
@@ -97,7 +104,8 @@ function writeRoutes(app: App, tools: PageTools): void {
     },
     async request => {
       const { id } = request.params
-      if (!isId(id) || !(await removePage(db, callerOf(request).projectId, id))) throw notFound('status page')
+      if (!isId(id) || !(await removePage(actingAs(db, request), callerOf(request).projectId, id)))
+        throw notFound('status page')
       return { data: { id, deleted: true as const } }
     },
   )

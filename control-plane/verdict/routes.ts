@@ -6,6 +6,7 @@ import { MONITOR_STATUSES, type StoredMonitor } from '../monitors/types.ts'
 import { now } from '../platform/clock.ts'
 import { isId } from '../platform/ids.ts'
 import type { Db } from '../platform/postgres.ts'
+import { toolsActingAs } from '../web/acting.ts'
 import type { App } from '../web/app.ts'
 import { callerOf } from '../web/auth.ts'
 import { notFound } from '../web/errors.ts'
@@ -62,7 +63,7 @@ export function verdictRoutes(app: App, context: VerdictRoutesContext): void {
       { schema: { summary, tags, params: IdParams, response: answers(200, dataOf(MonitorRecord), 404) } },
       async request => {
         const { projectId } = callerOf(request)
-        return answer(projectId, await change(context, projectId, request.params.id, now()))
+        return answer(projectId, await change(toolsActingAs(context, request), projectId, request.params.id, now()))
       },
     )
   }
@@ -74,7 +75,7 @@ export function verdictRoutes(app: App, context: VerdictRoutesContext): void {
     },
     async request => {
       const { id } = request.params
-      await deleteMonitor(context, callerOf(request).projectId, id, now())
+      await deleteMonitor(toolsActingAs(context, request), callerOf(request).projectId, id, now())
       return { data: { id, deleted: true as const } }
     },
   )

@@ -29,3 +29,9 @@ export const actingAs = (db: Db, request: FastifyRequest): Db => actingFor(db, a
 
 /** The same for somebody who has no API key: the operator, a person who claims an account. */
 export const actingFor = (db: Db, acting: Acting): Db => withSetting(db, 'picket.actor', JSON.stringify(acting))
+
+/** The tools of a room's actions, with the database acting as whoever sends the request. */
+export const toolsActingAs = <Tools extends { db: Db }>(tools: Tools, request: FastifyRequest): Tools => ({
+  ...tools,
+  db: actingAs(tools.db, request),
+})

@@ -14,7 +14,10 @@ const { operations } = await readOperations(api)
 const closed = operations.filter(({ isOpen }) => !isOpen)
 
 /** What a key with scope write may not do (decisions 2.2). */
-const NEEDS_ADMIN = /^\/(api-keys|members|agent\/invite)/
+const NEEDS_ADMIN = /^\/(api-keys|members|agent\/invite|audit-log)/
+
+/** It is asked about what is gone, so its filters know no "not found". */
+const isOfTheGone = ({ path }: Operation) => path === '/audit-log'
 
 function send(
   operation: Operation,
@@ -126,7 +129,7 @@ t.test('an id in a body or a filter that is another tenant’s, unknown or malfo
     'x',
     '1;--',
   ]
-  for (const operation of closed) {
+  for (const operation of closed.filter(operation => !isOfTheGone(operation))) {
     const inBody = Object.keys(operation.body?.properties ?? {}).filter(name => name.endsWith('_id'))
     for (const name of inBody) {
       for (const id of wrongIds(name)) {
@@ -231,7 +234,7 @@ t.test('a deleted record is 404 to every operation on it', async t => {
       t.equal(status, 404, `${operation.name} after the deletion`)
     }
   }
-  for (const operation of closed) {
+  for (const operation of closed.filter(operation => !isOfTheGone(operation))) {
     for (const { name } of operation.query.filter(({ name }) => name.endsWith('_id'))) {
       const id = name === 'channel_id' ? records.alert_channel_id : records[name as keyof Records]
       const { status } = await send(operation, `${operation.path}?${name}=${id}`, { key: mine.key })

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import type { Db } from '../../platform/postgres.ts'
+import { actingAs } from '../../web/acting.ts'
 import type { App } from '../../web/app.ts'
 import { callerOf, SCOPES } from '../../web/auth.ts'
 import { metaOf, pageOf } from '../../web/pages.ts'
@@ -63,7 +64,8 @@ export function apiKeyRoutes(app: App, { db }: { db: Db }): void {
         response: answers(201, dataOf(CreatedApiKey), 400),
       },
     },
-    async (request, reply) => reply.code(201).send({ data: await createApiKey(db, callerOf(request), request.body) }),
+    async (request, reply) =>
+      reply.code(201).send({ data: await createApiKey(actingAs(db, request), callerOf(request), request.body) }),
   )
 
   app.delete(
@@ -79,7 +81,7 @@ export function apiKeyRoutes(app: App, { db }: { db: Db }): void {
     },
     async request => {
       const { id } = request.params
-      await deleteApiKey(db, callerOf(request).projectId, id)
+      await deleteApiKey(actingAs(db, request), callerOf(request).projectId, id)
       return { data: { id, deleted: true as const } }
     },
   )

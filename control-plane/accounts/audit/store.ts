@@ -1,26 +1,99 @@
-import { type Db, execute } from '../../platform/postgres.ts'
-import type { Acting } from '../../web/acting.ts'
+import { type Db, execute, query } from '../../platform/postgres.ts'
+import type { Actor } from '../../web/auth.ts'
 
 /** What is done to a record; and acts that change none, of which a new one needs a word here. */
 export const ACTIONS = [
   ...['created', 'updated', 'deleted'],
-  ...['signed_in', 'signed_out', 'password_changed', 'replayed', 'exported', 'rotated'],
+  ...['signed_in', 'signed_out', 'password_changed', 'replayed', 'rotated'],
 ] as const
+export type Action = (typeof ACTIONS)[number]
+export type Change = { from: unknown; to: unknown }
+
 export type Act = {
-  action: (typeof ACTIONS)[number]
+  action: Action
   /** the API's noun, as in the table of migration 0018 */
   resource: string
   resourceId: string | null
   resourceName: string | null
-  changes?: Record<string, { from: unknown; to: unknown }>
+  changes?: Record<string, Change>
 }
 
-export async function insertAct(db: Db, acting: Acting, { changes = {}, ...act }: Act): Promise<void> {
+/** Writes an act of whoever the transaction's setting names; nothing when it names nobody. */
+export async function insertAct(tx: Db, { changes = {}, ...act }: Act): Promise<void> {
   await execute(
-    db,
+    tx,
     `INSERT INTO audit_log (project_id, organization_id, actor_kind, actor_id, actor_name, ip, action, resource,
        resource_id, resource_name, changes)
-     VALUES (:projectId, :organizationId, :kind, :id, :name, :ip, :action, :resource, :resourceId, :resourceName, :changes)`,
-    { ...acting, ...act, changes: JSON.stringify(changes) },
+     SELECT (actor ->> 'projectId')::uuid, (actor ->> 'organizationId')::uuid, actor ->> 'kind', (actor ->> 'id')::uuid,
+       actor ->> 'name', (actor ->> 'ip')::inet, :action, :resource, :resourceId, :resourceName, :changes
+     FROM (SELECT nullif(current_setting('picket.actor', true), '')::jsonb AS actor) AS setting
+     WHERE actor IS NOT NULL`,
+    { ...act, changes: JSON.stringify(changes) },
   )
 }
+
+/** Null: whatever it is. */
+export type AuditFilter = {
+  actorId: string | null
+  resource: string | null
+  resourceId: string | null
+  action: Action | null
+  from: Date | null
+  to: Date | null
+}
+
+export type AuditRow = {
+  id: string
+  at: Date
+  actorKind: Actor['kind'] | 'system'
+  actorId: string | null
+  actorName: string
+  ip: string | null
+  action: Action
+  resource: string
+  resourceId: string | null
+  resourceName: string | null
+  changes: Record<string, Change>
+}
+
+/** Whose log it is: of a project with what concerns its whole organization; of an organization; null: of everything. */
+export type AuditScope = { organizationId: string; projectId: string | null } | null
+
+const COLUMNS = `id, at, actor_kind AS "actorKind", actor_id AS "actorId", actor_name AS "actorName", host(ip) AS ip, action,
+  resource, resource_id AS "resourceId", resource_name AS "resourceName", changes`
+
+const MATCHES = `(:organizationId::uuid IS NULL OR organization_id = :organizationId)
+  AND (:projectId::uuid IS NULL OR project_id IS NULL OR project_id = :projectId)
+  AND (:actorId::uuid IS NULL OR actor_id = :actorId) AND (:resource::text IS NULL OR resource = :resource)
+  AND (:resourceId::text IS NULL OR resource_id = :resourceId) AND (:action::text IS NULL OR action = :action)
+  AND (:from::timestamptz IS NULL OR at >= :from) AND (:to::timestamptz IS NULL OR at < :to)`
+
+/** Newest first. */
+export async function listAudit(
+  db: Db,
+  scope: AuditScope,
+  filter: AuditFilter,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<{ rows: AuditRow[]; total: number }> {
+  const bindings = { organizationId: null, projectId: null, ...scope, ...filter }
+  const [rows, [count]] = await Promise.all([
+    query<AuditRow>(
+      db,
+      `SELECT ${COLUMNS} FROM audit_log WHERE ${MATCHES} ORDER BY seq DESC LIMIT :limit OFFSET :offset`,
+      { ...bindings, limit, offset },
+    ),
+    query<{ total: number }>(db, `SELECT count(*)::integer AS total FROM audit_log WHERE ${MATCHES}`, bindings),
+  ])
+  return { rows, total: count!.total }
+}
+
+const KEPT_DAYS = 365
+
+/** Forgets what is older than a year, some at a time. Answers how many rows. */
+export const pruneAuditLog = (db: Db, now: Date): Promise<number> =>
+  execute(
+    db,
+    `DELETE FROM audit_log WHERE id IN
+       (SELECT id FROM audit_log WHERE at < :before ORDER BY at LIMIT 10000)`,
+    { before: new Date(now.getTime() - (KEPT_DAYS * 24 + 1) * 3_600_000) },
+  )

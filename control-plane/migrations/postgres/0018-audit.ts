@@ -50,7 +50,7 @@ export async function up(db: Knex): Promise<void> {
       project_id uuid,
       organization_id uuid,
       at timestamptz NOT NULL DEFAULT now(),
-      actor_kind text NOT NULL CHECK (actor_kind IN ('api_key', 'user', 'operator')),
+      actor_kind text NOT NULL CHECK (actor_kind IN ('api_key', 'user', 'operator', 'system')),
       actor_id uuid,
       actor_name text NOT NULL,
       ip inet,
@@ -121,6 +121,12 @@ const createWriter = (db: Knex) =>
       project uuid := coalesce(whole ->> 'project_id', actor ->> 'projectId');
       changes jsonb;
     BEGIN
+      -- what goes with its record is told with that
+      IF TG_ARGV[3] = 'true' AND pg_trigger_depth() > 1 THEN RETURN NULL; END IF;
+      -- a tenant's claim may touch another's records, a domain's: the other is told what, and not by whom
+      IF project::text <> actor ->> 'projectId' THEN
+        actor := jsonb_build_object('kind', 'system', 'name', 'Picket');
+      END IF;
       IF is_gone THEN later := '{}'; END IF;
       changes := audit_changes(earlier, later, TG_ARGV[4]::text[] || ARRAY(
           SELECT attname::text FROM pg_attribute WHERE attrelid = TG_RELID AND attnum > 0

@@ -1,5 +1,7 @@
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { now } from '../../platform/clock.ts'
+import { toolsActingAs } from '../../web/acting.ts'
 import type { App } from '../../web/app.ts'
 import { callerOf } from '../../web/auth.ts'
 import {
@@ -59,8 +61,8 @@ const PATH = '/status-pages/:id/custom-domain'
 
 /** Custom domains of status pages (specification, "Status pages"; decisions 7.4). */
 export function customDomainRoutes(app: App, tools: DomainTools): void {
-  const askedBy = (request: { params: { id: string } }) => ({
-    tools,
+  const askedBy = (request: FastifyRequest<{ Params: { id: string } }>) => ({
+    tools: toolsActingAs(tools, request),
     caller: callerOf(request),
     pageId: request.params.id,
   })

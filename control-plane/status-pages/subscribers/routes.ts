@@ -4,6 +4,7 @@ import { subscriberKindOf } from '../../channels/subscriber-kinds.ts'
 import { isId } from '../../platform/ids.ts'
 import type { Db } from '../../platform/postgres.ts'
 import type { Secrets } from '../../platform/secrets.ts'
+import { actingAs } from '../../web/acting.ts'
 import type { App } from '../../web/app.ts'
 import { callerOf } from '../../web/auth.ts'
 import { notFound } from '../../web/errors.ts'
@@ -79,7 +80,7 @@ export function subscriberRoutes(app: App, { db, secrets }: { db: Db; secrets: S
     async request => {
       const { id, sid } = request.params
       await assertPage(db, callerOf(request).projectId, id)
-      if (!isId(sid) || !(await removeSubscriber(db, id, sid))) throw notFound('subscriber')
+      if (!isId(sid) || !(await removeSubscriber(actingAs(db, request), id, sid))) throw notFound('subscriber')
       return { data: { id: sid, deleted: true as const } }
     },
   )

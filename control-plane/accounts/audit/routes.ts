@@ -1,0 +1,85 @@
+import { Type } from 'typebox'
+import { isId } from '../../platform/ids.ts'
+import type { Db } from '../../platform/postgres.ts'
+import type { App } from '../../web/app.ts'
+import { callerOf } from '../../web/auth.ts'
+import { metaOf, pageOf } from '../../web/pages.ts'
+import {
+  answers,
+  enumOf,
+  Id,
+  nullable,
+  pageProperties,
+  pageOf as pageSchema,
+  strictObject,
+  Timestamp,
+} from '../../web/schemas.ts'
+import { ACTIONS, type AuditRow, listAudit } from './store.ts'
+
+const AuditEntry = Type.Object({
+  id: Id,
+  at: Timestamp,
+  actor: Type.Object({
+    kind: enumOf(['api_key', 'user', 'operator', 'system']),
+    id: nullable(Id),
+    name: Type.String({ description: 'as it was then: the name of a key with its hint, the e-mail of a person' }),
+    ip: nullable(Type.String()),
+  }),
+  action: enumOf(ACTIONS),
+  resource: Type.String({ description: 'monitor, alert_channel, status_page, member …' }),
+  resource_id: nullable(Type.String()),
+  resource_name: nullable(Type.String()),
+  changes: Type.Record(Type.String(), Type.Object({ from: Type.Unknown(), to: Type.Unknown() }), {
+    description: 'by field, with what it was and is now; of secrets only that they changed',
+  }),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})
+
+const AuditQuery = strictObject({
+  ...pageProperties,
+  actor_id: Type.Optional(Type.String()),
+  resource: Type.Optional(Type.String({ maxLength: 100 })),
+  resource_id: Type.Optional(Type.String({ maxLength: 100 })),
+  action: Type.Optional(enumOf(ACTIONS)),
+  from: Type.Optional(Type.String({ format: 'date-time' })),
+  to: Type.Optional(Type.String({ format: 'date-time' })),
+})
+
+/** `GET /audit-log`, for admin keys: who changed what, kept for a year. */
+export function auditRoutes(app: App, { db }: { db: Db }): void {
+  app.get(
+    '/audit-log',
+    {
+      config: { scope: 'admin' },
+      schema: {
+        tags: ['Audit log'],
+        summary: 'Who changed what, newest first, for a year',
+        querystring: AuditQuery,
+        response: answers(200, pageSchema(AuditEntry), 400),
+      },
+    },
+    async request => {
+      const { actor_id: actorId = null, resource = null, resource_id: resourceId = null, action = null } = request.query
+      const { from, to } = request.query
+      if (actorId !== null && !isId(actorId)) return { data: [], meta: metaOf(request.query, 0) }
+      const span = { from: from ? new Date(from) : null, to: to ? new Date(to) : null }
+      const filter = { actorId, resource, resourceId, action, ...span }
+      const { rows, total } = await listAudit(db, callerOf(request), filter, pageOf(request.query))
+      return { data: rows.map(presentEntry), meta: metaOf(request.query, total) }
+    },
+  )
+}
+
+const presentEntry = (row: AuditRow) => ({
+  id: row.id,
+  at: row.at,
+  actor: { kind: row.actorKind, id: row.actorId, name: row.actorName, ip: row.ip },
+  action: row.action,
+  resource: row.resource,
+  resource_id: row.resourceId,
+  resource_name: row.resourceName,
+  changes: row.changes,
+  created_at: row.at,
+  updated_at: row.at,
+})

@@ -1,0 +1,195 @@
+import t from 'tap'
+import { execute, query } from '../../control-plane/platform/postgres.ts'
+import { startApi } from '../support/api-server.ts'
+import { type Operation, readOperations } from '../support/operations.ts'
+import { addressOf, bodyOf, createRecords, MONITOR, PIXEL, type Records } from '../support/records.ts'
+
+const api = await startApi(t, { RATE_LIMIT_PER_MINUTE: '1000000' })
+const { operations } = await readOperations(api)
+
+/** They store nothing that anybody set: questions, tests, checks, looking again. */
+const CHANGES_NOTHING = [
+  'POST /monitors/test',
+  'POST /monitors/{id}/check',
+  'POST /alerts/channels/{id}/test',
+  'POST /status-pages/{id}/custom-domain/analyze',
+  'POST /status-pages/{id}/custom-domain/domain-connect',
+  'POST /status-pages/{id}/custom-domain/verify',
+]
+
+/** What a path changes, as the log calls it: the first that fits. A new kind of path needs a line. */
+const RESOURCES: [RegExp, string][] = [
+  [/^\/monitors/, 'monitor'],
+  [/^\/maintenance-windows/, 'maintenance_window'],
+  [/^\/alerts\/channels/, 'alert_channel'],
+  [/^\/alerts\/rules/, 'alert_rule'],
+  [/^\/alerts\/project-channels/, 'alert_subscription'],
+  [/^\/alerts\/settings/, 'alert_settings'],
+  [/^\/alerts\/(log|relay)/, 'delivery'],
+  [/^\/incidents\/\{id\}\/updates/, 'incident_update'],
+  [/^\/incidents/, 'incident'],
+  [/^\/api-keys/, 'api_key'],
+  [/^\/status-pages\/\{id\}\/components/, 'status_page_component'],
+  [/^\/status-pages\/\{id\}\/groups/, 'status_page_group'],
+  [/^\/status-pages\/\{id\}\/subscribers/, 'subscriber'],
+  [/^\/status-pages/, 'status_page'],
+]
+
+/** Where the good body of test/support/records.ts says what is stored already. */
+const OTHERWISE: Record<string, (records: Records) => object> = {
+  'PUT /monitors/{id}': () => ({ name: 'Store' }),
+  'PUT /monitors/{id}/auth': () => ({ auth_type: 'bearer', auth_config: { token: 'another' } }),
+  'PUT /maintenance-windows/{id}': () => ({ title: 'Restore' }),
+  'POST /alerts/rules': ({ parent_id, alert_channel_id }) => ({ monitor_id: parent_id, alert_channel_id }),
+  'PUT /alerts/channels/{id}': () => ({ name: 'Pager' }),
+  'PUT /status-pages/{id}/components/{cid}': () => ({ name: 'Store' }),
+  'PUT /status-pages/{id}/groups/{gid}': () => ({ name: 'Asia' }),
+}
+
+/** Brings the records into the state that an operation changes. */
+async function prepare({ name }: Operation, { alert_channel_id, log_id, component_id, page_id }: Records) {
+  if (name === 'POST /alerts/channels/{id}/resume') {
+    await execute(api.db, 'UPDATE alert_channels SET is_paused = true WHERE id = ?', [alert_channel_id])
+  }
+  if (name.endsWith('/retry')) await execute(api.db, `UPDATE deliveries SET status = 'failed' WHERE id = ?`, [log_id])
+  if (name.endsWith('/reorder')) {
+    await execute(api.db, 'UPDATE status_page_components SET display_order = 7 WHERE id = ?', [component_id])
+  }
+  if (name.startsWith('DELETE /status-pages/{id}/custom-domain')) {
+    await execute(api.db, `UPDATE status_pages SET custom_domain = 'status.example.com' WHERE id = ?`, [page_id])
+  }
+}
+
+function send(operation: Operation, address: string, records: Records, key: string) {
+  const { name, method, upload, body: schema } = operation
+  if (upload) return api.call(method, address, { key, body: PIXEL, headers: { 'content-type': 'image/png' } })
+  const body = OTHERWISE[name]?.(records) ?? (schema ? bodyOf(operation, records) : undefined)
+  return api.call(method, address, { key, ...(body && { body }) })
+}
+
+type Row = { actor_kind: string; actor_id: string; ip: string; action: string; resource: string; resource_id: string }
+
+async function rowsAfter(seq: number): Promise<Row[]> {
+  return query<Row>(api.db, 'SELECT * FROM audit_log WHERE seq > ? ORDER BY seq', [seq])
+}
+
+const newest = async () =>
+  (await query<{ seq: number }>(api.db, 'SELECT coalesce(max(seq), 0) AS seq FROM audit_log'))[0]!.seq
+
+/** What takes other records along is deleted at the end. */
+const LAST = ['/alerts/channels/{id}', '/monitors/{id}', '/status-pages/{id}']
+const turnOf = ({ method, path }: Operation) => (method === 'DELETE' ? LAST.indexOf(path) + 2 : 0)
+const changing = operations
+  .filter(({ name, method, isOpen }) => method !== 'GET' && !isOpen && !CHANGES_NOTHING.includes(name))
+  .sort((a, b) => turnOf(a) - turnOf(b))
+
+const account = await api.tenant()
+const records = await createRecords(api, account)
+const keys = 'SELECT id FROM api_keys WHERE project_id = ? ORDER BY id LIMIT 1'
+const keyId = (await query<{ id: string }>(api.db, keys, [account.projectId]))[0]!.id
+
+for (const operation of changing) {
+  t.test(`${operation.name} is in the audit log, with whose key it was`, async t => {
+    await prepare(operation, records)
+    const before = await newest()
+    const address = addressOf(operation, records)
+    const { status, body } = await send(operation, address, records, account.key)
+    t.ok(status < 300, `${status} ${JSON.stringify(body)}`)
+
+    const rows = await rowsAfter(before)
+    t.ok(rows.length > 0)
+    for (const row of rows) t.match(row, { actor_kind: 'api_key', actor_id: keyId, ip: '127.0.0.1' })
+    const resource = RESOURCES.find(([pattern]) => pattern.test(operation.path))?.[1]
+    const told = rows.filter(row => row.resource === resource)
+    const ids = [...Object.values(records), account.projectId, ...idsOf(body), null]
+    t.ok(
+      told.some(row => ids.includes(row.resource_id) && fits(operation, row)),
+      JSON.stringify(rows, null, 1),
+    )
+  })
+}
+
+/** Ids of the records in an answer. */
+const idsOf = (body: { data?: { id?: string }; monitors?: { id: string }[] }) => [
+  ...(body.data?.id ? [body.data.id] : []),
+  ...(body.monitors ?? []).map(({ id }) => id),
+]
+
+/** A record is created by a POST to its list, and deleted by a DELETE of its address. */
+function fits({ method, path, answers }: Operation, { action }: Row): boolean {
+  if (method === 'DELETE' && path.endsWith('}')) return action === 'deleted'
+  if (method === 'POST' && '201' in answers) return action === 'created'
+  return action !== 'deleted'
+}
+
+t.test('GET /audit-log 200 tells an admin who changed what, newest first, by filter and page', async t => {
+  const account = await api.tenant()
+  const { key } = account
+  const { body } = await api.call('POST', '/monitors', { key, body: { name: 'Shop', type: 'heartbeat' } })
+  const { id } = body.data
+  await api.call('PUT', `/monitors/${id}`, { key, body: { name: 'Store' } })
+  await api.call('DELETE', `/monitors/${id}`, { key })
+
+  const all = await api.call('GET', '/audit-log', { key })
+  t.same(
+    all.body.data.map((entry: { action: string }) => entry.action),
+    ['deleted', 'updated', 'created'],
+  )
+  t.match(all.body.data[1], {
+    actor: { kind: 'api_key', name: /^test \(svc_/, ip: '127.0.0.1' },
+    ...{ resource: 'monitor', resource_id: id, resource_name: 'Store' },
+    changes: { name: { from: 'Shop', to: 'Store' } },
+  })
+  t.match(all.body.meta, { page: 1, total: 3 })
+  const actorId = all.body.data[0].actor.id
+  const counts: [string, number][] = [
+    ['action=updated', 1],
+    ['resource=monitor', 3],
+    ['resource=incident', 0],
+    [`resource_id=${id}`, 3],
+    [`actor_id=${actorId}`, 3],
+    ['actor_id=nobody', 0],
+    ['from=2126-01-01T00:00:00Z', 0],
+    ['to=2126-01-01T00:00:00Z', 3],
+  ]
+  for (const [filter, count] of counts) {
+    t.equal((await api.call('GET', `/audit-log?${filter}`, { key })).body.meta.total, count, filter)
+  }
+  const second = await api.call('GET', '/audit-log?page=2&per_page=2', { key })
+  t.match(second.body, { data: [{ action: 'created' }], meta: { total: 3, total_pages: 2 } })
+})
+
+t.test('GET /audit-log shows nothing of another tenant', async t => {
+  const { key } = await api.tenant()
+  t.same((await api.call('GET', '/audit-log', { key })).body.data, [])
+})
+
+t.test('GET /audit-log 403 is for admin keys only', async t => {
+  const account = await api.tenant()
+  for (const scope of ['read', 'write'] as const) {
+    const key = await api.keyOf(account, scope)
+    t.equal((await api.call('GET', '/audit-log', { key })).status, 403)
+  }
+})
+
+t.test('GET /audit-log has no secret in it, whatever was created and changed', async t => {
+  const { key } = account
+  const { id } = (await api.call('POST', '/monitors', { key, body: MONITOR })).body.data
+  const auth = { auth_type: 'bearer', auth_config: { token: 'hunter2-token' } }
+  await api.call('PUT', `/monitors/${id}/auth`, { key, body: auth })
+  const { text } = (
+    await query<{ text: string }>(api.db, `SELECT string_agg(l::text, ' ') AS text FROM audit_log l`)
+  )[0]!
+  t.notMatch(text, /hunter2-token|a token of the shop|svc_[0-9A-Za-z]{20}|whsec_|\\x[0-9a-f]{16}/)
+})
+
+t.test('what did not change is not told as changed: a monitor is sent as it is, with its secrets masked', async t => {
+  const { key } = await api.tenant()
+  const headers = { Authorization: 'Bearer abc' }
+  const body = { name: 'Shop', type: 'http', url: 'https://shop.example.com/', headers }
+  const made = await api.call('POST', '/monitors', { key, body })
+  const again = { name: 'Shop', headers: made.body.data.headers }
+  const before = await newest()
+  t.equal((await api.call('PUT', `/monitors/${made.body.data.id}`, { key, body: again })).status, 200)
+  t.same(await rowsAfter(before), [])
+})
