@@ -10,37 +10,46 @@ const ChannelConfig = Type.Record(Type.String(), Type.Unknown(), {
 })
 const RecordId = Type.String({ minLength: 1 })
 
-export const ChannelCreate = strictObject({
-  name: Name,
-  type: ChannelType,
-  config: ChannelConfig,
-  is_default: Type.Optional(Type.Boolean()),
-})
+export const ChannelCreate = strictObject(
+  {
+    name: Name,
+    type: ChannelType,
+    config: ChannelConfig,
+    is_default: Type.Optional(Type.Boolean()),
+  },
+  { title: 'AlertChannelCreate' },
+)
 export type ChannelCreate = Static<typeof ChannelCreate>
 
 /** `type` may be sent along, but stays what it is. */
-export const ChannelUpdate = strictObject({
-  name: Type.Optional(Name),
-  type: Type.Optional(ChannelType),
-  config: Type.Optional(ChannelConfig),
-  is_default: Type.Optional(Type.Boolean()),
-})
+export const ChannelUpdate = strictObject(
+  {
+    name: Type.Optional(Name),
+    type: Type.Optional(ChannelType),
+    config: Type.Optional(ChannelConfig),
+    is_default: Type.Optional(Type.Boolean()),
+  },
+  { title: 'AlertChannelUpdate' },
+)
 export type ChannelUpdate = Static<typeof ChannelUpdate>
 
-export const ChannelRecord = Type.Object({
-  id: Id,
-  name: Type.String(),
-  type: ChannelType,
-  config: Type.Record(Type.String(), Type.Unknown(), { description: 'secrets are masked' }),
-  is_default: Type.Boolean(),
-  signing_secret: nullable(Type.String({ description: 'whsec_…, in full after create and rotate only' })),
-  is_paused: Type.Boolean(),
-  paused_at: nullable(Timestamp),
-  paused_reason: nullable(Type.String()),
-  consecutive_failures: Type.Integer(),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-})
+export const ChannelRecord = Type.Object(
+  {
+    id: Id,
+    name: Type.String(),
+    type: ChannelType,
+    config: Type.Record(Type.String(), Type.Unknown(), { description: 'secrets are masked' }),
+    is_default: Type.Boolean(),
+    signing_secret: nullable(Type.String({ description: 'whsec_…, in full after create and rotate only' })),
+    is_paused: Type.Boolean(),
+    paused_at: nullable(Timestamp),
+    paused_reason: nullable(Type.String()),
+    consecutive_failures: Type.Integer(),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'AlertChannel' },
+)
 
 const switches = {
   on_down: Type.Optional(Type.Boolean()),
@@ -51,35 +60,41 @@ const switches = {
 export const RuleCreate = strictObject({ monitor_id: RecordId, alert_channel_id: RecordId, ...switches })
 export type RuleCreate = Static<typeof RuleCreate>
 
-export const RuleUpdate = strictObject({
-  monitor_id: Type.Optional(RecordId),
-  alert_channel_id: Type.Optional(RecordId),
-  ...switches,
-  remind_every_minutes: Type.Optional(
-    nullable(
-      Type.Integer({
-        minimum: 5,
-        maximum: 1_440,
-        description: 'tells an outage again while the monitor is down and nobody has acknowledged it; null: never',
-      }),
+export const RuleUpdate = strictObject(
+  {
+    monitor_id: Type.Optional(RecordId),
+    alert_channel_id: Type.Optional(RecordId),
+    ...switches,
+    remind_every_minutes: Type.Optional(
+      nullable(
+        Type.Integer({
+          minimum: 5,
+          maximum: 1_440,
+          description: 'tells an outage again while the monitor is down and nobody has acknowledged it; null: never',
+        }),
+      ),
     ),
-  ),
-})
+  },
+  { title: 'AlertRuleUpdate' },
+)
 export type RuleUpdate = Static<typeof RuleUpdate>
 
 export const RuleQuery = strictObject({ ...pageProperties, monitor_id: Type.Optional(Type.String()) })
 
-export const RuleRecord = Type.Object({
-  id: Id,
-  monitor_id: Id,
-  alert_channel_id: Id,
-  on_down: Type.Boolean(),
-  on_recovery: Type.Boolean(),
-  on_degraded: Type.Boolean(),
-  remind_every_minutes: nullable(Type.Integer()),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-})
+export const RuleRecord = Type.Object(
+  {
+    id: Id,
+    monitor_id: Id,
+    alert_channel_id: Id,
+    on_down: Type.Boolean(),
+    on_recovery: Type.Boolean(),
+    on_degraded: Type.Boolean(),
+    remind_every_minutes: nullable(Type.Integer()),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'AlertRule' },
+)
 
 const settings = {
   is_digest_enabled: Type.Boolean({ description: 'chats and mail are told of many changes at once' }),

@@ -28,13 +28,16 @@ export const SubscriptionCreate = strictObject({
 })
 export type SubscriptionCreate = Static<typeof SubscriptionCreate>
 
-export const SubscriptionRecord = Type.Object({
-  id: Id,
-  alert_channel_id: Id,
-  alert_type: enumOf(ALERT_TYPES),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-})
+export const SubscriptionRecord = Type.Object(
+  {
+    id: Id,
+    alert_channel_id: Id,
+    alert_type: enumOf(ALERT_TYPES),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'ChannelSubscription' },
+)
 
 export function presentSubscription({ id, alertChannelId, alertType, createdAt, updatedAt }: StoredSubscription) {
   return {

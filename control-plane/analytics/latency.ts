@@ -3,19 +3,22 @@ import { nullable, Timestamp } from '../web/schemas.ts'
 import type { LatencyRow } from './store.ts'
 
 /** One hour of a monitor; `region` null: all regions together (decisions 8.2). */
-export const LatencyHour = Type.Object({
-  hour: Timestamp,
-  region: nullable(Type.String()),
-  count: Type.Integer(),
-  p50: Type.Number(),
-  p75: Type.Number(),
-  p90: Type.Number(),
-  p95: Type.Number(),
-  p99: Type.Number(),
-  min: Type.Number(),
-  max: Type.Number(),
-  avg: Type.Number(),
-})
+export const LatencyHour = Type.Object(
+  {
+    hour: Timestamp,
+    region: nullable(Type.String()),
+    count: Type.Integer(),
+    p50: Type.Number(),
+    p75: Type.Number(),
+    p90: Type.Number(),
+    p95: Type.Number(),
+    p99: Type.Number(),
+    min: Type.Number(),
+    max: Type.Number(),
+    avg: Type.Number(),
+  },
+  { title: 'LatencyHour' },
+)
 
 /** ClickHouse prints an hour as "2026-11-21 10:00:00", in UTC. */
 export function presentHour({ hour, region, avg, ...figures }: LatencyRow) {

@@ -42,20 +42,24 @@ const count = Type.Integer()
 const percent = nullable(Type.Number())
 
 /** The answer of `GET /analytics/summary` (decisions 8.1). */
-export const Summary = Type.Object({
-  monitors: Type.Object({ total: count, up: count, down: count, degraded: count, paused: count, pending: count }),
-  incidents: Type.Object({
-    open: count,
-    acknowledged: Type.Integer({ description: 'of the open ones' }),
-    resolved_24h: count,
-    mttr_seconds_30d: nullable(Type.Integer({ description: 'from start to end, of those that ended in 30 days' })),
-    mtta_seconds_30d: nullable(Type.Integer({ description: 'from start to acknowledgement' })),
-  }),
-  uptime: Type.Object(
-    { '24h': percent, '7d': percent, '30d': percent, '90d': percent },
-    {
-      description: 'in percent, all monitors together; degraded counts as up, maintenance and unknown time not at all',
-    },
-  ),
-  checks_24h: nullable(Type.Integer({ description: 'null while the history is away' })),
-})
+export const Summary = Type.Object(
+  {
+    monitors: Type.Object({ total: count, up: count, down: count, degraded: count, paused: count, pending: count }),
+    incidents: Type.Object({
+      open: count,
+      acknowledged: Type.Integer({ description: 'of the open ones' }),
+      resolved_24h: count,
+      mttr_seconds_30d: nullable(Type.Integer({ description: 'from start to end, of those that ended in 30 days' })),
+      mtta_seconds_30d: nullable(Type.Integer({ description: 'from start to acknowledgement' })),
+    }),
+    uptime: Type.Object(
+      { '24h': percent, '7d': percent, '30d': percent, '90d': percent },
+      {
+        description:
+          'in percent, all monitors together; degraded counts as up, maintenance and unknown time not at all',
+      },
+    ),
+    checks_24h: nullable(Type.Integer({ description: 'null while the history is away' })),
+  },
+  { title: 'Summary' },
+)

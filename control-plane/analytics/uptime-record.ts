@@ -5,21 +5,25 @@ import type { Interval, Uptime } from './uptime.ts'
 
 const STATES = ['up', 'degraded', 'down', 'unknown'] as const
 
-export const UptimeRecord = Type.Object({
-  monitor_id: Id,
-  from: Timestamp,
-  to: Timestamp,
-  seconds: Type.Object({ up: Type.Number(), degraded: Type.Number(), down: Type.Number(), unknown: Type.Number() }),
-  maintenance_seconds: Type.Number({ description: 'in maintenance windows, whatever the status; not in seconds' }),
-  uptime_percentage: nullable(
-    Type.Number({
-      description: 'degraded counts as up; maintenance and unknown time (paused, before the first verdict) not at all',
-    }),
-  ),
-  intervals: Type.Array(
-    Type.Object({ status: enumOf(STATES), from: Timestamp, to: Timestamp, is_maintenance: Type.Boolean() }),
-  ),
-})
+export const UptimeRecord = Type.Object(
+  {
+    monitor_id: Id,
+    from: Timestamp,
+    to: Timestamp,
+    seconds: Type.Object({ up: Type.Number(), degraded: Type.Number(), down: Type.Number(), unknown: Type.Number() }),
+    maintenance_seconds: Type.Number({ description: 'in maintenance windows, whatever the status; not in seconds' }),
+    uptime_percentage: nullable(
+      Type.Number({
+        description:
+          'degraded counts as up; maintenance and unknown time (paused, before the first verdict) not at all',
+      }),
+    ),
+    intervals: Type.Array(
+      Type.Object({ status: enumOf(STATES), from: Timestamp, to: Timestamp, is_maintenance: Type.Boolean() }),
+    ),
+  },
+  { title: 'Uptime' },
+)
 
 export function presentUptime(monitorId: string, span: Span, uptime: Uptime, intervals: Interval[]) {
   return {

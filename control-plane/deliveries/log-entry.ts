@@ -17,28 +17,33 @@ export type DeliveryRow = {
 }
 
 /** An entry of the alert log (decisions 6.7). What was not rendered yet has no request. */
-export const LogEntry = Type.Object({
-  id: Id,
-  delivery_id: Type.String({ description: 'whd_…, the same in every attempt and replay' }),
-  channel_id: Id,
-  event: Type.String(),
-  status: enumOf(DELIVERY_STATUSES),
-  attempts: Type.Array(
-    Type.Object({
-      at: Timestamp,
-      response_code: nullable(Type.Integer()),
-      duration_ms: Type.Integer(),
-      error: nullable(Type.String()),
-      response_snippet: nullable(Type.String()),
+export const LogEntry = Type.Object(
+  {
+    id: Id,
+    delivery_id: Type.String({ description: 'whd_…, the same in every attempt and replay' }),
+    channel_id: Id,
+    event: Type.String(),
+    status: enumOf(DELIVERY_STATUSES),
+    attempts: Type.Array(
+      Type.Object({
+        at: Timestamp,
+        response_code: nullable(Type.Integer()),
+        duration_ms: Type.Integer(),
+        error: nullable(Type.String()),
+        response_snippet: nullable(Type.String()),
+      }),
+    ),
+    attempts_left_out: Type.Integer({
+      description: 'attempts between the third and the last ten, which are not shown',
     }),
-  ),
-  attempts_left_out: Type.Integer({ description: 'attempts between the third and the last ten, which are not shown' }),
-  request_url: nullable(Type.String()),
-  request_headers: nullable(Type.Record(Type.String(), Type.String())),
-  request_body: nullable(Type.String()),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-})
+    request_url: nullable(Type.String()),
+    request_headers: nullable(Type.Record(Type.String(), Type.String())),
+    request_body: nullable(Type.String()),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'AlertLogEntry' },
+)
 
 export function presentLogEntry(row: DeliveryRow) {
   return {

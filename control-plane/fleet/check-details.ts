@@ -5,14 +5,17 @@ import { nullable, Timestamp } from '../web/schemas.ts'
 
 const Milliseconds = Type.Number({ description: 'milliseconds, up to 3 decimals' })
 
-const CertificateRecord = Type.Object({
-  subject: Type.String(),
-  issuer: Type.String(),
-  valid_from: Timestamp,
-  valid_to: Timestamp,
-  names: Type.Array(Type.String(), { description: 'the hosts it is for' }),
-  fingerprint: Type.String({ description: 'SHA-256, hex' }),
-})
+const CertificateRecord = Type.Object(
+  {
+    subject: Type.String(),
+    issuer: Type.String(),
+    valid_from: Timestamp,
+    valid_to: Timestamp,
+    names: Type.Array(Type.String(), { description: 'the hosts it is for' }),
+    fingerprint: Type.String({ description: 'SHA-256, hex' }),
+  },
+  { title: 'Certificate' },
+)
 
 const EvidenceRecord = Type.Object({
   headers: Type.Record(Type.String(), Type.String(), { description: 'of the answer, secrets masked' }),

@@ -22,39 +22,42 @@ const TRIGGERS = {
 const Milliseconds = Type.Number({ description: 'milliseconds, up to 3 decimals' })
 
 /** One check as the API shows it (decisions 3.6). `probe_id` is null when no probe was there to ask. */
-export const CheckResult = Type.Object({
-  id: Id,
-  monitor_id: Id,
-  region: Type.String(),
-  probe_id: nullable(Id),
-  status: enumOf(CHECK_STATUSES),
-  scheduled_at: Timestamp,
-  started_at: nullable(Timestamp),
-  attempt: Type.Integer(),
-  trigger: enumOf([...new Set(Object.values(TRIGGERS))]),
-  response_time_ms: Milliseconds,
-  timings: Type.Object({
-    dns_ms: Milliseconds,
-    connect_ms: Milliseconds,
-    tls_ms: Milliseconds,
-    first_byte_ms: Milliseconds,
-    transfer_ms: Milliseconds,
-  }),
-  status_code: nullable(Type.Integer()),
-  error: nullable(
-    Type.Object({
-      source: enumOf(['target', 'resolver', 'internal']),
-      code: Type.String(),
-      message: Type.String(),
+export const CheckResult = Type.Object(
+  {
+    id: Id,
+    monitor_id: Id,
+    region: Type.String(),
+    probe_id: nullable(Id),
+    status: enumOf(CHECK_STATUSES),
+    scheduled_at: Timestamp,
+    started_at: nullable(Timestamp),
+    attempt: Type.Integer(),
+    trigger: enumOf([...new Set(Object.values(TRIGGERS))]),
+    response_time_ms: Milliseconds,
+    timings: Type.Object({
+      dns_ms: Milliseconds,
+      connect_ms: Milliseconds,
+      tls_ms: Milliseconds,
+      first_byte_ms: Milliseconds,
+      transfer_ms: Milliseconds,
     }),
-  ),
-  failed_assertions: Type.Array(
-    Type.Object({ type: Type.String(), operator: Type.String(), value: Type.String(), actual: Type.String() }),
-  ),
-  resolved_ip: nullable(Type.String()),
-  screenshot_url: nullable(Type.String()),
-  ...checkDetails,
-})
+    status_code: nullable(Type.Integer()),
+    error: nullable(
+      Type.Object({
+        source: enumOf(['target', 'resolver', 'internal']),
+        code: Type.String(),
+        message: Type.String(),
+      }),
+    ),
+    failed_assertions: Type.Array(
+      Type.Object({ type: Type.String(), operator: Type.String(), value: Type.String(), actual: Type.String() }),
+    ),
+    resolved_ip: nullable(Type.String()),
+    screenshot_url: nullable(Type.String()),
+    ...checkDetails,
+  },
+  { title: 'CheckResult' },
+)
 
 /** What a probe of a region saw, in the API's words. */
 export function presentResult(result: Result, region: string, probeId: string) {

@@ -44,52 +44,58 @@ const Count = nullable(Type.Integer())
 const Milliseconds = nullable(Type.Number())
 
 /** A probe as the operator sees it (decisions 11). Null: an older probe does not say it, or it said nothing yet. */
-export const Probe = Type.Object({
-  id: Id,
-  name: Type.String(),
-  region: enumOf(REGIONS),
-  version: Type.String(),
-  capabilities: Type.Array(Type.String()),
-  live: Type.Boolean({ description: 'in its region’s live set, so it gets work' }),
-  connected_since: nullable(Timestamp),
-  last_heartbeat_at: Timestamp,
-  load: Type.Object({
-    running: Count,
-    limit: Count,
-    waiting: Type.Unsafe<number | null>({ ...Count, description: 'checks that are due and wait for a place' }),
-    assignments: Type.Integer({ description: 'monitors that it checks' }),
-    start_delay_ms: Milliseconds,
-  }),
-  loop_lag_ms: Milliseconds,
-  spool: Type.Object({ results: Count, bytes: Count, dropped: Count }),
-  clock_offset_ms: Type.Unsafe<number | null>({
-    ...Milliseconds,
-    description: 'how far its own clock is ahead; results go by the control plane’s',
-  }),
-  connectivity_ok: nullable(Type.Boolean({ description: 'its test of its own connection' })),
-  draining: Type.Unsafe<string | null>({
-    ...nullable(Type.String()),
-    description: 'why it gets no work: "stopping", "disagrees often"',
-  }),
-  drained_until: nullable(Timestamp),
-  revoked: Type.Boolean(),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-})
+export const Probe = Type.Object(
+  {
+    id: Id,
+    name: Type.String(),
+    region: enumOf(REGIONS),
+    version: Type.String(),
+    capabilities: Type.Array(Type.String()),
+    live: Type.Boolean({ description: 'in its region’s live set, so it gets work' }),
+    connected_since: nullable(Timestamp),
+    last_heartbeat_at: Timestamp,
+    load: Type.Object({
+      running: Count,
+      limit: Count,
+      waiting: Type.Unsafe<number | null>({ ...Count, description: 'checks that are due and wait for a place' }),
+      assignments: Type.Integer({ description: 'monitors that it checks' }),
+      start_delay_ms: Milliseconds,
+    }),
+    loop_lag_ms: Milliseconds,
+    spool: Type.Object({ results: Count, bytes: Count, dropped: Count }),
+    clock_offset_ms: Type.Unsafe<number | null>({
+      ...Milliseconds,
+      description: 'how far its own clock is ahead; results go by the control plane’s',
+    }),
+    connectivity_ok: nullable(Type.Boolean({ description: 'its test of its own connection' })),
+    draining: Type.Unsafe<string | null>({
+      ...nullable(Type.String()),
+      description: 'why it gets no work: "stopping", "disagrees often"',
+    }),
+    drained_until: nullable(Timestamp),
+    revoked: Type.Boolean(),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'Probe' },
+)
 
-export const Region = Type.Object({
-  region: enumOf(REGIONS),
-  live_probes: Type.Integer(),
-  drained_probes: Type.Integer({ description: 'connected, and without work for disagreeing often' }),
-  no_live_probe_since: nullable(Timestamp),
-  last_heartbeat_at: nullable(Timestamp),
-  epoch: Type.Integer({ description: 'of the live set' }),
-  monitors: Type.Object({
-    assigned: Type.Integer(),
-    unassigned: Type.Integer({ description: 'no live probe there can check them' }),
-  }),
-  worst_loop_lag_ms: Milliseconds,
-})
+export const Region = Type.Object(
+  {
+    region: enumOf(REGIONS),
+    live_probes: Type.Integer(),
+    drained_probes: Type.Integer({ description: 'connected, and without work for disagreeing often' }),
+    no_live_probe_since: nullable(Timestamp),
+    last_heartbeat_at: nullable(Timestamp),
+    epoch: Type.Integer({ description: 'of the live set' }),
+    monitors: Type.Object({
+      assigned: Type.Integer(),
+      unassigned: Type.Integer({ description: 'no live probe there can check them' }),
+    }),
+    worst_loop_lag_ms: Milliseconds,
+  },
+  { title: 'Region' },
+)
 
 export function presentProbe(row: StoredProbe): Type.Static<typeof Probe> {
   const health = row.health ?? {}

@@ -16,13 +16,16 @@ const MOST_CHARACTERS = 10_000
 const severity = Type.Optional(enumOf(SEVERITIES))
 const status = Type.Optional(enumOf(INCIDENT_STATUSES))
 
-export const IncidentCreate = strictObject({
-  title: Title,
-  severity: Type.Optional(enumOf(SEVERITIES, { default: 'minor' })),
-  status: Type.Optional(enumOf(INCIDENT_STATUSES, { default: 'investigating' })),
-  message: Type.Optional(Type.String({ maxLength: MOST_CHARACTERS, description: 'becomes the first update' })),
-  monitor_ids: Type.Optional(Type.Array(Type.String(), { maxItems: 1_000, uniqueItems: true })),
-})
+export const IncidentCreate = strictObject(
+  {
+    title: Title,
+    severity: Type.Optional(enumOf(SEVERITIES, { default: 'minor' })),
+    status: Type.Optional(enumOf(INCIDENT_STATUSES, { default: 'investigating' })),
+    message: Type.Optional(Type.String({ maxLength: MOST_CHARACTERS, description: 'becomes the first update' })),
+    monitor_ids: Type.Optional(Type.Array(Type.String(), { maxItems: 1_000, uniqueItems: true })),
+  },
+  { title: 'IncidentCreate' },
+)
 export type IncidentCreate = Static<typeof IncidentCreate>
 
 /** The specification's incident update body: what is not named stays. */
@@ -40,34 +43,40 @@ export const UpdateCreate = strictObject(
 export type UpdateCreate = Static<typeof UpdateCreate>
 
 /** One of an incident's updates. `author_id` is null for those that the system wrote. */
-export const IncidentUpdate = Type.Object({
-  id: Id,
-  incident_id: Id,
-  status: enumOf(INCIDENT_STATUSES),
-  message: Type.String(),
-  is_internal: Type.Boolean(),
-  author_id: nullable(Id),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-})
+export const IncidentUpdate = Type.Object(
+  {
+    id: Id,
+    incident_id: Id,
+    status: enumOf(INCIDENT_STATUSES),
+    message: Type.String(),
+    is_internal: Type.Boolean(),
+    author_id: nullable(Id),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'IncidentUpdate' },
+)
 
 /** The record of decisions 5.2. */
-export const Incident = Type.Object({
-  id: Id,
-  title: Type.String(),
-  severity: enumOf(SEVERITIES),
-  status: enumOf(INCIDENT_STATUSES),
-  message: nullable(Type.String()),
-  source: enumOf(['manual', 'automatic']),
-  caused_by_monitor_id: nullable(Type.String({ description: 'the parent whose outage this one came of' })),
-  monitor_ids: Type.Array(Id),
-  monitors: Type.Array(
-    Type.Object({ id: Id, name: Type.String(), status: nullable(enumOf(['up', 'down', 'degraded'])) }),
-  ),
-  started_at: Timestamp,
-  resolved_at: nullable(Timestamp),
-  acknowledged_at: nullable(Timestamp),
-  acknowledged_by: nullable(Id),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-})
+export const Incident = Type.Object(
+  {
+    id: Id,
+    title: Type.String(),
+    severity: enumOf(SEVERITIES),
+    status: enumOf(INCIDENT_STATUSES),
+    message: nullable(Type.String()),
+    source: enumOf(['manual', 'automatic']),
+    caused_by_monitor_id: nullable(Type.String({ description: 'the parent whose outage this one came of' })),
+    monitor_ids: Type.Array(Id),
+    monitors: Type.Array(
+      Type.Object({ id: Id, name: Type.String(), status: nullable(enumOf(['up', 'down', 'degraded'])) }),
+    ),
+    started_at: Timestamp,
+    resolved_at: nullable(Timestamp),
+    acknowledged_at: nullable(Timestamp),
+    acknowledged_by: nullable(Id),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'Incident' },
+)

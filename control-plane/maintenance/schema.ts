@@ -18,27 +18,33 @@ const optional = {
 export const WindowCreate = strictObject({ title: Title, monitor_ids: MonitorIds, ...optional })
 export type WindowCreate = Static<typeof WindowCreate>
 
-export const WindowUpdate = strictObject({
-  title: Type.Optional(Title),
-  monitor_ids: Type.Optional(MonitorIds),
-  ...optional,
-})
+export const WindowUpdate = strictObject(
+  {
+    title: Type.Optional(Title),
+    monitor_ids: Type.Optional(MonitorIds),
+    ...optional,
+  },
+  { title: 'MaintenanceWindowUpdate' },
+)
 export type WindowUpdate = Static<typeof WindowUpdate>
 
 export const WINDOW_STATUSES = ['scheduled', 'active', 'ended'] as const
 
-export const WindowRecord = Type.Object({
-  id: Id,
-  title: Type.String(),
-  description: nullable(Type.String()),
-  monitor_ids: Type.Array(Id),
-  cron: nullable(Type.String({ description: 'five fields; null: once, from starts_at to ends_at' })),
-  duration_minutes: nullable(Type.Integer()),
-  time_zone: nullable(Type.String({ description: 'IANA name, for cron' })),
-  starts_at: nullable(Timestamp),
-  ends_at: nullable(Timestamp),
-  status: enumOf(WINDOW_STATUSES),
-  next_starts_at: nullable(Timestamp),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-})
+export const WindowRecord = Type.Object(
+  {
+    id: Id,
+    title: Type.String(),
+    description: nullable(Type.String()),
+    monitor_ids: Type.Array(Id),
+    cron: nullable(Type.String({ description: 'five fields; null: once, from starts_at to ends_at' })),
+    duration_minutes: nullable(Type.Integer()),
+    time_zone: nullable(Type.String({ description: 'IANA name, for cron' })),
+    starts_at: nullable(Timestamp),
+    ends_at: nullable(Timestamp),
+    status: enumOf(WINDOW_STATUSES),
+    next_starts_at: nullable(Timestamp),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'MaintenanceWindow' },
+)

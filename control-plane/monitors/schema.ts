@@ -59,38 +59,51 @@ const changeable = (defaults: Partial<typeof DEFAULTS>) => ({
 const defaultOf = <T>(value: T | undefined) => (value === undefined ? {} : { default: value })
 
 /** Only `name` and `type` are required (decisions 3.2). */
-export const MonitorCreate = strictObject({
-  ...changeable(DEFAULTS),
-  name: Name,
-  type: enumOf(MONITOR_TYPES),
-  url: Type.Optional(Url),
-  headers: Type.Optional(HeaderMapSchema),
-  body: Type.Optional(Body),
-  assertions: Type.Optional(Assertions),
-  auth_type: Type.Optional(enumOf(AUTH_TYPES)),
-  auth_config: Type.Optional(AuthConfig),
-  keyword: Type.Optional(Keyword),
-  heartbeat_interval: Type.Optional(Type.Integer({ minimum: 30, maximum: 31 * DAY_SECONDS, description: 'seconds' })),
-  heartbeat_grace: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 31 * DAY_SECONDS, default: DEFAULTS.heartbeat_grace, description: 'seconds' }),
-  ),
-  screenshot_threshold: Type.Optional(Type.Number({ minimum: 0, maximum: 1, default: DEFAULTS.screenshot_threshold })),
-  tags: Type.Optional(Tags),
-})
+export const MonitorCreate = strictObject(
+  {
+    ...changeable(DEFAULTS),
+    name: Name,
+    type: enumOf(MONITOR_TYPES),
+    url: Type.Optional(Url),
+    headers: Type.Optional(HeaderMapSchema),
+    body: Type.Optional(Body),
+    assertions: Type.Optional(Assertions),
+    auth_type: Type.Optional(enumOf(AUTH_TYPES)),
+    auth_config: Type.Optional(AuthConfig),
+    keyword: Type.Optional(Keyword),
+    heartbeat_interval: Type.Optional(Type.Integer({ minimum: 30, maximum: 31 * DAY_SECONDS, description: 'seconds' })),
+    heartbeat_grace: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 31 * DAY_SECONDS,
+        default: DEFAULTS.heartbeat_grace,
+        description: 'seconds',
+      }),
+    ),
+    screenshot_threshold: Type.Optional(
+      Type.Number({ minimum: 0, maximum: 1, default: DEFAULTS.screenshot_threshold }),
+    ),
+    tags: Type.Optional(Tags),
+  },
+  { title: 'MonitorCreate' },
+)
 export type MonitorCreate = Static<typeof MonitorCreate>
 
 /** Credentials, heartbeat times and the screenshot threshold are not changed here (decisions 3.3). */
-export const MonitorUpdate = strictObject({
-  ...changeable({}),
-  name: Type.Optional(Name),
-  type: Type.Optional(enumOf(MONITOR_TYPES)),
-  url: Type.Optional(nullable(Url)),
-  headers: Type.Optional(nullable(HeaderMapSchema)),
-  body: Type.Optional(nullable(Body)),
-  assertions: Type.Optional(nullable(Assertions)),
-  keyword: Type.Optional(nullable(Keyword)),
-  tags: Type.Optional(nullable(Tags)),
-})
+export const MonitorUpdate = strictObject(
+  {
+    ...changeable({}),
+    name: Type.Optional(Name),
+    type: Type.Optional(enumOf(MONITOR_TYPES)),
+    url: Type.Optional(nullable(Url)),
+    headers: Type.Optional(nullable(HeaderMapSchema)),
+    body: Type.Optional(nullable(Body)),
+    assertions: Type.Optional(nullable(Assertions)),
+    keyword: Type.Optional(nullable(Keyword)),
+    tags: Type.Optional(nullable(Tags)),
+  },
+  { title: 'MonitorUpdate' },
+)
 export type MonitorUpdate = Static<typeof MonitorUpdate>
 
 /** null and null: no credentials any more. */

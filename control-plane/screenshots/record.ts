@@ -3,19 +3,22 @@ import { enumOf, Id, nullable, Timestamp } from '../web/schemas.ts'
 import type { ListedScreenshot } from './store.ts'
 
 /** A screenshot as the API shows it. */
-export const ScreenshotRecord = Type.Object({
-  id: Id,
-  monitor_id: Id,
-  region: Type.String(),
-  taken_in: Type.String({ description: 'the region of the probe that took it; not every probe has a browser' }),
-  kind: enumOf(['failure', 'comparison', 'baseline']),
-  scheduled_at: Timestamp,
-  attempt: Type.Integer(),
-  difference: nullable(Type.Number({ description: 'from the baseline, as a share of the pixels' })),
-  url: Type.String({ description: 'opens without a key for an hour' }),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-})
+export const ScreenshotRecord = Type.Object(
+  {
+    id: Id,
+    monitor_id: Id,
+    region: Type.String(),
+    taken_in: Type.String({ description: 'the region of the probe that took it; not every probe has a browser' }),
+    kind: enumOf(['failure', 'comparison', 'baseline']),
+    scheduled_at: Timestamp,
+    attempt: Type.Integer(),
+    difference: nullable(Type.Number({ description: 'from the baseline, as a share of the pixels' })),
+    url: Type.String({ description: 'opens without a key for an hour' }),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'Screenshot' },
+)
 
 export function presentScreenshot(screenshot: ListedScreenshot, url: string) {
   return {

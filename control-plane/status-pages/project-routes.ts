@@ -13,34 +13,37 @@ import { pagesOfProject } from './store.ts'
 const LimitAndUse = Type.Object({ limit: nullable(Type.Integer()), used: Type.Integer() })
 const Text = nullable(Type.String())
 
-const Project = Type.Object({
-  id: Id,
-  name: Type.String(),
-  plan: enumOf(PLANS),
-  limits: Type.Object({
-    monitors: LimitAndUse,
-    status_pages: LimitAndUse,
-    data_sources: LimitAndUse,
-    members: LimitAndUse,
-    custom_domain: Type.Boolean(),
-    min_interval_seconds: Type.Integer(),
-  }),
-  embeds: Type.Object({
-    links: Type.Object({ status_page: Text, badge: Text, widget: Text }),
-    snippets: Type.Object({ badge_markdown: Text, badge_html: Text, widget_html: Text, curl: Type.String() }),
-  }),
-  status_pages: Type.Array(
-    Type.Object({
-      id: Id,
-      name: Type.String(),
-      slug: Type.String(),
-      is_published: Type.Boolean(),
-      public_url: Type.String(),
+const Project = Type.Object(
+  {
+    id: Id,
+    name: Type.String(),
+    plan: enumOf(PLANS),
+    limits: Type.Object({
+      monitors: LimitAndUse,
+      status_pages: LimitAndUse,
+      data_sources: LimitAndUse,
+      members: LimitAndUse,
+      custom_domain: Type.Boolean(),
+      min_interval_seconds: Type.Integer(),
     }),
-  ),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-})
+    embeds: Type.Object({
+      links: Type.Object({ status_page: Text, badge: Text, widget: Text }),
+      snippets: Type.Object({ badge_markdown: Text, badge_html: Text, widget_html: Text, curl: Type.String() }),
+    }),
+    status_pages: Type.Array(
+      Type.Object({
+        id: Id,
+        name: Type.String(),
+        slug: Type.String(),
+        is_published: Type.Boolean(),
+        public_url: Type.String(),
+      }),
+    ),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'Project' },
+)
 
 /** `GET /project` (decisions 2.6). Its links lead to the oldest page that is published. */
 export function projectRoutes(app: App, { db, publicUrl }: { db: Db; publicUrl: string }): void {

@@ -11,50 +11,59 @@ export const DEFAULT_TEMPLATE = 'minimal'
 export const DEFAULT_COLOR = '#2563eb'
 
 /** The specification's create body ("Status page"). */
-export const PageCreate = strictObject({
-  name: Name,
-  slug: Type.String({ minLength: 1, maxLength: 50, pattern: '^[a-z0-9-]+$' }),
-  template: Type.Optional(enumOf(TEMPLATES, { default: DEFAULT_TEMPLATE })),
-  brand_color: Type.Optional(BrandColor({ default: DEFAULT_COLOR })),
-})
+export const PageCreate = strictObject(
+  {
+    name: Name,
+    slug: Type.String({ minLength: 1, maxLength: 50, pattern: '^[a-z0-9-]+$' }),
+    template: Type.Optional(enumOf(TEMPLATES, { default: DEFAULT_TEMPLATE })),
+    brand_color: Type.Optional(BrandColor({ default: DEFAULT_COLOR })),
+  },
+  { title: 'StatusPageCreate' },
+)
 export type PageCreate = Static<typeof PageCreate>
 
 /** The specification's update body: what is not named stays. */
-export const PageUpdate = strictObject({
-  name: Type.Optional(Name),
-  logo_url: Type.Optional(ImageUrl),
-  favicon_url: Type.Optional(ImageUrl),
-  brand_color: Type.Optional(BrandColor()),
-  custom_css: Type.Optional(nullable(Type.String({ maxLength: 65_536 }))),
-  template: Type.Optional(enumOf(TEMPLATES)),
-  seo_title: Type.Optional(nullable(lineText(0, 200))),
-  seo_description: Type.Optional(nullable(lineText(0, 500))),
-  is_published: Type.Optional(Type.Boolean()),
-  show_response_times: Type.Optional(Type.Boolean()),
-  show_uptime_percentage: Type.Optional(Type.Boolean()),
-})
+export const PageUpdate = strictObject(
+  {
+    name: Type.Optional(Name),
+    logo_url: Type.Optional(ImageUrl),
+    favicon_url: Type.Optional(ImageUrl),
+    brand_color: Type.Optional(BrandColor()),
+    custom_css: Type.Optional(nullable(Type.String({ maxLength: 65_536 }))),
+    template: Type.Optional(enumOf(TEMPLATES)),
+    seo_title: Type.Optional(nullable(lineText(0, 200))),
+    seo_description: Type.Optional(nullable(lineText(0, 500))),
+    is_published: Type.Optional(Type.Boolean()),
+    show_response_times: Type.Optional(Type.Boolean()),
+    show_uptime_percentage: Type.Optional(Type.Boolean()),
+  },
+  { title: 'StatusPageUpdate' },
+)
 export type PageUpdate = Static<typeof PageUpdate>
 
-export const PageRecord = Type.Object({
-  id: Id,
-  name: Type.String(),
-  slug: Type.String(),
-  template: enumOf(TEMPLATES),
-  brand_color: Type.String(),
-  logo_url: nullable(Type.String({ description: 'as it was given; of an upload, where it stands' })),
-  favicon_url: nullable(Type.String()),
-  custom_css: nullable(Type.String()),
-  seo_title: nullable(Type.String()),
-  seo_description: nullable(Type.String()),
-  is_published: Type.Boolean(),
-  show_response_times: Type.Boolean(),
-  show_uptime_percentage: Type.Boolean(),
-  custom_domain: nullable(Type.String()),
-  custom_domain_verified_at: nullable(Timestamp),
-  public_url: Type.String({ description: 'where visitors find it once it is published' }),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-})
+export const PageRecord = Type.Object(
+  {
+    id: Id,
+    name: Type.String(),
+    slug: Type.String(),
+    template: enumOf(TEMPLATES),
+    brand_color: Type.String(),
+    logo_url: nullable(Type.String({ description: 'as it was given; of an upload, where it stands' })),
+    favicon_url: nullable(Type.String()),
+    custom_css: nullable(Type.String()),
+    seo_title: nullable(Type.String()),
+    seo_description: nullable(Type.String()),
+    is_published: Type.Boolean(),
+    show_response_times: Type.Boolean(),
+    show_uptime_percentage: Type.Boolean(),
+    custom_domain: nullable(Type.String()),
+    custom_domain_verified_at: nullable(Timestamp),
+    public_url: Type.String({ description: 'where visitors find it once it is published' }),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'StatusPage' },
+)
 
 const Description = Type.String({ maxLength: 1_000 })
 const DisplayOrder = Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'ascending; without one: at the end' })
@@ -82,43 +91,55 @@ export const ComponentOrder = strictObject({
   }),
 })
 
-export const ComponentRecord = Type.Object({
-  id: Id,
-  status_page_id: Id,
-  name: Type.String(),
-  description: nullable(Type.String()),
-  monitor_id: nullable(Id),
-  group_id: nullable(Id),
-  display_order: Type.Integer(),
-  status: enumOf(COMPONENT_STATUSES),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-})
+export const ComponentRecord = Type.Object(
+  {
+    id: Id,
+    status_page_id: Id,
+    name: Type.String(),
+    description: nullable(Type.String()),
+    monitor_id: nullable(Id),
+    group_id: nullable(Id),
+    display_order: Type.Integer(),
+    status: enumOf(COMPONENT_STATUSES),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'StatusPageComponent' },
+)
 
-export const GroupCreate = strictObject({
-  name: Name,
-  description: Type.Optional(nullable(Description)),
-  display_order: Type.Optional(DisplayOrder),
-  is_collapsed: Type.Optional(Type.Boolean({ default: false })),
-})
+export const GroupCreate = strictObject(
+  {
+    name: Name,
+    description: Type.Optional(nullable(Description)),
+    display_order: Type.Optional(DisplayOrder),
+    is_collapsed: Type.Optional(Type.Boolean({ default: false })),
+  },
+  { title: 'StatusPageGroupCreate' },
+)
 export type GroupCreate = Static<typeof GroupCreate>
 
 /** The specification's group update body. */
-export const GroupUpdate = strictObject({
-  name: Type.Optional(Name),
-  description: Type.Optional(Description),
-  display_order: Type.Optional(DisplayOrder),
-  is_collapsed: Type.Optional(Type.Boolean()),
-})
+export const GroupUpdate = strictObject(
+  {
+    name: Type.Optional(Name),
+    description: Type.Optional(Description),
+    display_order: Type.Optional(DisplayOrder),
+    is_collapsed: Type.Optional(Type.Boolean()),
+  },
+  { title: 'StatusPageGroupUpdate' },
+)
 export type GroupUpdate = Static<typeof GroupUpdate>
 
-export const GroupRecord = Type.Object({
-  id: Id,
-  status_page_id: Id,
-  name: Type.String(),
-  description: nullable(Type.String()),
-  display_order: Type.Integer(),
-  is_collapsed: Type.Boolean(),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-})
+export const GroupRecord = Type.Object(
+  {
+    id: Id,
+    status_page_id: Id,
+    name: Type.String(),
+    description: nullable(Type.String()),
+    display_order: Type.Integer(),
+    is_collapsed: Type.Boolean(),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'StatusPageGroup' },
+)

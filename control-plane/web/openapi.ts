@@ -2,6 +2,8 @@ import { fastifySwagger } from '@fastify/swagger'
 import { fastifySwaggerUi } from '@fastify/swagger-ui'
 import type { FastifySchema } from 'fastify'
 import type { App } from './app.ts'
+import { nameSchemas } from './named-schemas.ts'
+import { operationIdOf } from './operation-id.ts'
 import { ErrorResponse } from './schemas.ts'
 
 const IdempotencyHeader = {
@@ -21,11 +23,34 @@ const TAGS = [
   ['API keys', 'Needs a key with scope admin'],
   ['Monitors', 'What is watched, what its checks saw, and why its status changed'],
   ['Incidents', 'Outages, opened and resolved with the verdict'],
+  ['Maintenance', 'Windows in which monitors are silent'],
   ['Alerts', 'Channels, the rules that link them to monitors, and the log of every delivery'],
   ['Status pages', 'What visitors see: pages with components, groups, images and custom domains'],
+  ['Chat', "The app in a team's chat: install it, choose channels, end it"],
   ['Analytics', 'Latency percentiles by the hour, time in each status'],
   ['Operator', 'The fleet; for keys of the operator project'],
 ] as const
+
+/** What an answer says by its status alone; the schema beside it says the rest. */
+const ANSWERS: Record<number, string> = {
+  200: 'Done',
+  201: 'Created',
+  302: 'Elsewhere',
+  400: 'The request is not valid: details name each field',
+  401: 'No valid API key',
+  402: 'The limit of the plan is reached',
+  403: 'The key or the plan may not do this',
+  404: 'Not found, or of another project',
+  409: 'In conflict with what is there',
+  413: 'The body is too large',
+  415: 'The body has another type',
+  422: 'Cannot be set up in this way',
+  429: 'Too many requests; Retry-After tells when to ask again',
+  503: 'An engine is away; ask again in a moment',
+}
+
+/** What every operation that needs a key may answer. */
+const OF_EVERY_KEY = [401, 403, 429]
 
 /** The bar names the library behind the page and asks for another document's address: nothing that a reader needs. */
 const STYLE = `
@@ -39,7 +64,12 @@ export async function addOpenapi(app: App, publicUrl: string): Promise<void> {
   await app.register(fastifySwagger, {
     openapi: {
       openapi: '3.1.0',
-      info: { title: 'Picket', version: '1.0.0', description: DESCRIPTION },
+      info: {
+        title: 'Picket',
+        version: '1.0.0',
+        description: DESCRIPTION,
+        license: { name: 'AGPL-3.0-only', identifier: 'AGPL-3.0-only' },
+      },
       servers: [{ url: publicUrl }],
       tags: TAGS.map(([name, description]) => ({ name, description })),
       components: { securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'an API key, `svc_…`' } } },
@@ -48,11 +78,18 @@ export async function addOpenapi(app: App, publicUrl: string): Promise<void> {
     refResolver: { buildLocalReference: schema => String(schema.$id) },
     transform: ({ schema, url, route }) => {
       if (!url.startsWith('/api/v1/')) return { schema: { ...schema, hide: true }, url }
-      const isKeyed = route.method === 'POST' && !route.config?.open
-      return { schema: described(schema, route.config?.open === true, isKeyed), url }
+      return {
+        schema: described(schema, { method: String(route.method), url, isOpen: route.config?.open === true }),
+        url,
+      }
     },
+    transformObject: document => nameSchemas('openapiObject' in document ? document.openapiObject : {}),
   })
-  app.get('/openapi.json', async () => app.swagger())
+  let text: string | undefined
+  app.get('/openapi.json', async (_request, reply) => {
+    text ??= JSON.stringify(app.swagger())
+    return reply.type('application/json; charset=utf-8').send(text)
+  })
   await app.register(fastifySwaggerUi, {
     routePrefix: '/docs',
     theme: { title: 'Picket API', css: [{ filename: 'picket.css', content: STYLE }] },
@@ -61,12 +98,27 @@ export async function addOpenapi(app: App, publicUrl: string): Promise<void> {
   })
 }
 
-/** What every route has besides its own schema: the error shape, its security, the idempotency key. */
-function described(schema: FastifySchema | undefined, isOpen: boolean, isKeyed: boolean): FastifySchema {
+type Route = { method: string; url: string; isOpen: boolean }
+
+/** What every route has besides its own schema: its name, the error shape, its security, the idempotency key. */
+function described(schema: FastifySchema | undefined, { method, url, isOpen }: Route): FastifySchema {
+  const path = url.slice('/api/v1'.length).replace(/:(\w+)/g, '{$1}')
+  const isKeyed = method === 'POST' && !isOpen
+  const own = schema?.response as Record<string, object> | undefined
+  const failures = isOpen ? [] : OF_EVERY_KEY.map(status => [status, {}] as const)
+  const response = Object.entries({ ...Object.fromEntries(failures), ...own }).map(
+    ([status, answer]) => [status, answerOf(Number(status), answer)] as const,
+  )
   return {
+    operationId: operationIdOf(method, path),
     ...schema,
     ...(isOpen && { security: [] }),
     ...(isKeyed && { headers: IdempotencyHeader }),
-    response: { ...(schema?.response as object), default: { description: 'Refused or failed', $ref: 'Error#' } },
+    response: { ...Object.fromEntries(response), default: { description: 'Refused or failed', $ref: 'Error#' } },
   }
+}
+
+function answerOf(status: number, schema: object): object {
+  const description = ANSWERS[status] ?? 'Refused or failed'
+  return status >= 400 ? { description, $ref: 'Error#' } : { description, ...schema }
 }

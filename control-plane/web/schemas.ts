@@ -1,8 +1,10 @@
 import { type TProperties, type TSchema, Type } from 'typebox'
 
 /** An object that refuses unknown properties. Every request body and query is one (decisions 1.2). */
-export const strictObject = <T extends TProperties>(properties: T, options: { description?: string } = {}) =>
-  Type.Object(properties, { ...options, additionalProperties: false })
+export const strictObject = <T extends TProperties>(
+  properties: T,
+  options: { title?: string; description?: string } = {},
+) => Type.Object(properties, { ...options, additionalProperties: false })
 
 /** One of some texts. */
 export const enumOf = <const T extends readonly string[]>(values: T, options: { default?: T[number] } = {}) =>
@@ -31,12 +33,15 @@ export const pageProperties = {
 }
 export const PageQuery = strictObject(pageProperties)
 
-export const PaginationMeta = Type.Object({
-  page: Type.Integer(),
-  per_page: Type.Integer(),
-  total: Type.Integer(),
-  total_pages: Type.Integer(),
-})
+export const PaginationMeta = Type.Object(
+  {
+    page: Type.Integer(),
+    per_page: Type.Integer(),
+    total: Type.Integer(),
+    total_pages: Type.Integer(),
+  },
+  { title: 'PaginationMeta' },
+)
 
 /** `{ data }` */
 export const dataOf = <T extends TSchema>(schema: T) => Type.Object({ data: schema })

@@ -39,7 +39,7 @@ t.test('each operation answers its success as /openapi.json describes it, no mor
     const { status, body } = await send(operation, account.key, records)
     const isGood = status === 200 || status === 201 || status === REFUSED[operation.name]
     t.ok(isGood, `${operation.name} answered ${status} ${JSON.stringify(body.error ?? '')}`)
-    t.same(differencesOf(operation, status, body, document), [], operation.name)
+    t.same(differencesOf(operation, status, body), [], operation.name)
   }
 })
 
@@ -49,7 +49,7 @@ t.test('each operation refuses in the shape that /openapi.json describes', async
   for (const operation of operations) {
     const { status, body } = await send(operation, 'no key', records, { email: 'no address' })
     t.equal(status, operation.isOpen ? 400 : 401)
-    t.same(differencesOf(operation, status, body, document), [], operation.name)
+    t.same(differencesOf(operation, status, body), [], operation.name)
   }
 })
 

@@ -1,4 +1,6 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core'
 import t from 'tap'
+import { describeApi } from '../../deploy/client/document.ts'
 import { startApi } from '../support/api-server.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a document of any shape is walked
@@ -32,6 +34,27 @@ t.test('/openapi.json is OpenAPI 3.1 of the whole API and of nothing else', asyn
     names.filter(name => !name.includes(' /api/v1/')),
     [],
   )
+})
+
+t.test('a public linter has nothing to say about it', async t => {
+  const source = JSON.stringify(await describeApi('https://picket.test'))
+  const config = await createConfig({ extends: ['recommended-strict'] })
+  const problems = await lintFromString({ source, config })
+  t.same(
+    problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`),
+    [],
+  )
+})
+
+t.test('operations have names, each its own, and the components are all used', async t => {
+  const ids: string[] = operations.map(({ operation }) => operation.operationId)
+  t.same(
+    ids.filter((id, i) => !/^[a-z][A-Za-z]+$/.test(id) || ids.indexOf(id) !== i),
+    [],
+  )
+  const text = JSON.stringify(document)
+  const unused = Object.keys(document.components.schemas).filter(name => !text.includes(`/schemas/${name}"`))
+  t.same(unused, [])
 })
 
 t.test('every operation has a summary, a tag, its success, the error shape and its path parameters', async t => {
@@ -84,12 +107,9 @@ t.test('what the API answers is what the document says', async t => {
   const { tenant, call } = api
   const { key } = await tenant()
   const project = await call('GET', '/project', { key })
-  const schema = document.paths['/api/v1/project'].get.responses['200'].content['application/json'].schema
-  t.same(Object.keys(project.body.data).sort(), Object.keys(schema.properties.data.properties).sort())
-  t.same(
-    Object.keys(project.body.data.limits).sort(),
-    Object.keys(schema.properties.data.properties.limits.properties).sort(),
-  )
+  const schema = document.components.schemas.Project
+  t.same(Object.keys(project.body.data).sort(), Object.keys(schema.properties).sort())
+  t.same(Object.keys(project.body.data.limits).sort(), Object.keys(schema.properties.limits.properties).sort())
 })
 
 t.test('/docs is a page that loads nothing from elsewhere', async t => {

@@ -19,7 +19,7 @@ export type Import = {
 export function sources(...folders: string[]): SourceFile[] {
   return folders
     .flatMap(folder => filesBelow(folder))
-    .filter(path => /\.tsx?$/.test(path) && !path.startsWith('proto/gen/'))
+    .filter(path => /\.tsx?$/.test(path) && !/^(proto|deploy\/client)\/gen\//.test(path))
     .map(path => {
       const text = readFileSync(join(ROOT, path), 'utf8')
       return { path, text, code: blankComments(text) }
