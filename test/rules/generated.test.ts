@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
+import { generateClient } from '../../deploy/client/generate.ts'
 import { makeAssets } from '../../deploy/local/assets.mjs'
 import { filesBelow, ROOT } from './source.ts'
 
@@ -21,4 +22,16 @@ t.test('the committed messages and stubs are what "npm run generate" makes of th
 
 t.test('the committed CSS and browser modules are what "npm run generate" makes of their sources', async t => {
   t.equal(readFileSync(join(ROOT, 'control-plane/status-pages/assets.ts'), 'utf8'), await makeAssets())
+})
+
+t.test('the committed client is what "npm run generate" makes of the routes', async t => {
+  const out = mkdtempSync(join(tmpdir(), 'picket-client-'))
+  t.teardown(() => rmSync(out, { recursive: true, force: true }))
+  await generateClient(join(out, 'gen'))
+  const committed = filesBelow('deploy/client/gen')
+  t.ok(committed.length > 0)
+  for (const path of committed) {
+    const made = readFileSync(join(out, path.slice('deploy/client/'.length)), 'utf8')
+    t.ok(made === readFileSync(join(ROOT, path), 'utf8'), path)
+  }
 })

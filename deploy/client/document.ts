@@ -1,0 +1,41 @@
+import { randomBytes } from 'node:crypto'
+import { readConfig } from '../../control-plane/config.ts'
+import { createClickhouse } from '../../control-plane/platform/clickhouse.ts'
+import { createPostgres } from '../../control-plane/platform/postgres.ts'
+import { createSecrets } from '../../control-plane/platform/secrets.ts'
+import { createSigner } from '../../control-plane/platform/signer.ts'
+import { apiRoutes } from '../../control-plane/roles.ts'
+import type { Handles } from '../../control-plane/start.ts'
+import { API_PREFIX, type App, createApp } from '../../control-plane/web/app.ts'
+import { createEgress } from '../../shared/egress/index.ts'
+import { createLog } from '../../shared/log.ts'
+import { createMetrics } from '../../shared/metrics.ts'
+
+/** Engines that nobody asks: describing routes connects to nothing. */
+const NOWHERE = {
+  DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
+  CLICKHOUSE_URL: 'http://127.0.0.1:1',
+  NATS_URL: 'nats://127.0.0.1:1',
+}
+
+/** The OpenAPI document of the API at `publicUrl`, from the routes as they are declared. */
+export async function describeApi(publicUrl: string): Promise<object> {
+  const secretKey = randomBytes(32).toString('base64')
+  const config = readConfig({ ...NOWHERE, SECRET_KEY: secretKey, PUBLIC_URL: publicUrl })
+  const handles = {
+    config,
+    log: createLog('document', 'silent'),
+    metrics: createMetrics(),
+    secrets: createSecrets(config.secretKey),
+    egress: createEgress({ allow: [] }),
+    db: createPostgres(config.databaseUrl),
+    clickhouse: createClickhouse(config.clickhouseUrl),
+    sign: createSigner(config.secretKey, 'document'),
+  } as Handles
+  const app = await createApp({ ...config, ...handles, authenticate: async () => null })
+  app.register(async api => apiRoutes(api as App, handles), { prefix: API_PREFIX })
+  await app.ready()
+  const document = app.swagger()
+  await Promise.all([app.close(), handles.db.destroy(), handles.clickhouse.close()])
+  return document
+}
