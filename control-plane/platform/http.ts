@@ -5,14 +5,16 @@ import {
   createDeadline,
   type Egress,
   type HttpAnswer,
+  type HttpRequest,
   request,
+  type Signal,
 } from '../../shared/egress/index.ts'
 
 export type Posted = { url: string; headers: Record<string, string>; body: Buffer }
 
 /**
  * Posts once through the egress guard, under one deadline that covers the body of the answer; redirects are not
- * followed and no more than `maxAnswerBytes` are read. `connections` are used again. Never
+ * followed and no more than `maxAnswerBytes` are read. `connections` are used again; without them one is made. Never
  * rejects for what the receiver does.
  */
 export async function post(
@@ -20,12 +22,12 @@ export async function post(
   timeoutMs: number,
   maxAnswerBytes: number,
   egress: Egress,
-  connections: Connections,
+  connections?: Connections,
 ): Promise<HttpAnswer> {
   const deadline = createDeadline(timeoutMs)
   try {
     const options = { signal: deadline.signal, maxBodyBytes: maxAnswerBytes, followRedirects: false, connections }
-    return await request({ method: 'POST', keepAlive: true, ...posted, ...options }, egress)
+    return await request({ method: 'POST', keepAlive: connections !== undefined, ...posted, ...options }, egress)
   } finally {
     deadline.clear()
   }
@@ -35,18 +37,50 @@ export async function post(
  * Gets a document through the egress guard, redirects followed, each hop guarded, under one deadline. No more than
  * `maxAnswerBytes` are read. Never rejects for what the server does; throws a TypeError when `url` is not http(s).
  */
-export async function get(
+export function get(
   url: string,
   headers: Record<string, string>,
   limits: { timeoutMs: number; maxAnswerBytes: number },
   egress: Egress,
 ): Promise<HttpAnswer> {
+  return exchange({ method: 'GET', url, headers, body: null, followRedirects: true }, limits, egress)
+}
+
+export type Exchanged = Pick<
+  HttpRequest,
+  'method' | 'url' | 'headers' | 'body' | 'credentialHeaders' | 'followRedirects' | 'keepBody'
+>
+
+/** Any request as `get` sends its own. `calledOff` ends it before its deadline: an `internal` failure. */
+export async function exchange(
+  exchanged: Exchanged,
+  limits: { timeoutMs: number; maxAnswerBytes: number },
+  egress: Egress,
+  calledOff?: Signal,
+): Promise<HttpAnswer> {
   const deadline = createDeadline(limits.timeoutMs)
+  const signal = calledOff ? eitherOf(deadline.signal, calledOff) : deadline.signal
   try {
-    const options = { signal: deadline.signal, maxBodyBytes: limits.maxAnswerBytes, followRedirects: true }
-    return await request({ method: 'GET', url, headers, body: null, ...options }, egress)
+    return await request({ ...exchanged, signal, maxBodyBytes: limits.maxAnswerBytes }, egress)
   } finally {
     deadline.clear()
+  }
+}
+
+function eitherOf(one: Signal, other: Signal): Signal {
+  return {
+    get aborted() {
+      return one.aborted || other.aborted
+    },
+    get reason() {
+      return one.aborted ? one.reason : other.reason
+    },
+    addEventListener(type, listener) {
+      for (const signal of [one, other]) signal.addEventListener(type, listener)
+    },
+    removeEventListener(type, listener) {
+      for (const signal of [one, other]) signal.removeEventListener(type, listener)
+    },
   }
 }
 
