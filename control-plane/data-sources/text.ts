@@ -1,0 +1,23 @@
+/** A text as PostgreSQL can keep it: without NUL and halves of a surrogate pair. */
+export const storable = (text: string): string => Buffer.from(text).toString().replaceAll('\0', '\ufffd')
+
+/** Text of somebody's document as one line that can be stored and shown, of at most `maxLength` characters. */
+export function lineOf(text: string, maxLength: number): string {
+  const line = storable(text.slice(0, maxLength * 2 + 2))
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
+    .replace(/[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+/g, ' ')
+    .trim()
+  const characters = [...line]
+  return characters.length <= maxLength ? line : `${characters.slice(0, maxLength - 1).join('')}…`
+}
+
+/** A value as text. Of lists and objects only that they are some: nobody reads a document in a name. */
+export function textOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (Array.isArray(value)) return `a list of ${value.length}`
+  return typeof value === 'object' && value !== null ? 'an object' : String(value)
+}
+
+/** A value as a sentence shows it: texts in quotes. */
+export const shown = (value: unknown): string =>
+  typeof value === 'string' ? `"${lineOf(value, 80)}"` : lineOf(textOf(value), 80)
