@@ -54,10 +54,16 @@ export function draftMonitor(
 export async function createMonitor(tools: MonitorTools, caller: Caller, body: MonitorCreate, now: Date) {
   const monitor = draftMonitor(tools, caller.projectId, body, now)
   await tools.db.transaction(async tx => {
-    await assertWithinLimit(tx, caller.organizationId, 'monitors', 1)
-    await storeNew(tx, caller.projectId, [monitor])
+    await addMonitors(tx, caller, [monitor])
+    await linkDefaultChannels(tx, caller.projectId, [monitor.id])
   })
   return monitor
+}
+
+/** Stores drafts, without rules. Throws 402 when not all of them fit into the plan. */
+export async function addMonitors(tx: Tx, { organizationId }: Caller, monitors: StoredMonitor[]): Promise<void> {
+  await assertWithinLimit(tx, organizationId, 'monitors', monitors.length)
+  await insertMonitors(tx, monitors)
 }
 
 /** One place of a bulk create. With `faults`, what the schema found, the body may be anything. */
@@ -100,7 +106,7 @@ function judged(body: MonitorCreate, checkLiteral: CheckLiteral) {
  * stored secrets would go to another origin (assertMayLead).
  */
 export async function changeMonitor(tools: MonitorTools, caller: Caller, id: string, body: MonitorUpdate, now: Date) {
-  return await rewrite(tools, caller.projectId, id, now, before => {
+  return await rewriteMonitor(tools, caller.projectId, id, now, before => {
     const after = fieldsOfUpdate(before, body)
     const { headers, problems } = unmaskHeaders(body.headers ?? {}, before.headers, 'headers')
     if (body.headers) after.headers = headers
@@ -117,7 +123,7 @@ type AuthBody = { auth_type: AuthType | null; auth_config: AuthConfig | null }
 
 /** Replaces the credentials, or clears them with nulls (decisions 3.3). Throws 404 and 400. */
 export async function changeAuth(tools: MonitorTools, projectId: string, id: string, body: AuthBody, now: Date) {
-  return await rewrite(tools, projectId, id, now, before => {
+  return await rewriteMonitor(tools, projectId, id, now, before => {
     const sent = { authType: body.auth_type, authConfig: body.auth_config }
     const { authConfig, problems } = unmaskAuth(sent, before)
     const after = { ...before, ...sent, authConfig }
@@ -127,7 +133,8 @@ export async function changeAuth(tools: MonitorTools, projectId: string, id: str
 
 type Rewritten = { after: MonitorFields; problems: Detail[] }
 
-async function rewrite(
+/** Changes a monitor on its locked row. Throws 404, and 400 for the problems that `change` finds. */
+export async function rewriteMonitor(
   { db, secrets, leaveUnchecked, publicUrl }: MonitorTools,
   projectId: string,
   id: string,

@@ -13,6 +13,17 @@ export function parentsOf(db: Db, monitorId: string): Promise<Parent[]> {
   )
 }
 
+/** Which monitors of a project depend on which; deleted ones left out. */
+export function parentPairs(db: Db, projectId: string): Promise<{ monitorId: string; parentId: string }[]> {
+  return query(
+    db,
+    `SELECT p.monitor_id AS "monitorId", p.parent_id AS "parentId" FROM monitor_parents p
+     JOIN monitors m ON m.id = p.monitor_id JOIN monitors parent ON parent.id = p.parent_id
+     WHERE m.project_id = ? AND m.deleted_at IS NULL AND parent.deleted_at IS NULL ORDER BY 1, 2`,
+    [projectId],
+  )
+}
+
 /** One transaction at a time changes the parents of a project, or two together could close a circle. */
 export async function lockParents(tx: Tx, projectId: string): Promise<void> {
   await query(tx, 'SELECT pg_advisory_xact_lock(7026004, hashtext(?))', [projectId])

@@ -15,7 +15,13 @@ import { findPage, insertPage, updatePage } from './store.ts'
 import { silencePage } from './subscribers/notice-store.ts'
 import type { ImageKind } from './types.ts'
 
-export type PageTools = { db: Db; egress: Egress; publicUrl: string }
+export type PageTools = {
+  db: Db
+  egress: Egress
+  publicUrl: string
+  /** images by their address, from before a transaction that must not wait for them */
+  fetched?: ReadonlyMap<string, NewImage>
+}
 
 const KINDS: readonly ImageKind[] = ['logo', 'favicon']
 
@@ -58,22 +64,32 @@ export async function createPage({ db }: PageTools, caller: Caller, body: PageCr
  * had.
  */
 export async function changePage(
-  { db, egress, publicUrl }: PageTools,
+  tools: PageTools,
   projectId: string,
   id: string,
   body: PageUpdate,
   now: Date,
 ): Promise<StoredPage> {
+  const { db } = tools
   assertStyle(body.custom_css)
   const known = isId(id) ? await findPage(db, projectId, id) : null
   if (!known) throw notFound('status page')
-  const images = await newImages(egress, known, body, publicUrl)
+  const images = await newImages(tools, known, body)
   return inPage(db, projectId, id, now, async (tx, page) => {
     await updatePage(tx, { ...withBody(page, body), updatedAt: now })
     if (body.is_published === false) await silencePage(tx, page.id, now)
     for (const { kind, image } of images) await storeImage(tx, page.id, kind, image, now)
     return { ...(await findPage(tx, projectId, page.id))!, updatedAt: now }
   })
+}
+
+/**
+ * The images that a page would have to fetch to become what a body says, by their address. `page` null: it is not there
+ * yet. Throws 400 as `changePage` does.
+ */
+export async function imagesAhead(tools: PageTools, page: StoredPage | null, body: PageUpdate) {
+  const changed = await newImages(tools, page, body)
+  return new Map(changed.flatMap(({ image }) => (image?.sourceUrl ? [[image.sourceUrl, image] as const] : [])))
 }
 
 function withBody(page: StoredPage, body: PageUpdate): StoredPage {
@@ -101,16 +117,17 @@ type ChangedImage = { kind: ImageKind; image: NewImage | null }
 
 /** Those that the body names anew, fetched; an address that a read has answered changes nothing. */
 async function newImages(
-  egress: Egress,
-  page: StoredPage,
+  { egress, publicUrl, fetched }: PageTools,
+  page: StoredPage | null,
   body: PageUpdate,
-  publicUrl: string,
 ): Promise<ChangedImage[]> {
   const changed: ChangedImage[] = []
   for (const kind of KINDS) {
     const url = body[`${kind}_url`]
-    if (url === undefined || url === imageUrlOf(page, kind, publicUrl)) continue
-    changed.push({ kind, image: url === null ? null : await fetchImage(egress, `${kind}_url`, url) })
+    if (url === undefined || url === (page && imageUrlOf(page, kind, publicUrl))) continue
+    const ahead = url === null ? undefined : fetched?.get(url)
+    const image = url === null ? null : (ahead ?? (await fetchImage(egress, `${kind}_url`, url)))
+    changed.push({ kind, image: image && { ...image, id: newId() } })
   }
   return changed
 }
