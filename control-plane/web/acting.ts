@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { type Db, withSetting } from '../platform/postgres.ts'
+import { type Db, type Tx, withSetting } from '../platform/postgres.ts'
 import { type Actor, callerOf } from './auth.ts'
 
 /** An actor, from where, and in whose account: what each row of the audit log says of who did it. */
@@ -29,6 +29,9 @@ export const actingAs = (db: Db, request: FastifyRequest): Db => actingFor(db, a
 
 /** The same for somebody who has no API key: the operator, a person who claims an account. */
 export const actingFor = (db: Db, acting: Acting): Db => withSetting(db, 'picket.actor', JSON.stringify(acting))
+
+/** From here on nobody acts in the transaction: what follows is told by an act that was recorded for all of it. */
+export const nobodyActs = (tx: Tx): Promise<unknown> => tx.raw(`SELECT set_config('picket.actor', '', true)`)
 
 /** The tools of a room's actions, with the database acting as whoever sends the request. */
 export const toolsActingAs = <Tools extends { db: Db }>(tools: Tools, request: FastifyRequest): Tools => ({

@@ -126,7 +126,7 @@ t.test('npm run admin makes an account, a token for a probe, and changes a plan'
   })
   t.match(await run('probe-token', 'create', '--region', 'eu-west'), { code: 0, lines: [{ text: /^prb_\w+$/ }] })
   t.match(await run('probe-token', 'create', '--region', 'mars'), { code: 1, lines: [{ text: /no region "mars"/ }] })
-  t.match(await run('probe-token', 'create'), { code: 1, lines: [{ text: '--region is missing' }] })
+  t.match(await run('probe-token', 'create'), { code: 2, lines: [{ text: '--region is missing' }] })
   const { lines } = await run('probe-token', 'create', '--region', 'eu-west', '--reusable')
   const { text: token } = lines[0] as { text: string }
   const answers: [string[], object][] = [
@@ -147,5 +147,5 @@ t.test('npm run admin makes an account, a token for a probe, and changes a plan'
   t.match(await run('plan', 'set', organizationId, 'gold'), { code: 1, lines: [{ text: /the plans are free, pro/ }] })
   t.match(await run('plan', 'set', 'nobody', 'pro'), { code: 1, lines: [{ text: 'organization not found' }] })
   t.match(await run('--help'), { code: 0, lines: [{ text: 'Usage:' }] })
-  t.match(await run('fly'), { code: 1, lines: [{ text: 'Usage:' }] })
+  t.match(await run('fly'), { code: 2, lines: [{ text: 'Usage:' }] })
 })

@@ -34,10 +34,10 @@ const ROLES = ['routes', 'actions', 'store', 'worker', 'reader', 'recorder', 'gr
 /** What another room may use of a room, beside its pure files. */
 export const OPEN_ROLES = ['actions', 'store', 'judge']
 
-/** The room of a path like `control-plane/monitors/store.ts`; null for wiring and other programs. */
+/** The room of a path like `control-plane/monitors/store.ts`; null for wiring, a folder of it too, and other programs. */
 export function roomOf(path: string): string | null {
   const [program, room, ...rest] = path.split('/')
-  return program === 'control-plane' && rest.length > 0 ? (room ?? null) : null
+  return program === 'control-plane' && rest.length > 0 && !WIRING.includes(room ?? '') ? (room ?? null) : null
 }
 
 /** The role that lets a file do I/O: its name, the last word of its name, or its folder below the room. Null: pure. */

@@ -16,19 +16,21 @@ export type Act = {
   resourceId: string | null
   resourceName: string | null
   changes?: Record<string, Change>
+  /** whose it is, where the operator acts */
+  organizationId?: string
 }
 
 /** Writes an act of whoever the transaction's setting names; nothing when it names nobody. */
-export async function insertAct(tx: Db, { changes = {}, ...act }: Act): Promise<void> {
+export async function insertAct(tx: Db, { changes = {}, organizationId, ...act }: Act): Promise<void> {
   await execute(
     tx,
     `INSERT INTO audit_log (project_id, organization_id, actor_kind, actor_id, actor_name, ip, action, resource,
        resource_id, resource_name, changes)
-     SELECT (actor ->> 'projectId')::uuid, (actor ->> 'organizationId')::uuid, actor ->> 'kind', (actor ->> 'id')::uuid,
+     SELECT (actor ->> 'projectId')::uuid, coalesce(:organizationId, actor ->> 'organizationId')::uuid, actor ->> 'kind', (actor ->> 'id')::uuid,
        actor ->> 'name', (actor ->> 'ip')::inet, :action, :resource, :resourceId, :resourceName, :changes
      FROM (SELECT nullif(current_setting('picket.actor', true), '')::jsonb AS actor) AS setting
      WHERE actor IS NOT NULL`,
-    { ...act, changes: JSON.stringify(changes) },
+    { ...act, organizationId: organizationId ?? null, changes: JSON.stringify(changes) },
   )
 }
 

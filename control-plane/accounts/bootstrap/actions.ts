@@ -16,7 +16,8 @@ import {
 
 const ACCOUNTS_AN_HOUR = 3
 const REFUSALS_AN_HOUR = 20
-const CLAIM_HOURS = 72
+/** How long a claim link is good for (decisions 2.3). */
+export const CLAIM_HOURS = 72
 
 export type Registration = { email: string; name: string | null; plan: Plan; publicUrl: string }
 

@@ -42,6 +42,9 @@ const TABLES: Record<string, Audited> = {
  */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`
+    -- its monitors are kept as deleted ones; everything else in it is gone
+    ALTER TABLE organizations ADD COLUMN deleted_at timestamptz;
+
     -- no foreign keys: a row outlives whoever and whatever it is about
     CREATE TABLE audit_log (
       id uuid PRIMARY KEY DEFAULT uuidv7(),

@@ -1,0 +1,45 @@
+import { createAccount } from '../accounts/bootstrap/actions.ts'
+import { createKeyFor } from '../accounts/organizations/actions.ts'
+import { listUsers } from '../accounts/organizations/store.ts'
+import { newClaimLink } from '../accounts/organizations/user-actions.ts'
+import { defaultPlan, publicUrl } from '../config.ts'
+import { type Command, emailOf, only, options, table } from './command.ts'
+
+/** Who may come in. */
+export const ACCOUNT_COMMANDS: Record<string, Command> = {
+  bootstrap: {
+    takes: '--email <email> [--name <name>]',
+    does: 'creates an account, prints it with its admin API key as JSON',
+    async run({ db, env }, args) {
+      const { text } = options(args, { required: ['email'], optional: ['name'] })
+      const email = emailOf(text('email')!)
+      const registration = { email, name: text('name') ?? null, plan: defaultPlan(env), publicUrl: publicUrl(env) }
+      return JSON.stringify(await db.transaction(tx => createAccount(tx, registration)))
+    },
+  },
+  'api-key create': {
+    takes: '--organization <id> [--name <name>]',
+    does: 'prints a new admin API key, for an organization that is locked out',
+    async run({ db }, args) {
+      const { text } = options(args, { required: ['organization'], optional: ['name'] })
+      return createKeyFor(db, text('organization')!, text('name') ?? 'Made by the operator')
+    },
+  },
+  'user list': {
+    takes: '[--organization <id>]',
+    does: 'prints id, e-mail, claimed or not, and organizations with roles of every user',
+    async run({ db }, args) {
+      const organizationId = options(args, { optional: ['organization'] }).text('organization') ?? null
+      const users = await listUsers(db, organizationId)
+      return table(users.map(user => [user.id, user.email, user.isClaimed ? 'claimed' : 'unclaimed', user.roles]))
+    },
+  },
+  'user claim-link': {
+    takes: '<email>',
+    does: 'prints a link by which that user sets a new password, good for 72 hours, once',
+    more: ['For when mail does not arrive. Links made before it stop working.'],
+    async run({ db, env }, args) {
+      return newClaimLink(db, emailOf(only(args, 'the e-mail address of a user')), publicUrl(env))
+    },
+  },
+}

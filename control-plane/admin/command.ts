@@ -1,0 +1,69 @@
+import { parseArgs } from 'node:util'
+import type { Env } from '../../shared/env.ts'
+import type { Db } from '../platform/postgres.ts'
+
+/** What commands work on. The database acts as the operator: what they change is in the audit log. */
+export type Context = { db: Db; env: Env }
+
+type Told = {
+  /** what stands after the name: `--region <region> [--reusable]` */
+  takes?: string
+  /** what it does, in a line */
+  does: string
+  /** more lines for its own `--help` */
+  more?: string[]
+}
+/** Answers what is printed on standard output. Throws an error whose message is one sentence. */
+export type Command = Told & { run(context: Context, args: string[]): Promise<string> }
+/** A command that asks no database. */
+export type OfflineCommand = Told & { runOffline(env: Env, args: string[]): string }
+
+/** The command was called wrongly; whoever called it is told, and nothing was done. */
+export class UsageError extends Error {}
+
+/** Values of `--name value` and whether a `--flag` is there; throws a sentence for what is missing or unknown. */
+export function options(
+  args: string[],
+  { required = [], optional = [], flags = [] }: { required?: string[]; optional?: string[]; flags?: string[] },
+) {
+  const texts = [...required, ...optional].map(name => [name, { type: 'string' as const }])
+  const switches = flags.map(name => [name, { type: 'boolean' as const }])
+  const known = Object.fromEntries([...texts, ...switches])
+  const values: Record<string, unknown> = parsed(() => parseArgs({ args, options: known })).values
+  const missing = required.find(name => !values[name])
+  if (missing) throw new UsageError(`--${missing} is missing`)
+  return {
+    text: (name: string): string | undefined => values[name] as string | undefined,
+    has: (flag: string): boolean => values[flag] === true,
+  }
+}
+
+/** The one argument of a command; `what` says it in words. */
+export function only(args: string[], what: string): string {
+  const [argument] = args
+  if (args.length !== 1 || argument === undefined || argument.startsWith('--')) throw new UsageError(`give ${what}`)
+  return argument
+}
+
+/** For commands that take nothing. */
+export function none(args: string[]): void {
+  if (args.length > 0) throw new UsageError(`it takes nothing, and was given ${args.join(' ')}`)
+}
+
+/** Throws unless it looks like an e-mail address. */
+export function emailOf(text: string): string {
+  if (/^[^@\s]+@[^@\s]+$/.test(text)) return text
+  throw new UsageError(`"${text}" is not an e-mail address`)
+}
+
+/** Lines of columns, to be read by people and by `cut`. */
+export const table = (rows: (string | number | null)[][]): string =>
+  rows.map(row => row.map(cell => cell ?? '-').join('\t')).join('\n')
+
+function parsed<T>(parse: () => T): T {
+  try {
+    return parse()
+  } catch (error) {
+    throw new UsageError((error as Error).message)
+  }
+}

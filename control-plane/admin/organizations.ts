@@ -1,0 +1,72 @@
+import { changePlan } from '../accounts/actions.ts'
+import {
+  deleteOrganization,
+  describeOrganization,
+  planOf,
+  renameOrganization,
+} from '../accounts/organizations/actions.ts'
+import { listOrganizations } from '../accounts/organizations/store.ts'
+import { PLANS } from '../accounts/plans.ts'
+import { type Command, none, only, options, table, UsageError } from './command.ts'
+
+/** Whose projects there are, and what they may have. */
+export const ORGANIZATION_COMMANDS: Record<string, Command> = {
+  'organization list': {
+    does: 'prints id, plan, monitors, members, day of creation and name of every organization',
+    async run({ db }, args) {
+      none(args)
+      const row = (one: Awaited<ReturnType<typeof listOrganizations>>[number]) => [
+        ...[one.id, one.plan, one.monitors, one.members, one.createdAt.toISOString().slice(0, 10), one.name],
+      ]
+      return table((await listOrganizations(db)).map(row))
+    },
+  },
+  'organization show': {
+    takes: '<id>',
+    does: 'prints plan, use of its limits, projects, members and keys, as JSON',
+    async run({ db }, args) {
+      return JSON.stringify(await describeOrganization(db, only(args, 'the id of an organization')), null, 2)
+    },
+  },
+  'organization rename': {
+    takes: '<id> --name <name>',
+    does: 'gives an organization another name',
+    async run({ db }, [id = '', ...args]) {
+      const name = options(args, { required: ['name'] }).text('name')!
+      await renameOrganization(db, id, name)
+      return `organization ${id} is called ${name} now`
+    },
+  },
+  'organization delete': {
+    takes: '<id> --yes',
+    does: 'deletes an organization with everything in it; without --yes it says what that is',
+    more: [
+      'Its API keys stop working within 5 seconds, and probes stop checking its monitors.',
+      'Members who are in no other organization are deleted too. Check history and screenshots, which nobody can read',
+      'any more, go when they are old enough; what is in the audit log stays for its year.',
+    ],
+    async run({ db }, [id = '', ...args]) {
+      const isSure = options(args, { flags: ['yes'] }).has('yes')
+      const { name, monitors, statusPages, members } = await deleteOrganization(db, id, isSure)
+      const what = `${name} (${monitors} monitors, ${statusPages} status pages, ${members} members)`
+      if (!isSure) throw new UsageError(`this would delete ${what}; say --yes to do it`)
+      return `deleted: ${what}`
+    },
+  },
+  'plan show': {
+    takes: '<organization>',
+    does: 'prints the plan of an organization',
+    async run({ db }, args) {
+      return planOf(db, only(args, 'the id of an organization'))
+    },
+  },
+  'plan set': {
+    takes: '<organization> <plan>',
+    does: `changes a plan: ${PLANS.join(', ')}`,
+    async run({ db }, [organizationId = '', plan = '', ...rest]) {
+      if (rest.length > 0) throw new UsageError('give the id of an organization and a plan')
+      await changePlan(db, organizationId, plan)
+      return `organization ${organizationId} has plan ${plan} now`
+    },
+  },
+}

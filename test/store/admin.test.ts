@@ -1,0 +1,157 @@
+import { randomBytes } from 'node:crypto'
+import t from 'tap'
+import { v7 as uuidv7 } from 'uuid'
+import { UsageError } from '../../control-plane/admin/command.ts'
+import { COMMANDS, commandOf, helpOf } from '../../control-plane/admin/index.ts'
+import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
+import { actingFor, OPERATOR } from '../../control-plane/web/acting.ts'
+import { createDatabase } from '../support/database.ts'
+import { insertTenant } from '../support/tenant.ts'
+
+const db = createPostgres((await createDatabase(t)).url, 4)
+t.teardown(() => db.destroy())
+const env = { PUBLIC_URL: 'https://picket.example.com', SECRET_KEY: randomBytes(32).toString('base64') }
+
+async function run(line: string): Promise<string> {
+  const found = commandOf(line.split(' '))!
+  const command = COMMANDS[found.name]!
+  return 'run' in command
+    ? await command.run({ db: actingFor(db, OPERATOR), env }, found.rest)
+    : command.runOffline(env, found.rest)
+}
+
+const countOf = async (table: string) =>
+  (await query<{ n: number }>(db, `SELECT count(*)::integer AS n FROM ${table}`))[0]!.n
+
+t.test('every command tells what it takes and does, and all of them are listed', async t => {
+  for (const [name, { takes = '', does }] of Object.entries(COMMANDS)) {
+    t.match(helpOf(name), `Usage:\n  ${name}${takes && ` ${takes}`}\n\n  ${does}`)
+    t.match(helpOf(null), `  ${name}`)
+    t.match(commandOf([...name.split(' '), 'x']), { name, rest: ['x'] })
+  }
+  t.match(helpOf(null, 'plan'), 'plan set')
+  t.notMatch(helpOf(null, 'plan'), 'organization list')
+})
+
+t.test('a command that is called wrongly says in one sentence what is wrong', async t => {
+  const wrong: [string, string | RegExp][] = [
+    ['organization show', 'give the id of an organization'],
+    ['organization list all', 'it takes nothing, and was given all'],
+    ['organization rename x', '--name is missing'],
+    ['audit list --limit many', '--limit has to be a number of rows'],
+    ['user claim-link nobody', '"nobody" is not an e-mail address'],
+    ['plan set a b c', 'give the id of an organization and a plan'],
+    ['probe-token create --planet mars', /Unknown option '--planet'/],
+  ]
+  for (const [line, message] of wrong) {
+    const error = await run(line).catch(error => error)
+    t.ok(error instanceof UsageError, line)
+    t.match(error.message, message, line)
+  }
+})
+
+t.test('what is not there is said to be not found', async t => {
+  const id = uuidv7()
+  for (const line of [
+    `organization show ${id}`,
+    `organization rename ${id} --name Acme`,
+    `organization delete ${id} --yes`,
+    `plan show ${id}`,
+    `plan set ${id} pro`,
+    `api-key create --organization ${id}`,
+    'organization show x',
+    'user claim-link nobody@example.com',
+  ]) {
+    await t.rejects(run(line), { message: /not found$/ }, line)
+  }
+})
+
+t.test(
+  'the operator sees, renames and changes the plan of an organization, whose admins see that it was he',
+  async t => {
+    const { organizationId, userId } = await insertTenant(db, 'free')
+    t.equal(await run(`plan show ${organizationId}`), 'free')
+    await run(`plan set ${organizationId} pro`)
+    await run(`organization rename ${organizationId} --name Initech`)
+    t.match(JSON.parse(await run(`organization show ${organizationId}`)), {
+      ...{ id: organizationId, name: 'Initech', plan: 'pro', custom_domain: true, projects: [{ name: 'Acme' }] },
+      usage: { monitors: { used: 0, limit: 500 }, members: { used: 1, limit: 20 } },
+      members: [{ id: userId, role: 'admin' }],
+    })
+    t.match(await run('organization list'), `${organizationId}\tpro\t0\t1`)
+    const told = (await run(`audit list --organization ${organizationId}`)).split('\n')
+    t.match(told, [
+      /\toperator\tupdated\torganization\tInitech\tname$/,
+      /\toperator\tupdated\torganization\tAcme\tplan$/,
+    ])
+  },
+)
+
+t.test('a tenant who is locked out gets a key and a link to set a password', async t => {
+  const { organizationId, userId } = await insertTenant(db)
+  t.match(await run(`api-key create --organization ${organizationId}`), /^svc_\w{36}$/)
+  const row = (await run(`user list --organization ${organizationId}`)).split('\t')
+  t.match(row, [userId, /@example\.com$/, 'unclaimed', `${organizationId} admin`])
+  const first = await run(`user claim-link ${row[1]}`)
+  t.match(first, /^https:\/\/picket\.example\.com\/claim\/[\w-]{43}$/)
+  t.not(await run(`user claim-link ${row[1]!.toUpperCase()}`), first)
+  t.same((await query(db, 'SELECT 1 FROM claim_links WHERE user_id = ?', [userId])).length, 1, 'the first one is void')
+})
+
+t.test('an organization is deleted when that is confirmed, with everything in it and nothing beside it', async t => {
+  const kept = await insertTenant(db)
+  const gone = await insertTenant(db)
+  for (const { projectId } of [kept, gone]) await insertRecords(projectId)
+  const tables = ['alert_channels', 'alert_rules', 'status_pages', 'api_keys', 'verdict_states', 'memberships', 'users']
+  const before = await Promise.all(tables.map(countOf))
+  await t.rejects(run(`organization delete ${gone.organizationId}`), {
+    message: /^this would delete Acme \(1 monitors, 1 status pages, 1 members\); say --yes to do it$/,
+  })
+  t.same(await Promise.all(tables.map(countOf)), before)
+
+  t.match(await run(`organization delete ${gone.organizationId} --yes`), /^deleted: Acme \(1 monitors/)
+  t.same(
+    await Promise.all(tables.map(countOf)),
+    before.map(count => count - 1),
+  )
+  const [monitor] = await query(db, 'SELECT name, url, headers, deleted_at FROM monitors WHERE project_id = ?', [
+    gone.projectId,
+  ])
+  t.match(monitor, { name: '', url: null, headers: null, deleted_at: Date }, 'probes hear that it is deleted')
+  t.notMatch(await run('organization list'), gone.organizationId)
+  await t.rejects(run(`organization show ${gone.organizationId}`), { message: 'organization not found' })
+  const log = await run(`audit list --organization ${gone.organizationId}`)
+  t.match(log, /\toperator\tdeleted\torganization\tAcme\t$/)
+  t.equal(log.split('\n').length, 1, 'one row tells all of it')
+})
+
+t.test('the operator’s own organization is not deleted', async t => {
+  await run('operator create --email operator@example.com')
+  const id = (await run('organization list'))
+    .split('\n')
+    .find(line => line.endsWith('Operator'))!
+    .split('\t')[0]
+  await t.rejects(run(`organization delete ${id} --yes`), { message: 'this organization is the operator’s own' })
+})
+
+/** A monitor with a verdict, a channel with a rule, a page and a key. */
+async function insertRecords(projectId: string): Promise<void> {
+  const ids = { projectId, monitor: uuidv7(), channel: uuidv7(), page: uuidv7(), slug: uuidv7(), key: uuidv7() }
+  const inserts = [
+    `INSERT INTO monitors (id, project_id, partition, name, type, url, method, headers, interval_seconds, timeout_ms, regions,
+       keyword_type, ssl_check, domain_check, screenshot_on_failure, screenshot_compare, screenshot_threshold, retry_count,
+       created_at, updated_at)
+     VALUES (:monitor, :projectId, 0, 'Shop', 'http', 'https://example.com/', 'GET', 'x'::bytea, 60, 1000, '{us-east}',
+       'contains', true, true, false, false, 0.1, 1, now(), now())`,
+    `INSERT INTO verdict_states (monitor_id, partition, state, updated_at) VALUES (:monitor, 0, '{}', now())`,
+    `INSERT INTO alert_channels (id, project_id, name, type, config, is_default, created_at, updated_at)
+     VALUES (:channel, :projectId, 'Hook', 'webhook', 'x'::bytea, false, now(), now())`,
+    `INSERT INTO alert_rules (id, project_id, monitor_id, alert_channel_id, on_down, on_recovery, on_degraded, created_at,
+       updated_at) VALUES (:channel, :projectId, :monitor, :channel, true, true, true, now(), now())`,
+    `INSERT INTO status_pages (id, project_id, name, slug, template, brand_color, created_at, updated_at)
+     VALUES (:page, :projectId, 'Acme', :slug, 'clean', '#00ff00', now(), now())`,
+    `INSERT INTO api_keys (id, project_id, name, scope, key_hash, hint, created_at, updated_at)
+     VALUES (:key, :projectId, 'CI', 'read', CAST(:slug AS text)::bytea, 'svc_', now(), now())`,
+  ]
+  for (const insert of inserts) await execute(db, insert, ids)
+}
