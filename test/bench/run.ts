@@ -3,6 +3,7 @@ import { cpus, totalmem } from 'node:os'
 import { build } from '../../deploy/local/build.mjs'
 import type { Teardown } from '../support/teardown.ts'
 import { benchAlerting } from './alerting.ts'
+import { benchApi } from './api.ts'
 import { benchHttps } from './check-cpu.ts'
 import { benchDeliveries } from './deliveries.ts'
 import { benchEndToEnd } from './end-to-end.ts'
@@ -32,6 +33,7 @@ const PARTS: Record<string, (t: Teardown, engines: Engines) => Promise<Figure[]>
   deliveries: benchDeliveries,
   heartbeats: benchHeartbeats,
   'monitors-list': benchMonitorsList,
+  api: benchApi,
   fleet: benchFleet,
   snapshot: benchSnapshot,
   partitions: benchPartitions,
