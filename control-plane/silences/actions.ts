@@ -83,15 +83,24 @@ function causesOf(step: News['step'], causedBy: string | null, monitorId: string
 }
 
 /**
- * Ends a silence with its monitor leaving the verdict (decisions 4.8). Answers which of `events`, the end of its
- * automatic incident, may be told: none when nobody was told of the outage. The monitor's row is locked.
+ * Ends silences with their monitors leaving the verdict (decisions 4.8). Answers which of `events`, the ends of their
+ * automatic incidents, may be told: none of a monitor of whose outage nobody was told. The monitors' rows are locked.
  */
-export async function endSilence(tx: Tx, monitorId: string, events: EventRow[], now: Date): Promise<EventRow[]> {
-  const silence = (await silencesOf(tx, [monitorId])).get(monitorId)
-  if (!silence) return events
-  await removeSilences(tx, [monitorId])
-  await tellEvents(tx, await toldEvents(tx, tellingsOfLeaving(silence.withheld)), now)
-  if (silence.withheld.outage !== 'untold') return events
-  await insertEvents(tx, events)
-  return []
+export async function endSilences(
+  tx: Tx,
+  leaving: { monitorId: string; events: EventRow[] }[],
+  now: Date,
+): Promise<EventRow[]> {
+  const ids = leaving.map(({ monitorId }) => monitorId)
+  const silences = await silencesOf(tx, ids)
+  const untold = new Set<EventRow>()
+  for (const { monitorId, events } of leaving) {
+    const withheld = silences.get(monitorId)?.withheld
+    if (!withheld) continue
+    await tellEvents(tx, await toldEvents(tx, tellingsOfLeaving(withheld)), now)
+    if (withheld.outage === 'untold') for (const event of events) untold.add(event)
+  }
+  await removeSilences(tx, [...silences.keys()])
+  await insertEvents(tx, [...untold])
+  return leaving.flatMap(({ events }) => events.filter(event => !untold.has(event)))
 }

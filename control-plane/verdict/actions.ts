@@ -1,13 +1,15 @@
+import { groupBy } from '../../shared/group-by.ts'
 import { announce } from '../alerts/announce-actions.ts'
-import { resolveAutomaticIncidents } from '../incidents/automatic-actions.ts'
+import { subjectOfIncident } from '../events/catalog.ts'
+import { type Moved, resolveAutomaticIncidents } from '../incidents/automatic-actions.ts'
 import { ARCHIVED_MESSAGE, DELETED_MESSAGE, PAUSED_MESSAGE, UNCHECKED_MESSAGE } from '../incidents/lifecycle.ts'
 import { lockMonitor } from '../monitors/store.ts'
 import type { StoredMonitor } from '../monitors/types.ts'
 import { isId, newId } from '../platform/ids.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
-import { endSilence } from '../silences/actions.ts'
+import { endSilences } from '../silences/actions.ts'
 import { notFound } from '../web/errors.ts'
-import { forgetState, insertTransitions, markDeleted, markPaused, markResumed, storeStatuses } from './store.ts'
+import { forgetStates, insertTransitions, markDeleted, markPaused, markResumed, storeStatuses } from './store.ts'
 
 export type VerdictTools = { db: Db; publicUrl: string }
 
@@ -24,8 +26,8 @@ export async function pauseMonitor(
 ): Promise<StoredMonitor> {
   return inLock(db, projectId, id, async (tx, monitor) => {
     if (monitor.isPaused) return monitor
-    const at = await leaveVerdict(tx, monitor, PAUSED, publicUrl, now)
-    return markPaused(tx, projectId, id, at)
+    await leaveVerdict(tx, [monitor], PAUSED, publicUrl, now)
+    return markPaused(tx, projectId, id, leavingAt(monitor, now))
   })
 }
 
@@ -51,19 +53,26 @@ export async function deleteMonitor(
   id: string,
   now: Date,
 ): Promise<void> {
-  await inLock(db, projectId, id, (tx, monitor) => retireMonitor(tx, monitor, 'deleted', publicUrl, now))
+  await inLock(db, projectId, id, (tx, monitor) => retireMonitors(tx, [monitor], 'deleted', publicUrl, now))
 }
 
-/** Deletes a monitor, or puts one aside whose data source has lost its key, in the transaction that locked its row. */
-export async function retireMonitor(
+/**
+ * Deletes monitors, or puts those aside whose data source has lost their keys, in the transaction that locked their
+ * rows. Set-based: many cost little more than one.
+ */
+export async function retireMonitors(
   tx: Tx,
-  monitor: StoredMonitor,
+  monitors: StoredMonitor[],
   why: 'deleted' | 'archived',
   publicUrl: string,
   now: Date,
 ): Promise<void> {
-  await leaveVerdict(tx, monitor, why === 'deleted' ? DELETED : ARCHIVED, publicUrl, now)
-  await markDeleted(tx, monitor.projectId, monitor.id, now)
+  await leaveVerdict(tx, monitors, why === 'deleted' ? DELETED : ARCHIVED, publicUrl, now)
+  await markDeleted(
+    tx,
+    monitors.map(({ id }) => id),
+    now,
+  )
 }
 
 /**
@@ -76,8 +85,8 @@ export async function leaveUnchecked(
   publicUrl: string,
   now: Date,
 ): Promise<StoredMonitor> {
-  const at = await leaveVerdict(tx, monitor, UNCHECKED, publicUrl, now)
-  return monitor.status === null ? monitor : { ...monitor, status: null, statusChangedAt: at }
+  await leaveVerdict(tx, [monitor], UNCHECKED, publicUrl, now)
+  return monitor.status === null ? monitor : { ...monitor, status: null, statusChangedAt: leavingAt(monitor, now) }
 }
 
 /** Why a monitor leaves the verdict: what its transition says, and its incident's last update. */
@@ -101,26 +110,43 @@ async function inLock<T>(
   })
 }
 
-/**
- * Takes a monitor out of the verdict, with the end of its automatic incident. Answers when it happened: never before
- * the monitor's last change, which may have been committed since `now`.
- */
+/** Never before the monitor's last change, which may have been committed since `now`. */
+const leavingAt = ({ statusChangedAt }: StoredMonitor, now: Date) =>
+  new Date(Math.max(now.getTime(), statusChangedAt?.getTime() ?? 0))
+
+/** Takes monitors out of the verdict, with the ends of their automatic incidents. */
 async function leaveVerdict(
   tx: Tx,
-  monitor: StoredMonitor,
+  monitors: StoredMonitor[],
   { summary, note }: Leaving,
   publicUrl: string,
   now: Date,
-): Promise<Date> {
-  const at = new Date(Math.max(now.getTime(), monitor.statusChangedAt?.getTime() ?? 0))
-  await forgetState(tx, monitor.id)
-  if (monitor.status !== null) {
-    await storeStatuses(tx, [{ id: monitor.id, status: null, at }])
-    await insertTransitions(tx, [leavingTransition(monitor, summary, at)], now)
-  }
-  const { events } = await resolveAutomaticIncidents(tx, [{ monitorId: monitor.id, at, message: note }], publicUrl, now)
-  await announce(tx, await endSilence(tx, monitor.id, events, now), now)
-  return at
+): Promise<void> {
+  const leaving = monitors.map(monitor => ({ monitor, id: monitor.id, at: leavingAt(monitor, now) }))
+  const withStatus = leaving.filter(({ monitor }) => monitor.status !== null)
+  await forgetStates(
+    tx,
+    leaving.map(({ id }) => id),
+  )
+  await storeStatuses(
+    tx,
+    withStatus.map(({ id, at }) => ({ id, status: null, at })),
+  )
+  await insertTransitions(
+    tx,
+    withStatus.map(({ monitor, at }) => leavingTransition(monitor, summary, at)),
+    now,
+  )
+  const resolutions = leaving.map(({ id, at }) => ({ monitorId: id, at, message: note }))
+  const resolved = await resolveAutomaticIncidents(tx, resolutions, publicUrl, now)
+  await announce(tx, await endSilences(tx, endsOf(leaving, resolved), now), now)
+}
+
+/** What would be told of each monitor's leaving. */
+function endsOf(leaving: { id: string }[], { incidents, events }: Moved) {
+  const monitorOf = new Map(incidents.map(({ id, monitor_id }) => [subjectOfIncident(id), monitor_id]))
+  const eventsOf = groupBy(events, ({ subject }) => monitorOf.get(subject))
+  return leaving.map(({ id }) => ({ monitorId: id, events: eventsOf.get(id) ?? [] }))
 }
 
 const leavingTransition = (monitor: StoredMonitor, summary: string, at: Date) => ({

@@ -28,8 +28,8 @@ function slim(state: MonitorState): MonitorState {
 }
 
 /** Forgets what the verdict knows of a monitor, so that it starts anew (decisions 4.8). */
-export async function forgetState(tx: Tx, monitorId: string): Promise<void> {
-  await execute(tx, 'DELETE FROM verdict_states WHERE monitor_id = ?', [monitorId])
+export async function forgetStates(tx: Tx, monitorIds: string[]): Promise<void> {
+  await execute(tx, 'DELETE FROM verdict_states WHERE monitor_id = ANY (?::uuid[])', [monitorIds])
 }
 
 /** The status that a monitor shows. Leaves config version and revision alone: probes need not hear of it. */
@@ -120,9 +120,13 @@ export function markResumed(tx: Tx, projectId: string, id: string, now: Date): P
   return mark(tx, 'is_paused = false, config_version = config_version + 1', { projectId, id, now })
 }
 
-/** The caller holds the row's lock. */
-export async function markDeleted(tx: Tx, projectId: string, id: string, now: Date): Promise<void> {
-  await mark(tx, 'deleted_at = :now, status = NULL', { projectId, id, now })
+/** The caller holds the rows' locks. */
+export async function markDeleted(tx: Tx, ids: string[], now: Date): Promise<void> {
+  await execute(
+    tx,
+    'UPDATE monitors SET deleted_at = :now, status = NULL, updated_at = :now WHERE id = ANY (CAST(:ids AS uuid[]))',
+    { ids, now },
+  )
 }
 
 type Place = { projectId: string; id: string; now: Date }
