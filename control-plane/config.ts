@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js'
 import { ConfigError, type Env, file, integer, list, oneOf, optionalText, text } from '../shared/env.ts'
 import { PLANS, type Plan } from './accounts/plans.ts'
+import { type ChatSettings, chatApiUrl, chatSettings } from './chat/settings.ts'
 import { type WhoisServer, whoisServerOf } from './expiry/whois.ts'
 import type { GrpcTls } from './platform/grpc.ts'
 import { type NatsOperator, operatorOf } from './platform/nats-operator.ts'
@@ -41,6 +42,8 @@ export type Config = {
   rateLimitPerMinute: number
   /** pings a ping URL */
   pingsPerMinute: number
+  /** how often the feed of a vendor is read */
+  vendorIntervalSeconds: number
   /** `POST /monitors/test`, a project */
   testsPerMinute: number
   /** where screenshots are kept */
@@ -56,6 +59,10 @@ export type Config = {
   relayUrl: string | null
   logLevel: string
   customDomains: CustomDomainSettings
+  /** the app in teams' chats; null: none is set up */
+  chat: ChatSettings | null
+  /** where the methods of the chat's provider are called */
+  chatApiUrl: string
   /** asked about every domain; null: the bootstrap says whom to ask */
   rdapBaseUrl: string | null
   rdapBootstrapUrl: string
@@ -84,6 +91,7 @@ export function readConfig(env: Env): Config {
     roles: roles(env),
     defaultPlan: defaultPlan(env),
     rateLimitPerMinute: integer(env, 'RATE_LIMIT_PER_MINUTE', 600, 1, 1_000_000),
+    vendorIntervalSeconds: integer(env, 'VENDOR_INTERVAL_SECONDS', 60, 1, 86_400),
     pingsPerMinute: integer(env, 'PINGS_PER_MINUTE', 1_200, 1, 1_000_000),
     testsPerMinute: integer(env, 'TESTS_PER_MINUTE', 30, 1, 1_000_000),
     screenshotStore: screenshotStore(env),
@@ -94,6 +102,8 @@ export function readConfig(env: Env): Config {
     relayUrl: optionalText(env, 'RELAY_URL') && url(env, 'RELAY_URL', ['http:', 'https:']).replace(/\/+$/, ''),
     logLevel: oneOf(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
     customDomains: customDomainSettings(env, publicUrl(env)),
+    chat: chatSettings(env),
+    chatApiUrl: chatApiUrl(env),
     rdapBaseUrl: optionalText(env, 'RDAP_BASE_URL') && url(env, 'RDAP_BASE_URL', ['http:', 'https:']),
     rdapBootstrapUrl: rdapBootstrapUrl(env),
     whoisServer: whoisServer(env),

@@ -57,6 +57,8 @@ import { publicPageRoutes } from './status-pages/public-routes.ts'
 import { statusPageRoutes } from './status-pages/routes.ts'
 import { subscriberRoutes } from './status-pages/subscribers/routes.ts'
 import { startNoticeWorker, startSubscriberCleaning } from './status-pages/subscribers/worker.ts'
+import { dependencyRoutes } from './vendors/routes.ts'
+import { startVendorWorker } from './vendors/worker.ts'
 import { leaveUnchecked } from './verdict/actions.ts'
 import { verdictRoutes } from './verdict/routes.ts'
 import type { App } from './web/app.ts'
@@ -102,6 +104,7 @@ export function apiRoutes(app: App, handles: Handles): void {
   groupRoutes(app, { db })
   subscriberRoutes(app, { db, secrets })
   customDomainRoutes(app, domainTools(handles))
+  dependencyRoutes(app, { db, checkLiteral })
   chatRoutes(app, chatTools(handles))
 }
 
@@ -164,12 +167,13 @@ export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)
     startSilences,
     startCanaryWorker,
     startSubscriberCleaning,
+    startVendors,
   ],
 }
 
 function startDeliveries(handles: Handles): Part {
-  const { publicUrl, relayUrl } = handles.config
-  const worker = startDeliveryWorker({ ...handles, publicUrl, relayUrl })
+  const { publicUrl, relayUrl, chatApiUrl } = handles.config
+  const worker = startDeliveryWorker({ ...handles, publicUrl, relayUrl, chatApiUrl })
   return { stop: worker.stop, onNotify: { deliveries: worker.wake, relay: worker.wakeRelay } }
 }
 
@@ -206,6 +210,10 @@ function startOverdue(handles: Handles): Part {
 function startSilences(handles: Handles): Part {
   const worker = startSilencesWorker(handles)
   return { stop: worker.stop, onNotify: { silences: worker.wake } }
+}
+
+function startVendors(handles: Handles): Part {
+  return startVendorWorker({ ...handles, ...handles.config })
 }
 
 async function startVerdicts(handles: Handles): Promise<Part> {

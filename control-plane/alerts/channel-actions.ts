@@ -1,4 +1,5 @@
-import { kindOf } from '../channels/index.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { type ChannelType, kindOf } from '../channels/index.ts'
 import { openConfig, sealConfig, sealSigningSecret } from '../channels/sealed.ts'
 import { enqueueDeliveries } from '../deliveries/actions.ts'
 import { insertEvents } from '../events/store.ts'
@@ -9,7 +10,7 @@ import { assertMayLead, type Caller } from '../web/auth.ts'
 import { conflict, notFound, validationError } from '../web/errors.ts'
 import { isSameOrigin } from '../web/origin.ts'
 import { acceptConfig, type ConfigTools, maskedPlaces } from './channel-config.ts'
-import { insertChannel, lockChannel, type StoredChannel, updateChannel } from './channel-store.ts'
+import { hasChatInstallation, insertChannel, lockChannel, type StoredChannel, updateChannel } from './channel-store.ts'
 import type { ChannelCreate, ChannelUpdate } from './schema.ts'
 import { testEvent } from './test-event.ts'
 
@@ -17,12 +18,14 @@ export type ChannelTools = ConfigTools & { db: Db; secrets: Secrets }
 /** `signingSecret`: in plain text, to be shown this once; null when there is none or it did not change. */
 export type Shown = { channel: StoredChannel; signingSecret: string | null }
 
-/** Throws 400 for a config that its kind refuses. */
+/** Throws 400 for a config that its kind refuses, 404 for an installation that the project does not have. */
 export async function createChannel(tools: ChannelTools, projectId: string, body: ChannelCreate, now: Date) {
   const { db, secrets } = tools
   const { type } = body
   const { config, problems } = acceptConfig(type, body.config, null, tools)
   if (problems.length > 0) throw validationError(problems)
+  const chatInstallationId = installationOf(type, config)
+  await assertInstalled(db, projectId, chatInstallationId)
   const owner = { id: newId(), projectId }
   const signingSecret = kindOf(type).isSigned ? newSigningSecret() : null
   const channel: StoredChannel = {
@@ -31,6 +34,7 @@ export async function createChannel(tools: ChannelTools, projectId: string, body
     type,
     config: sealConfig(config, owner, secrets),
     signingSecret: signingSecret === null ? null : sealSigningSecret(signingSecret, owner, secrets),
+    chatInstallationId,
     isDefault: body.is_default ?? false,
     isPaused: false,
     pausedAt: null,
@@ -60,7 +64,10 @@ export function changeChannel(tools: ChannelTools, caller: Caller, id: string, b
     if (problems.length > 0) throw validationError(problems)
     const { addressOf } = kindOf(before.type)
     if (!isSameOrigin(addressOf(stored), addressOf(config))) assertMayLead(caller, maskedPlaces(body.config, 'config'))
-    return { ...after, config: sealConfig(config, before, secrets) }
+    // sealed anew, the same config would be told as changed
+    if (isDeepStrictEqual(stored, config)) return after
+    const chatInstallationId = installationOf(before.type, config)
+    return { ...after, config: sealConfig(config, before, secrets), chatInstallationId }
   })
 }
 
@@ -110,9 +117,21 @@ async function rewrite(
     const stored = isId(id) ? await lockChannel(tx, projectId, id) : null
     if (!stored) throw notFound('channel')
     const channel = { ...change(stored), updatedAt: now }
+    if (channel.chatInstallationId !== stored.chatInstallationId) {
+      await assertInstalled(tx, projectId, channel.chatInstallationId)
+    }
     await updateChannel(tx, channel)
     return channel
   })
+}
+
+/** The app's installation that a config names, in lower case; null when there is none. */
+const installationOf = (type: ChannelType, config: Record<string, unknown>) =>
+  kindOf(type).installationOf?.(config)?.toLowerCase() ?? null
+
+async function assertInstalled(db: Db, projectId: string, id: string | null): Promise<void> {
+  if (id === null) return
+  if (!isId(id) || !(await hasChatInstallation(db, projectId, id))) throw notFound('chat installation')
 }
 
 /** `whsec_` and 32 random bytes in base64, as Standard Webhooks wants them (decisions 6.5). */

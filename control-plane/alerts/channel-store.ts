@@ -1,7 +1,7 @@
 import type { ChannelType } from '../channels/index.ts'
 import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
 
-/** A row of `alert_channels` that is no status page's own way to its subscribers. `config` and `signingSecret` are sealed (channels/sealed.ts). */
+/** A row of `alert_channels` that is neither a status page's own way to its subscribers nor the way to one person. `config` and `signingSecret` are sealed (channels/sealed.ts). */
 export type StoredChannel = {
   id: string
   projectId: string
@@ -10,6 +10,8 @@ export type StoredChannel = {
   config: Buffer
   /** null for kinds that do not sign */
   signingSecret: Buffer | null
+  /** the app in a chat that its messages go through; null: none */
+  chatInstallationId: string | null
   isDefault: boolean
   isPaused: boolean
   pausedAt: Date | null
@@ -20,9 +22,13 @@ export type StoredChannel = {
 }
 
 const COLUMNS = `
-  id, project_id AS "projectId", name, type, config, signing_secret AS "signingSecret", is_default AS "isDefault",
+  id, project_id AS "projectId", name, type, config, signing_secret AS "signingSecret",
+  chat_installation_id AS "chatInstallationId", is_default AS "isDefault",
   is_paused AS "isPaused", paused_at AS "pausedAt", paused_reason AS "pausedReason",
   consecutive_failures AS "consecutiveFailures", created_at AS "createdAt", updated_at AS "updatedAt"`
+
+/** SQL: the project itself uses the channel. */
+export const OF_PROJECT = 'page_id IS NULL AND person_id IS NULL'
 
 /** One page of a project's channels, newest first, and how many there are in all. */
 export async function listChannels(
@@ -32,12 +38,12 @@ export async function listChannels(
 ): Promise<{ rows: StoredChannel[]; total: number }> {
   const rows = await query<StoredChannel>(
     db,
-    `SELECT ${COLUMNS} FROM alert_channels WHERE project_id = ? AND page_id IS NULL ORDER BY id DESC LIMIT ? OFFSET ?`,
+    `SELECT ${COLUMNS} FROM alert_channels WHERE project_id = ? AND ${OF_PROJECT} ORDER BY id DESC LIMIT ? OFFSET ?`,
     [projectId, limit, offset],
   )
   const [count] = await query<{ total: number }>(
     db,
-    'SELECT count(*) AS total FROM alert_channels WHERE project_id = ? AND page_id IS NULL',
+    `SELECT count(*) AS total FROM alert_channels WHERE project_id = ? AND ${OF_PROJECT}`,
     [projectId],
   )
   return { rows, total: count?.total ?? 0 }
@@ -45,14 +51,14 @@ export async function listChannels(
 
 /** One channel. `id` has to be a valid id. */
 export async function findChannel(db: Db, projectId: string, id: string): Promise<StoredChannel | null> {
-  const sql = `SELECT ${COLUMNS} FROM alert_channels WHERE project_id = ? AND id = ? AND page_id IS NULL`
+  const sql = `SELECT ${COLUMNS} FROM alert_channels WHERE project_id = ? AND id = ? AND ${OF_PROJECT}`
   const [row] = await query<StoredChannel>(db, sql, [projectId, id])
   return row ?? null
 }
 
 /** The same, locked until the transaction ends; rules may still be linked to it meanwhile. */
 export async function lockChannel(tx: Tx, projectId: string, id: string): Promise<StoredChannel | null> {
-  const sql = `SELECT ${COLUMNS} FROM alert_channels WHERE project_id = ? AND id = ? AND page_id IS NULL FOR NO KEY UPDATE`
+  const sql = `SELECT ${COLUMNS} FROM alert_channels WHERE project_id = ? AND id = ? AND ${OF_PROJECT} FOR NO KEY UPDATE`
   const [row] = await query<StoredChannel>(tx, sql, [projectId, id])
   return row ?? null
 }
@@ -60,8 +66,10 @@ export async function lockChannel(tx: Tx, projectId: string, id: string): Promis
 export async function insertChannel(db: Db, channel: StoredChannel): Promise<void> {
   await execute(
     db,
-    `INSERT INTO alert_channels (id, project_id, name, type, config, signing_secret, is_default, created_at, updated_at)
-     VALUES (:id, :projectId, :name, :type, :config, :signingSecret, :isDefault, :createdAt, :updatedAt)`,
+    `INSERT INTO alert_channels (id, project_id, name, type, config, signing_secret, chat_installation_id, is_default,
+       created_at, updated_at)
+     VALUES (:id, :projectId, :name, :type, :config, :signingSecret, :chatInstallationId, :isDefault,
+       :createdAt, :updatedAt)`,
     channel,
   )
 }
@@ -71,7 +79,7 @@ export async function updateChannel(tx: Tx, channel: StoredChannel): Promise<voi
   await execute(
     tx,
     `UPDATE alert_channels SET name = :name, config = :config, signing_secret = :signingSecret,
-       is_default = :isDefault, is_paused = :isPaused, paused_at = :pausedAt, paused_reason = :pausedReason,
+       chat_installation_id = :chatInstallationId, is_default = :isDefault, is_paused = :isPaused, paused_at = :pausedAt, paused_reason = :pausedReason,
        consecutive_failures = :consecutiveFailures, updated_at = :updatedAt
      WHERE id = :id AND project_id = :projectId`,
     channel,
@@ -80,6 +88,12 @@ export async function updateChannel(tx: Tx, channel: StoredChannel): Promise<voi
 
 /** Deletes a channel with its rules and its log. False when there is none. */
 export async function deleteChannel(db: Db, projectId: string, id: string): Promise<boolean> {
-  const sql = 'DELETE FROM alert_channels WHERE project_id = ? AND id = ? AND page_id IS NULL'
+  const sql = `DELETE FROM alert_channels WHERE project_id = ? AND id = ? AND ${OF_PROJECT}`
   return (await execute(db, sql, [projectId, id])) === 1
+}
+
+/** True when the project has this installation of the app in a chat. `id` has to be a valid id. */
+export async function hasChatInstallation(db: Db, projectId: string, id: string): Promise<boolean> {
+  const sql = 'SELECT id FROM chat_installations WHERE project_id = ? AND id = ?'
+  return (await query(db, sql, [projectId, id])).length === 1
 }

@@ -118,7 +118,8 @@ export async function holdMonitor(tx: Tx, projectId: string, id: string): Promis
 
 /** True when the project has this channel; it keeps its row until the transaction ends. */
 export async function holdChannel(tx: Tx, projectId: string, id: string): Promise<boolean> {
-  const sql = 'SELECT id FROM alert_channels WHERE project_id = ? AND id = ? AND page_id IS NULL FOR KEY SHARE'
+  const sql =
+    'SELECT id FROM alert_channels WHERE project_id = ? AND id = ? AND page_id IS NULL AND person_id IS NULL FOR KEY SHARE'
   return (await query(tx, sql, [projectId, id])).length === 1
 }
 

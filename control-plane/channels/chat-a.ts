@@ -1,91 +1,75 @@
+import { type Static, Type } from 'typebox'
+import type { Detail } from '../web/errors.ts'
+import { chatLayout } from './chat-a-layout.ts'
 import { chatKind } from './chat-kind.ts'
-import type { ChangeLine } from './digest-notice.ts'
-import type { Notice, Tone } from './notice.ts'
-import { cut, fit, moment, withoutCalls } from './wording.ts'
+import { changeLines, digestNotice } from './digest-notice.ts'
+import { maskSecrets, unmaskSecrets } from './free-form.ts'
+import { noticeOf } from './notice.ts'
+import { defineKind, type HttpMessage } from './types.ts'
 
-/** What Slack takes: characters of a header, of a text, and of a field. */
-const HEADER_LIMIT = 150
-const TEXT_LIMIT = 3_000
-const FIELD_LIMIT = 2_000
-/** A section has ten fields, and a fact takes two of them. */
-const FACTS_LIMIT = 5
+const MOST_CHANGES = 50
 
-/** The one sign of colour that a message without an app can have. */
-const SIGNS: Record<Tone, string> = { down: '🔴', degraded: '🟡', up: '🟢', neutral: '🔵' }
+const Config = Type.Object({
+  webhook_url: Type.Optional(Type.String({ minLength: 1, maxLength: 2_048 })),
+  installation_id: Type.Optional(Type.String({ minLength: 1, maxLength: 40 })),
+  channel_id: Type.Optional(Type.String({ minLength: 1, maxLength: 40 })),
+  channel_name: Type.Optional(Type.String({ maxLength: 100 })),
+})
+type Config = Static<typeof Config>
+type Installed = Config & { installation_id: string; channel_id: string }
+
+const hook = chatKind(chatLayout, { changes: MOST_CHANGES })
+
+const isInstalled = (config: Config): config is Installed => config.installation_id !== undefined
 
 /**
- * Slack-compatible incoming webhook: Block Kit. What users wrote stands in plain text only, where nothing is markup. The
- * buttons are links, and carry ids with which an installed app can do without them.
+ * Slack-compatible: an incoming webhook with an address of its own, or a channel that the installed app writes to
+ * (decisions 6.1). Of the app's token nothing stands here.
  */
-export const chatA = chatKind(
-  (notice, changes, more) => ({
-    // what notifications and screen readers say
-    text: fit(`${notice.title}${notice.text === null ? '' : `: ${cut(notice.text, 500)}`}`, TEXT_LIMIT, escaped),
-    unfurl_links: false,
-    unfurl_media: false,
-    blocks: [
-      { type: 'header', text: plain(`${SIGNS[notice.tone]} ${notice.title}`, HEADER_LIMIT) },
-      ...(notice.text === null ? [] : [{ type: 'section', text: plain(notice.text, TEXT_LIMIT) }]),
-      ...factBlocks(notice),
-      ...changeBlocks(changes, more),
-      ...actionBlocks(notice),
-      { type: 'context', elements: [{ type: 'mrkdwn', text: `${localTime(notice.at)} · Picket` }] },
-    ],
-  }),
-  { changes: 50 },
-)
+export const chatA = defineKind({
+  ...hook,
+  schema: Config,
+  problems: (config, checkLiteral) =>
+    config.webhook_url !== undefined && !isInstalled(config)
+      ? hook.problems(config, checkLiteral)
+      : shapeProblems(config),
+  addressOf: config => (isInstalled(config) ? `chat:${config.installation_id}` : hook.addressOf(config)),
+  installationOf: config => config.installation_id ?? null,
+  mask: config => (isInstalled(config) ? maskSecrets(config) : (hook.mask(config) as Config)),
+  unmask(sent, stored) {
+    if (isInstalled(sent) || sent.webhook_url === undefined) return unmaskSecrets(sent, stored ?? {}, 'config')
+    return hook.unmask(sent, stored?.webhook_url === undefined ? null : stored)
+  },
+  render(envelope, config, context) {
+    if (!isInstalled(config)) return hook.render(envelope, config, context)
+    return postMessage(config, chatLayout(noticeOf(envelope, context), [], 0, true))
+  },
+  renderDigest(digest, config, context) {
+    if (!isInstalled(config)) return hook.renderDigest!(digest, config, context)
+    const { lines, more } = changeLines(digest, MOST_CHANGES)
+    return postMessage(config, chatLayout(digestNotice(digest), lines, more, true))
+  },
+})
 
-const plain = (text: string, limit: number) => ({ type: 'plain_text', text: fit(text, limit, escaped), emoji: false })
-
-/** Slack's three special characters, and words that call everybody. */
-function escaped(text: string): string {
-  return withoutCalls(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
-}
-
-function factBlocks({ facts }: Notice): object[] {
-  if (facts.length === 0) return []
-  const fields = facts
-    .slice(0, FACTS_LIMIT)
-    .flatMap(({ label, value }) => [{ type: 'mrkdwn', text: `*${label}*` }, plain(value, FIELD_LIMIT)])
-  return [{ type: 'section', fields }]
-}
-
-/** As few sections as hold the lines. */
-function changeBlocks(changes: ChangeLine[], more: number): object[] {
-  const lines = [...changes.map(lineOf), ...(more > 0 ? [`and ${more} more`] : [])]
-  const texts: string[] = []
-  for (const line of lines) {
-    const longer = texts.length === 0 ? line : `${texts.at(-1)}\n${line}`
-    if (texts.length === 0 || longer.length > TEXT_LIMIT) texts.push(line)
-    else texts[texts.length - 1] = longer
+/** What the schema cannot say: one of the two ways, and all of it. */
+function shapeProblems(config: Config): Detail[] {
+  const { webhook_url: url, installation_id: installation, channel_id: channel } = config
+  if (installation === undefined) return [{ path: 'config.webhook_url', message: 'config.webhook_url is required' }]
+  if (url !== undefined) {
+    return [{ path: 'config.webhook_url', message: 'config.webhook_url has no place beside an installation_id' }]
   }
-  return texts.map(text => ({ type: 'section', text: { type: 'mrkdwn', text, verbatim: true } }))
+  if (channel !== undefined && /^[A-Za-z0-9]+$/.test(channel)) return []
+  const message = 'config.channel_id must be the id of a channel, from GET /chat/installations/{id}/channels'
+  return [{ path: 'config.channel_id', message }]
 }
 
-function lineOf({ tone, name, status, time, url }: ChangeLine): string {
-  // letters that are markup outside of plain text
-  const label = fit(name.replace(/[*_~`|]/g, ' '), 200, escaped)
-  return `${SIGNS[tone]} ${url === null ? label : `<${url.replaceAll('&', '&amp;')}|${label}>`} ${status} · ${time}`
-}
-
-function actionBlocks({ acknowledge, open, topic }: Notice): object[] {
-  const button = (text: string, actionId: string, value: string, url: string) => ({
-    type: 'button',
-    text: { type: 'plain_text', text, emoji: false },
-    action_id: actionId,
-    value,
-    url,
-  })
-  const elements = [
-    ...(acknowledge
-      ? [{ ...button('Acknowledge', 'acknowledge', acknowledge.incidentId, acknowledge.url), style: 'primary' }]
-      : []),
-    ...(open ? [button(open.label, 'open', topic, open.url)] : []),
-  ]
-  return elements.length === 0 ? [] : [{ type: 'actions', elements }]
-}
-
-/** A time that Slack shows in the reader's own zone. */
-function localTime(at: string): string {
-  return `<!date^${Math.floor(Date.parse(at) / 1000)}^{date_short_pretty}, {time}|${moment(at)}>`
+function postMessage({ channel_id: channel }: Installed, layout: object): HttpMessage {
+  return {
+    via: 'http',
+    method: 'POST',
+    url: 'chat.postMessage',
+    headers: { 'content-type': 'application/json; charset=utf-8', 'user-agent': 'Picket-Chat/1' },
+    body: Buffer.from(JSON.stringify({ channel, ...layout })),
+    byApp: true,
+  }
 }

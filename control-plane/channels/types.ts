@@ -11,6 +11,8 @@ export type HttpMessage = {
   body: Buffer
   /** asks for the relay, under this name */
   relaySourceId?: string
+  /** `url` is a method of the chat provider's API, which is called in the name of the channel's installation */
+  byApp?: true
 }
 
 /** A mail. `url` is its `mailto:` for the log; `body` is a MailContent as JSON, which becomes MIME when it is sent. */
@@ -69,6 +71,8 @@ export type ChannelKind<Config extends object = Record<string, unknown>> = {
   problems(config: Config, checkLiteral: CheckLiteral): Detail[]
   /** where the config leads, as a URL: what secrets are given for */
   addressOf(config: Config): string
+  /** the installation of the app in a chat that messages go through; null or left out: none */
+  installationOf?(config: Config): string | null
   /** the config as reads show it */
   mask(config: Config): Config
   /** a config that was sent back, with the stored secrets in place of masks */

@@ -5,15 +5,20 @@ const RETRY_AFTER_MS = [1_000, 5_000]
 
 export type Next = 'delivered' | 'failed' | { retryAt: Date }
 
-/** What becomes of a delivery after its attempt number `made` (from 1) (specification, "Delivery and retries" 2 and 3). */
+/**
+ * What becomes of a delivery after its attempt number `made` (from 1) (specification, "Delivery and retries" 2 and 3).
+ * The provider of a chat may ask for a longer wait before the next one.
+ */
 export function attempt(made: number, outcome: Outcome, now: Date): Next {
   if (isSuccess(outcome)) return 'delivered'
   const waitMs = RETRY_AFTER_MS[made - 1]
   if (waitMs === undefined || outcome.isPermanent) return 'failed'
-  return { retryAt: new Date(now.getTime() + waitMs) }
+  const askedForMs = outcome.chat?.ok === false ? (outcome.chat.retryAfterMs ?? 0) : 0
+  return { retryAt: new Date(now.getTime() + Math.max(waitMs, askedForMs)) }
 }
 
-/** Any 2xx; mail has its codes translated. */
-export function isSuccess({ responseCode }: Pick<Outcome, 'responseCode'>): boolean {
+/** Any 2xx; mail has its codes translated, and a chat's provider refuses with 200. */
+export function isSuccess({ responseCode, chat }: Pick<Outcome, 'responseCode' | 'chat'>): boolean {
+  if (chat) return chat.ok
   return responseCode !== null && responseCode >= 200 && responseCode < 300
 }

@@ -1,5 +1,6 @@
 import type { Tx } from '../platform/postgres.ts'
 import { attempt } from './attempt.ts'
+import { noteChatOutcomes } from './chat-actions.ts'
 import {
   type Claiming,
   claimLanes,
@@ -94,6 +95,7 @@ export async function finishDeliveries(
     now,
   )
   await countSubscribers(tx, subscribers, ofSubscribers, now)
+  await noteChatOutcomes(tx, sent, now)
   await releaseLanes(tx, held, now)
   return { statuses: recorded.map(one => one.status), retries: recorded.flatMap(one => one.retryAt ?? []) }
 }

@@ -29,7 +29,12 @@ export type Head = Told &
     componentIds: string[] | null
     config: Buffer
     signingSecret: Buffer | null
+    /** the app in a chat that the channel's messages go through; null: none */
+    chat: ChatWay | null
   }
+
+/** An installation of the app in a chat: `tokens` sealed, in hexadecimal digits. */
+export type ChatWay = { id: string; tokens: string; isRevoked: boolean }
 
 export type Claiming = {
   owner: string
@@ -102,14 +107,17 @@ const CLAIM = `
   FROM picked WHERE l.channel_id = picked.channel_id AND l.subject = picked.subject
   RETURNING l.channel_id AS "channelId", l.subject`
 
-/** Of the tables `deliveries d`, `events e`, `alert_channels c` and HEAD_SUBSCRIBER's. */
+/** Of the tables `deliveries d`, `events e`, `alert_channels c` and HEAD_JOINS'. */
 export const HEAD_COLUMNS = `d.channel_id AS "channelId", d.subject, d.id, d.project_id AS "projectId",
   d.event_name AS "eventName", e.data AS "eventData", d.is_replay AS "isReplay", d.reminder,
   jsonb_array_length(d.attempts) + d.attempts_left_out - d.attempts_before_replay AS "attemptsMade",
   d.created_at AS "createdAt", d.request_body AS body, c.type AS "channelType", d.subscriber_id AS "subscriberId",
   s.component_ids AS "componentIds", coalesce(s.config, c.config) AS config,
-  coalesce(s.signing_secret, c.signing_secret) AS "signingSecret"`
-export const HEAD_SUBSCRIBER = 'LEFT JOIN page_subscribers s ON s.id = d.subscriber_id'
+  coalesce(s.signing_secret, c.signing_secret) AS "signingSecret",
+  CASE WHEN i.id IS NOT NULL THEN jsonb_build_object(
+    'id', i.id, 'tokens', encode(i.tokens, 'hex'), 'isRevoked', i.revoked_at IS NOT NULL) END AS chat`
+export const HEAD_JOINS = `LEFT JOIN page_subscribers s ON s.id = d.subscriber_id
+  LEFT JOIN chat_installations i ON i.id = c.chat_installation_id`
 
 /** The first pending delivery of each lane. A lane without one, or of a paused channel, is not answered. */
 export function headsOf(tx: Tx, lanes: Lane[]): Promise<Head[]> {
@@ -123,7 +131,7 @@ export function headsOf(tx: Tx, lanes: Lane[]): Promise<Head[]> {
        WHERE channel_id = l.channel_id AND subject = l.subject AND status = 'pending' AND relay_origin IS NULL
        ORDER BY seq LIMIT 1
      ) d ON true
-     ${HEAD_SUBSCRIBER}
+     ${HEAD_JOINS}
      JOIN events e ON e.id = d.event_id`,
     columnsOf(lanes),
   )

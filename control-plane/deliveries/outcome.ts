@@ -10,7 +10,7 @@ export const SNIPPET_BYTES = 1_024
 /** Faults that come back however often one tries. */
 const PERMANENT_CODES = ['blocked_target']
 
-type Answer = Pick<HttpAnswer, 'statusCode' | 'error' | 'body' | 'totalUs'>
+export type Answer = Pick<HttpAnswer, 'statusCode' | 'error' | 'body' | 'totalUs'>
 
 /** What is shorter is no secret to speak of, and may be part of any text. */
 const SHORTEST_PART = 4

@@ -1,8 +1,11 @@
+import { openChatTokens } from '../channels/chat-tokens.ts'
 import { type ChannelType, kindOf, type Message } from '../channels/index.ts'
 import { openConfig, openSigningSecret } from '../channels/sealed.ts'
 import { subscriberKindOf } from '../channels/subscriber-kinds.ts'
+import type { HttpMessage } from '../channels/types.ts'
 import type { Secrets } from '../platform/secrets.ts'
-import type { Head } from './lane-store.ts'
+import { MASK } from '../web/header-map.ts'
+import type { ChatWay, Head } from './lane-store.ts'
 import type { Lane } from './lanes.ts'
 import { endedByUs } from './log-entry.ts'
 import { isForPage, pageRendererOf, rendererOf } from './render.ts'
@@ -20,6 +23,8 @@ export type Prepared = Lane & {
   message: Message
   /** what the log shows of it: a chat's address is a secret, and so are some headers */
   shown: { url: string; headers: Record<string, string> }
+  /** the app's installation that it goes through; null: none */
+  chat: ChatWay | null
   /** where it leads, when it is for the built-in relay (decisions 6.6); null: it is sent from its lane */
   relayOrigin: string | null
 }
@@ -30,7 +35,12 @@ export type PrepareTools = {
   publicUrl: string
   /** the relay outside, without a slash at the end; without one the built-in relay does its work */
   relayUrl?: string | null
+  /** where the methods of the chat's provider are called, without a slash at the end */
+  chatApiUrl?: string
 }
+
+/** It is clear beforehand, and not our fault, that a delivery cannot be sent. */
+class UnsendableError extends Error {}
 
 /** Renders (unless its bytes are stored already) and signs one delivery for the channel as it is configured now. */
 export function prepareDelivery(head: Head, tools: PrepareTools, now: Date): Prepared {
@@ -41,6 +51,7 @@ export function prepareDelivery(head: Head, tools: PrepareTools, now: Date): Pre
   const { mask, render } = formsOf(head, publicUrl, now)
   const message = render(config)
   const shown = render(mask(config))
+  if (isByApp(message)) return prepareForApp(head, message, tools)
   const body = head.body ?? message.body
   const secret = openSigningSecret(owner, secrets)
   const signatures = secret === null ? {} : signatureHeaders({ id, eventName, body, secret, isReplay, reminder, now })
@@ -52,11 +63,32 @@ export function prepareDelivery(head: Head, tools: PrepareTools, now: Date): Pre
     id,
     attemptsMade,
     createdAt,
+    chat: null,
     message: { ...message, url: throughRelay(message, relayUrl), headers, body } as Message,
     shown: { url: throughRelay(shown, relayUrl), headers: { ...shown.headers, ...signatures } },
     relayOrigin: relayUrl === null && sourceOf(message) !== null ? new URL(message.url).origin : null,
   }
 }
+
+const isByApp = (message: Message): message is HttpMessage => message.via === 'http' && message.byApp === true
+
+/** The token goes in now: it is in no stored byte, and a later attempt takes the one that counts then. */
+function prepareForApp(head: Head, { headers, ...message }: HttpMessage, tools: PrepareTools): Prepared {
+  const { channelId, subscriberId, subject, id, attemptsMade, createdAt, chat, projectId } = head
+  const { secrets, chatApiUrl = '' } = tools
+  if (chat === null || chat.isRevoked) throw new UnsendableError(APP_IS_GONE)
+  const { accessToken } = openChatTokens(Buffer.from(chat.tokens, 'hex'), { id: chat.id, projectId }, secrets)
+  const url = `${chatApiUrl}/${message.url}`
+  const body = head.body ?? message.body
+  return {
+    ...{ channelId, subscriberId, subject, id, attemptsMade, createdAt, chat },
+    message: { ...message, url, headers: { ...headers, authorization: `Bearer ${accessToken}` }, body },
+    shown: { url, headers: { ...headers, authorization: MASK } },
+    relayOrigin: null,
+  }
+}
+
+const APP_IS_GONE = 'the team removed the app from its chat; install it again, then replay this delivery'
 
 /** How a config is shown, and what becomes of it: by the kind of the channel, or of the page's subscriber. */
 function formsOf(head: Head, publicUrl: string, now: Date) {
@@ -87,7 +119,9 @@ export function prepareAll<H extends Head>(heads: H[], tools: PrepareTools, now:
     try {
       all.prepared.push({ ...prepareDelivery(head, tools, now), head })
     } catch (error) {
-      const reason = `internal error: the event could not be rendered (${(error as Error).message})`
+      const { message } = error as Error
+      const isKnown = error instanceof UnsendableError
+      const reason = isKnown ? message : `internal error: the event could not be rendered (${message})`
       all.unfit.push({ id: head.id, attempt: endedByUs(reason, now) })
     }
   }

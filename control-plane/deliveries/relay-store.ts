@@ -1,6 +1,6 @@
 import { newId } from '../platform/ids.ts'
 import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
-import { HEAD_COLUMNS, HEAD_SUBSCRIBER, type Head, LANES_DUE } from './lane-store.ts'
+import { HEAD_COLUMNS, HEAD_JOINS, type Head, LANES_DUE } from './lane-store.ts'
 import { LEASE_MS } from './lanes.ts'
 import { DESTINATION_CONCURRENCY, RELAY_FOR_MS } from './relay.ts'
 
@@ -124,8 +124,9 @@ export function messageHeads(tx: Tx, ids: string[]): Promise<RelayHead[]> {
     `SELECT ${HEAD_COLUMNS}, m.destination_id AS "destinationId", o.origin, m.failures, m.handed_over_at AS "handedOverAt"
      FROM relay_messages m
      JOIN relay_destinations o ON o.id = m.destination_id
-     JOIN deliveries d ON d.id = m.delivery_id ${HEAD_SUBSCRIBER}
+     JOIN deliveries d ON d.id = m.delivery_id
      JOIN alert_channels c ON c.id = m.channel_id AND NOT c.is_paused
+     ${HEAD_JOINS}
      JOIN events e ON e.id = d.event_id
      WHERE m.delivery_id = ANY (:ids)`,
     { ids },

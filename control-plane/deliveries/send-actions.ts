@@ -2,6 +2,7 @@ import type { Connections, Egress } from '../../shared/egress/index.ts'
 import type { MailContent, MailMessage } from '../channels/types.ts'
 import { post } from '../platform/http.ts'
 import type { Mailer } from '../platform/mail.ts'
+import { toChatOutcome } from './chat-outcome.ts'
 import { hiddenValues, NO_MAILER, SNIPPET_BYTES, toMailOutcome, toOutcome } from './outcome.ts'
 import type { Prepared } from './prepare.ts'
 import type { Outcome } from './types.ts'
@@ -12,11 +13,16 @@ export type Carriers = { egress: Egress; mailer: Mailer | null; connections: Con
 /** A receiver's time for the whole of its answer (specification, "Delivery and retries" 1). */
 const TIMEOUT_MS = 10_000
 
+/** A chat's provider repeats the message in its answer. */
+const CHAT_ANSWER_BYTES = 256 * 1024
+
 /** Makes one attempt, by whatever its message goes. Never rejects for what the receiver does. */
 export async function sendMessage(prepared: Prepared, startedAt: Date, carriers: Carriers): Promise<Outcome> {
   const { message } = prepared
   if (message.via === 'mail') return sendMail(message, startedAt, carriers.mailer, hiddenValues(prepared))
-  const answer = await post(message, TIMEOUT_MS, SNIPPET_BYTES, carriers.egress, carriers.connections)
+  const mostBytes = message.byApp ? CHAT_ANSWER_BYTES : SNIPPET_BYTES
+  const answer = await post(message, TIMEOUT_MS, mostBytes, carriers.egress, carriers.connections)
+  if (message.byApp) return toChatOutcome(answer, startedAt, hiddenValues(prepared))
   return toOutcome(answer, startedAt, hiddenValues(prepared))
 }
 

@@ -37,6 +37,6 @@ export async function findDelivery(db: Db, projectId: string, id: string): Promi
 
 /** True when the project has this channel. `id` has to be a valid id. */
 export async function hasChannel(db: Db, projectId: string, id: string): Promise<boolean> {
-  const sql = 'SELECT id FROM alert_channels WHERE project_id = ? AND id = ? AND page_id IS NULL'
+  const sql = 'SELECT id FROM alert_channels WHERE project_id = ? AND id = ? AND page_id IS NULL AND person_id IS NULL'
   return (await query(db, sql, [projectId, id])).length === 1
 }

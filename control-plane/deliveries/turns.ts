@@ -16,7 +16,10 @@ export type Turns<Item> = {
   /** True: send it now. False: it waits, and comes out of `leave`. */
   enter(item: Item): boolean
   /** One was sent. What may be sent now, and what has to be given back: nothing waits behind a receiver in trouble. */
-  leave(channelId: string, outcome: Pick<Outcome, 'responseCode' | 'durationMs'>): { next: Item[]; back: Item[] }
+  leave(
+    channelId: string,
+    outcome: Pick<Outcome, 'responseCode' | 'durationMs' | 'chat'>,
+  ): { next: Item[]; back: Item[] }
   /** Takes out all that waits. */
   withdraw(): Item[]
   /** sent and waiting */

@@ -24,7 +24,17 @@ export type Outcome = {
   isPermanent: boolean
   /** first kilobyte of the answer */
   responseSnippet: string | null
+  /** what an answer of the chat's provider said beside its status; left out for whatever else was asked */
+  chat?: ChatOutcome
 }
+
+/** What came of a message to a chat. `message`: where it stands now. `revoked`: the app was removed; `expired`: its token is over. */
+export type ChatOutcome =
+  | { ok: true; message: ChatMessage | null }
+  | { ok: false; fault: 'revoked' | 'expired' | null; retryAfterMs: number | null }
+
+/** How a chat knows a message. */
+export type ChatMessage = { channel: string; ts: string }
 
 /** An outcome as the log keeps and shows it (decisions 6.7). */
 export type LoggedAttempt = {

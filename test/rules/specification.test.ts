@@ -21,6 +21,10 @@ const STATUSES: Record<string, number[]> = {
   'POST /alerts/channels/{id}/resume': [200],
   'GET /alerts/log/{id}': [200],
   'POST /alerts/log/{id}/retry': [200],
+  'GET /chat/oauth/install': [302],
+  'GET /chat/oauth/callback': [302],
+  'GET /chat/installations': [200],
+  'DELETE /chat/installations/{id}': [200],
   'GET /analytics/summary': [200],
   'GET /analytics/latency': [200],
 }

@@ -44,6 +44,10 @@ export async function startApi(t: Teardown, env: Record<string, string> = {}): P
     ROLES: 'api',
     EGRESS_ALLOW: '127.0.0.0/8',
     LOG_LEVEL: 'silent',
+    CHAT_CLIENT_ID: '1.2',
+    CHAT_CLIENT_SECRET: 'client secret',
+    CHAT_SIGNING_SECRET: 'signing secret',
+    CHAT_API_URL: 'http://127.0.0.1:1/api',
     ...env,
   })
   const picket = await start(config, createLog('test', config.logLevel))

@@ -22,6 +22,7 @@ export type Records = {
   subscriber_id: string
   log_id: string
   api_key_id: string
+  chat_installation_id: string
 }
 
 const HOOK = 'https://hooks.example.com/picket'
@@ -118,6 +119,7 @@ export async function createRecords(api: ApiServer, { key, projectId }: Account,
     subscriber_id: await subscribe(api, key, page_id),
     log_id: await create(`/alerts/channels/${alert_channel_id}/test`),
     api_key_id: await create('/api-keys', { name: 'spare', scope: 'read' }),
+    chat_installation_id: await insertChatInstallation(api, projectId),
   }
 }
 
@@ -180,6 +182,7 @@ export function pathIdOf({ path }: Operation, records: Records): string | null {
     [/^\/alerts\/log\//, 'log_id'],
     [/^\/incidents\//, 'incident_id'],
     [/^\/api-keys\//, 'api_key_id'],
+    [/^\/chat\/installations\//, 'chat_installation_id'],
     [/^\/status-pages\//, 'page_id'],
   ]
   const kind = kinds.find(([pattern]) => pattern.test(path))
@@ -222,4 +225,17 @@ async function insertScreenshot(api: ApiServer, projectId: string, monitorId: st
      VALUES (:monitorId, 'us-east', :url, :id, :id, 0, now())`,
     bindings,
   )
+}
+
+/** One that its team has ended: nothing is left to be revoked. */
+async function insertChatInstallation(api: ApiServer, projectId: string): Promise<string> {
+  const id = uuidv7()
+  await execute(
+    api.db,
+    `INSERT INTO chat_installations (id, project_id, team_id, team_name, scopes, tokens, people_due_at, installed_at,
+       revoked_at, created_at, updated_at)
+     VALUES (:id, :projectId, 'T1', 'Team', '{chat:write}', '', now(), now(), now(), now(), now())`,
+    { id, projectId },
+  )
+  return id
 }

@@ -1,0 +1,135 @@
+import { sealChatTokens } from '../channels/chat-tokens.ts'
+import { newId } from '../platform/ids.ts'
+import { type Db, execute, isUniqueViolation, type Tx } from '../platform/postgres.ts'
+import { equalSecrets, type Secrets, sha256 } from '../platform/secrets.ts'
+import type { Sign } from '../platform/signer.ts'
+import { actingFor } from '../web/acting.ts'
+import type { Caller } from '../web/auth.ts'
+import { conflict, validationError } from '../web/errors.ts'
+import { keepDefaultChannel, lockDefaultChannel } from './default-channel-actions.ts'
+import { type Grant, readGrant } from './grant.ts'
+import { lifeOf, type StoredInstallation } from './installation.ts'
+import { findMember } from './people-store.ts'
+import { callProvider, type Provider } from './provider-reader.ts'
+import { declined, noApp, refusedCode, unusableAnswer } from './refusals.ts'
+import { dropRevocationsOfTeam } from './revocation-store.ts'
+import { SCOPES } from './scopes.ts'
+import type { ChatSettings } from './settings.ts'
+import { type InstallState, landingOf, readState, STATE_MS, writeState } from './state.ts'
+import { installationsOfTeam, saveInstallation, spend } from './store.ts'
+
+export type InstallTools = {
+  db: Db
+  secrets: Secrets
+  provider: Provider
+  /** null: the operator has set up no app */
+  settings: ChatSettings | null
+  publicUrl: string
+  /** signs states */
+  sign: Sign
+}
+
+const callbackUrl = (publicUrl: string) => `${publicUrl}/api/v1/chat/oauth/callback`
+
+/** The consent screen for the caller's project. Throws 503 without an app, 400 for a page that is not ours. */
+export function beginInstall(
+  { settings, publicUrl, sign }: InstallTools,
+  { projectId, userId }: Caller,
+  redirectTo: string | undefined,
+  now: Date,
+): string {
+  if (!settings) throw noApp()
+  const landing = landingOf(redirectTo, publicUrl)
+  if (landing === null) {
+    const message = `redirect_to must be a page of ${publicUrl}`
+    throw validationError([{ path: 'redirect_to', message }])
+  }
+  const state = { id: newId(), projectId, userId, redirectTo: landing, expiresAtMs: now.getTime() + STATE_MS }
+  const url = new URL(settings.authorizeUrl)
+  url.searchParams.set('client_id', settings.clientId)
+  url.searchParams.set('scope', SCOPES.join(','))
+  url.searchParams.set('redirect_uri', callbackUrl(publicUrl))
+  url.searchParams.set('state', writeState(state, sign))
+  return url.href
+}
+
+/** What the provider sends back with the person. */
+export type Returned = { code?: string; state?: string; error?: string }
+
+/**
+ * Ends what beginInstall began: exchanges the code, stores the installation, and answers where the person goes now.
+ * Throws 400 for a state or a code that does not count (any more), 409 for a team of another project, and 503 when the
+ * provider cannot be asked or understood.
+ */
+export async function finishInstall(tools: InstallTools, returned: Returned, ip: string, now: Date): Promise<string> {
+  const { settings, provider, publicUrl, db } = tools
+  if (!settings) throw noApp()
+  const state = await takeState(tools, returned.state ?? '', now)
+  if (returned.error !== undefined) throw declined(returned.error)
+  if (!returned.code) throw validationError([{ path: 'code', message: 'code is required' }])
+  const person = state.userId === null ? null : await findMember(db, state.projectId, state.userId)
+  if (!person) throw refusedState('belongs to an account that may not install anything here any more')
+  const fields = { code: returned.code, redirect_uri: callbackUrl(publicUrl) }
+  const answer = await callProvider(provider, 'oauth.v2.access', { as: settings, fields })
+  if (!answer.ok) throw refusedCode(answer)
+  const grant = readGrant(answer.fields)
+  if (!grant) throw unusableAnswer()
+  const actor = { kind: 'user' as const, id: person.userId, name: person.email }
+  const acting = { ...actor, ip, projectId: state.projectId, organizationId: person.organizationId }
+  await storeGrant({ ...tools, db: actingFor(db, acting) }, state, grant, now)
+  return state.redirectTo
+}
+
+/** Throws 400 for a state that we did not give out, that is too old, or that was used. */
+async function takeState({ db, sign }: InstallTools, sent: string, now: Date): Promise<InstallState> {
+  const state = readState(sent, sign, equalSecrets, now.getTime())
+  if (state === 'forged') throw refusedState('is not one of ours')
+  if (state === 'expired') throw refusedState('is older than 10 minutes')
+  const isFirst = await spend(db, sha256(`state ${state.id}`), new Date(state.expiresAtMs))
+  if (!isFirst) throw refusedState('was used before')
+  return state
+}
+
+const refusedState = (why: string) =>
+  validationError([{ path: 'state', message: `state ${why}; begin the installation again` }])
+
+async function storeGrant(tools: InstallTools, { projectId, userId }: InstallState, grant: Grant, now: Date) {
+  const { db, secrets } = tools
+  const { teamId, teamName, scopes, accessToken, refreshToken } = grant
+  try {
+    await db.transaction(async tx => {
+      const known = await installationsOfTeam(tx, teamId)
+      if (known.some(one => one.projectId !== projectId && one.revokedAt === null)) throw teamIsTaken(teamName)
+      const before = known.find(one => one.projectId === projectId)
+      const owner = { id: before?.id ?? newId(), projectId }
+      const installation: StoredInstallation = {
+        ...{ defaultChannelId: null, createdAt: now, ...before, ...owner, teamId, teamName, scopes },
+        tokens: sealChatTokens({ accessToken, refreshToken }, owner, secrets),
+        ...lifeOf(grant.expiresInSeconds, now),
+        ...{ installedBy: userId, installedAt: now, revokedAt: null, updatedAt: now },
+      }
+      await keepInstallation(tx, installation, grant, secrets, now)
+    })
+  } catch (error) {
+    if (isUniqueViolation(error)) throw teamIsTaken(teamName)
+    throw error
+  }
+}
+
+/** Channels are locked before their installation, as everywhere. A second default channel is never made. */
+async function keepInstallation(
+  tx: Tx,
+  installation: StoredInstallation,
+  { teamId, channel }: Grant,
+  secrets: Secrets,
+  now: Date,
+): Promise<void> {
+  const before = await lockDefaultChannel(tx, installation)
+  await saveInstallation(tx, installation)
+  await dropRevocationsOfTeam(tx, teamId)
+  if (channel) await keepDefaultChannel(tx, installation, { before, chosen: channel }, secrets, now)
+  await execute(tx, `SELECT pg_notify('chat', '')`)
+}
+
+const teamIsTaken = (teamName: string) =>
+  conflict(`${teamName} is connected to another project; end the installation there first`)

@@ -1,0 +1,46 @@
+import { type ChatAnswer, isRevoked } from '../channels/chat-answer.ts'
+import { ApiError, conflict, unavailable, validationError } from '../web/errors.ts'
+
+type Refusal = Extract<ChatAnswer, { ok: false }>
+
+/** 503: the operator has registered no app. */
+export const noApp = () =>
+  new ApiError(503, 'unavailable', 'the chat app is not set up here; the operator sets CHAT_CLIENT_ID and its siblings')
+
+/** 400: the person did not consent. `error`: what the provider called that. */
+export function declined(error: string): ApiError {
+  const why =
+    error === 'access_denied' ? 'the installation was declined in the chat' : 'the chat refused the installation'
+  return validationError([{ path: 'error', message: `${why}; nothing was changed` }])
+}
+
+const SPENT_CODES = ['invalid_code', 'code_already_used', 'code_expired', 'bad_redirect_uri']
+
+/** 400 for a code that does not count (any more), 503 for whatever else keeps it from being exchanged. */
+export function refusedCode(answer: Refusal): ApiError {
+  if (!SPENT_CODES.includes(answer.reason)) return refusedCall(answer)
+  const message = `code was refused by the chat (${answer.reason}); begin the installation again`
+  return validationError([{ path: 'code', message }])
+}
+
+/** 503, and for a team that removed the app 409. */
+export function refusedCall({ reason }: Refusal): ApiError {
+  if (isRevoked(reason)) return appIsGone()
+  return unavailable(`the chat service ${WORDS[reason] ?? `refused (${reason})`}; try again in a moment`)
+}
+
+/** 409: there is nothing to ask the provider with. */
+export const appIsGone = () => conflict('the team removed the app from its chat; install it again')
+
+const WORDS: Record<string, string> = {
+  unreachable: 'cannot be reached',
+  unavailable: 'is out of order',
+  unreadable: 'gave an answer that cannot be read',
+  ratelimited: 'was asked too often',
+}
+
+/** 503: an answer without what an installation needs. */
+export const unusableAnswer = () =>
+  unavailable(
+    'the chat service answered without a team, a token of a bot and the scope chat:write; install into one team, with all scopes',
+  )

@@ -1,0 +1,58 @@
+import { isPassing } from '../channels/chat-answer.ts'
+import { openChatTokens } from '../channels/chat-tokens.ts'
+import { isId } from '../platform/ids.ts'
+import type { Db } from '../platform/postgres.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import { notFound } from '../web/errors.ts'
+import { callProvider, type Provider } from './provider-reader.ts'
+import {
+  claimRevocations,
+  dropRevocation,
+  postponeRevocation,
+  queueRevocation,
+  type Revocation,
+} from './revocation-store.ts'
+import { deleteInstallation } from './store.ts'
+
+export type RevokeTools = { db: Db; secrets: Secrets; provider: Provider }
+
+/** Longer than one call takes; whoever died meanwhile is relieved then. */
+const LEASE_MS = 30_000
+const FIRST_WAIT_MS = 60_000
+const LONGEST_WAIT_MS = 6 * 3_600_000
+/** About two weeks of six hours; the team can remove the app itself. */
+const MOST_FAILURES = 60
+
+/**
+ * Ends an installation: its channels are gone at once, its grant as soon as the provider can be told, identity links
+ * stay (decisions 10.2). Throws 404.
+ */
+export async function removeInstallation(tools: RevokeTools, projectId: string, id: string, now: Date): Promise<void> {
+  const revocation = await tools.db.transaction(async tx => {
+    const installation = isId(id) ? await deleteInstallation(tx, projectId, id) : null
+    if (!installation) throw notFound('chat installation')
+    if (installation.revokedAt !== null) return null
+    await queueRevocation(tx, installation, new Date(now.getTime() + LEASE_MS), now)
+    return { ...installation, failures: 0 }
+  })
+  if (revocation) await revoke(tools, revocation, now)
+}
+
+/** Tells the provider of the grants that are over; what fails is tried again later. */
+export async function revokeDue(tools: RevokeTools, now: Date): Promise<void> {
+  const due = await claimRevocations(tools.db, new Date(now.getTime() + LEASE_MS), now)
+  for (const revocation of due) await revoke(tools, revocation, now)
+}
+
+async function revoke({ db, secrets, provider }: RevokeTools, revocation: Revocation, now: Date): Promise<void> {
+  const { id, tokens, failures } = revocation
+  const { accessToken } = openChatTokens(tokens, revocation, secrets)
+  const answer = await callProvider(provider, 'auth.revoke', { as: { token: accessToken } })
+  // what is refused for good is no grant any more
+  if (answer.ok || !isPassing(answer.reason) || answer.reason === 'token_expired' || failures >= MOST_FAILURES) {
+    await dropRevocation(db, id)
+  } else {
+    const waitMs = Math.max(answer.retryAfterMs ?? 0, Math.min(FIRST_WAIT_MS * 2 ** failures, LONGEST_WAIT_MS))
+    await postponeRevocation(db, id, new Date(now.getTime() + waitMs))
+  }
+}

@@ -1,0 +1,208 @@
+import t from 'tap'
+import { query } from '../../control-plane/platform/postgres.ts'
+import { startApi } from '../support/api-server.ts'
+import { startChatProvider } from '../support/chat-provider.ts'
+
+const provider = await startChatProvider(t)
+const api = await startApi(t, provider.env)
+const mine = await api.tenant()
+
+/** Begins an installation as the API does; answers its state. */
+async function begin(key = mine.key, query = ''): Promise<string> {
+  const { status, headers } = await api.call('GET', `/chat/oauth/install${query}`, { key })
+  t.equal(status, 302)
+  return new URL(headers.get('location')!).searchParams.get('state')!
+}
+
+const callback = (fields: Record<string, string>) =>
+  api.call('GET', `/chat/oauth/callback?${new URLSearchParams(fields)}`, { key: null })
+
+async function install(consent: Parameters<typeof provider.consent>[0] = {}, key = mine.key) {
+  return callback({ state: await begin(key), code: provider.consent(consent) })
+}
+
+const installations = async (key = mine.key) => (await api.call('GET', '/chat/installations', { key })).body.data
+const channels = async (key = mine.key) => (await api.call('GET', '/alerts/channels', { key })).body.data
+
+t.test('GET /chat/oauth/install 302 leads to the consent screen with the seven scopes and a signed state', async t => {
+  const { status, headers } = await api.call('GET', '/chat/oauth/install', { key: mine.key })
+  const location = new URL(headers.get('location')!)
+  t.equal(status, 302)
+  t.equal(location.origin + location.pathname, `${provider.origin}/oauth/v2/authorize`)
+  t.equal(location.searchParams.get('client_id'), provider.env.CHAT_CLIENT_ID)
+  t.equal(
+    location.searchParams.get('scope'),
+    'chat:write,channels:read,commands,incoming-webhook,users:read,users:read.email,im:write',
+  )
+  t.match(location.searchParams.get('redirect_uri'), /\/api\/v1\/chat\/oauth\/callback$/)
+  t.notMatch(location.href, /secret/)
+})
+
+t.test('GET /chat/oauth/install 400 for a page that is not ours, 403 for a key that may not make channels', async t => {
+  const foreign = [
+    'https://evil.example/',
+    '//evil.example',
+    'javascript:alert(1)',
+    '/\\evil.example',
+    'http:evil.example',
+  ]
+  for (const page of [...foreign, 'http://localhost:8080@evil.example/', '/\n/evil.example', ' /settings']) {
+    const { status, body } = await api.call('GET', `/chat/oauth/install?redirect_to=${encodeURIComponent(page)}`)
+    t.match({ status, body }, { status: 400, body: { error: { details: [{ path: 'redirect_to' }] } } }, page)
+  }
+  t.equal((await api.call('GET', '/chat/oauth/install', { key: await api.keyOf(mine, 'read') })).status, 403)
+})
+
+t.test('GET /chat/oauth/callback 302 stores the installation and makes a default channel', async t => {
+  const state = await begin(mine.key, '?redirect_to=/settings/team%3Ftab%3Dchat')
+  const done = await callback({ state, code: provider.consent() })
+  t.equal(done.status, 302)
+  t.equal(done.headers.get('location'), 'http://localhost:0/settings/team?tab=chat')
+  t.equal(provider.calls('oauth.v2.access')[0]?.fields.redirect_uri, 'http://localhost:0/api/v1/chat/oauth/callback')
+  const [installation, ...others] = await installations()
+  t.same(others, [])
+  t.match(installation, { team_id: 'T1', team_name: 'Team T1', installed_by: mine.userId, revoked_at: null })
+  t.equal(installation.scopes.length, 7)
+  const [channel] = await channels()
+  t.match(channel, { name: '#c1 (Team T1)', type: 'chat_a', is_default: true, id: installation.default_channel_id })
+  t.match(channel.config, { installation_id: installation.id, channel_id: 'C1' })
+  const { body } = await api.call('GET', '/audit-log', { key: mine.key })
+  const installed = body.data.find((entry: { resource: string }) => entry.resource === 'chat_installation')
+  t.match(installed, { action: 'created', actor: { kind: 'user', id: mine.userId } })
+})
+
+t.test('the token of a team is nowhere to be read', async t => {
+  const tables = ['chat_installations', 'alert_channels', 'audit_log', 'chat_spent']
+  const rows = await Promise.all(
+    tables.map(name => query(api.db, 'SELECT to_jsonb(x)::text FROM ?? x', [name] as never)),
+  )
+  const answers = [await installations(), await channels()]
+  t.notMatch(JSON.stringify([rows, answers]), /xoxb-|secret-of-the-app/)
+})
+
+t.test('GET /chat/oauth/callback installs the same team again without a second installation or channel', async t => {
+  const before = await installations()
+  t.equal((await install({ channel: 'C2' })).status, 302)
+  const after = await installations()
+  t.equal(after.length, 1)
+  t.equal(after[0].id, before[0].id)
+  const [channel, ...others] = await channels()
+  t.same(others, [])
+  t.match(channel.config, { channel_id: 'C2' })
+})
+
+t.test(
+  'GET /chat/oauth/callback 400 for a state that is wrong, old or used, and asks the provider for nothing',
+  async t => {
+    const asked = provider.calls('oauth.v2.access').length
+    const used = await begin()
+    await callback({ state: used, error: 'access_denied' })
+    const [text = '', signature] = (await begin()).split('.')
+    const other = {
+      ...JSON.parse(Buffer.from(text, 'base64url').toString()),
+      projectId: (await api.tenant()).projectId,
+    }
+    const forged = `${Buffer.from(JSON.stringify(other)).toString('base64url')}.${signature}`
+    for (const state of [used, forged, text, `${text}.`, '', 'x.y', `${text}.${signature}.z`]) {
+      const { status, body } = await callback({ state, code: provider.consent() })
+      t.match({ status, body }, { status: 400, body: { error: { details: [{ path: 'state' }] } } })
+      t.match(body.error.message, /begin the installation again/)
+    }
+    t.equal((await callback({ code: 'x' })).status, 400)
+    t.equal(provider.calls('oauth.v2.access').length, asked)
+  },
+)
+
+t.test('GET /chat/oauth/callback counts one of two requests with one state', async t => {
+  const state = await begin()
+  const both = await Promise.all([1, 2].map(() => callback({ state, code: provider.consent() })))
+  t.same(both.map(({ status }) => status).sort(), [302, 400])
+})
+
+t.test('GET /chat/oauth/callback 400 says that somebody declined, or that a code was used before', async t => {
+  const declined = await callback({ state: await begin(), error: 'access_denied' })
+  t.match(declined, { status: 400, body: { error: { message: /declined/ } } })
+  const code = provider.consent()
+  t.equal((await callback({ state: await begin(), code })).status, 302)
+  const again = await callback({ state: await begin(), code })
+  t.match(again, { status: 400, body: { error: { details: [{ path: 'code', message: /invalid_code/ }] } } })
+  t.equal((await callback({ state: await begin() })).status, 400)
+})
+
+t.test('GET /chat/oauth/callback 503 for a provider that is away, hangs or lies, and nothing is stored', async t => {
+  const key = (await api.tenant()).key
+  const lies: [string, object | number | 'hang' | 'reset', RegExp][] = [
+    ['away', 500, /out of order/],
+    ['gone', 'reset', /cannot be reached/],
+    ['silent', 'hang', /cannot be reached/],
+    ['busy', { status: 429, headers: { 'retry-after': '30' } }, /too often/],
+    ['HTML', { status: 200, body: '<html>ok</html>' }, /cannot be read/],
+    ['no token', { ok: true, team: { id: 'T9', name: 'x' }, token_type: 'bot', scope: 'chat:write' }, /without a team/],
+    [
+      'a token with a line break',
+      { ok: true, access_token: 'a\r\nb', token_type: 'bot', scope: 'chat:write' },
+      /without/,
+    ],
+    ['no team', { ok: true, access_token: 'xoxb-x', token_type: 'bot', scope: 'chat:write', team: null }, /without/],
+    [
+      'a person’s token',
+      { ok: true, access_token: 'x', token_type: 'user', team: { id: 'T9' }, scope: 'chat:write' },
+      /bot/,
+    ],
+    ['nearly true', { ok: 'true', access_token: 'xoxb-x', team: { id: 'T9' } }, /cannot be read/],
+    [
+      'no scope',
+      { ok: true, access_token: 'x', token_type: 'bot', team: { id: 'T9' }, scope: 'commands' },
+      /chat:write/,
+    ],
+  ]
+  for (const [what, answer, message] of lies) {
+    const state = await begin(key)
+    provider.next('oauth.v2.access', answer)
+    const { status, body } = await callback({ state, code: provider.consent() })
+    t.match({ status, body }, { status: 503, body: { error: { code: 'unavailable', message } } }, what)
+    t.notMatch(JSON.stringify(body), /xoxb/)
+  }
+  t.same(await installations(key), [])
+  t.same(await channels(key), [])
+})
+
+t.test('GET /chat/oauth/callback 409 for a team that another project has', async t => {
+  const other = await api.tenant()
+  t.match(await install({}, other.key), { status: 409, body: { error: { message: /another project/ } } })
+  t.same(await installations(other.key), [])
+})
+
+t.test('DELETE /chat/installations/{id} 200 revokes the grant and removes the channels, again it is 404', async t => {
+  const other = await api.tenant()
+  await install({ team: 'T2' }, other.key)
+  const [{ id }] = await installations(other.key)
+  t.equal((await api.call('DELETE', `/chat/installations/${id}`, { key: mine.key })).status, 404)
+  const deleted = await api.call('DELETE', `/chat/installations/${id}`, { key: other.key })
+  t.match(deleted, { status: 200, body: { data: { id, deleted: true } } })
+  t.match(provider.calls('auth.revoke').at(-1)?.token, /^xoxb-\d+-T2$/)
+  t.same(await channels(other.key), [])
+  t.same(await installations(other.key), [])
+  t.equal((await api.call('DELETE', `/chat/installations/${id}`, { key: other.key })).status, 404)
+})
+
+t.test('DELETE /chat/installations/{id} 200 while the provider is away: the grant is revoked later', async t => {
+  const other = await api.tenant()
+  await install({ team: 'T3' }, other.key)
+  const [{ id }] = await installations(other.key)
+  provider.next('auth.revoke', 500)
+  t.equal((await api.call('DELETE', `/chat/installations/${id}`, { key: other.key })).status, 200)
+  const pending = 'SELECT failures FROM chat_revocations WHERE team_id = ?'
+  t.same(await query(api.db, pending, ['T3']), [{ failures: 1 }])
+  await install({ team: 'T3' }, other.key)
+  t.same(await query(api.db, pending, ['T3']), [], 'a team that has the app again keeps its grant')
+})
+
+t.test('GET /chat/installations 200 answers all of a project, or a page', async t => {
+  t.match(await api.call('GET', '/chat/installations', { key: mine.key }), {
+    status: 200,
+    body: { meta: { total: 1 } },
+  })
+  const page = await api.call('GET', '/chat/installations?page=2&per_page=1', { key: mine.key })
+  t.match(page, { status: 200, body: { data: [], meta: { page: 2, per_page: 1, total: 1, total_pages: 1 } } })
+})
