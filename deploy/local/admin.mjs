@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { LOCAL_EGRESS_ALLOW } from './egress.mjs'
 import { giveUp, installPackages, ROOT } from './install.mjs'
 
 installPackages()
@@ -24,6 +25,7 @@ function embedded() {
   return {
     DATABASE_URL: `postgres://postgres:${postgresPassword}@127.0.0.1:${port}/postgres`,
     SECRET_KEY: process.env.SECRET_KEY || secretKey,
+    EGRESS_ALLOW: process.env.EGRESS_ALLOW || LOCAL_EGRESS_ALLOW,
     PUBLIC_URL: process.env.PUBLIC_URL || `http://localhost:${process.env.PORT || 8080}`,
   }
 }

@@ -1,9 +1,10 @@
 import type { Keep } from './data-dir.ts'
 import type { DataStores } from './data-stores.ts'
+import { LOCAL_EGRESS_ALLOW } from './egress.mjs'
 import type { MailSink } from './mail/sink.ts'
 import { startProgram } from './programs.ts'
 import type { Screen } from './screen.ts'
-import { LOCAL_EGRESS_ALLOW, probeDir, type Settings, StartError } from './settings.ts'
+import { probeDir, type Settings, StartError } from './settings.ts'
 import { type Running, type Supervised, supervise } from './supervise.ts'
 
 const READY_TIMEOUT_MS = 60_000

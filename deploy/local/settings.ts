@@ -25,9 +25,6 @@ export const LOCAL_REGIONS = ['us-east', 'eu-west', 'ap-southeast']
 /** Where the probe of a region keeps its secret and its spool. */
 export const probeDir = ({ dataDir }: Settings, region: string) => join(dataDir, 'probes', region)
 
-/** One machine watches what stands on it and beside it, so loopback and private ranges are open to the probes. */
-export const LOCAL_EGRESS_ALLOW = '127.0.0.0/8,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,::1/128,fc00::/7'
-
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const port = portOf(env, 'PORT', 8080)
   return {
