@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { parseAtom } from './atom.ts'
 import { type JsonMapping, parseJsonFeed } from './json.ts'
 import { boundedReport, type FeedReport } from './report.ts'
@@ -9,6 +10,14 @@ export type FeedType = (typeof FEED_TYPES)[number]
 
 /** A public feed of a vendor. `mapping` counts for the type json. */
 export type Feed = { url: string; type: FeedType; mapping: JsonMapping }
+
+/** The same for everybody who follows the same feed, and for nobody else. */
+export const feedKey = ({ type, url, mapping }: Feed): string => hashOf([type, url, Object.entries(mapping).sort()])
+
+/** The same for reports that say the same. */
+export const digestOf = (report: FeedReport): string => hashOf(report)
+
+const hashOf = (value: object) => createHash('sha256').update(JSON.stringify(value)).digest('base64url')
 
 type Parse = (text: string, feed: Feed, now: Date) => FeedReport
 

@@ -1,0 +1,53 @@
+import type { Egress } from '../../shared/egress/index.ts'
+import { now } from '../platform/clock.ts'
+import { jitterMs } from '../platform/ids.ts'
+import { type LoopTools, startLoop } from '../platform/loop.ts'
+import type { Db } from '../platform/postgres.ts'
+import { claimDueFeeds, type StoredFeed } from './feed-store.ts'
+import { refreshFeed } from './refresh-actions.ts'
+
+const LOOK_INTERVAL_MS = 2_000
+const FEEDS_AT_ONCE = 16
+const TIMEOUT_MS = 10_000
+/** longer than a read and all that follows from it may take */
+const LEASE_MS = 60_000
+
+export type VendorContext = LoopTools & {
+  db: Db
+  egress: Egress
+  /** how often a feed is read */
+  vendorIntervalSeconds: number
+}
+
+/**
+ * Reads the feeds of vendors, each address once for all projects. Any number of processes may do so; a feed that is slow
+ * holds up no other.
+ */
+export function startVendorWorker(context: VendorContext): { stop(): Promise<void> } {
+  const { db, egress, log, metrics } = context
+  const reads = metrics.counter('picket_vendor_reads_total', 'Feeds of vendors that were read', ['outcome'])
+  const intervalMs = context.vendorIntervalSeconds * 1_000
+  const tools = { db, egress, timeoutMs: TIMEOUT_MS, intervalMs, jitterMs, now }
+  const claim = (limit: number) => {
+    const at = now()
+    return claimDueFeeds(db, at, new Date(at.getTime() + LEASE_MS), limit)
+  }
+  const refresh = async (feed: StoredFeed) => {
+    try {
+      reads.inc({ outcome: await refreshFeed(feed, tools) })
+    } catch (err) {
+      // ours: its claim ends by itself, and the others have nothing to do with it
+      log.error({ err, feed_id: feed.id, url: feed.url }, 'the feed of a vendor could not be followed')
+      reads.inc({ outcome: 'broken' })
+    }
+  }
+  return startLoop('vendor-feeds', Math.min(LOOK_INTERVAL_MS, intervalMs), { log, metrics }, async signal => {
+    const work = async (first: StoredFeed) => {
+      for (let feed: StoredFeed | undefined = first; feed; ) {
+        await refresh(feed)
+        feed = signal.aborted ? undefined : (await claim(1))[0]
+      }
+    }
+    await Promise.all((await claim(FEEDS_AT_ONCE)).map(work))
+  })
+}
