@@ -78,7 +78,8 @@ export function timeInStatus(db: Db, projectId: string, windows: Window[], now: 
 
 /** The monitors that probes check. */
 export async function checkedMonitors(db: Db, projectId: string): Promise<string[]> {
-  const sql = `SELECT id FROM monitors WHERE project_id = ? AND deleted_at IS NULL AND type <> 'heartbeat'`
+  const sql = `SELECT id FROM monitors WHERE project_id = ? AND deleted_at IS NULL AND type <> 'heartbeat'
+    AND data_source_id IS NULL`
   return (await query<{ id: string }>(db, sql, [projectId])).map(({ id }) => id)
 }
 

@@ -84,6 +84,7 @@ function testRoute(app: App, context: FleetRoutesContext): void {
 /** Why a monitor cannot be checked, as a sentence; null when it can. */
 function obstacleOf(monitor: StoredMonitor): string | null {
   if (monitor.type === 'heartbeat') return 'no probe checks a heartbeat monitor; send its ping_url a ping'
+  if (monitor.dataSource) return 'no probe checks a monitor of a data source; refresh the data source'
   if (monitor.isPaused) return 'the monitor is paused; resume it to check it'
   const issues = configurationIssues(monitor)
   return issues.length > 0 ? issues.join('; ') : null

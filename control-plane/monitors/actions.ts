@@ -8,7 +8,7 @@ import { isId, newId, randomBase62 } from '../platform/ids.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
 import { type Secrets, sha256 } from '../platform/secrets.ts'
 import { assertMayLead, type Caller } from '../web/auth.ts'
-import { type Detail, notFound, validationError } from '../web/errors.ts'
+import { conflict, type Detail, notFound, validationError } from '../web/errors.ts'
 import { unmaskHeaders } from '../web/header-map.ts'
 import { isWatched } from './configuration.ts'
 import { authProblems, unmaskAuth } from './credentials.ts'
@@ -103,15 +103,16 @@ function judged(body: MonitorCreate, checkLiteral: CheckLiteral) {
 
 /**
  * Changes what the body names. Throws 404, 400 for what does not fit together with what is stored, and 403 where
- * stored secrets would go to another origin (assertMayLead).
+ * stored secrets would go to another origin (assertMayLead), and 409 for what a data source sets.
  */
 export async function changeMonitor(tools: MonitorTools, caller: Caller, id: string, body: MonitorUpdate, now: Date) {
-  return await rewriteMonitor(tools, caller.projectId, id, now, before => {
+  return await rewriteMonitor(tools, caller.projectId, id, now, (before, stored) => {
     const after = fieldsOfUpdate(before, body)
     const { headers, problems } = unmaskHeaders(body.headers ?? {}, before.headers, 'headers')
     if (body.headers) after.headers = headers
     if (JUDGED_TOGETHER.some(key => key in body)) problems.push(...monitorProblems(after, tools.checkLiteral))
     if (problems.length === 0) assertMayLead(caller, secretsLedElsewhere(before, after, body))
+    if (problems.length === 0) assertOwn(stored, Object.keys(body))
     return { after, problems }
   })
 }
@@ -121,14 +122,25 @@ const JUDGED_TOGETHER = ['type', 'url', 'headers', 'keyword', 'keyword_type', 'a
 
 type AuthBody = { auth_type: AuthType | null; auth_config: AuthConfig | null }
 
-/** Replaces the credentials, or clears them with nulls (decisions 3.3). Throws 404 and 400. */
+/** Replaces the credentials, or clears them with nulls (decisions 3.3). Throws 404, 400, and 409 as `changeMonitor` does. */
 export async function changeAuth(tools: MonitorTools, projectId: string, id: string, body: AuthBody, now: Date) {
-  return await rewriteMonitor(tools, projectId, id, now, before => {
+  return await rewriteMonitor(tools, projectId, id, now, (before, stored) => {
     const sent = { authType: body.auth_type, authConfig: body.auth_config }
     const { authConfig, problems } = unmaskAuth(sent, before)
     const after = { ...before, ...sent, authConfig }
-    return { after, problems: [...problems, ...authProblems(after)] }
+    problems.push(...authProblems(after))
+    if (problems.length === 0) assertOwn(stored, ['auth_type', 'auth_config'])
+    return { after, problems }
   })
+}
+
+/** What a data source leaves to the owner of a monitor that it made (decisions 9.1). */
+const OWN_OF_CHILD = ['name', 'tags']
+
+function assertOwn({ dataSource }: StoredMonitor, names: string[]): void {
+  const foreign = dataSource === null ? [] : names.filter(name => !OWN_OF_CHILD.includes(name))
+  if (foreign.length === 0) return
+  throw conflict(`a monitor of a data source takes ${OWN_OF_CHILD.join(' and ')} only; change the data source instead`)
 }
 
 type Rewritten = { after: MonitorFields; problems: Detail[] }
@@ -139,13 +151,13 @@ export async function rewriteMonitor(
   projectId: string,
   id: string,
   now: Date,
-  change: (before: MonitorFields) => Rewritten,
+  change: (before: MonitorFields, stored: StoredMonitor) => Rewritten,
 ): Promise<StoredMonitor> {
   return await db.transaction(async tx => {
     const stored = isId(id) ? await lockMonitor(tx, projectId, id) : null
     if (!stored) throw notFound('monitor')
     const before = fieldsOf(stored, secrets)
-    const { after, problems } = change(before)
+    const { after, problems } = change(before, stored)
     if (problems.length > 0) throw validationError(problems)
     const configVersion = stored.configVersion + (changesTheCheck(before, after) ? 1 : 0)
     const changed = { ...stored, ...sealChanges(before, after, stored, secrets), ...keptExpiry(stored, after) }
@@ -193,6 +205,7 @@ function toStored(fields: MonitorFields, projectId: string, secrets: Secrets, no
     isPaused: false,
     sslExpiresAt: null,
     domainExpiresAt: null,
+    dataSource: null,
     deletedAt: null,
     createdAt: now,
     updatedAt: now,

@@ -19,14 +19,14 @@ export function configurationIssues(monitor: Configured): string[] {
   return issues
 }
 
-type Watched = Configured & Pick<StoredMonitor, 'isPaused' | 'deletedAt'>
+type Watched = Configured & Pick<StoredMonitor, 'isPaused' | 'deletedAt' | 'dataSource'>
 
 /** True when a monitor has a verdict: complete, neither paused nor deleted. */
 export function isWatched(monitor: Watched): boolean {
   return !monitor.isPaused && monitor.deletedAt === null && configurationIssues(monitor).length === 0
 }
 
-/** True when probes have to check a monitor; of a heartbeat, pings tell. */
+/** True when probes have to check a monitor; of a heartbeat, pings tell, of a data source's monitor its document. */
 export function isChecked(monitor: Watched): boolean {
-  return isCheckType(monitor.type) && isWatched(monitor)
+  return monitor.dataSource === null && isCheckType(monitor.type) && isWatched(monitor)
 }

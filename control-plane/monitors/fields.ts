@@ -19,6 +19,7 @@ type Kept =
   | 'pingTokenHash'
   | 'sslExpiresAt'
   | 'domainExpiresAt'
+  | 'dataSource'
   | 'deletedAt'
   | 'createdAt'
   | 'updatedAt'

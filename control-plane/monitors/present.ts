@@ -3,7 +3,7 @@ import { maskHeaders } from '../web/header-map.ts'
 import { configurationIssues } from './configuration.ts'
 import { maskAuth } from './credentials.ts'
 import { openAuth, openHeaders, openPingToken } from './sealed.ts'
-import type { StoredMonitor } from './types.ts'
+import type { Origin, StoredMonitor } from './types.ts'
 
 /** When monitors were last checked, by id; one that is missing was never checked, or nobody can tell now. */
 export type LastCheckedAt = ReadonlyMap<string, Date>
@@ -56,6 +56,7 @@ export function presentMonitor(
     ping_url: pingUrlOf(monitor, { secrets, publicUrl }),
     ssl_expires_at: textOf(monitor.sslExpiresAt),
     domain_expires_at: textOf(monitor.domainExpiresAt),
+    data_source: monitor.dataSource && presentOrigin(monitor.dataSource),
     configuration_issues: configurationIssues(monitor),
     created_at: monitor.createdAt.toISOString(),
     updated_at: monitor.updatedAt.toISOString(),
@@ -66,5 +67,7 @@ function pingUrlOf(monitor: StoredMonitor, { secrets, publicUrl }: PresentTools)
   const token = monitor.type === 'heartbeat' ? openPingToken(monitor, secrets) : null
   return token === null ? null : `${publicUrl}/ping/${token}`
 }
+
+const presentOrigin = ({ id, name, fieldId, key }: Origin) => ({ id, name, field_id: fieldId, key })
 
 const textOf = (time: Date | null): string | null => time?.toISOString() ?? null

@@ -43,6 +43,12 @@ export const MonitorRecord = Type.Object(
     ping_url: Text,
     ssl_expires_at: Time,
     domain_expires_at: Time,
+    data_source: nullable(
+      Type.Object(
+        { id: Id, name: Type.String(), field_id: nullable(Id), key: Type.String() },
+        { description: 'whose value this monitor is; null: probes check it, or pings come' },
+      ),
+    ),
     configuration_issues: Type.Array(Type.String()),
     created_at: Timestamp,
     updated_at: Timestamp,

@@ -128,7 +128,7 @@ function updateRoutes(app: App, context: MonitorContext): void {
         tags,
         params: IdParams,
         body: MonitorUpdate,
-        response: answers(200, dataOf(MonitorRecord), 400, 403, 404),
+        response: answers(200, dataOf(MonitorRecord), 400, 403, 404, 409),
       },
     },
     async request => {
@@ -152,7 +152,7 @@ function updateRoutes(app: App, context: MonitorContext): void {
         tags,
         params: IdParams,
         body: AuthUpdate,
-        response: answers(200, dataOf(MonitorRecord), 400, 404),
+        response: answers(200, dataOf(MonitorRecord), 400, 404, 409),
       },
     },
     async request => {

@@ -12,6 +12,10 @@ export const MONITOR_COLUMNS = `
   screenshot_compare AS "screenshotCompare", screenshot_threshold AS "screenshotThreshold",
   retry_count AS "retryCount", tags, status, status_changed_at AS "statusChangedAt", is_paused AS "isPaused",
   ssl_expires_at AS "sslExpiresAt", domain_expires_at AS "domainExpiresAt", deleted_at AS "deletedAt",
+  CASE WHEN data_source_id IS NOT NULL THEN (
+    SELECT jsonb_build_object('id', s.id, 'name', s.name, 'fieldId', c.field_id, 'key', c.key)
+    FROM data_source_children c JOIN data_sources s ON s.id = c.data_source_id WHERE c.monitor_id = monitors.id
+  ) END AS "dataSource",
   created_at AS "createdAt", updated_at AS "updatedAt"`
 
 /** For the fleet: at most `limit` monitors of all projects after a revision, deleted and paused ones too, in order. */
@@ -118,11 +122,13 @@ export async function insertMonitors(tx: Tx, monitors: StoredMonitor[]): Promise
     `INSERT INTO monitors (id, project_id, partition, config_version, name, type, url, method, headers, body,
        interval_seconds, timeout_ms, regions, assertions, auth_type, auth_config, keyword, keyword_type,
        heartbeat_interval, heartbeat_grace, ping_token, ping_token_hash, ssl_check, domain_check,
-       screenshot_on_failure, screenshot_compare, screenshot_threshold, retry_count, tags, created_at, updated_at)
+       screenshot_on_failure, screenshot_compare, screenshot_threshold, retry_count, tags, data_source_id, created_at,
+       updated_at)
      SELECT id, "projectId", partition, "configVersion", name, type, url, method, headers, body,
        "intervalSeconds", "timeoutMs", regions, assertions, "authType", "authConfig", keyword, "keywordType",
        "heartbeatInterval", "heartbeatGrace", "pingToken", "pingTokenHash", "sslCheck", "domainCheck",
-       "screenshotOnFailure", "screenshotCompare", "screenshotThreshold", "retryCount", tags, "createdAt", "updatedAt"
+       "screenshotOnFailure", "screenshotCompare", "screenshotThreshold", "retryCount", tags,
+       CAST("dataSource"->>'id' AS uuid), "createdAt", "updatedAt"
      FROM jsonb_to_recordset(:rows::jsonb) AS row (${ROW_TYPES})`,
     { rows: rowsOf(monitors) },
   )
@@ -154,7 +160,7 @@ const ROW_TYPES = `id uuid, "projectId" uuid, partition smallint, "configVersion
   "heartbeatInterval" integer, "heartbeatGrace" integer, "pingToken" bytea, "pingTokenHash" bytea,
   "sslCheck" boolean, "domainCheck" boolean,
   "screenshotOnFailure" boolean, "screenshotCompare" boolean, "screenshotThreshold" double precision,
-  "retryCount" integer, tags text[], "sslExpiresAt" timestamptz, "domainExpiresAt" timestamptz, "createdAt" timestamptz, "updatedAt" timestamptz`
+  "retryCount" integer, tags text[], "dataSource" jsonb, "sslExpiresAt" timestamptz, "domainExpiresAt" timestamptz, "createdAt" timestamptz, "updatedAt" timestamptz`
 
 /** True when the project has all of these monitors; they keep their rows until the transaction ends. The ids are valid. */
 export async function holdMonitors(tx: Tx, projectId: string, ids: string[]): Promise<boolean> {

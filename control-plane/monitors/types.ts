@@ -9,6 +9,12 @@ export const HEARTBEAT_REGION = 'heartbeat'
 export const AUTH_TYPES = ['basic', 'bearer', 'header'] as const
 export type AuthType = (typeof AUTH_TYPES)[number]
 
+/** Where the values of a data source's monitor come from, in place of a region. */
+export const DATA_SOURCE_REGION = 'data-source'
+
+/** Which value of a data source a monitor is. */
+export type Origin = { id: string; name: string; fieldId: string | null; key: string }
+
 /** A row of `monitors`. `headers`, `authConfig` and `pingToken` are sealed (see sealed.ts); times are Dates. */
 export type StoredMonitor = {
   id: string
@@ -53,6 +59,8 @@ export type StoredMonitor = {
   isPaused: boolean
   sslExpiresAt: Date | null
   domainExpiresAt: Date | null
+  /** null: a monitor that probes check, or that pings */
+  dataSource: Origin | null
   deletedAt: Date | null
   createdAt: Date
   updatedAt: Date

@@ -89,7 +89,8 @@ export function ancestorsOf(db: Db, monitorIds: string[]): Promise<Ancestor[]> {
          SELECT FROM verdict_states v, jsonb_array_elements(v.state->'cells') cell
          WHERE v.monitor_id = a.id AND (cell->>'state' = 'failing' OR (cell->>'failures')::integer > 0)
        ) AS "isFailing",
-       a.status IN ('up', 'degraded') AND a.type <> 'heartbeat' AND a.url IS NOT NULL AND NOT a.is_paused AS "isAskable"
+       a.status IN ('up', 'degraded') AND a.type <> 'heartbeat' AND a.data_source_id IS NULL AND a.url IS NOT NULL
+         AND NOT a.is_paused AS "isAskable"
      FROM ancestors_of(?::uuid[]) kin JOIN monitors a ON a.id = kin.ancestor_id`,
     [monitorIds],
   )

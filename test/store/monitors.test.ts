@@ -49,6 +49,7 @@ function monitor(name: string, partition = 3): StoredMonitor {
     partition,
     configVersion: 1,
     revision: 0,
+    dataSource: null,
     deletedAt: null,
   }
 }

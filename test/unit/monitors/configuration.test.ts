@@ -25,10 +25,12 @@ const ROWS: [type: MonitorType, has: Partial<typeof nothing | object>, issues: s
 
 for (const [type, has, issues] of ROWS) {
   t.test(`${type} with ${Object.keys(has).join(' and ') || 'nothing'}: ${issues.length} issues`, async t => {
-    const monitor = { ...nothing, type, ...has, isPaused: false, deletedAt: null }
+    const monitor = { ...nothing, type, ...has, isPaused: false, deletedAt: null, dataSource: null }
     t.same(configurationIssues(monitor), issues)
     t.equal(isChecked(monitor), issues.length === 0)
     t.notOk(isChecked({ ...monitor, isPaused: true }), 'paused')
     t.notOk(isChecked({ ...monitor, deletedAt: new Date(0) }), 'deleted')
+    const dataSource = { id: '1', name: 'Cells', fieldId: '2', key: 'a' }
+    t.notOk(isChecked({ ...monitor, dataSource }), 'of a data source')
   })
 }
