@@ -10,6 +10,7 @@ import { type Secrets, sha256 } from '../platform/secrets.ts'
 import { assertMayLead, type Caller } from '../web/auth.ts'
 import { conflict, type Detail, notFound, validationError } from '../web/errors.ts'
 import { unmaskHeaders } from '../web/header-map.ts'
+import { secretsLedElsewhere } from '../web/kept-secrets.ts'
 import { isWatched } from './configuration.ts'
 import { authProblems, unmaskAuth } from './credentials.ts'
 import {
@@ -22,7 +23,6 @@ import {
   sealFields,
 } from './fields.ts'
 import { keptExpiry } from './kept-expiry.ts'
-import { secretsLedElsewhere } from './kept-secrets.ts'
 import { monitorProblems, problemsOfNew } from './problems.ts'
 import type { MonitorCreate, MonitorUpdate } from './schema.ts'
 import { type AuthConfig, sealPingToken } from './sealed.ts'

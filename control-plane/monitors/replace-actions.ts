@@ -1,6 +1,6 @@
 import { assertMayLead, type Caller } from '../web/auth.ts'
+import { secretsLedElsewhere } from '../web/kept-secrets.ts'
 import { type MonitorTools, rewriteMonitor } from './actions.ts'
-import { masksLedElsewhere } from './kept-secrets.ts'
 import { monitorProblems } from './problems.ts'
 import { replacementOf } from './replacement.ts'
 import type { MonitorCreate } from './schema.ts'
@@ -13,7 +13,8 @@ export function replaceMonitor(tools: MonitorTools, caller: Caller, id: string, 
   return rewriteMonitor(tools, caller.projectId, id, now, before => {
     const { after, problems } = replacementOf(before, body)
     problems.push(...monitorProblems(after, tools.checkLiteral))
-    if (problems.length === 0) assertMayLead(caller, masksLedElsewhere(before, after, body))
+    const sent = { headers: body.headers ?? null, auth_config: body.auth_config ?? null }
+    if (problems.length === 0) assertMayLead(caller, secretsLedElsewhere(before, after, sent))
     return { after, problems }
   })
 }

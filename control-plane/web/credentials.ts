@@ -1,0 +1,67 @@
+import type { Detail } from './errors.ts'
+import { headerProblems, MASK } from './header-map.ts'
+
+/** What a type of authentication needs, and which of it a read may show. */
+export type CredentialShape = {
+  keys: readonly string[]
+  open: readonly string[]
+  /** the keys that hold a header's name and its value */
+  header?: { name: string; value: string }
+}
+
+/** The types' own keys, and whatever else was sent along. */
+export type AuthConfig = Record<string, unknown>
+type Auth<T extends string> = { authType: T | null; authConfig: AuthConfig | null }
+
+const MAX_LENGTH = 8_192
+const ONE_LINE = /^[^\r\n\0]*$/
+
+/** Judges, masks and unmasks pairs of `auth_type` and `auth_config`, whose types have these shapes. */
+export function credentialsOf<T extends string>(shapes: Record<T, CredentialShape>) {
+  /** Everything wrong with a pair: one without the other, or the wrong shape. */
+  function authProblems({ authType, authConfig }: Auth<T>): Detail[] {
+    if (authType === null && authConfig === null) return []
+    if (authType === null) return [{ path: 'auth_type', message: 'auth_type is required with auth_config' }]
+    if (authConfig === null) return [{ path: 'auth_config', message: 'auth_config is required with auth_type' }]
+    const { keys, header } = shapes[authType]
+    const problems = keys.flatMap(key => textProblem(key, authConfig[key], authType))
+    if (problems.length > 0 || header === undefined) return problems
+    const sent = { [String(authConfig[header.name])]: String(authConfig[header.value]) }
+    return headerProblems(sent, 'auth_config').map(({ message }) => ({ path: 'auth_config', message }))
+  }
+
+  /** The config as reads show it: whatever is not known to be harmless is masked (decisions 1.7). */
+  function maskAuth(type: T, config: AuthConfig): AuthConfig {
+    const { open } = shapes[type]
+    return Object.fromEntries(Object.entries(config).map(([key, value]) => [key, open.includes(key) ? value : MASK]))
+  }
+
+  return { authProblems, maskAuth, unmaskAuth }
+}
+
+function textProblem(key: string, value: unknown, authType: string): Detail[] {
+  const path = `auth_config.${key}`
+  const problem = (sentence: string) => [{ path, message: `${path} ${sentence}` }]
+  if (value === undefined) return problem(`is required for auth_type ${authType}`)
+  if (typeof value !== 'string') return problem('must be a string')
+  if (value.length > MAX_LENGTH) return problem(`must have at most ${MAX_LENGTH} characters`)
+  return ONE_LINE.test(value) ? [] : problem('must not contain line breaks or NUL')
+}
+
+/** Puts stored values back where masks were sent; `problems` where nothing of that type and key is stored. */
+function unmaskAuth<T extends string>(
+  sent: Auth<T>,
+  stored: Auth<T>,
+): { authConfig: AuthConfig | null; problems: Detail[] } {
+  if (sent.authConfig === null) return { authConfig: null, problems: [] }
+  const kept = sent.authType === stored.authType ? (stored.authConfig ?? {}) : {}
+  const masked = Object.keys(sent.authConfig).filter(key => sent.authConfig?.[key] === MASK)
+  const missing = masked.filter(key => !Object.hasOwn(kept, key))
+  return {
+    authConfig: { ...sent.authConfig, ...Object.fromEntries(masked.map(key => [key, kept[key] ?? MASK])) },
+    problems: missing.map(key => ({
+      path: `auth_config.${key}`,
+      message: `there is no stored ${key} to keep; send the value`,
+    })),
+  }
+}
