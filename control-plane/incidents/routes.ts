@@ -8,8 +8,9 @@ import { severalOf } from '../web/filters.ts'
 import { metaOf, pageOf } from '../web/pages.ts'
 import { answers, DeletedResponse, dataOf, IdParams, pageOf as pageOfSchema } from '../web/schemas.ts'
 import { acknowledgeIncident, changeIncident, type IncidentTools, openIncident } from './actions.ts'
+import { possibleCausesOf } from './cause-store.ts'
 import { INCIDENT_STATUSES, SEVERITIES } from './lifecycle.ts'
-import { Incident, IncidentChange, IncidentCreate, IncidentQuery } from './schemas.ts'
+import { Incident, IncidentChange, IncidentCreate, IncidentQuery, IncidentWithCauses } from './schemas.ts'
 import { deleteIncident, findIncident, listIncidents } from './store.ts'
 
 const tags = ['Incidents']
@@ -43,12 +44,20 @@ function readRoutes(app: App, { db }: IncidentTools): void {
 
   app.get(
     '/incidents/:id',
-    { schema: { tags, summary: 'Read one incident', params: IdParams, response: answers(200, dataOf(Incident), 404) } },
+    {
+      schema: {
+        tags,
+        summary: 'Read one incident, with what may have caused it',
+        params: IdParams,
+        response: answers(200, dataOf(IncidentWithCauses), 404),
+      },
+    },
     async request => {
       const { id } = request.params
-      const incident = isId(id) ? await findIncident(db, callerOf(request).projectId, id) : null
+      const { projectId } = callerOf(request)
+      const incident = isId(id) ? await findIncident(db, projectId, id) : null
       if (!incident) throw notFound('incident')
-      return { data: incident }
+      return { data: { ...incident, possible_causes: await possibleCausesOf(db, projectId, incident, now()) } }
     },
   )
 }

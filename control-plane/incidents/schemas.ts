@@ -80,3 +80,23 @@ export const Incident = Type.Object(
   },
   { title: 'Incident' },
 )
+
+/** One incident, with what may have caused it. */
+export const IncidentWithCauses = Type.Object(
+  {
+    ...Incident.properties,
+    possible_causes: Type.Array(
+      Type.Object({
+        dependency_id: Id,
+        name: Type.String(),
+        title: Type.String(),
+        severity: Type.String(),
+        source_url: Type.String(),
+        started_at: Timestamp,
+        resolved_at: nullable(Timestamp),
+      }),
+      { description: 'what vendors of the project reported while it lasted, worst first; of outages of monitors only' },
+    ),
+  },
+  { title: 'IncidentWithCauses' },
+)

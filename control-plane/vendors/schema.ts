@@ -46,45 +46,51 @@ export type DependencyCreate = Static<typeof DependencyCreate>
 export const DependencyUpdate = strictObject(fields)
 export type DependencyUpdate = Static<typeof DependencyUpdate>
 
-export const DependencyRecord = Type.Object({
-  id: Id,
-  slug: nullable(Type.String({ description: 'of the catalogue; null: the address is your own' })),
-  name: Type.String(),
-  category: Type.String(),
-  status_url: Type.String(),
-  feed_type: FeedType,
-  feed_url: Type.String(),
-  feed_mapping: Type.Record(Type.String(), Type.String()),
-  components: Type.Array(Type.String()),
-  overrides: Type.Array(
-    Type.Object({
-      alert_channel_id: Id,
-      on_down: Type.Boolean(),
-      on_degraded: Type.Boolean(),
-      on_resolved: Type.Boolean(),
-    }),
-  ),
-  status: enumOf(VENDOR_STATUSES),
-  open_incidents: Type.Integer(),
-  last_checked_at: nullable(Type.String({ format: 'date-time', description: 'when its feed was last read' })),
-  last_error: nullable(Type.String({ description: 'why its feed cannot be read; it says nothing about the vendor' })),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-})
+export const DependencyRecord = Type.Object(
+  {
+    id: Id,
+    slug: nullable(Type.String({ description: 'of the catalogue; null: the address is your own' })),
+    name: Type.String(),
+    category: Type.String(),
+    status_url: Type.String(),
+    feed_type: FeedType,
+    feed_url: Type.String(),
+    feed_mapping: Type.Record(Type.String(), Type.String()),
+    components: Type.Array(Type.String()),
+    overrides: Type.Array(
+      Type.Object({
+        alert_channel_id: Id,
+        on_down: Type.Boolean(),
+        on_degraded: Type.Boolean(),
+        on_resolved: Type.Boolean(),
+      }),
+    ),
+    status: enumOf(VENDOR_STATUSES),
+    open_incidents: Type.Integer(),
+    last_checked_at: nullable(Type.String({ format: 'date-time', description: 'when its feed was last read' })),
+    last_error: nullable(Type.String({ description: 'why its feed cannot be read; it says nothing about the vendor' })),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'Dependency' },
+)
 
-export const VendorIncidentRecord = Type.Object({
-  id: Id,
-  dependency_id: Id,
-  title: Type.String(),
-  severity: enumOf(VENDOR_SEVERITIES),
-  status: enumOf(VENDOR_INCIDENT_STATUSES),
-  components: Type.Array(Type.String()),
-  source_url: Type.String(),
-  started_at: Timestamp,
-  resolved_at: nullable(Timestamp),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-})
+export const VendorIncidentRecord = Type.Object(
+  {
+    id: Id,
+    dependency_id: Id,
+    title: Type.String(),
+    severity: enumOf(VENDOR_SEVERITIES),
+    status: enumOf(VENDOR_INCIDENT_STATUSES),
+    components: Type.Array(Type.String()),
+    source_url: Type.String(),
+    started_at: Timestamp,
+    resolved_at: nullable(Timestamp),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'VendorIncident' },
+)
 
 export const CatalogQuery = strictObject({
   ...pageProperties,
@@ -92,11 +98,14 @@ export const CatalogQuery = strictObject({
   q: Type.Optional(Type.String({ description: 'a part of the name' })),
 })
 
-export const CatalogRecord = Type.Object({
-  slug: Type.String(),
-  name: Type.String(),
-  category: Type.String(),
-  status_url: Type.String(),
-  feed_type: FeedType,
-  feed_url: Type.String(),
-})
+export const CatalogRecord = Type.Object(
+  {
+    slug: Type.String(),
+    name: Type.String(),
+    category: Type.String(),
+    status_url: Type.String(),
+    feed_type: FeedType,
+    feed_url: Type.String(),
+  },
+  { title: 'CatalogEntry' },
+)
