@@ -1,33 +1,17 @@
-import { FailureSource, Outcome, Trigger } from '../../proto/gen/probe/v1/result.ts'
-import { HEARTBEAT_REGION } from '../monitors/types.ts'
-import type { Counted, Policy } from '../verdict/types.ts'
+import { FailureSource, Outcome } from '../../proto/gen/probe/v1/result.ts'
+import type { OneVoter, Said } from '../verdict/one-voter.ts'
 import type { HeartbeatMonitor, Ping } from './types.ts'
 
-/** One voter, thresholds of 1, and a vote that does not grow old (decisions 4.9). */
-export function policyOf({ configVersion, interval, grace }: HeartbeatMonitor): Policy {
-  return {
-    configVersion,
-    regions: [HEARTBEAT_REGION],
-    retryCount: 0,
-    intervalMs: (interval ?? 0) * 1_000,
-    timeoutMs: (grace ?? 0) * 1_000,
-    expires: false,
-  }
+export function voterOf({ id, configVersion, interval, grace }: HeartbeatMonitor): OneVoter {
+  return { id, configVersion, intervalMs: (interval ?? 0) * 1_000, timeoutMs: (grace ?? 0) * 1_000 }
 }
 
 /** A ping as the verdict counts it; null for a start or a log, which say nothing of how the job does. */
-export function countedOf(ping: Ping, { configVersion }: HeartbeatMonitor): Counted | null {
+export function saidBy(ping: Ping): Said | null {
   if (ping.kind === 'start' || ping.kind === 'log') return null
   return {
-    region: HEARTBEAT_REGION,
-    probeId: HEARTBEAT_REGION,
-    configVersion,
-    epoch: 1,
-    scheduledAtMs: ping.at.getTime(),
-    attempt: 1,
+    atMs: ping.at.getTime(),
     outcome: ping.kind === 'success' ? Outcome.UP : Outcome.DOWN,
-    trigger: Trigger.SLOT,
-    statusCode: 0,
     responseTimeMs: ping.runMs ?? 0,
     error: errorOf(ping),
   }

@@ -1,8 +1,9 @@
-import { decide } from '../verdict/decide.ts'
+import { HEARTBEAT_REGION } from '../monitors/types.ts'
 import type { Change } from '../verdict/judge.ts'
+import { decideAlone } from '../verdict/one-voter.ts'
 import { newMonitorState } from '../verdict/state.ts'
 import type { MonitorState, Transition } from '../verdict/types.ts'
-import { countedOf, policyOf } from './observation.ts'
+import { saidBy, voterOf } from './observation.ts'
 import { allowedMs, isJudged } from './overdue.ts'
 import { failureMessage, overdueMessage } from './text.ts'
 import type { Arrival, Heartbeat, Ping, Watch } from './types.ts'
@@ -69,10 +70,12 @@ type Judged = { state: MonitorState; transition: Transition | null; mustStore: b
 
 /** A start is stored for a monitor that begins with it, so that its success is waited for. */
 function judgePing({ monitor, state }: Watch, ping: Ping): Judged {
-  const before = state ?? newMonitorState(monitor.id, monitor.configVersion)
-  const counted = countedOf(ping, monitor)
-  if (counted === null) return { state: before, transition: null, mustStore: state === null }
-  const decision = decide(before, counted, policyOf(monitor), ping.at.getTime())
+  const said = saidBy(ping)
+  if (said === null) {
+    const begun = state ?? newMonitorState(monitor.id, monitor.configVersion)
+    return { state: begun, transition: null, mustStore: state === null }
+  }
+  const decision = decideAlone(HEARTBEAT_REGION, voterOf(monitor), state, said)
   return { ...decision, mustStore: decision.mustStore || state === null }
 }
 

@@ -8,8 +8,16 @@ import type { StoredMonitor } from '../monitors/types.ts'
 import { isId, newId } from '../platform/ids.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
 import { endSilences } from '../silences/actions.ts'
-import { notFound } from '../web/errors.ts'
-import { forgetStates, insertTransitions, markDeleted, markPaused, markResumed, storeStatuses } from './store.ts'
+import { conflict, notFound } from '../web/errors.ts'
+import {
+  fetchAnew,
+  forgetStates,
+  insertTransitions,
+  markDeleted,
+  markPaused,
+  markResumed,
+  storeStatuses,
+} from './store.ts'
 
 export type VerdictTools = { db: Db; publicUrl: string }
 
@@ -33,7 +41,7 @@ export async function pauseMonitor(
 
 /**
  * Resumes a monitor at status null (decisions 4.8). It takes a new config version, so that checks which ran before
- * the pause are history and the probes check it at once. Throws 404.
+ * the pause are history and it is checked at once: by the probes, or by its data source. Throws 404.
  */
 export async function resumeMonitor(
   { db }: Pick<VerdictTools, 'db'>,
@@ -41,20 +49,30 @@ export async function resumeMonitor(
   id: string,
   now: Date,
 ): Promise<StoredMonitor> {
-  return inLock(db, projectId, id, async (tx, monitor) =>
-    monitor.isPaused ? markResumed(tx, projectId, id, now) : monitor,
-  )
+  if (!isId(id)) throw notFound('monitor')
+  return db.transaction(async tx => {
+    // before the monitor's lock, as whoever takes in a document has them
+    await fetchAnew(tx, projectId, id, now)
+    const monitor = await lockMonitor(tx, projectId, id)
+    if (!monitor) throw notFound('monitor')
+    return monitor.isPaused ? markResumed(tx, projectId, id, now) : monitor
+  })
 }
 
-/** Deletes a monitor; its row and its past stay for incidents and the delivery log. Throws 404. */
+/** Deletes a monitor; its row and its past stay for incidents and the delivery log. Throws 404, and 409 for a data source's. */
 export async function deleteMonitor(
   { db, publicUrl }: VerdictTools,
   projectId: string,
   id: string,
   now: Date,
 ): Promise<void> {
-  await inLock(db, projectId, id, (tx, monitor) => retireMonitors(tx, [monitor], 'deleted', publicUrl, now))
+  await inLock(db, projectId, id, async (tx, monitor) => {
+    if (monitor.dataSource) throw conflict(OF_A_SOURCE)
+    await retireMonitors(tx, [monitor], 'deleted', publicUrl, now)
+  })
 }
+
+const OF_A_SOURCE = 'a monitor of a data source goes with its key; change or delete the data source instead'
 
 /**
  * Deletes monitors, or puts those aside whose data source has lost their keys, in the transaction that locked their

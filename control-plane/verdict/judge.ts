@@ -18,7 +18,7 @@ import { monitorEvent } from './monitor-event.ts'
 import { wasInOutage } from './outage.ts'
 import { sentence } from './sentence.ts'
 import { insertTransitions, storeStates, storeStatuses } from './store.ts'
-import type { MonitorState, Transition } from './types.ts'
+import type { MonitorState, Status, Transition } from './types.ts'
 
 /** What has to be stored of one monitor: its state in the end, and the transitions on the way there, in order. */
 export type Change = {
@@ -32,8 +32,11 @@ export type Change = {
 /** Changes of monitors that were paused, deleted or changed meanwhile are discarded (decisions 4.8). */
 export type Judgement = { discarded: string[] }
 
-/** `at`: when it happened, but never before the monitor's last change, whichever clock that one was taken from. */
-type Step = { id: string; monitor: StoredMonitor; transition: Transition; at: Date }
+/**
+ * `at`: when it happened, but never before the monitor's last change, whichever clock that one was taken from. `shown`:
+ * the status until then, null while nothing could be said of a monitor, whatever its state remembers.
+ */
+type Step = { id: string; monitor: StoredMonitor; shown: Status; transition: Transition; at: Date }
 
 /**
  * Stores decisions with everything that follows from them (decisions 4.8): states, statuses, transitions, incidents,
@@ -64,7 +67,9 @@ export async function judge(tx: Tx, changes: Change[], publicUrl: string, now: D
       if (!transition) return []
       const atMs = Math.max(transition.atMs, lastMs.get(monitorId)!)
       lastMs.set(monitorId, atMs)
-      return [{ id: newId(), monitor: byId.get(monitorId)!, transition, at: new Date(atMs) }]
+      const monitor = byId.get(monitorId)!
+      const shown = round === 0 ? monitor.status : transition.from
+      return [{ id: newId(), monitor, shown, transition, at: new Date(atMs) }]
     })
     if (steps.length === 0) break
     await storeSteps(tx, steps, publicUrl, now)
@@ -91,12 +96,12 @@ async function storeSteps(tx: Tx, steps: Step[], publicUrl: string, now: Date): 
   await announce(tx, await withholdNews(tx, newsOf(steps, moved, publicUrl), now), now)
 }
 
-function toTransitionRow({ id, monitor, transition, at }: Step) {
+function toTransitionRow({ id, monitor, shown, transition, at }: Step) {
   return {
     id,
     project_id: monitor.projectId,
     monitor_id: monitor.id,
-    from_status: transition.from,
+    from_status: shown,
     to_status: transition.to,
     at,
     quorum: transition.quorum,

@@ -71,7 +71,12 @@ export function verdictRoutes(app: App, context: VerdictRoutesContext): void {
   app.delete(
     '/monitors/:id',
     {
-      schema: { summary: 'Delete a monitor', tags, params: IdParams, response: answers(200, DeletedResponse, 404) },
+      schema: {
+        summary: 'Delete a monitor',
+        tags,
+        params: IdParams,
+        response: answers(200, DeletedResponse, 404, 409),
+      },
     },
     async request => {
       const { id } = request.params

@@ -6,7 +6,8 @@ import type { ExplainedVote, Explanation } from './types.ts'
  * (timed out)."
  */
 export function sentence(explanation: Explanation): string {
-  const { votes, quorum, to } = explanation
+  const { votes, quorum, to, data_source: value } = explanation
+  if (value) return `${value.reason}${to === 'up' ? outageOf(explanation) : ''}.`
   if (votes[0]?.region === HEARTBEAT_REGION) return sentenceOfHeartbeat(explanation)
   const reduced =
     quorum.mode === 'reduced' ? ` Decided by reduced quorum: ${quorum.voting} of ${quorum.regions} regions vote.` : ''
@@ -25,18 +26,20 @@ export function sentence(explanation: Explanation): string {
 }
 
 /** Of a heartbeat no region says anything: "No success within 1 hour." or "A success came, after an outage of 90 s." */
-function sentenceOfHeartbeat({ to, decided_by: ping, timings }: Explanation): string {
-  const outage = timings.outage_seconds === null ? '' : `, after an outage of ${Math.round(timings.outage_seconds)} s`
-  if (to === 'up') return `A success came${outage}.`
+function sentenceOfHeartbeat(explanation: Explanation): string {
+  const { to, decided_by: ping } = explanation
+  if (to === 'up') return `A success came${outageOf(explanation)}.`
   return ping.error?.code === 'overdue' ? `Overdue: ${ping.error.message}.` : `The job failed: ${ping.error?.message}`
 }
 
 function sentenceOfUp(explanation: Explanation): string {
-  const { counts, timings } = explanation
-  const outage = timings.outage_seconds === null ? '' : `, after an outage of ${Math.round(timings.outage_seconds)} s`
+  const { counts } = explanation
   const slow = counts.degraded === 0 ? '' : `, ${counts.degraded} degraded`
-  return `No region fails${outage}: ${counts.ok} of ${voters(explanation)} up${slow}.`
+  return `No region fails${outageOf(explanation)}: ${counts.ok} of ${voters(explanation)} up${slow}.`
 }
+
+const outageOf = ({ timings: { outage_seconds: seconds } }: Explanation) =>
+  seconds === null ? '' : `, after an outage of ${Math.round(seconds)} s`
 
 /** "3 regions", or "2 voting regions" when not all of them vote. */
 function voters({ quorum: { voting, regions } }: Explanation): string {

@@ -1,7 +1,7 @@
 import { MONITOR_COLUMNS } from '../monitors/store.ts'
 import type { StoredMonitor } from '../monitors/types.ts'
 import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
-import type { Explanation, MonitorState, Status } from './types.ts'
+import type { ExplainedValue, Explanation, MonitorState, Status } from './types.ts'
 
 /** Writes what the verdict knows of monitors, all in one statement. The partition is the monitor's own. */
 export async function storeStates(tx: Tx, states: MonitorState[], now: Date): Promise<void> {
@@ -52,7 +52,7 @@ export type TransitionRow = {
   at: Date
   quorum: 'full' | 'reduced'
   summary: string
-  explanation: Explanation | Record<string, never>
+  explanation: Explanation | { data_source?: ExplainedValue }
 }
 
 export async function insertTransitions(tx: Tx, rows: TransitionRow[], now: Date): Promise<void> {
@@ -108,6 +108,17 @@ export async function listTransitions(
     ),
   ])
   return { transitions, total: counted[0]!.total }
+}
+
+/** Has the data source of a paused monitor fetched at once, and taken in even where nothing has changed in it. */
+export async function fetchAnew(tx: Tx, projectId: string, monitorId: string, now: Date): Promise<void> {
+  const fetched = await execute(
+    tx,
+    `UPDATE data_sources SET seen_hash = NULL, next_fetch_at = :now
+     WHERE id = (SELECT data_source_id FROM monitors WHERE project_id = :projectId AND id = :monitorId AND is_paused)`,
+    { projectId, monitorId, now },
+  )
+  if (fetched > 0) await query(tx, `SELECT pg_notify('data_sources', '')`)
 }
 
 /** The caller holds the row's lock. Answers the monitor as it is then. */

@@ -175,6 +175,9 @@ export type ExplainedVote = {
   last_check: ExplainedCheck | null
 }
 
+/** Which value of a data source decided, and what its rule made of it. */
+export type ExplainedValue = { field_id: string; key: string; rule: string; value: string; reason: string }
+
 /** Why a status changed, as `GET /monitors/{id}/transitions` shows it (decisions 4.7). */
 export type Explanation = {
   from: Status
@@ -192,6 +195,8 @@ export type Explanation = {
   }
   decided_by: ExplainedCheck & { region: string }
   votes: ExplainedVote[]
+  /** only of a monitor that is a data source's value */
+  data_source?: ExplainedValue
   timings: {
     first_failure_at: string | null
     others_asked_at: string | null
