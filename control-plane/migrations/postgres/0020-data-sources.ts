@@ -87,6 +87,8 @@ export async function up(db: Knex): Promise<void> {
       UNIQUE (field_id, key)
     );
     CREATE INDEX data_source_children_by_source ON data_source_children (data_source_id);
+    CREATE INDEX data_source_children_missing ON data_source_children (missing_since)
+      WHERE missing_since IS NOT NULL AND archived_at IS NULL;
   `)
   await audited(db, 'data_sources', { resource: 'data_source', ignored: FETCHING })
   await audited(db, 'data_source_fields', { resource: 'data_source_field', name: 'path' })
