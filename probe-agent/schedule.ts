@@ -1,19 +1,10 @@
+import { type Slots, slotFrom } from '../shared/slots.ts'
 import { fnv1a } from '../shared/subjects.ts'
 
-/**
- * When a monitor is checked: at `phase + k * interval` on the control plane's clock. The phase comes from the monitor and
- * the region alone, so slots are spread, never drift, and are the same after a restart (decisions 4.1).
- */
-export type Slots = { phaseMs: number; intervalMs: number }
-
+/** When a monitor is checked in a region, on the control plane's clock (decisions 4.1). */
 export function slotsOf(monitorId: string, region: string, intervalSeconds: number): Slots {
   const intervalMs = intervalSeconds * 1000
   return { phaseMs: fnv1a(monitorId + region) % intervalMs, intervalMs }
-}
-
-/** The first slot at or after a time, in ms since 1970. */
-export function slotFrom(slots: Slots, fromMs: number): number {
-  return slots.phaseMs + Math.ceil((fromMs - slots.phaseMs) / slots.intervalMs) * slots.intervalMs
 }
 
 /**

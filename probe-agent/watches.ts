@@ -1,7 +1,8 @@
 import type { Assignment, Assignments, MonitorRegionState, RegionState } from '../proto/gen/probe/v1/fleet.ts'
 import type { Outcome, Trigger } from '../shared/result.ts'
+import type { Slots } from '../shared/slots.ts'
 import type { Due } from './due-queue.ts'
-import { type Slots, slotsOf } from './schedule.ts'
+import { slotsOf } from './schedule.ts'
 
 /** A slot, or a check asked for, and its re-checks. One at a time a monitor (decisions 4.2). */
 export type Chain = {

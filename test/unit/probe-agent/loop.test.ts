@@ -1,9 +1,10 @@
 import t from 'tap'
 import { createLoop } from '../../../probe-agent/loop.ts'
-import { slotFrom, slotsOf } from '../../../probe-agent/schedule.ts'
+import { slotsOf } from '../../../probe-agent/schedule.ts'
 import { createWatches } from '../../../probe-agent/watches.ts'
 import { Outcome, type Result, Trigger } from '../../../proto/gen/probe/v1/result.ts'
 import { createLog } from '../../../shared/log.ts'
+import { slotFrom } from '../../../shared/slots.ts'
 import { assignment, checkSpec } from '../../support/fleet-server.ts'
 import { waitFor } from '../../support/wait.ts'
 

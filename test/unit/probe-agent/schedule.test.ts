@@ -1,5 +1,6 @@
 import t from 'tap'
-import { missedSlots, slotFrom, slotsOf } from '../../../probe-agent/schedule.ts'
+import { missedSlots, slotsOf } from '../../../probe-agent/schedule.ts'
+import { slotFrom } from '../../../shared/slots.ts'
 
 const SLOTS = { phaseMs: 700, intervalMs: 30_000 }
 
