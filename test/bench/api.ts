@@ -118,7 +118,7 @@ function onAnswer(socket: Socket, done: () => void): void {
   socket.on('data', chunk => {
     if (left === 0) {
       const end = chunk.indexOf('\r\n\r\n')
-      const head = chunk.latin1Slice(0, end)
+      const head = chunk.toString('latin1', 0, end)
       if (!head.startsWith('HTTP/1.1 200')) throw new Error(head)
       left = end + 4 + Number(/content-length: (\d+)/i.exec(head)?.[1])
     }
