@@ -66,7 +66,7 @@ export function searchCatalog({ category, q = '' }: { category?: string; q?: str
 }
 
 /** Where the Statuspage at an address has its summary; an address that is one stays. */
-export const summaryOf = (statusUrl: string): string =>
-  /\.json($|\?)/.test(statusUrl)
-    ? statusUrl
-    : `${statusUrl.replace(/[?#].*$/, '').replace(/\/+$/, '')}/api/v2/summary.json`
+export function summaryOf(statusUrl: string): string {
+  if (/\.json($|\?)/.test(statusUrl)) return statusUrl
+  return `${statusUrl.replace(/[?#].*$/, '').replace(/\/+$/, '')}/api/v2/summary.json`
+}
