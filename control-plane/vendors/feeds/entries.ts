@@ -36,7 +36,8 @@ export function incidentsOfEntries(entries: Entry[], now: Date): ReportedInciden
     groupOfId.set(id, key)
     groups.set(key, [...(groups.get(key) ?? []), one])
   }
-  return [...groups.values()].flatMap(group => incidentsOf(group)).filter(incident => isCurrent(incident, now))
+  const incidents = [...groups.values()].flatMap(incidentsOf).filter(incident => isCurrent(incident, now))
+  return incidents.map(({ isSilent, ...incident }) => incident)
 }
 
 function dated(entry: Entry): Dated {

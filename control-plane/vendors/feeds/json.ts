@@ -1,6 +1,6 @@
 import { fieldOf, type Json, parseJson, textOf, timeOf } from './read.ts'
 import { FeedError, type FeedReport, type ReportedIncident } from './report.ts'
-import { isMaintenance, severityOfValue, statusOfValue } from './words.ts'
+import { isAhead, isMaintenance, severityOfValue, statusOfValue } from './words.ts'
 
 /**
  * Where a JSON document keeps its incidents: keys joined by dots, through lists (`affected_products.title`), from the
@@ -43,7 +43,8 @@ function toIncident(incident: Json, places: typeof DEFAULT_MAPPING, feedUrl: str
   const text = (place: keyof typeof DEFAULT_MAPPING) => textOf(read(place)[0])
   const title = text('title')
   const severity = text('severity') ?? ''
-  if (title === null || isMaintenance(severity)) return []
+  const status = text('status') ?? ''
+  if (title === null || isMaintenance(severity) || isAhead(status)) return []
   const resolvedAt = timeOf(read('resolved_at')[0])
   const url = text('url')
   return [
@@ -51,7 +52,7 @@ function toIncident(incident: Json, places: typeof DEFAULT_MAPPING, feedUrl: str
       id: text('id') ?? title,
       title,
       severity: severityOfValue(severity),
-      status: resolvedAt === null ? (statusOfValue(text('status') ?? '') ?? 'investigating') : 'resolved',
+      status: resolvedAt === null ? (statusOfValue(status) ?? 'investigating') : 'resolved',
       components: read('components').flatMap(
         component => textOf(component) ?? textOf(fieldOf(component, 'name')) ?? [],
       ),
@@ -65,7 +66,7 @@ function toIncident(incident: Json, places: typeof DEFAULT_MAPPING, feedUrl: str
 
 const MOST_VALUES = 200
 
-/** All that stands at a path; a list at its end counts as its elements, but for the list of incidents itself. */
+/** All that stands at a path. A list at its end is left as it is. */
 function at(value: Json, path: string): Json[] {
   let found: Json[] = [value]
   for (const key of path.split('.')) {

@@ -10,12 +10,14 @@ import { severityOfValue, statusOfValue } from './words.ts'
 export function parseStatuspage(text: string): FeedReport {
   const summary = parseJson(text)
   const incidents = fieldOf(summary, 'incidents')
-  if (!Array.isArray(incidents) || fieldOf(summary, 'page') === undefined) {
+  // some who speak it say null for none
+  const isList = Array.isArray(incidents) || incidents === null
+  if (!isList || fieldOf(summary, 'page') === undefined) {
     throw new FeedError('what came is no summary of a Statuspage: it has no page or no incidents')
   }
   return {
     status: STATUS_OF[textOf(fieldOf(fieldOf(summary, 'status'), 'indicator')) ?? ''] ?? 'unknown',
-    incidents: incidents.flatMap(toIncident),
+    incidents: listOf(incidents).flatMap(toIncident),
     components: listOf(fieldOf(summary, 'components')).flatMap(toComponent),
   }
 }

@@ -7,7 +7,7 @@ const SEVERITIES: [RegExp, VendorSeverity][] = [
     'minor',
   ],
   [/\b(major|high|outages?|disruptions?|down|offline|unavailable|unreachable|red)\b/, 'major'],
-  [/\b(none|information|informational|operational|ok|green|resolved|available)\b/, 'none'],
+  [/\b(none|notice|information|informational|operational|ok|green|resolved|available)\b/, 'none'],
 ]
 
 /** How bad something is, by a value that stands for just that: `SERVICE_OUTAGE`, `major`, `red`. Unknown ones are minor. */
@@ -48,6 +48,9 @@ const MAINTENANCE = /\b(scheduled|planned|upcoming)\b.*\b(maintenance|event|upgr
 
 /** True for the title of work that was announced, which is no incident. */
 export const isMaintenance = (title: string): boolean => MAINTENANCE.test(title)
+
+/** True for the status of what has not begun, or never will. */
+export const isAhead = (status: string): boolean => /^(scheduled|upcoming|cancell?ed|planned)$/i.test(status)
 
 /** `SERVICE_OUTAGE` and `MajorOutage` as words. */
 const toWords = (text: string): string =>
