@@ -58,26 +58,29 @@ t.test('POST …/custom-domain/analyze 400 for what is no hostname, or a host of
   t.equal((await ask('POST', `${path}/analyze`)).status, 400)
 })
 
-t.test('403 on a plan without custom domains, 404 for another project’s page', async t => {
-  const freePage = await insertStatusPage(api.db, free.projectId, 'free')
-  for (const end of ['/analyze', '/domain-connect']) {
-    const refused = await ask(
-      'POST',
-      `/status-pages/${freePage}/custom-domain${end}`,
-      { domain: 'status.acme.com' },
-      free.key,
-    )
-    t.equal(refused.status, 403)
-    t.equal(refused.body.error.code, 'plan_upgrade_required')
-    t.equal((await ask('POST', `${path}${end}`, { domain: 'status.acme.com' }, other.key)).status, 404)
-  }
-  const put = await ask('PUT', `/status-pages/${freePage}/custom-domain`, { domain: 'a.acme.com' }, free.key)
-  t.equal(put.status, 403)
-  t.equal((await ask('PUT', path, { domain: 'status.acme.com' }, other.key)).status, 404)
-  t.equal((await ask('DELETE', path, undefined, other.key)).status, 404)
-})
+t.test(
+  'POST /status-pages/{id}/custom-domain/analyze 403 on a plan without custom domains, as POST /status-pages/{id}/custom-domain/domain-connect 403; 404 for another project’s page',
+  async t => {
+    const freePage = await insertStatusPage(api.db, free.projectId, 'free')
+    for (const end of ['/analyze', '/domain-connect']) {
+      const refused = await ask(
+        'POST',
+        `/status-pages/${freePage}/custom-domain${end}`,
+        { domain: 'status.acme.com' },
+        free.key,
+      )
+      t.equal(refused.status, 403)
+      t.equal(refused.body.error.code, 'plan_upgrade_required')
+      t.equal((await ask('POST', `${path}${end}`, { domain: 'status.acme.com' }, other.key)).status, 404)
+    }
+    const put = await ask('PUT', `/status-pages/${freePage}/custom-domain`, { domain: 'a.acme.com' }, free.key)
+    t.equal(put.status, 403)
+    t.equal((await ask('PUT', path, { domain: 'status.acme.com' }, other.key)).status, 404)
+    t.equal((await ask('DELETE', path, undefined, other.key)).status, 404)
+  },
+)
 
-t.test('POST …/custom-domain/domain-connect 422 where Domain Connect is not to be had', async t => {
+t.test('POST /status-pages/{id}/custom-domain/domain-connect 422 where Domain Connect is not to be had', async t => {
   const { status, body } = await ask('POST', `${path}/domain-connect`, { domain: 'status.acme.com' })
   t.equal(status, 422)
   t.equal(body.error.code, 'domain_connect_unavailable')

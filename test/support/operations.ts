@@ -6,6 +6,7 @@ export type Schema = any
 /** One operation of the OpenAPI document; `path` as the document writes it, without the prefix. */
 export type Operation = {
   name: string
+  operationId: string
   method: string
   path: string
   isOpen: boolean
@@ -21,7 +22,11 @@ const PREFIX = '/api/v1'
 
 /** What the running API says that it can do: tests that go through this list meet every route, new ones too. */
 export async function readOperations(api: ApiServer): Promise<{ operations: Operation[]; document: Schema }> {
-  const { body: text } = await api.call('GET', `${api.origin}/openapi.json`, { key: null })
+  return operationsOf((await api.call('GET', `${api.origin}/openapi.json`, { key: null })).body)
+}
+
+/** The operations of a document, and the document with its references resolved. */
+export function operationsOf(text: Schema): { operations: Operation[]; document: Schema } {
   const document = resolved(text, text.components.schemas)
   const operations = Object.entries<Schema>(document.paths).flatMap(([path, methods]) =>
     Object.entries<Schema>(methods).map(([method, operation]) => toOperation(method, path, operation)),
@@ -42,6 +47,7 @@ function toOperation(method: string, fullPath: string, operation: Schema): Opera
   const path = fullPath.slice(PREFIX.length)
   return {
     name: `${method.toUpperCase()} ${path}`,
+    operationId: operation.operationId,
     method: method.toUpperCase(),
     path,
     isOpen: operation.security?.length === 0,

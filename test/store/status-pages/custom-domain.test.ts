@@ -78,7 +78,7 @@ const now = new Date('2026-11-21T12:00:00Z')
 const asked = { tools, caller, pageId }
 
 t.test(
-  'the provider of a zone is found, asked for our template, and its customer sent there with a signature',
+  'POST /status-pages/{id}/custom-domain/domain-connect 200: the provider of a zone is found, asked for our template, and its customer sent there with a signature',
   async t => {
     const analysis = await analyzeDomain(asked, 'status.acme.com')
     t.same(analysis.domain_connect, {

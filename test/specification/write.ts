@@ -1,0 +1,7 @@
+/** `npm run generate`: docs/api-coverage.md. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ROOT } from '../rules/source.ts'
+import { makePage } from './page.ts'
+
+writeFileSync(join(ROOT, 'docs/api-coverage.md'), (await makePage()).text)
