@@ -17,9 +17,14 @@ import { startHourlyWorker } from './analytics/worker.ts'
 import { PURPOSE as CANARIES } from './canaries/address.ts'
 import { canaryRoutes } from './canaries/routes.ts'
 import { startCanaryWorker } from './canaries/worker.ts'
+import { chatRequestRoutes } from './chat/request-routes.ts'
 import { chatRoutes } from './chat/routes.ts'
 import { STATE_PURPOSE } from './chat/state.ts'
+import { startChatWorker } from './chat/worker.ts'
 import type { Config, Role } from './config.ts'
+import { fieldRoutes } from './data-sources/field-routes.ts'
+import { sourceOperationRoutes } from './data-sources/operation-routes.ts'
+import { sourceRoutes } from './data-sources/routes.ts'
 import { relayRoutes } from './deliveries/relay-routes.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
 import { startDeliveryWorker } from './deliveries/worker.ts'
@@ -55,6 +60,7 @@ import { pageImageRoutes } from './status-pages/image-routes.ts'
 import { projectRoutes } from './status-pages/project-routes.ts'
 import { publicPageRoutes } from './status-pages/public-routes.ts'
 import { statusPageRoutes } from './status-pages/routes.ts'
+import { PURPOSE as SUBSCRIBERS } from './status-pages/subscribers/address.ts'
 import { subscriberRoutes } from './status-pages/subscribers/routes.ts'
 import { startNoticeWorker, startSubscriberCleaning } from './status-pages/subscribers/worker.ts'
 import { dependencyRoutes } from './vendors/routes.ts'
@@ -106,6 +112,9 @@ export function apiRoutes(app: App, handles: Handles): void {
   customDomainRoutes(app, domainTools(handles))
   dependencyRoutes(app, { db, checkLiteral })
   chatRoutes(app, chatTools(handles))
+  sourceRoutes(app, { db, secrets, egress: handles.egress, publicUrl })
+  sourceOperationRoutes(app, { db, secrets, egress: handles.egress, testsPerMinute })
+  fieldRoutes(app, { db, publicUrl })
 }
 
 /** What the role `api` serves outside /api/v1. */
@@ -118,12 +127,13 @@ export function publicRoutes(app: App, handles: Handles): void {
   tlsCheckRoutes(app, { db, ownHosts: ownHosts(config) })
   const canaries = { db, secrets, sign: createSigner(secretKey, CANARIES) }
   app.register(async scope => canaryRoutes(scope as App, canaries))
+  app.register(async scope => chatRequestRoutes(scope as App, { ...chatTools(handles), log: handles.log }))
   app.register(async scope => publicPageRoutes(scope as App, pageTools(handles)))
 }
 
 function pageTools(handles: Handles) {
   const { config, egress } = handles
-  const sign = createSigner(config.secretKey, 'page subscribers')
+  const sign = createSigner(config.secretKey, SUBSCRIBERS)
   return {
     ...handles,
     publicUrl: config.publicUrl,
@@ -166,6 +176,7 @@ export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)
     startMaintenanceWorker,
     startSilences,
     startCanaryWorker,
+    startChat,
     startSubscriberCleaning,
     startVendors,
   ],
@@ -187,6 +198,11 @@ async function startFleetServer(handles: Handles): Promise<Part> {
 
 function startFleetWatch(handles: Handles): Part {
   return startFleetWatchWorker({ ...handles, publicUrl: handles.config.publicUrl })
+}
+
+function startChat(handles: Handles): Part {
+  const worker = startChatWorker({ ...handles, ...chatTools(handles) })
+  return { stop: worker.stop, onNotify: { chat: worker.wake } }
 }
 
 function startDigests(handles: Handles): Part {

@@ -105,10 +105,21 @@ const settings = {
   }),
 }
 
+const OnCall = nullable(
+  Type.String({ description: 'the member who gets a direct message in the chat when an incident opens; null: nobody' }),
+)
+
 export const SettingsUpdate = strictObject({
   is_digest_enabled: Type.Optional(settings.is_digest_enabled),
   digest_threshold: Type.Optional(settings.digest_threshold),
+  on_call_user_id: Type.Optional(OnCall),
 })
 export type SettingsUpdate = Static<typeof SettingsUpdate>
 
-export const SettingsRecord = Type.Object({ id: Id, ...settings, created_at: Timestamp, updated_at: Timestamp })
+export const SettingsRecord = Type.Object({
+  id: Id,
+  ...settings,
+  on_call_user_id: OnCall,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})

@@ -5,7 +5,8 @@ import type { App } from '../web/app.ts'
 import { callerOf } from '../web/auth.ts'
 import { answers, dataOf } from '../web/schemas.ts'
 import { SettingsRecord, SettingsUpdate } from './schema.ts'
-import { readSettings, writeSettings } from './settings-store.ts'
+import { changeSettings } from './settings-actions.ts'
+import { readSettings } from './settings-store.ts'
 
 const tags = ['Alerts']
 
@@ -24,11 +25,11 @@ export function settingsRoutes(app: App, { db }: { db: Db }): void {
         summary: 'Change how alerts are sent: fields that are not named stay',
         tags,
         body: SettingsUpdate,
-        response: answers(200, dataOf(SettingsRecord), 400),
+        response: answers(200, dataOf(SettingsRecord), 400, 404),
       },
     },
     async request => ({
-      data: await writeSettings(actingAs(db, request), callerOf(request).projectId, request.body, now()),
+      data: await changeSettings(actingAs(db, request), callerOf(request).projectId, request.body, now()),
     }),
   )
 }

@@ -1,4 +1,4 @@
-import { type Db, query } from '../platform/postgres.ts'
+import { type Db, execute, query } from '../platform/postgres.ts'
 
 /** A member of the organization that a project belongs to. */
 export type Member = { userId: string; email: string; role: 'admin' | 'editor' | 'viewer'; organizationId: string }
@@ -18,4 +18,55 @@ export async function findMember(db: Db, projectId: string, userId: string): Pro
 export async function findMemberByEmail(db: Db, projectId: string, email: string): Promise<Member | null> {
   const [row] = await query<Member>(db, `${MEMBERS} AND u.email = lower(:email)`, { projectId, email })
   return row ?? null
+}
+
+/** Some monitors that are not up, the worst first. */
+export function troubledMonitors(db: Db, projectId: string): Promise<{ name: string; status: 'down' | 'degraded' }[]> {
+  return query(
+    db,
+    `SELECT name, status FROM monitors
+     WHERE project_id = ? AND deleted_at IS NULL AND status IN ('down', 'degraded')
+     ORDER BY status = 'down' DESC, status_changed_at LIMIT 10`,
+    [projectId],
+  )
+}
+
+/** So many calls a round: the provider lets us ask some fifty times a minute. */
+const A_ROUND = 100
+
+/** Members of a project who are linked to nobody in a team's chat. */
+export const unlinkedMembers = (db: Db, projectId: string, teamId: string): Promise<Member[]> =>
+  query(
+    db,
+    `${MEMBERS} AND NOT EXISTS (
+       SELECT FROM chat_identities i WHERE i.project_id = p.id AND i.team_id = :teamId AND i.user_id = u.id)
+     ORDER BY m.created_at DESC LIMIT ${A_ROUND}`,
+    { projectId, teamId },
+  )
+
+/** Linked members to whom no way in person is open. */
+export const unreachedPeople = (db: Db, projectId: string, teamId: string) =>
+  query<{ userId: string; chatUserId: string }>(
+    db,
+    `SELECT i.user_id AS "userId", i.chat_user_id AS "chatUserId"
+     FROM chat_identities i JOIN projects p ON p.id = i.project_id
+     JOIN memberships m ON m.organization_id = p.organization_id AND m.user_id = i.user_id
+     WHERE i.project_id = :projectId AND i.team_id = :teamId AND NOT EXISTS (
+       SELECT FROM alert_channels c WHERE c.project_id = i.project_id AND c.person_id = i.user_id)
+     ORDER BY i.id LIMIT ${A_ROUND}`,
+    { projectId, teamId },
+  )
+
+export type DirectChannel = { id: string; projectId: string; config: Buffer; installationId: string; userId: string }
+
+/** The way to one person, unless there is one. `config` is sealed (channels/sealed.ts). */
+export async function insertDirectChannel(db: Db, channel: DirectChannel, now: Date): Promise<void> {
+  await execute(
+    db,
+    `INSERT INTO alert_channels (id, project_id, name, type, config, chat_installation_id, person_id, is_default,
+       created_at, updated_at)
+     VALUES (:id, :projectId, 'Direct message', 'chat_a', :config, :installationId, :userId, false, :now, :now)
+     ON CONFLICT (project_id, person_id) WHERE person_id IS NOT NULL DO NOTHING`,
+    { ...channel, now },
+  )
 }

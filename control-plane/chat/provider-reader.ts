@@ -36,8 +36,9 @@ export async function callProvider(
   return answer
 }
 
-/** Posts to the address that came with a signed request and answers there alone. True when it was taken. */
+/** Posts to the address that came with a signed request. True when it was taken; never rejects. */
 export async function respond(url: string, body: object, timeoutMs: number, { egress, metrics }: Provider) {
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) return false
   const headers = { 'content-type': 'application/json', 'user-agent': 'Picket-Chat/1' }
   const posted = { url, headers, body: Buffer.from(JSON.stringify(body)) }
   const { statusCode, error } = await post(posted, timeoutMs, 1_024, egress)

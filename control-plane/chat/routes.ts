@@ -9,14 +9,17 @@ import { metaOf, metaOfAll, pageOf } from '../web/pages.ts'
 import {
   answers,
   DeletedResponse,
+  Id,
   IdParams,
   PageQuery,
   pageProperties,
   pageOf as pageSchema,
   strictObject,
+  Timestamp,
 } from '../web/schemas.ts'
 import { ListedChannel } from './channel-list.ts'
 import { createChannelReader } from './channel-reader.ts'
+import { listIdentities } from './identity-store.ts'
 import { beginInstall, finishInstall, type InstallTools } from './install-actions.ts'
 import { InstallationRecord, presentInstallation } from './installation.ts'
 import { appIsGone } from './refusals.ts'
@@ -48,6 +51,7 @@ export function chatRoutes(app: App, tools: InstallTools): void {
   installRoutes(app, tools)
   installationRoutes(app, tools)
   channelRoutes(app, tools)
+  identityRoutes(app, tools)
 }
 
 function installRoutes(app: App, tools: InstallTools): void {
@@ -86,6 +90,33 @@ function installRoutes(app: App, tools: InstallTools): void {
     },
   )
 }
+
+function identityRoutes(app: App, { db }: InstallTools): void {
+  app.get(
+    '/chat/identities',
+    {
+      schema: {
+        summary: 'Who members are in the chat, by their e-mail addresses; newest first',
+        tags,
+        querystring: PageQuery,
+        response: answers(200, pageSchema(IdentityRecord), 400),
+      },
+    },
+    async request => {
+      const { rows, total } = await listIdentities(db, callerOf(request).projectId, pageOf(request.query))
+      return { data: rows, meta: metaOf(request.query, total) }
+    },
+  )
+}
+
+const IdentityRecord = Type.Object({
+  id: Id,
+  team_id: Type.String(),
+  chat_user_id: Type.String(),
+  user_id: Id,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})
 
 function channelRoutes(app: App, tools: InstallTools): void {
   const readChannels = createChannelReader(tools)

@@ -1,7 +1,7 @@
 import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
 import type { StoredInstallation } from './installation.ts'
 
-const COLUMNS = `
+export const INSTALLATION_COLUMNS = `
   id, project_id AS "projectId", team_id AS "teamId", team_name AS "teamName", scopes, tokens,
   token_expires_at AS "tokenExpiresAt", renew_at AS "renewAt", installed_by AS "installedBy",
   installed_at AS "installedAt", revoked_at AS "revokedAt", default_channel_id AS "defaultChannelId",
@@ -15,7 +15,7 @@ export async function listInstallations(
 ): Promise<{ rows: StoredInstallation[]; total: number }> {
   const rows = await query<StoredInstallation>(
     db,
-    `SELECT ${COLUMNS} FROM chat_installations WHERE project_id = :projectId
+    `SELECT ${INSTALLATION_COLUMNS} FROM chat_installations WHERE project_id = :projectId
      ORDER BY id DESC ${page ? 'LIMIT :limit OFFSET :offset' : ''}`,
     { projectId, ...page },
   )
@@ -27,14 +27,14 @@ export async function listInstallations(
 
 /** One installation. `id` has to be a valid id. */
 export async function findInstallation(db: Db, projectId: string, id: string): Promise<StoredInstallation | null> {
-  const sql = `SELECT ${COLUMNS} FROM chat_installations WHERE project_id = ? AND id = ?`
+  const sql = `SELECT ${INSTALLATION_COLUMNS} FROM chat_installations WHERE project_id = ? AND id = ?`
   const [row] = await query<StoredInstallation>(db, sql, [projectId, id])
   return row ?? null
 }
 
 /** All that a team has, whichever project it is in. */
 export const installationsOfTeam = (db: Db, teamId: string): Promise<StoredInstallation[]> =>
-  query(db, `SELECT ${COLUMNS} FROM chat_installations WHERE team_id = ? ORDER BY id`, [teamId])
+  query(db, `SELECT ${INSTALLATION_COLUMNS} FROM chat_installations WHERE team_id = ? ORDER BY id`, [teamId])
 
 /** Makes an installation or puts it in the place of the one with its id. Violates a unique index when another project has the team. */
 export async function saveInstallation(tx: Tx, installation: StoredInstallation): Promise<void> {
@@ -58,7 +58,7 @@ export const setDefaultChannel = (tx: Tx, id: string, channelId: string) =>
 /** Deletes an installation with its channels; answers the tokens of its grant, null when there is none. Channels are locked first, as everywhere. */
 export async function deleteInstallation(tx: Tx, projectId: string, id: string): Promise<StoredInstallation | null> {
   await execute(tx, 'DELETE FROM alert_channels WHERE project_id = ? AND chat_installation_id = ?', [projectId, id])
-  const sql = `DELETE FROM chat_installations WHERE project_id = ? AND id = ? RETURNING ${COLUMNS}`
+  const sql = `DELETE FROM chat_installations WHERE project_id = ? AND id = ? RETURNING ${INSTALLATION_COLUMNS}`
   const [row] = await query<StoredInstallation>(tx, sql, [projectId, id])
   return row ?? null
 }
@@ -80,3 +80,22 @@ export async function spend(db: Db, hash: Buffer, forgetAt: Date): Promise<boole
 }
 
 export const forgetSpent = (db: Db, now: Date) => execute(db, 'DELETE FROM chat_spent WHERE forget_at < ?', [now])
+
+type Renewed = Pick<StoredInstallation, 'id' | 'tokens' | 'tokenExpiresAt' | 'renewAt'>
+
+/** Puts a renewed token in the place of the one it was made of. */
+export async function storeRenewed(db: Db, renewed: Renewed, before: Buffer, now: Date): Promise<void> {
+  await execute(
+    db,
+    `UPDATE chat_installations SET tokens = :tokens, token_expires_at = :tokenExpiresAt, renew_at = :renewAt,
+       renewing_until = NULL, updated_at = :now
+     WHERE id = :id AND tokens = :before`,
+    { ...renewed, before, now },
+  )
+}
+
+/** Lets people be matched at another time, unless somebody has asked for that meanwhile. */
+export async function postponePeople(db: Db, id: string, leaseEnd: Date, dueAt: Date): Promise<void> {
+  const sql = 'UPDATE chat_installations SET people_due_at = ? WHERE id = ? AND people_due_at = ?'
+  await execute(db, sql, [dueAt, id, leaseEnd])
+}

@@ -9,7 +9,7 @@ t.test('GET /alerts/settings 200 answers the defaults of a project that has set 
   const { status, body } = await call('GET /alerts/settings')
   t.equal(status, 200)
   const { created_at, updated_at, ...rest } = body.data
-  t.same(rest, { id: projectId, is_digest_enabled: true, digest_threshold: 10 })
+  t.same(rest, { id: projectId, is_digest_enabled: true, digest_threshold: 10, on_call_user_id: null })
   t.equal(created_at, updated_at)
 })
 
@@ -28,6 +28,22 @@ t.test('PUT /alerts/settings 200 changes what the body names, of the caller’s 
   const reader = await callWith('read')
   t.equal((await reader('GET /alerts/settings')).status, 200)
   t.equal((await reader('PUT /alerts/settings', { digest_threshold: 5 })).status, 403)
+})
+
+t.test('PUT /alerts/settings names a member to be on call and nobody again; 404 for whoever is no member', async t => {
+  const { call, userId, organizationId } = await api.account()
+  const other = await api.account()
+  const named = await call('PUT /alerts/settings', { on_call_user_id: userId })
+  t.match(named, { status: 200, body: { data: { on_call_user_id: userId } } })
+  t.equal((await call('PUT /alerts/settings', { digest_threshold: 4 })).body.data.on_call_user_id, userId)
+  for (const id of [other.userId, 'x', '0190a0a0-0000-7000-8000-000000000000']) {
+    t.equal((await call('PUT /alerts/settings', { on_call_user_id: id })).status, 404, id)
+  }
+  t.equal((await call('GET /alerts/settings')).body.data.on_call_user_id, userId)
+  t.equal((await call('PUT /alerts/settings', { on_call_user_id: null })).body.data.on_call_user_id, null)
+  await call('PUT /alerts/settings', { on_call_user_id: userId })
+  await api.db.raw('DELETE FROM memberships WHERE organization_id = ? AND user_id = ?', [organizationId, userId])
+  t.equal((await call('GET /alerts/settings')).body.data.on_call_user_id, null, 'who has left is not on call')
 })
 
 t.test('PUT /alerts/settings 400 names what is wrong', async t => {

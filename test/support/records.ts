@@ -22,7 +22,10 @@ export type Records = {
   subscriber_id: string
   log_id: string
   api_key_id: string
+  dependency_id: string
   chat_installation_id: string
+  /** a member */
+  on_call_user_id: string
 }
 
 const HOOK = 'https://hooks.example.com/picket'
@@ -69,6 +72,16 @@ const WINDOW = {
   ends_at: '2126-01-01T00:00:00Z',
 }
 
+const vendor = {
+  name: 'Acme Cloud',
+  category: 'cloud',
+  status_url: 'https://status.acme.example/',
+  feed_type: 'json',
+  feed_url: 'https://status.acme.example/incidents.json',
+  feed_mapping: { incidents: 'data.incidents', title: 'name' },
+  components: ['API'],
+}
+
 const newPage = () => ({ name: 'Acme', slug: uuidv7(), template: 'clean', brand_color: '#00ff7f' })
 const PAGE_UPDATE = {
   name: 'Acme Cloud',
@@ -94,7 +107,11 @@ export const PIXEL = Buffer.from(
 export const bodyOfChannel = () => CHANNEL
 
 /** Makes one record of each kind, through the API where it can. */
-export async function createRecords(api: ApiServer, { key, projectId }: Account, hook = HOOK): Promise<Records> {
+export async function createRecords(
+  api: ApiServer,
+  { key, projectId, userId }: Account,
+  hook = HOOK,
+): Promise<Records> {
   const create = async (path: string, body?: object) => {
     const answer = await api.call('POST', path, { key, ...(body && { body }) })
     if (answer.status > 201) throw new Error(`POST ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`)
@@ -119,7 +136,9 @@ export async function createRecords(api: ApiServer, { key, projectId }: Account,
     subscriber_id: await subscribe(api, key, page_id),
     log_id: await create(`/alerts/channels/${alert_channel_id}/test`),
     api_key_id: await create('/api-keys', { name: 'spare', scope: 'read' }),
+    dependency_id: await create('/dependencies', { slug: 'github' }),
     chat_installation_id: await insertChatInstallation(api, projectId),
+    on_call_user_id: userId,
   }
 }
 
@@ -133,6 +152,8 @@ export function bodyOf({ name }: Operation, records: Records): Record<string, un
   const component = { name: 'Shop', description: 'sells', monitor_id, group_id, display_order: 3 }
   const group = { name: 'Europe', description: 'all of it', display_order: 2, is_collapsed: true }
   const domain = { domain: 'status.example.com' }
+  const channel = { alert_channel_id: records.alert_channel_id }
+  const vendorSwitches = { on_down: true, on_degraded: false, on_resolved: true }
   const bodies: Record<string, Record<string, unknown>> = {
     'POST /agent/bootstrap': { email: `${uuidv7()}@example.com`, name: 'Ann' },
     'POST /api-keys': { name: 'CI', scope: 'read' },
@@ -148,7 +169,11 @@ export function bodyOf({ name }: Operation, records: Records): Record<string, un
     'PUT /alerts/channels/{id}': CHANNEL,
     'POST /alerts/rules': { ...rule, ...switches },
     'PUT /alerts/rules/{id}': { ...rule, ...switches, remind_every_minutes: 30 },
-    'PUT /alerts/settings': { is_digest_enabled: true, digest_threshold: 10 },
+    'PUT /alerts/settings': {
+      is_digest_enabled: true,
+      digest_threshold: 10,
+      on_call_user_id: records.on_call_user_id,
+    },
     'POST /alerts/relay/redrive': { channel_id: records.alert_channel_id },
     'POST /incidents': { ...incident, message: 'We are looking.', monitor_ids: [records.monitor_id] },
     'PUT /incidents/{id}': incident,
@@ -163,6 +188,8 @@ export function bodyOf({ name }: Operation, records: Records): Record<string, un
     'POST /status-pages/{id}/custom-domain/analyze': domain,
     'POST /status-pages/{id}/custom-domain/domain-connect': domain,
     'PUT /status-pages/{id}/custom-domain': domain,
+    'POST /dependencies': { ...vendor, overrides: [{ ...channel, ...vendorSwitches }] },
+    'PUT /dependencies/{id}': { ...vendor, overrides: [{ ...channel, ...vendorSwitches }] },
     'POST /alerts/project-channels': { alert_channel_id: records.alert_channel_id, alert_type: 'incident' },
   }
   const body = bodies[name]
@@ -184,6 +211,7 @@ export function pathIdOf({ path }: Operation, records: Records): string | null {
     [/^\/api-keys\//, 'api_key_id'],
     [/^\/chat\/installations\//, 'chat_installation_id'],
     [/^\/status-pages\//, 'page_id'],
+    [/^\/dependencies\//, 'dependency_id'],
   ]
   const kind = kinds.find(([pattern]) => pattern.test(path))
   if (!kind) throw new Error(`test/support/records.ts does not know the records of ${path}`)

@@ -1,0 +1,17 @@
+import { type Db, query } from '../platform/postgres.ts'
+import type { Person } from './people.ts'
+
+/** For announcing: the members of some projects who can be told in person. */
+export async function peopleOfProjects(db: Db, projectIds: string[]): Promise<(Person & { projectId: string })[]> {
+  if (projectIds.length === 0) return []
+  return query(
+    db,
+    `SELECT c.project_id AS "projectId", c.person_id AS "userId", c.id AS "channelId",
+       c.person_id IS NOT DISTINCT FROM s.on_call_user_id AS "isOnCall"
+     FROM alert_channels c JOIN projects p ON p.id = c.project_id
+     JOIN memberships m ON m.organization_id = p.organization_id AND m.user_id = c.person_id
+     LEFT JOIN alert_settings s ON s.project_id = c.project_id
+     WHERE c.person_id IS NOT NULL AND c.project_id = ANY (?::uuid[]) ORDER BY c.id`,
+    [projectIds],
+  )
+}

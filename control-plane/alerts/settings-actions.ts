@@ -1,0 +1,16 @@
+import { isId } from '../platform/ids.ts'
+import type { Db } from '../platform/postgres.ts'
+import { notFound } from '../web/errors.ts'
+import type { SettingsUpdate } from './schema.ts'
+import { holdMember, readSettings, type SettingsRow, writeSettings } from './settings-store.ts'
+
+/** Sets what the body names. Throws 404 when who is to be on call is no member. */
+export async function changeSettings(db: Db, projectId: string, body: SettingsUpdate, now: Date): Promise<SettingsRow> {
+  const { on_call_user_id: userId } = body
+  return await db.transaction(async tx => {
+    const isKnown = userId == null || (isId(userId) && (await holdMember(tx, projectId, userId)))
+    if (!isKnown) throw notFound('member')
+    await writeSettings(tx, projectId, body, now)
+    return readSettings(tx, projectId)
+  })
+}

@@ -1,0 +1,38 @@
+import { isPassing } from '../channels/chat-answer.ts'
+import { openChatTokens } from '../channels/chat-tokens.ts'
+import type { Db } from '../platform/postgres.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import { forgetMessage, type Served, servedButtons } from './button-store.ts'
+import { withoutButton } from './click.ts'
+import { callProvider, type Provider } from './provider-reader.ts'
+
+type Tools = { db: Db; secrets: Secrets; provider: Provider }
+
+/**
+ * Takes buttons away that have served: their incidents are acknowledged or over, by whichever way. What fails for now is
+ * tried in the next round; to do it twice changes nothing.
+ */
+export async function clearButtons(tools: Tools): Promise<void> {
+  for (const served of await servedButtons(tools.db)) {
+    if (!(await clear(tools, served))) return
+    await forgetMessage(tools.db, served.deliveryId)
+  }
+}
+
+/** False when it may work later. */
+async function clear({ secrets, provider }: Tools, served: Served): Promise<boolean> {
+  const { installationId, projectId, tokens, message, body, incidentId } = served
+  const { accessToken: token } = openChatTokens(tokens, { id: installationId, projectId }, secrets)
+  const { text, blocks } = JSON.parse(body.toString('utf8')) as { text: string; blocks: unknown[] }
+  const changed = JSON.stringify(withoutButton(blocks, incidentId, lineOf(served)))
+  const answer = await callProvider(provider, 'chat.update', {
+    as: { token },
+    fields: { ...message, text, blocks: changed },
+  })
+  return answer.ok || !isPassing(answer.reason)
+}
+
+function lineOf({ resolvedAt, chatUserId }: Served): string {
+  if (resolvedAt !== null) return 'Resolved'
+  return chatUserId === null ? 'Acknowledged' : `Acknowledged by <@${chatUserId}>`
+}

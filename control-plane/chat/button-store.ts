@@ -1,0 +1,35 @@
+import type { ChatMessage } from '../deliveries/types.ts'
+import { type Db, execute, query } from '../platform/postgres.ts'
+
+/** A message in a chat whose button has served. `chatUserId`: who acknowledged, if the team's chat knows them. */
+export type Served = {
+  deliveryId: string
+  projectId: string
+  installationId: string
+  tokens: Buffer
+  message: ChatMessage
+  body: Buffer
+  incidentId: string
+  resolvedAt: Date | null
+  chatUserId: string | null
+}
+
+/** Messages about incidents that somebody acknowledged, or that are over. */
+export const servedButtons = (db: Db): Promise<Served[]> =>
+  query(
+    db,
+    `SELECT d.id AS "deliveryId", ci.project_id AS "projectId", ci.id AS "installationId", ci.tokens,
+       d.chat_message AS message, d.request_body AS body, i.id AS "incidentId", i.resolved_at AS "resolvedAt",
+       (SELECT chat_user_id FROM chat_identities x WHERE x.project_id = ci.project_id AND x.team_id = ci.team_id
+          AND x.user_id = i.acknowledged_by) AS "chatUserId"
+     FROM deliveries d JOIN events e ON e.id = d.event_id
+     JOIN alert_channels c ON c.id = d.channel_id
+     JOIN chat_installations ci ON ci.id = c.chat_installation_id AND ci.revoked_at IS NULL
+     JOIN incidents i ON i.id = (e.data->'incident'->>'id')::uuid
+     WHERE d.chat_message IS NOT NULL AND (i.acknowledged_at IS NOT NULL OR i.resolved_at IS NOT NULL)
+     ORDER BY d.id LIMIT 50`,
+  )
+
+/** The button is gone, or nobody can take it away any more. */
+export const forgetMessage = (db: Db, deliveryId: string) =>
+  execute(db, 'UPDATE deliveries SET chat_message = NULL WHERE id = ?', [deliveryId])

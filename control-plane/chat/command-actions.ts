@@ -1,0 +1,89 @@
+import { countMonitors } from '../analytics/summary-store.ts'
+import { acknowledgeIncident } from '../incidents/actions.ts'
+import { type IncidentRecord, listIncidents } from '../incidents/store.ts'
+import { actingFor } from '../web/acting.ts'
+import { ApiError } from '../web/errors.ts'
+import { type Answer, helpAnswer, incidentsAnswer, plainly, say, statusAnswer, unknownTeamAnswer } from './answer.ts'
+import { type Command, incidentsOfCode } from './command.ts'
+import type { StoredInstallation } from './installation.ts'
+import { memberOf, type PeopleTools } from './people-actions.ts'
+import { troubledMonitors } from './people-store.ts'
+import { installationsOfTeam } from './store.ts'
+
+export type CommandTools = PeopleTools & { publicUrl: string }
+
+/** Who speaks: somebody in a team's chat, and from which address the provider passed it on. */
+export type Speaker = { teamId: string; chatUserId: string; ip: string }
+
+/** The installation that commands of a team mean. */
+export async function activeInstallation({ db }: CommandTools, teamId: string): Promise<StoredInstallation | null> {
+  return (await installationsOfTeam(db, teamId)).find(({ revokedAt }) => revokedAt === null) ?? null
+}
+
+/** Does what a slash command says and answers the person. What it shows, everybody in the team may see. */
+export async function runCommand(tools: CommandTools, speaker: Speaker, command: Command, now: Date): Promise<Answer> {
+  const installation = await activeInstallation(tools, speaker.teamId)
+  if (!installation) return unknownTeamAnswer(tools.publicUrl)
+  const { projectId } = installation
+  if (command.kind === 'help') return helpAnswer()
+  const { incidents, total } = await openIncidents(tools, projectId)
+  if (command.kind === 'incidents') return incidentsAnswer(incidents, total, '*Open incidents*', now)
+  if (command.kind === 'status') {
+    const [counts, troubled] = await Promise.all([
+      countMonitors(tools.db, projectId),
+      troubledMonitors(tools.db, projectId),
+    ])
+    return statusAnswer(counts, troubled, total)
+  }
+  const waiting = incidents.filter(({ acknowledged_at }) => acknowledged_at === null)
+  const meant = command.code === null ? waiting : incidentsOfCode(command.code, incidents)
+  if (command.code !== null && meant.length === 0) return say(`No open incident is called ${plainly(command.code)}.`)
+  if (meant.length === 0) return say('There is nothing to acknowledge.')
+  if (meant.length > 1) return incidentsAnswer(meant, meant.length, 'Which one?', now)
+  return say((await acknowledge(tools, installation, speaker, meant[0]!.id, now)).sentence)
+}
+
+/** As many as a message holds. */
+const MOST_INCIDENTS = 20
+const OPEN = { statuses: ['investigating', 'identified', 'monitoring'], severities: null }
+
+const openIncidents = ({ db }: CommandTools, projectId: string) =>
+  listIncidents(db, projectId, OPEN, { limit: MOST_INCIDENTS, offset: 0 })
+
+/** What came of an acknowledgement, and how a person is told. `isOver`: the button has nothing left to do. */
+export type Acknowledged = { isOver: boolean; sentence: string }
+
+/** Acknowledges an incident as the member that the speaker is linked to, if that is one who may. */
+export async function acknowledge(
+  tools: CommandTools,
+  installation: StoredInstallation,
+  speaker: Speaker,
+  incidentId: string,
+  now: Date,
+): Promise<Acknowledged> {
+  const { projectId } = installation
+  const member = await memberOf(tools, installation, speaker.chatUserId, now)
+  if (!member) return { isOver: false, sentence: STRANGER }
+  if (member.role === 'viewer') return { isOver: false, sentence: VIEWER }
+  const { userId, email, organizationId } = member
+  const actor = { kind: 'user' as const, id: userId, name: email }
+  const db = actingFor(tools.db, { ...actor, ip: speaker.ip, projectId, organizationId })
+  try {
+    const incident = await acknowledgeIncident({ ...tools, db }, { projectId, userId }, incidentId, now)
+    return { isOver: true, sentence: sentenceOf(incident, userId, speaker) }
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status >= 500) throw error
+    return { isOver: true, sentence: `Nothing was done: ${error.message}.` }
+  }
+}
+
+function sentenceOf({ title, acknowledged_by }: IncidentRecord, userId: string, { chatUserId }: Speaker): string {
+  const what = plainly(title)
+  return acknowledged_by === userId
+    ? `Acknowledged by <@${chatUserId}>: ${what}`
+    : `Somebody else had acknowledged it before: ${what}`
+}
+
+const STRANGER =
+  'Only members can acknowledge, and none has the e-mail address of your chat account. Ask an admin for an invitation to Picket.'
+const VIEWER = 'You may look, but not acknowledge: your role in Picket is viewer. Ask an admin to make you an editor.'

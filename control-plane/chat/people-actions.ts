@@ -1,0 +1,38 @@
+import { openChatTokens } from '../channels/chat-tokens.ts'
+import { type Db, execute } from '../platform/postgres.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import { insertLink, linkedMember } from './identity-store.ts'
+import type { StoredInstallation } from './installation.ts'
+import { findMemberByEmail, type Member } from './people-store.ts'
+import { readPerson } from './person.ts'
+import { callProvider, type Provider } from './provider-reader.ts'
+
+export type PeopleTools = { db: Db; secrets: Secrets; provider: Provider }
+
+/** Somebody waits for the answer, and the chat for ours. */
+const PATIENCE_MS = 1_500
+
+/**
+ * The member that somebody in a team's chat is; whoever is not linked yet is looked for by their e-mail address. Null for
+ * whom nobody knows here, also while the provider cannot be asked.
+ */
+export async function memberOf(
+  { db, secrets, provider }: PeopleTools,
+  installation: StoredInstallation,
+  chatUserId: string,
+  now: Date,
+): Promise<Member | null> {
+  const { projectId, teamId, id } = installation
+  const linked = await linkedMember(db, projectId, teamId, chatUserId)
+  if (linked) return linked
+  const { accessToken: token } = openChatTokens(installation.tokens, installation, secrets)
+  const asked = { as: { token }, fields: { user: chatUserId }, timeoutMs: PATIENCE_MS }
+  const answer = await callProvider(provider, 'users.info', asked)
+  const person = answer.ok ? readPerson(answer.fields, teamId) : null
+  const member = person?.chatUserId === chatUserId ? await findMemberByEmail(db, projectId, person.email) : null
+  if (!member) return null
+  await insertLink(db, { projectId, teamId, chatUserId, userId: member.userId }, now)
+  await execute(db, 'UPDATE chat_installations SET people_due_at = ? WHERE id = ?', [now, id])
+  await execute(db, `SELECT pg_notify('chat', '')`)
+  return linkedMember(db, projectId, teamId, chatUserId)
+}

@@ -1,0 +1,167 @@
+import t from 'tap'
+import { query } from '../../control-plane/platform/postgres.ts'
+import { startApi } from '../support/api-server.ts'
+import { startChatProvider } from '../support/chat-provider.ts'
+import { createChatTeam } from '../support/chat-team.ts'
+
+const provider = await startChatProvider(t)
+const api = await startApi(t, provider.env)
+const mine = await api.tenant()
+const team = createChatTeam(api, provider)
+await team.install(mine)
+await team.member(mine, 'editor', 'ann@example.com')
+await team.member(mine, 'viewer', 'vic@example.com')
+provider.people.push(
+  { id: 'U1', email: 'Ann@Example.com' },
+  { id: 'U2', email: 'vic@example.com' },
+  { id: 'U3', email: 'stranger@example.com' },
+  { id: 'U4', email: 'ann@example.com', team: 'T7' },
+)
+
+const incident = async (id: string) => (await api.call('GET', `/incidents/${id}`, { key: mine.key })).body.data
+const monitor = (name: string) =>
+  api.call('POST', '/monitors', { key: mine.key, body: { name, type: 'http', url: 'https://shop.example.com/' } })
+
+t.test('/picket status tells how the monitors are, and a name cannot call or link anybody', async t => {
+  t.match((await team.command('U1', 'status')).body, { response_type: 'ephemeral', text: 'There are no monitors yet.' })
+  const { body } = await monitor('<!channel> *Shop* & <https://evil.example|bank> @here')
+  await api.db.raw(`UPDATE monitors SET status = 'down', status_changed_at = now() WHERE id = ?`, [body.data.id])
+  const { text } = (await team.command('U1', 'status')).body
+  t.match(text, /0 up · 0 degraded · 1 down · 0 paused/)
+  t.match(text, /&lt;!channel&gt; {2}Shop {2}&amp; &lt;https:\/\/evil.example bank&gt; @\u200bhere is down/)
+  t.notMatch(text, /<!|<http|[*|]/)
+})
+
+t.test('/picket with anything else, or nothing, tells what there is', async t => {
+  for (const text of ['', 'help', 'ack a b', 'status now', 'drop tables', '<!channel>']) {
+    const { status, body } = await team.command('U1', text)
+    t.match(
+      { status, body },
+      { status: 200, body: { response_type: 'ephemeral', text: /picket status.*\n.*incidents/ } },
+      text,
+    )
+  }
+})
+
+t.test('a team without the app, or whose app was ended, gets a polite answer', async t => {
+  t.match((await team.command('U1', 'status', 'T404')).body.text, /not connected to this team/)
+  t.match((await team.command('U1', 'status', '')).body.text, /not connected to this team/)
+})
+
+t.test('/picket ack acknowledges as the member with that e-mail address, once', async t => {
+  const id = await team.incident(mine, 'Shop is slow')
+  const { body } = await team.command('U1', 'ack')
+  t.match(body, { response_type: 'ephemeral', text: 'Acknowledged by <@U1>: Shop is slow' })
+  const users = await query<{ email: string }>(api.db, 'SELECT email FROM users WHERE id = ?', [
+    (await incident(id)).acknowledged_by,
+  ])
+  t.same(users, [{ email: 'ann@example.com' }])
+  t.match((await team.command('U1', 'ack')).body.text, /nothing to acknowledge/)
+  const { body: links } = await api.call('GET', '/chat/identities', { key: mine.key })
+  t.match(links, { data: [{ team_id: 'T1', chat_user_id: 'U1' }], meta: { total: 1 } })
+  const { body: log } = await api.call('GET', '/audit-log', { key: mine.key })
+  t.match(
+    log.data.find(({ resource }: { resource: string }) => resource === 'incident' || resource === 'incidents'),
+    { actor: { kind: 'user', name: 'ann@example.com' } },
+  )
+})
+
+t.test('viewers, strangers and people of other teams get a sentence and change nothing', async t => {
+  const id = await team.incident(mine, 'Mail is slow')
+  t.match((await team.command('U2', 'ack')).body.text, /your role in Picket is viewer/)
+  t.match((await team.command('U3', 'ack')).body.text, /none has the e-mail address/)
+  t.match((await team.command('U4', 'ack')).body.text, /none has the e-mail address/, 'an address of another team')
+  t.match((await team.command('U404', 'ack')).body.text, /none has the e-mail address/)
+  provider.next('users.info', 'hang')
+  t.match((await team.command('U3', 'ack')).body.text, /none has the e-mail address/, 'while the provider is silent')
+  t.equal((await incident(id)).acknowledged_at, null)
+})
+
+t.test('/picket incidents lists what is open with buttons, and ack takes the code that it shows', async t => {
+  const second = await team.incident(mine, 'DNS <!here> is slow')
+  const { body } = await team.command('U3', 'incidents')
+  t.match(body.text, new RegExp(`\`${second.slice(-6)}\` DNS &lt;!here&gt; is slow · minor`))
+  const buttons = body.blocks.flatMap(({ accessory }: { accessory?: { value: string } }) => accessory?.value ?? [])
+  t.equal(buttons[0], second)
+  t.match((await team.command('U1', 'ack')).body.text, /Which one\?/)
+  t.match((await team.command('U1', 'ack zzzzzz')).body.text, /No open incident is called zzzzzz/)
+  t.match((await team.command('U1', `ack #${second.slice(-6).toUpperCase()}`)).body.text, /Acknowledged by <@U1>/)
+  t.ok((await incident(second)).acknowledged_at)
+})
+
+t.test('the button acknowledges, and what came of it stands in its place', async t => {
+  const id = await team.incident(mine, 'Search is slow')
+  const other = { type: 'button', action_id: 'open', value: 'x' }
+  const blocks = [
+    { type: 'header', text: { type: 'plain_text', text: 'New incident' } },
+    { type: 'actions', elements: [{ type: 'button', action_id: 'acknowledge', value: id }, other] },
+  ]
+  t.same(await team.click('U1', id, blocks), { status: 200, body: null })
+  t.ok((await incident(id)).acknowledged_at)
+  const told = provider.bodies('response').at(-1)
+  t.match(told, { replace_original: true, blocks: [blocks[0], { elements: [other] }, { type: 'context' }] })
+  t.match(told.blocks[2].elements[0].text, 'Acknowledged by <@U1>: Search is slow')
+  await team.click('U2', id, blocks)
+  t.match(provider.bodies('response').at(-1), { response_type: 'ephemeral', text: /viewer/ })
+})
+
+t.test('the button of an incident that is over, or of somebody else’s, does nothing but go', async t => {
+  const id = await team.incident(mine, 'Gone')
+  await api.call('PUT', `/incidents/${id}`, { key: mine.key, body: { status: 'resolved' } })
+  await team.click('U1', id, [], true)
+  t.match(provider.bodies('response').at(-1), { replace_original: true, text: /the incident is resolved/ })
+  const other = await api.tenant()
+  const foreign = await team.incident(other, 'Not ours')
+  await team.click('U1', foreign, [], true)
+  t.match(provider.bodies('response').at(-1), { text: /incident not found/ })
+  const { body } = await api.call('GET', `/incidents/${foreign}`, { key: other.key })
+  t.equal(body.data.acknowledged_at, null)
+})
+
+t.test('what the provider did not sign, or not lately, is 401 and does nothing', async t => {
+  const id = await team.incident(mine, 'Forged')
+  const text = new URLSearchParams({ team_id: 'T1', user_id: 'U1', text: 'ack' }).toString()
+  const nowSeconds = Math.floor(Date.now() / 1_000)
+  const good = provider.signed(text)
+  const headers: [string, Record<string, string>][] = [
+    ['no signature', { 'content-type': good['content-type']! }],
+    ['another secret', provider.signed(text, nowSeconds, 'x')],
+    ['of another text', provider.signed(`${text}&x=1`)],
+    ['six minutes old', provider.signed(text, nowSeconds - 360)],
+    ['of the future', provider.signed(text, nowSeconds + 360)],
+    ['another time than was signed', { ...good, 'x-slack-request-timestamp': String(nowSeconds + 1) }],
+    ['another version', { ...good, 'x-slack-signature': good['x-slack-signature']!.replace('v0=', 'v1=') }],
+    ['cut short', { ...good, 'x-slack-signature': good['x-slack-signature']!.slice(0, -1) }],
+    ['no time', { ...good, 'x-slack-request-timestamp': 'NaN' }],
+  ]
+  for (const [what, forged] of headers) {
+    for (const path of ['/chat/commands', '/chat/interactions']) {
+      const answer = await team.send(path, text, forged)
+      t.match(answer, { status: 401, body: { error: { code: 'unauthorized' } } }, `${path}: ${what}`)
+    }
+  }
+  t.equal((await incident(id)).acknowledged_at, null)
+})
+
+t.test('a request that comes twice does nothing twice, and says nothing the second time', async t => {
+  const text = new URLSearchParams({ team_id: 'T1', user_id: 'U1', text: 'status', id: 'once' }).toString()
+  const headers = provider.signed(text)
+  t.match(await team.send('/chat/commands', text, headers), { status: 200, body: { text: /down/ } })
+  t.same(await team.send('/chat/commands', text, headers), { status: 200, body: null })
+})
+
+t.test('nonsense that is signed is answered and harms nothing', async t => {
+  for (const text of [
+    '',
+    'payload=',
+    'payload=%7B',
+    'payload=null',
+    'payload=%5B1%5D',
+    'payload=%7B%22actions%22%3A5%7D',
+    '%00=%ff',
+  ]) {
+    t.equal((await team.send('/chat/interactions', text, provider.signed(text))).status, 200, text)
+  }
+  const long = `text=${'x'.repeat(600_000)}`
+  t.equal((await team.send('/chat/commands', long, provider.signed(long))).status, 413)
+})
