@@ -23,7 +23,7 @@ async function main(args: string[], env: NodeJS.ProcessEnv): Promise<string> {
       `PostgreSQL at ${new URL(databaseUrl).host} (DATABASE_URL) cannot be used: ${message || code}`,
     )
   })
-  return withPostgres(databaseUrl, db => command.run({ db: actingFor(db, OPERATOR), env }, found.rest))
+  return withPostgres(databaseUrl, db => command.run({ db: actingFor(db, OPERATOR), quietDb: db, env }, found.rest))
 }
 
 try {

@@ -29,6 +29,8 @@ export type Config = {
   grpcTls: GrpcTls | null
   /** 32 bytes */
   secretKey: Buffer
+  /** opens what is still sealed with it, while keys are changed; null: there is none */
+  olderSecretKey: Buffer | null
   /** the origin that links lead to, without a slash at the end */
   publicUrl: string
   /** where probes reach NATS, when that is not NATS_URL */
@@ -83,6 +85,7 @@ export function readConfig(env: Env): Config {
     grpcPort: integer(env, 'GRPC_PORT', 50_051, 0, 65_535),
     grpcTls: grpcTls(env),
     secretKey: secretKey(env),
+    olderSecretKey: olderSecretKey(env),
     publicUrl: publicUrl(env),
     probeNatsUrl: optionalText(env, 'PROBE_NATS_URL') ?? natsUrl,
     egressAllow: list(env, 'EGRESS_ALLOW'),
@@ -155,11 +158,18 @@ export function natsOperator(env: Env): NatsOperator | null {
 }
 
 /** The installation's key (SECRET_KEY), 32 bytes. */
-export function secretKey(env: Env): Buffer {
-  const value = text(env, 'SECRET_KEY')
+export const secretKey = (env: Env): Buffer => keyOf('SECRET_KEY', text(env, 'SECRET_KEY'))
+
+/** The key before, or the next one, while they are changed (SECRET_KEY_OLD); null when it is not set. */
+export function olderSecretKey(env: Env): Buffer | null {
+  const value = optionalText(env, 'SECRET_KEY_OLD')
+  return value === null ? null : keyOf('SECRET_KEY_OLD', value)
+}
+
+function keyOf(name: string, value: string): Buffer {
   const key = Buffer.from(value, 'base64')
   if (key.length === 32 && /^[A-Za-z0-9+/]{43}=$/.test(value)) return key
-  throw new ConfigError('SECRET_KEY has to be 32 bytes in base64; make one with: openssl rand -base64 32')
+  throw new ConfigError(`${name} has to be 32 bytes in base64; make one with: openssl rand -base64 32`)
 }
 
 function screenshotStore(env: Env): ObjectAddress {

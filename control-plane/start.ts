@@ -95,7 +95,7 @@ async function connectEngines(config: Config, log: Log, releases: (() => Promise
   releases.push(async () => migrating?.stop())
   const objects = openObjects(config, nats)
   const sign = createSigner(config.secretKey, 'screenshot links')
-  const secrets = createSecrets(config.secretKey)
+  const secrets = createSecrets(config.secretKey, config.olderSecretKey)
   return { config, log, metrics, secrets, egress, mailer, db, nats, clickhouse, objects, sign }
 }
 

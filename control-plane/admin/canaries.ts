@@ -5,7 +5,7 @@ import { PURPOSE } from '../canaries/address.ts'
 import { lineOf } from '../canaries/line.ts'
 import { DEFAULT_SCHEDULE, scheduleProblem } from '../canaries/schedule.ts'
 import { allCanaries } from '../canaries/store.ts'
-import { publicUrl, secretKey } from '../config.ts'
+import { olderSecretKey, publicUrl, secretKey } from '../config.ts'
 import { now } from '../platform/clock.ts'
 import type { Db } from '../platform/postgres.ts'
 import { createSecrets } from '../platform/secrets.ts'
@@ -28,7 +28,7 @@ export const CANARY_COMMANDS: Record<string, Command> = {
       if (problem !== null) throw new UsageError(problem)
       const key = secretKey(env)
       const { checkLiteral } = createEgress({ allow: list(env, 'EGRESS_ALLOW') })
-      const sealed = { secrets: createSecrets(key), sign: createSigner(key, PURPOSE) }
+      const sealed = { secrets: createSecrets(key, olderSecretKey(env)), sign: createSigner(key, PURPOSE) }
       const tools = { db, ...sealed, checkLiteral, publicUrl: publicUrl(env) }
       const origin = (text('url') ?? publicUrl(env)).replace(/\/+$/, '')
       await createCanaries(tools, { ...schedule, origin }, now())

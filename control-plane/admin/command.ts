@@ -3,7 +3,12 @@ import type { Env } from '../../shared/env.ts'
 import type { Db } from '../platform/postgres.ts'
 
 /** What commands work on. The database acts as the operator: what they change is in the audit log. */
-export type Context = { db: Db; env: Env }
+export type Context = {
+  db: Db
+  /** for work that changes no record as its owner knows it: the audit log has nothing to say of it */
+  quietDb: Db
+  env: Env
+}
 
 type Told = {
   /** what stands after the name: `--region <region> [--reusable]` */

@@ -6,6 +6,7 @@ import { OPERATOR_COMMANDS } from './operator.ts'
 import { ORGANIZATION_COMMANDS } from './organizations.ts'
 import { NATS_COMMANDS, OUTSIDE_COMMANDS } from './outside.ts'
 import { PROBE_COMMANDS } from './probes.ts'
+import { SECRET_COMMANDS } from './secrets.ts'
 
 /** The operator's commands by their words, as the help lists them. */
 export const COMMANDS: Record<string, Command | OfflineCommand> = {
@@ -13,6 +14,7 @@ export const COMMANDS: Record<string, Command | OfflineCommand> = {
   ...ORGANIZATION_COMMANDS,
   ...AUDIT_COMMANDS,
   ...PROBE_COMMANDS,
+  ...SECRET_COMMANDS,
   ...OPERATOR_COMMANDS,
   ...CANARY_COMMANDS,
   ...OUTSIDE_COMMANDS,

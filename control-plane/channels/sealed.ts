@@ -1,8 +1,25 @@
+import type { SealedColumn } from '../platform/reseal.ts'
 import type { Secrets } from '../platform/secrets.ts'
 
 type Owner = { id: string; projectId: string }
 
 const bindingOf = (owner: Owner, column: 'config' | 'secret') => `${owner.projectId}:channel:${owner.id}:${column}`
+
+/** The sealed columns of a table that holds channels, for a new key. */
+export const sealedIn = (table: 'alert_channels' | 'page_subscribers'): SealedColumn[] =>
+  (
+    [
+      ['config', 'config'],
+      ['signing_secret', 'secret'],
+    ] as const
+  ).map(([column, name]) => ({
+    table,
+    column,
+    key: ['id'],
+    needs: ['project_id'],
+    bindingOf: row => bindingOf({ id: row.id!, projectId: row.project_id! }, name),
+  }))
+export const SEALED_IN_CHANNELS = sealedIn('alert_channels')
 
 export function sealConfig(config: object, owner: Owner, secrets: Secrets): Buffer {
   return secrets.seal(JSON.stringify(config), bindingOf(owner, 'config'))

@@ -1,3 +1,4 @@
+import type { SealedColumn } from '../platform/reseal.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { AuthType, StoredMonitor } from './types.ts'
 
@@ -10,6 +11,21 @@ type Owner = Pick<StoredMonitor, 'id' | 'projectId'>
 
 const bindingOf = (owner: Owner, column: 'auth' | 'headers' | 'ping') =>
   `${owner.projectId}:monitor:${owner.id}:${column}`
+
+/** By column, for a new key. */
+export const SEALED_IN_MONITORS: SealedColumn[] = (
+  [
+    ['headers', 'headers'],
+    ['auth_config', 'auth'],
+    ['ping_token', 'ping'],
+  ] as const
+).map(([column, name]) => ({
+  table: 'monitors',
+  column,
+  key: ['id'],
+  needs: ['project_id'],
+  bindingOf: row => bindingOf({ id: row.id!, projectId: row.project_id! }, name),
+}))
 
 export function sealHeaders(headers: Headers | null, owner: Owner, secrets: Secrets): Buffer | null {
   return headers === null ? null : secrets.seal(JSON.stringify(headers), bindingOf(owner, 'headers'))

@@ -10,8 +10,24 @@ export type Secrets = {
 
 const VERSION = 1
 
-/** `key`: 32 bytes. Layout of a sealed value: version byte, 12 bytes nonce, 16 bytes tag, ciphertext. */
-export function createSecrets(key: Buffer): Secrets {
+/** Layout of a sealed value: version byte, 12 bytes nonce, 16 bytes tag, ciphertext. `key`: 32 bytes. */
+export function createSecrets(key: Buffer, older: Buffer | null = null): Secrets {
+  const secrets = secretsOf(key)
+  return older === null ? secrets : { seal: secrets.seal, open: openEither(secrets, secretsOf(older)) }
+}
+
+/** While a key is replaced by another one, values sealed with either are opened. */
+const openEither =
+  (secrets: Secrets, older: Secrets): Secrets['open'] =>
+  (sealed, boundTo) => {
+    try {
+      return secrets.open(sealed, boundTo)
+    } catch {
+      return older.open(sealed, boundTo)
+    }
+  }
+
+function secretsOf(key: Buffer): Secrets {
   return {
     seal(plain, boundTo) {
       const nonce = randomBytes(12)

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { now } from '../platform/clock.ts'
 import type { Db } from '../platform/postgres.ts'
+import type { SealedColumn } from '../platform/reseal.ts'
 import { type Secrets, sha256 } from '../platform/secrets.ts'
 import type { App } from './app.ts'
 import { callerOf, hasCaller } from './auth.ts'
@@ -84,3 +85,14 @@ const answerAgain = (reply: FastifyReply, status: number, body: string) =>
     .send(body)
 
 const boundTo = (projectId: string, key: string) => `${projectId}:idempotency:${key}`
+
+/** For a new key of the installation. */
+export const SEALED_IN_IDEMPOTENCY: SealedColumn[] = [
+  {
+    table: 'idempotency_keys',
+    column: 'answer',
+    key: ['project_id', 'key'],
+    needs: [],
+    bindingOf: row => boundTo(row.project_id!, row.key!),
+  },
+]

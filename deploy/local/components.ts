@@ -23,6 +23,7 @@ export function commonEnv(
     NATS_OPERATOR_SEED: settings.natsUrl ? env.NATS_OPERATOR_SEED || '' : keep.natsOperatorSeed,
     CLICKHOUSE_URL: stores.clickhouseUrl,
     SECRET_KEY: keep.secretKey,
+    ...(env.SECRET_KEY_OLD && { SECRET_KEY_OLD: env.SECRET_KEY_OLD }),
     PUBLIC_URL: settings.publicUrl,
     ...(mail && { SMTP_URL: mail.smtpUrl }),
     EGRESS_ALLOW: env.EGRESS_ALLOW || LOCAL_EGRESS_ALLOW,

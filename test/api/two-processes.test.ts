@@ -1,4 +1,5 @@
 import t from 'tap'
+import { v7 as uuidv7 } from 'uuid'
 import { startApi } from '../support/api-server.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { createDatabase } from '../support/database.ts'
@@ -36,11 +37,20 @@ t.test('a key that one process made works at the other, and soon not any more wh
   await waitFor(async () => (await two.call('GET', '/monitors', { key: short })).status === 401, { timeoutMs: 20_000 })
 })
 
-t.test('limits of a plan hold over all processes', async t => {
-  const { key } = await one.tenant('free')
-  const body = { name: 'Shop', type: 'http' }
-  const adding = Array.from({ length: 60 }, (_, i) => (i % 2 ? one : two).call('POST', '/monitors', { key, body }))
-  const statuses = (await Promise.all(adding)).map(({ status }) => status)
-  t.equal(statuses.filter(status => status === 201).length, 50)
-  t.equal(statuses.filter(status => status === 402).length, 10)
-})
+/** What plans count, with how many a free account may add. */
+const COUNTED: { path: string; may: number; body: (n: number) => object }[] = [
+  { path: '/monitors', may: 50, body: () => ({ name: 'Shop', type: 'http' }) },
+  { path: '/status-pages', may: 1, body: n => ({ name: 'Acme', slug: `acme-${n}-${uuidv7()}` }) },
+]
+
+for (const { path, may, body } of COUNTED) {
+  t.test(`POST ${path} 402 past the limit of a plan, however many ask at once at two processes`, async t => {
+    const { key } = await one.tenant('free')
+    const adding = Array.from({ length: may + 10 }, (_, n) =>
+      (n % 2 ? one : two).call('POST', path, { key, body: body(n) }),
+    )
+    const statuses = (await Promise.all(adding)).map(({ status }) => status)
+    t.equal(statuses.filter(status => status === 201).length, may)
+    t.equal(statuses.filter(status => status === 402).length, 10)
+  })
+}

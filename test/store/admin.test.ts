@@ -16,7 +16,7 @@ async function run(line: string): Promise<string> {
   const found = commandOf(line.split(' '))!
   const command = COMMANDS[found.name]!
   return 'run' in command
-    ? await command.run({ db: actingFor(db, OPERATOR), env }, found.rest)
+    ? await command.run({ db: actingFor(db, OPERATOR), quietDb: db, env }, found.rest)
     : command.runOffline(env, found.rest)
 }
 

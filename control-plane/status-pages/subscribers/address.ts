@@ -32,6 +32,9 @@ function readWebhook(text: string, checkLiteral: CheckLiteral) {
   return { address: { kind: 'webhook' as const, text: new URL(text).href } }
 }
 
+/** What addresses are signed for (platform/signer.ts). */
+export const PURPOSE = 'page subscribers'
+
 /** By which an address is found without being readable: keyed, in lower case. */
 export function addressHash({ kind, text }: Address, sign: Sign): Buffer {
   return Buffer.from(sign(`${kind} ${kind === 'email' ? text.toLowerCase() : text}`), 'base64url')

@@ -59,6 +59,23 @@ export async function insertSubscriber(tx: Tx, subscriber: StoredSubscriber): Pr
   )
 }
 
+/** Makes one subscriber of two with the same address: the other one is dropped, and counts if only it was confirmed. */
+export async function joinRival(
+  db: Db,
+  { id, pageId, addressHash }: Pick<StoredSubscriber, 'id' | 'pageId' | 'addressHash'>,
+): Promise<void> {
+  await execute(
+    db,
+    `WITH rival AS (
+       DELETE FROM page_subscribers WHERE page_id = :pageId AND address_hash = :addressHash AND id <> :id
+       RETURNING confirmed_at
+     )
+     UPDATE page_subscribers SET confirmed_at = coalesce(page_subscribers.confirmed_at, rival.confirmed_at)
+     FROM rival WHERE id = :id`,
+    { id, pageId, addressHash },
+  )
+}
+
 /** What somebody chose, and when they were last asked to confirm it. */
 export async function storeAsked(tx: Tx, subscriber: StoredSubscriber, now: Date): Promise<void> {
   await execute(

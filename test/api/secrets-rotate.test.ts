@@ -1,0 +1,151 @@
+import { randomBytes } from 'node:crypto'
+import t from 'tap'
+import { v7 as uuidv7 } from 'uuid'
+import { SEALED_COLUMNS } from '../../control-plane/admin/sealed-columns.ts'
+import { SECRET_COMMANDS } from '../../control-plane/admin/secrets.ts'
+import { sealChatTokens } from '../../control-plane/channels/chat-tokens.ts'
+import { type Db, execute, query } from '../../control-plane/platform/postgres.ts'
+import { createSecrets } from '../../control-plane/platform/secrets.ts'
+import { actingFor, OPERATOR } from '../../control-plane/web/acting.ts'
+import { startApi } from '../support/api-server.ts'
+import { createClickhouseDatabase } from '../support/clickhouse.ts'
+import { createDatabase } from '../support/database.ts'
+import { startNats } from '../support/nats.ts'
+import { createRecords } from '../support/records.ts'
+
+const [before, after] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')]
+const engines = {
+  DATABASE_URL: (await createDatabase(t)).url,
+  CLICKHOUSE_URL: (await createClickhouseDatabase(t)).url,
+  NATS_URL: (await startNats(t)).url,
+}
+const first = await startApi(t, { ...engines, SECRET_KEY: before })
+const { db } = first
+const account = await first.tenant('business')
+const { key } = account
+const records = await createRecords(first, account)
+const heartbeat = { name: 'Backup', type: 'heartbeat' }
+const once = { key, body: heartbeat, headers: { 'idempotency-key': 'backup' } }
+const made = (await first.call('POST', '/monitors', once)).body.data
+const page = (await first.call('GET', `/status-pages/${records.page_id}`, { key })).body.data
+const hook = new URLSearchParams({ webhook: 'https://hooks.example.com/status' })
+const subscribe = (form: URLSearchParams, { origin } = first) =>
+  fetch(`${origin}/status/${page.slug}/subscribe`, { method: 'POST', body: form })
+await subscribe(hook)
+
+await insertChatTokens()
+
+/** What the provider of a team's chat grants, and what it has still to end. */
+async function insertChatTokens(): Promise<void> {
+  const { projectId } = account
+  const ids = { id: uuidv7(), projectId }
+  const secrets = createSecrets(Buffer.from(before, 'base64'))
+  const tokens = sealChatTokens({ accessToken: 'xoxb-1', refreshToken: null }, ids, secrets)
+  await execute(
+    db,
+    `INSERT INTO chat_installations (id, project_id, team_id, team_name, scopes, tokens, people_due_at, installed_at,
+       created_at, updated_at) VALUES (:id, :projectId, 'T7', 'Acme', '{}', :tokens, now(), now(), now(), now())`,
+    { ...ids, tokens },
+  )
+  await execute(
+    db,
+    `INSERT INTO chat_revocations (id, project_id, team_id, tokens, next_attempt_at, created_at)
+     VALUES (:id, :projectId, 'T8', :tokens, now(), now())`,
+    { ...ids, tokens },
+  )
+}
+
+/** Bytes that are stored as they are. */
+const PLAIN = ['deliveries.request_body', 'status_page_images.bytes']
+
+t.test('every column of bytes is known to the rotation, a hash, or plain', async t => {
+  const columns = await query<{ name: string }>(
+    db,
+    `SELECT table_name || '.' || column_name AS name FROM information_schema.columns
+     WHERE table_schema = 'public' AND data_type = 'bytea' ORDER BY 1`,
+  )
+  const sealed = SEALED_COLUMNS.map(({ table, column }) => `${table}.${column}`)
+  const unknown = columns.filter(({ name }) => ![...sealed, ...PLAIN].includes(name) && !name.endsWith('hash'))
+  t.same(unknown, [])
+})
+
+for (const { table, column } of SEALED_COLUMNS) {
+  t.test(`there is a value in ${table}.${column} to be rotated`, async t => {
+    const rows = await query(db, `SELECT 1 FROM "${table}" WHERE length("${column}") > 0 LIMIT 1`)
+    t.equal(rows.length, 1)
+  })
+}
+
+const rotate = (quietDb: Db = db) =>
+  SECRET_COMMANDS['secrets rotate']!.run(
+    { db: actingFor(db, OPERATOR), quietDb, env: { SECRET_KEY: after, SECRET_KEY_OLD: before } },
+    [],
+  )
+const check = (secretKey: string) =>
+  SECRET_COMMANDS['secrets check']!.run({ db, quietDb: db, env: { SECRET_KEY: secretKey } }, [])
+
+/** A connection that ends in the middle of the work. */
+function endingAfter(updates: number): Db {
+  let left = updates
+  const raw = (sql: string, bindings: never) => {
+    if (sql.startsWith('UPDATE') && left-- === 0) throw new Error('the connection ended')
+    return db.raw(sql, bindings)
+  }
+  return Object.create(db, { raw: { value: raw } })
+}
+
+/** What the API shows of everything sealed, by one process. */
+async function seen(api: typeof first) {
+  const paths = ['/monitors', '/alerts/channels', `/status-pages/${page.id}/subscribers`]
+  const answers = await Promise.all(paths.map(path => api.call('GET', path, { key })))
+  const replayed = await api.call('POST', '/monitors', once)
+  return { answers: answers.map(({ body }) => body.data), replayed: replayed.body }
+}
+
+t.test('a rotation that was interrupted is read by a process with both keys, and goes on where it was', async t => {
+  const told = await seen(first)
+  await t.rejects(rotate(endingAfter(3)), { message: 'the connection ended' })
+  await t.rejects(check(before), { message: /^3 values do not open:/ })
+  const between = await startApi(t, { ...engines, SECRET_KEY: after, SECRET_KEY_OLD: before })
+  t.same(await seen(between), told)
+  const writing = await startApi(t, { ...engines, SECRET_KEY: before, SECRET_KEY_OLD: after })
+  t.same(await seen(writing), told, 'whichever of the two it seals with')
+
+  // somebody subscribes again in the middle, at a process that cannot find the address yet
+  await execute(db, "UPDATE page_subscribers SET asked_at = asked_at - interval '1 day'")
+  await subscribe(hook, between)
+
+  t.match(await rotate(), /^\d+ values were sealed anew; SECRET_KEY alone opens everything now$/)
+  t.match(await rotate(), /^0 values were sealed anew/, 'again it has nothing to do')
+  t.match(await check(after), /^SECRET_KEY opens all \d+ sealed values$/)
+  const last = await startApi(t, { ...engines, SECRET_KEY: after })
+  t.same(await seen(last), told)
+  t.equal(await (await fetch(`${last.origin}${new URL(made.ping_url).pathname}`)).text(), 'OK')
+
+  await subscribe(hook, last)
+  const subscribers = await query(db, `SELECT 1 FROM page_subscribers WHERE kind = 'webhook'`)
+  t.equal(subscribers.length, 1, 'an address is still one subscriber')
+})
+
+t.test('the audit log says that the key was rotated, and of no record that it was changed', async t => {
+  const rows = await query(db, `SELECT action, resource FROM audit_log WHERE actor_kind = 'operator'`)
+  t.same(rows, [{ action: 'rotated', resource: 'secret_key' }])
+})
+
+t.test('a value that neither key opens is named, and keeps no other from being sealed', async t => {
+  await execute(db, `UPDATE alert_channels SET config = 'x'::bytea WHERE id = ?`, [records.alert_channel_id])
+  const next = randomBytes(32).toString('base64')
+  const env = { SECRET_KEY: next, SECRET_KEY_OLD: after }
+  const rotated = SECRET_COMMANDS['secrets rotate']!.run({ db, quietDb: db, env }, [])
+  const sentence = `1 values do not open:\nalert_channels.config ${records.alert_channel_id}`
+  await t.rejects(rotated, { message: sentence })
+  await t.rejects(check(next), { message: sentence })
+})
+
+t.test('a rotation wants both keys', async t => {
+  const run = (env: Record<string, string>) => SECRET_COMMANDS['secrets rotate']!.run({ db, quietDb: db, env }, [])
+  await t.rejects(run({ SECRET_KEY: after }), { message: /^SECRET_KEY_OLD is not set/ })
+  await t.rejects(run({ SECRET_KEY: after, SECRET_KEY_OLD: 'short' }), {
+    message: /^SECRET_KEY_OLD has to be 32 bytes/,
+  })
+})
