@@ -1,0 +1,166 @@
+import type { Egress, Signal } from '../../shared/egress/index.ts'
+import type { Log } from '../../shared/log.ts'
+import { atMost } from '../platform/at-most.ts'
+import { monotonicMs, now, nowMs, sleep } from '../platform/clock.ts'
+import { startDueLoop } from '../platform/due-loop.ts'
+import { newId } from '../platform/ids.ts'
+import type { Loop, LoopTools } from '../platform/loop.ts'
+import type { Nats } from '../platform/nats.ts'
+import { type Db, isRefusedRow } from '../platform/postgres.ts'
+import { rememberOpened, type Secrets } from '../platform/secrets.ts'
+import { archiveMissing, takeIn } from './apply-actions.ts'
+import { sourcesWithMissing } from './children-store.ts'
+import { evaluate, urlsToAsk } from './evaluate.ts'
+import { backOf, endOf, type Fetch, isNews, type Result } from './fetch.ts'
+import { ASKING_LIMIT_MS, askUrls, fetchDocument } from './fetch-reader.ts'
+import { startHistory } from './history-worker.ts'
+import { createHosts } from './hosts.ts'
+import { sourceMeters } from './meters.ts'
+import { ARCHIVE_AFTER_MS } from './reconcile.ts'
+import { requestHeadersOf } from './request-headers.ts'
+import { openSource } from './sealed.ts'
+import { type ClaimedSource, claimDue, type Ended, endFetches, nextDue } from './worker-store.ts'
+
+export type SourceContext = LoopTools & { db: Db; nats: Nats; secrets: Secrets; egress: Egress; publicUrl: string }
+
+/** Without a source it costs one query every ten seconds; NOTIFY or a source that falls due wakes it before. */
+const IDLE_MS = 10_000
+/** Claims are made, and ends written, for all that came together in this time. */
+const PACE_MS = 250
+const MOST_AT_ONCE = 64
+/** Of the pool's connections, which others need too. */
+const TRANSACTIONS_AT_ONCE = 4
+/** A source whose host is asked enough already is tried again after this. */
+const PUT_OFF_MS = 10_000
+const RETRY_AFTER_MS = 5_000
+/** Beside the timeout of the fetch: the addresses that it names are asked, and what it says is taken in. */
+const LEASE_SPARE_MS = ASKING_LIMIT_MS + 20_000
+const REVIEW_EVERY_MS = 60_000
+const REVIEWED_AT_ONCE = 50
+
+/**
+ * Fetches data sources when they are due and takes in what they say; any number of processes share the work. One that
+ * says the same as before costs no transaction: its end is written with those of others. `wake` it on NOTIFY
+ * "data_sources".
+ */
+export function startDataSourceWorker(given: SourceContext): Loop {
+  const context = { ...given, secrets: rememberOpened(given.secrets), checkLiteral: given.egress.checkLiteral }
+  const { db, log } = context
+  const owner = newId()
+  const meters = sourceMeters(context.metrics)
+  const history = startHistory(context, owner, meters)
+  const hosts = createHosts()
+  const inTransaction = atMost(TRANSACTIONS_AT_ONCE)
+  const stopping = new AbortController()
+  const inFlight = new Set<Promise<void>>()
+  let ended: Ended[] = []
+  let isWakeSet = false
+  let reviewedMs = monotonicMs()
+
+  const end = (outcome: string, how: Ended | null) => {
+    meters.fetches.inc({ outcome })
+    if (how !== null) ended.push(how)
+    if (isWakeSet) return
+    isWakeSet = true
+    sleep(PACE_MS, stopping.signal).then(loop.wake)
+  }
+
+  const handle = async (source: ClaimedSource) => {
+    const fetch = await fetchSource(context, source, stopping.signal).finally(() => hosts.leave(source.url))
+    if (stopping.signal.aborted) return end('called_off', backOf(source, now(), null))
+    const isTaken = isNews(fetch) ? await inTransaction(() => takeIn(context, owner, fetch)) : null
+    if (isTaken === false) return end('void', backOf(source, now(), null))
+    history.add(fetch)
+    end(outcomeOf(fetch.result, isTaken !== null), isTaken === null ? endOf(fetch) : null)
+  }
+
+  const start = (source: ClaimedSource) => {
+    if (!hosts.enter(source.url)) return end('put_off', backOf(source, now(), PUT_OFF_MS))
+    meters.late.observe(source.lateMs / 1_000)
+    const handling = handle(source).catch(error => end('error', endOfError(log, source, error)))
+    inFlight.add(handling)
+    meters.inFlight.set(inFlight.size)
+    void handling.finally(() => {
+      inFlight.delete(handling)
+      meters.inFlight.set(inFlight.size)
+    })
+  }
+
+  const write = async () => {
+    const writing = ended
+    ended = []
+    try {
+      await endFetches(db, owner, writing)
+    } catch (error) {
+      ended.push(...writing)
+      throw error
+    }
+  }
+
+  const review = async () => {
+    if (monotonicMs() - reviewedMs < REVIEW_EVERY_MS) return
+    reviewedMs = monotonicMs()
+    const before = new Date(nowMs() - ARCHIVE_AFTER_MS)
+    for (const id of await sourcesWithMissing(db, before, REVIEWED_AT_ONCE)) await archiveMissing(context, id, now())
+  }
+
+  const loop = startDueLoop('data-sources', IDLE_MS, context, async signal => {
+    isWakeSet = false
+    await write()
+    const due = await nextDue(db)
+    const room = MOST_AT_ONCE - inFlight.size
+    if (due === null || signal.aborted) return null
+    await review()
+    // without room, the next fetch that ends wakes it
+    if (room <= 0) return null
+    if (due.getTime() > nowMs()) return due
+    for (const source of await claimDue(db, owner, room, LEASE_SPARE_MS)) start(source)
+    return new Date(nowMs() + PACE_MS)
+  })
+
+  return {
+    wake: loop.wake,
+    async stop() {
+      stopping.abort()
+      await loop.stop()
+      await Promise.allSettled(inFlight)
+      await history.stop()
+      await write()
+    },
+  }
+}
+
+const outcomeOf = (result: Result, isNew: boolean) => {
+  if ('failure' in result) return result.failure.isOurFault ? 'our_fault' : 'failed'
+  return isNew ? 'changed' : 'same'
+}
+
+async function fetchSource(
+  { egress, secrets }: Pick<SourceContext, 'egress' | 'secrets'>,
+  source: ClaimedSource,
+  signal: Signal,
+): Promise<Fetch> {
+  const [startedAt, startedMs] = [now(), monotonicMs()]
+  const headers = requestHeadersOf(source, openSource(source, secrets))
+  const fetched = await fetchDocument(egress, source, headers, signal)
+  const responseTimeMs = monotonicMs() - startedMs
+  const result = 'failure' in fetched ? fetched : await resultOf(egress, source, fetched.document, signal)
+  return { source, result, startedAt, endedAt: now(), responseTimeMs }
+}
+
+async function resultOf(egress: Egress, source: ClaimedSource, document: unknown, signal: Signal): Promise<Result> {
+  const urls = urlsToAsk(document, source, source.fields)
+  const answers = await askUrls(egress, urls, source.timeoutMs, signal)
+  return { children: evaluate(document, source, source.fields, now(), answers).children }
+}
+
+const REFUSED = { code: 'internal_error', message: 'Picket could not take in the document', isOurFault: true }
+
+/** A source that we cannot take in waits for its next turn; anything else may be over soon, an engine that is away. */
+function endOfError(log: Log, source: ClaimedSource, err: unknown): Ended {
+  const isOfThisSource = isRefusedRow(err) || err instanceof TypeError || err instanceof RangeError
+  log.error({ err, dataSourceId: source.id }, 'a data source was not taken in')
+  if (!isOfThisSource) return backOf(source, now(), RETRY_AFTER_MS)
+  const at = now()
+  return endOf({ source, result: { failure: REFUSED }, startedAt: at, endedAt: at, responseTimeMs: 0 })
+}
