@@ -25,6 +25,7 @@ import type { Config, Role } from './config.ts'
 import { fieldRoutes } from './data-sources/field-routes.ts'
 import { sourceOperationRoutes } from './data-sources/operation-routes.ts'
 import { sourceRoutes } from './data-sources/routes.ts'
+import { startDataSourceWorker } from './data-sources/worker.ts'
 import { relayRoutes } from './deliveries/relay-routes.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
 import { startDeliveryWorker } from './deliveries/worker.ts'
@@ -176,10 +177,16 @@ export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)
     startMaintenanceWorker,
     startSilences,
     startCanaryWorker,
+    startDataSources,
     startChat,
     startSubscriberCleaning,
     startVendors,
   ],
+}
+
+function startDataSources(handles: Handles): Part {
+  const worker = startDataSourceWorker({ ...handles, publicUrl: handles.config.publicUrl })
+  return { stop: worker.stop, onNotify: { data_sources: worker.wake } }
 }
 
 function startDeliveries(handles: Handles): Part {
