@@ -29,6 +29,7 @@ import { startDataSourceWorker } from './data-sources/worker.ts'
 import { relayRoutes } from './deliveries/relay-routes.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
 import { startDeliveryWorker } from './deliveries/worker.ts'
+import { exchangeRoutes } from './exchange/routes.ts'
 import { storeCertificates } from './expiry/actions.ts'
 import { startExpiryWorker } from './expiry/worker.ts'
 import { fleetRoutes } from './fleet/routes.ts'
@@ -111,6 +112,7 @@ export function apiRoutes(app: App, handles: Handles): void {
   groupRoutes(app, { db })
   subscriberRoutes(app, { db, secrets })
   customDomainRoutes(app, domainTools(handles))
+  exchangeRoutes(app, { ...handles, checkLiteral, publicUrl, leaveUnchecked, review: lookSoon })
   dependencyRoutes(app, { db, checkLiteral })
   chatRoutes(app, chatTools(handles))
   sourceRoutes(app, { db, secrets, egress: handles.egress, publicUrl })

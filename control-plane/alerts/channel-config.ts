@@ -1,11 +1,8 @@
-import type { TSchema } from 'typebox'
 import { type ChannelType, type CheckLiteral, kindOf } from '../channels/index.ts'
 import type { Detail } from '../web/errors.ts'
 import { MASK } from '../web/header-map.ts'
-import { detailsOf, type Fault, joinPath } from '../web/validation.ts'
+import { detailsOf, type FindFaults, joinPath } from '../web/validation.ts'
 
-/** Holds a value against a schema: the HTTP layer's validator, so that all messages read alike. */
-export type FindFaults = (schema: TSchema, value: unknown) => Fault[]
 type Config = Record<string, unknown>
 export type ConfigTools = { findFaults: FindFaults; checkLiteral: CheckLiteral }
 

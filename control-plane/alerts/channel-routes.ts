@@ -12,9 +12,8 @@ import { callerOf } from '../web/auth.ts'
 import { notFound } from '../web/errors.ts'
 import { metaOf, pageOf } from '../web/pages.ts'
 import { answers, DeletedResponse, dataOf, IdParams, PageQuery, pageOf as pageSchema } from '../web/schemas.ts'
-import type { Fault } from '../web/validation.ts'
+import { faultsFinder } from '../web/validation.ts'
 import { changeChannel, createChannel, resumeChannel, rotateSecret, sendTest } from './channel-actions.ts'
-import type { FindFaults } from './channel-config.ts'
 import { deleteChannel, findChannel, listChannels } from './channel-store.ts'
 import { presentChannel } from './present.ts'
 import { ChannelCreate, ChannelRecord, ChannelUpdate } from './schema.ts'
@@ -29,14 +28,6 @@ export function channelRoutes(app: App, context: ChannelContext): void {
   writeRoutes(app, context)
   operationRoutes(app, context)
 }
-
-/** The validator that Fastify makes of a schema, for schemas that are known only after the body was read. */
-const faultsFinder =
-  (request: FastifyRequest): FindFaults =>
-  (schema, value) => {
-    const validate = request.compileValidationSchema(schema as Record<string, unknown>, 'body')
-    return validate(value) ? [] : ((validate.errors ?? []) as Fault[])
-  }
 
 function readRoutes(app: App, { db, secrets }: ChannelContext): void {
   app.get(

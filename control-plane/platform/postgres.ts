@@ -77,6 +77,9 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
   return code === '23505' && (constraint === undefined || name === constraint)
 }
 
+/** True for the error that ends one of several transactions which wait for each other; it may be tried again. */
+export const isDeadlock = (error: unknown): boolean => (error as { code?: string }).code === '40P01'
+
 /** True when PostgreSQL refused what a row holds (SQLSTATE classes 22 and 23), not because something is away. */
 export function isRefusedRow(error: unknown): boolean {
   return /^2[23]/.test((error as { code?: string }).code ?? '')

@@ -1,11 +1,19 @@
 import { holdMonitors, monitorsOfIds } from '../monitors/store.ts'
+import type { StoredMonitor } from '../monitors/types.ts'
 import { isId, newId } from '../platform/ids.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
 import { conflict, notFound, validationError } from '../web/errors.ts'
-import { findComponent, placesOf, removeComponent, saveComponent, storePlaces } from './component-store.ts'
+import {
+  componentsOfPage,
+  findComponent,
+  placesOf,
+  removeComponent,
+  saveComponent,
+  storePlaces,
+} from './component-store.ts'
 import { findGroup } from './group-store.ts'
 import { inPage } from './hold-actions.ts'
-import { placeAtEnd, reordered } from './order.ts'
+import { arranged, placeAtEnd, reordered } from './order.ts'
 import type { ShownMonitor, StoredComponent } from './records.ts'
 import type { ComponentCreate, ComponentUpdate } from './schema.ts'
 
@@ -39,11 +47,39 @@ export function createComponent(
       createdAt: now,
       updatedAt: now,
     }
-    if (places.filter(({ isComponent }) => isComponent).length >= MOST_COMPONENTS) {
-      throw conflict(`a status page shows at most ${MOST_COMPONENTS} components`)
-    }
+    refuseTooMany(places, 1)
     await saveComponent(tx, component)
     return component
+  })
+}
+
+/**
+ * Puts a component at the end of a page for each of some monitors of the project that has none there, in their order.
+ * Answers the new components' ids. Throws 404 for a page or group that there is not, 409 when the page would be too full.
+ */
+export function addMonitorComponents(
+  db: Db,
+  projectId: string,
+  { pageId, groupId }: { pageId: string; groupId: string | null },
+  monitorIds: string[],
+  now: Date,
+): Promise<string[]> {
+  return inPage(db, projectId, pageId, now, async (tx, page) => {
+    const group = await groupOf(tx, page.id, groupId)
+    const places = await placesOf(tx, page.id)
+    const there = new Set((await componentsOfPage(tx, page.id)).map(({ monitor }) => monitor?.id))
+    const missing = monitorIds.filter(id => !there.has(id))
+    refuseTooMany(places, missing.length)
+    await holdMonitors(tx, projectId, missing)
+    const found = new Map((await monitorsOfIds(tx, missing)).map(monitor => [monitor.id, monitor]))
+    const monitors = missing.flatMap(id => found.get(id) ?? [])
+    const components = monitors.map((monitor, i) => ({
+      ...{ id: newId(), pageId: page.id, groupId: group, name: monitor.name, description: null },
+      ...{ monitor: shownOf(monitor), displayOrder: placeAtEnd(places) + i, status: 'unknown' as const },
+      ...{ createdAt: now, updatedAt: now },
+    }))
+    for (const component of components) await saveComponent(tx, component)
+    return components.map(({ id }) => id)
   })
 }
 
@@ -94,6 +130,18 @@ export function reorderComponents(db: Db, projectId: string, pageId: string, ids
   })
 }
 
+/** Numbers all that stands on a page in the order of `ids`; what is not named comes behind it. Throws 404 for the page. */
+export function arrangePage(db: Db, projectId: string, pageId: string, ids: string[], now: Date): Promise<void> {
+  return inPage(db, projectId, pageId, now, async (tx, page) => {
+    await storePlaces(tx, page.id, arranged(await placesOf(tx, page.id), ids), now)
+  })
+}
+
+function refuseTooMany(places: { isComponent: boolean }[], adding: number): void {
+  if (places.filter(({ isComponent }) => isComponent).length + adding <= MOST_COMPONENTS) return
+  throw conflict(`a status page shows at most ${MOST_COMPONENTS} components`)
+}
+
 function refuseSaidTwice(hasMonitor: boolean, body: ComponentUpdate): void {
   if (!hasMonitor || body.status === undefined) return
   const message = 'status is what the monitor says; leave it out, or set monitor_id to null'
@@ -105,9 +153,13 @@ async function monitorOf(tx: Tx, projectId: string, id: string | null): Promise<
   const isKnown = isId(id) && (await holdMonitors(tx, projectId, [id]))
   const [monitor] = isKnown ? await monitorsOfIds(tx, [id]) : []
   if (!monitor) throw notFound('monitor')
-  const { status, isPaused, statusChangedAt } = monitor
-  return { id: monitor.id, status, isPaused, changedAt: statusChangedAt?.toISOString() ?? null }
+  return shownOf(monitor)
 }
+
+const shownOf = ({ id, status, isPaused, statusChangedAt }: StoredMonitor): ShownMonitor => ({
+  ...{ id, status, isPaused },
+  changedAt: statusChangedAt?.toISOString() ?? null,
+})
 
 async function groupOf(tx: Tx, pageId: string, id: string | null): Promise<string | null> {
   if (id === null) return null

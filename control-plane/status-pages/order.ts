@@ -17,3 +17,12 @@ export function reordered(placed: readonly Placed[], ids: readonly string[]): Pl
     .toSorted(byOrder)
     .map(({ id }, displayOrder) => ({ id: named.has(id) ? next.next().value! : id, displayOrder }))
 }
+
+/** Everything numbered anew from 0: the named ones in their order, then the others in theirs. */
+export function arranged(placed: readonly Placed[], ids: readonly string[]): Placed[] {
+  const rank = new Map(ids.map((id, index) => [id, index]))
+  const rankOf = ({ id }: Placed) => rank.get(id) ?? ids.length
+  return placed
+    .toSorted((a, b) => rankOf(a) - rankOf(b) || byOrder(a, b))
+    .map(({ id }, displayOrder) => ({ id, displayOrder }))
+}

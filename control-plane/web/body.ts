@@ -21,7 +21,8 @@ export function parseBody(bytes: Buffer): unknown {
 /** True for a text that can be stored as it is. */
 export const isStorable = (text: string) => !UNSTORABLE.test(text)
 
-function decodeUtf8(bytes: Buffer): string {
+/** Throws 400 for what is not UTF-8. */
+export function decodeUtf8(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
@@ -37,7 +38,8 @@ function parseJson(text: string): unknown {
   }
 }
 
-function assertPlain(root: unknown): void {
+/** Throws 400 for what no body may hold, however it was written. */
+export function assertPlain(root: unknown): void {
   const open: { value: unknown; path: string; depth: number }[] = [{ value: root, path: '', depth: 0 }]
   let seen = 0
   for (let item = open.pop(); item; item = open.pop()) {
@@ -45,6 +47,7 @@ function assertPlain(root: unknown): void {
     if (++seen > MAX_VALUES) throw refuse('', `has more than ${MAX_VALUES} values`)
     if (typeof value === 'string' && !isStorable(value)) throw refuse(path, 'holds characters that are not text')
     if (value === Infinity || value === -Infinity) throw refuse(path, 'is a number that is too large')
+    if (Number.isNaN(value)) throw refuse(path, 'is not a number')
     if (typeof value !== 'object' || value === null) continue
     if (depth === MAX_DEPTH) throw refuse('', `is nested more than ${MAX_DEPTH} deep`)
     for (const [key, inner] of Object.entries(value)) {

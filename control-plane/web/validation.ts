@@ -1,7 +1,20 @@
+import type { FastifyRequest } from 'fastify'
+import type { TSchema } from 'typebox'
 import type { Detail } from './errors.ts'
 
 /** What the validator of Fastify (Ajv, all errors) says about one place of a request. */
 export type Fault = { keyword: string; instancePath: string; params: Record<string, unknown>; message?: string }
+
+/** Holds a value against a schema. */
+export type FindFaults = (schema: TSchema, value: unknown) => Fault[]
+
+/** The validator that Fastify makes of a schema, for what is known only after a body was read: all messages read alike. */
+export const faultsFinder =
+  (request: FastifyRequest): FindFaults =>
+  (schema, value) => {
+    const validate = request.compileValidationSchema(schema as Record<string, unknown>, 'body')
+    return validate(value) ? [] : ((validate.errors ?? []) as Fault[])
+  }
 
 const DATE_TIME = /^[1-9]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i
 

@@ -24,6 +24,7 @@ export const ROOMS = [
   'data-sources',
   'vendors',
   'chat',
+  'exchange',
   'dashboard',
 ]
 

@@ -52,12 +52,14 @@ function toOperation(method: string, fullPath: string, operation: Schema): Opera
     path,
     isOpen: operation.security?.length === 0,
     body: schemaOf(operation.requestBody),
-    upload: Object.keys(operation.requestBody?.content ?? {}).find(type => type !== 'application/json') ?? null,
+    upload: uploadOf(Object.keys(operation.requestBody?.content ?? {})),
     query: (operation.parameters ?? []).filter((one: Schema) => one.in === 'query'),
     answers: Object.fromEntries(
       Object.entries<Schema>(operation.responses).map(([status, answer]) => [status, schemaOf(answer)]),
     ),
   }
 }
+
+const uploadOf = (types: string[]) => (types.includes('application/json') ? null : (types[0] ?? null))
 
 const schemaOf = (holder: Schema) => holder?.content?.['application/json']?.schema ?? null

@@ -1,0 +1,77 @@
+import { type Static, Type } from 'typebox'
+import { ChannelCreate, RuleCreate, RuleUpdate, SettingsUpdate } from '../alerts/schema.ts'
+import { ALERT_TYPES } from '../alerts/subscription.ts'
+import { WindowCreate } from '../maintenance/schema.ts'
+import { MonitorCreate } from '../monitors/schema.ts'
+import { ComponentCreate, PageCreate, PageUpdate } from '../status-pages/schema.ts'
+import { enumOf, strictObject } from '../web/schemas.ts'
+
+/** The form of the file. Another one is a new number, so that an old file never comes to mean something else. */
+export const FORMAT_VERSION = 1
+
+const MOST_ENTRIES = 10_000
+const id = Type.Optional(
+  Type.String({ maxLength: 100, description: 'the record that this is; one of another project counts as none' }),
+)
+const Reference = Type.String({ minLength: 1, maxLength: 200, description: 'a name; an id where several have it' })
+const listOf = <T extends Parameters<typeof Type.Array>[0]>(entry: T) => Type.Array(entry, { maxItems: MOST_ENTRIES })
+
+const { on_down, on_recovery, on_degraded } = RuleCreate.properties
+const { remind_every_minutes } = RuleUpdate.properties
+const RuleEntry = strictObject({ channel: Reference, on_down, on_recovery, on_degraded, remind_every_minutes })
+export type RuleEntry = Static<typeof RuleEntry>
+
+const ChannelEntry = strictObject({
+  id,
+  ...ChannelCreate.properties,
+  subscriptions: Type.Optional(Type.Array(enumOf(ALERT_TYPES), { uniqueItems: true })),
+})
+export type ChannelEntry = Static<typeof ChannelEntry>
+
+const MonitorEntry = strictObject({
+  id,
+  ...MonitorCreate.properties,
+  is_paused: Type.Optional(Type.Boolean()),
+  parents: Type.Optional(Type.Array(Reference, { maxItems: 10, uniqueItems: true })),
+  rules: Type.Optional(listOf(RuleEntry)),
+})
+export type MonitorEntry = Static<typeof MonitorEntry>
+
+const { monitor_ids, ...window } = WindowCreate.properties
+const WindowEntry = strictObject({
+  id,
+  ...window,
+  monitors: Type.Array(Reference, { minItems: 1, maxItems: 1_000, uniqueItems: true }),
+})
+export type WindowEntry = Static<typeof WindowEntry>
+
+const { name, description, status } = ComponentCreate.properties
+const component = { id, name, description, status, monitor: Type.Optional(Reference) }
+const ComponentEntry = strictObject(component)
+export type ComponentEntry = Static<typeof ComponentEntry>
+
+const SectionEntry = strictObject({
+  ...component,
+  is_collapsed: Type.Optional(Type.Boolean()),
+  components: Type.Optional(Type.Array(ComponentEntry, { maxItems: 500, description: 'makes it a group' })),
+})
+export type SectionEntry = Static<typeof SectionEntry>
+
+const PageEntry = strictObject({
+  id,
+  ...PageUpdate.properties,
+  ...PageCreate.properties,
+  components: Type.Optional(Type.Array(SectionEntry, { maxItems: 600, description: 'in the order of the page' })),
+})
+export type PageEntry = Static<typeof PageEntry>
+
+/** A project as a file. A section that is left out says nothing of its records. */
+export const ProjectFile = strictObject({
+  version: Type.Literal(FORMAT_VERSION),
+  alert_settings: Type.Optional(SettingsUpdate),
+  alert_channels: Type.Optional(listOf(ChannelEntry)),
+  monitors: Type.Optional(listOf(MonitorEntry)),
+  maintenance_windows: Type.Optional(listOf(WindowEntry)),
+  status_pages: Type.Optional(listOf(PageEntry)),
+})
+export type ProjectFile = Static<typeof ProjectFile>

@@ -1,0 +1,103 @@
+import { writeSettings } from '../alerts/settings-store.ts'
+import { isDeadlock, type Tx } from '../platform/postgres.ts'
+import type { Caller } from '../web/auth.ts'
+import { validationError } from '../web/errors.ts'
+import { importChannels } from './channel-actions.ts'
+import type { ProjectFile } from './document.ts'
+import { differences, type Fields } from './fields.ts'
+import { type Ledger, newLedger, noteUpdate, refusalOf } from './ledger.ts'
+import { importMonitors } from './monitor-actions.ts'
+import { fetchImages, importPages } from './page-actions.ts'
+import { repeatedIds } from './pairs.ts'
+import { prune } from './prune-actions.ts'
+import { importRules } from './rule-actions.ts'
+import type { ImportTools, Run } from './run.ts'
+import { readProject } from './state-reader.ts'
+import { lockForImport } from './store.ts'
+import { importWindows } from './window-actions.ts'
+
+export type ImportOptions = {
+  /** everything is done as it would be, and taken back */
+  isDryRun: boolean
+  /** what the file does not name is deleted, in the sections that it has */
+  isPruning: boolean
+}
+
+const MOST_TRIES = 3
+
+/**
+ * Makes a project what a file says, in one transaction. Throws one error that names all that was refused, and then
+ * nothing is changed: 400 for what the file says, 402 for the plan, 403 where secrets would go elsewhere, 409.
+ */
+export async function importProject(
+  tools: ImportTools,
+  caller: Caller,
+  file: ProjectFile,
+  options: ImportOptions,
+  now: Date,
+): Promise<Ledger> {
+  const before = await readProject(tools.db, caller.projectId)
+  const ahead = await fetchImages(tools, file, before.pages)
+  for (let tries = 1; ; tries++) {
+    const ledger = { ...newLedger(), refusals: [...ahead.refusals] }
+    const work = async (tx: Tx) => {
+      await lockForImport(tx, caller.projectId)
+      const inside = { ...tools, db: tx, fetched: ahead.fetched }
+      const state = await readProject(tx, caller.projectId)
+      await importAll({ tx, tools: inside, caller, file: ahead.file, state, ledger, isPruning: options.isPruning, now })
+      if (ledger.refusals.length > 0) throw refusalOf(ledger.refusals)
+    }
+    try {
+      await (options.isDryRun ? rehearse(tools, work) : tools.db.transaction(work))
+      return ledger
+    } catch (error) {
+      if (!isDeadlock(error) || tries === MOST_TRIES) throw error
+    }
+  }
+}
+
+/** What others refer to comes before them. */
+async function importAll(run: Run): Promise<void> {
+  refuseRepeatedIds(run)
+  await importSettings(run)
+  const monitors = await importMonitors(run)
+  const channels = await importChannels(run)
+  const rules = await importRules(run, monitors.planned, channels.find)
+  const windows = await importWindows(run, monitors.find)
+  const pages = await importPages(run, monitors.find)
+  const { subscriptions } = channels
+  await prune(run, { rules, subscriptions, windows, pages, monitors: monitors.unnamed, channels: channels.unnamed })
+}
+
+const SECTIONS = ['alert_channels', 'monitors', 'maintenance_windows', 'status_pages'] as const
+
+function refuseRepeatedIds({ file, ledger }: Run): void {
+  for (const section of SECTIONS) {
+    for (const index of repeatedIds(file[section] ?? [])) {
+      const error = validationError([{ path: 'id', message: 'id is that of an entry before' }])
+      ledger.refusals.push({ path: `${section}[${index}]`, error })
+    }
+  }
+}
+
+async function importSettings({ tx, caller, file, state, ledger, now }: Run): Promise<void> {
+  if (file.alert_settings === undefined) return
+  const fields = differences(state.settings as unknown as Fields, file.alert_settings, asIs => asIs)
+  const { projectId } = caller
+  if (noteUpdate(ledger, { resource: 'alert_settings', key: 'alert settings', id: projectId, fields })) {
+    await writeSettings(tx, projectId, file.alert_settings, now)
+  }
+}
+
+class TakenBack extends Error {}
+
+async function rehearse({ db }: ImportTools, work: (tx: Tx) => Promise<void>): Promise<void> {
+  try {
+    await db.transaction(async tx => {
+      await work(tx)
+      throw new TakenBack()
+    })
+  } catch (error) {
+    if (!(error instanceof TakenBack)) throw error
+  }
+}

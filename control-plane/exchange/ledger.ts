@@ -1,0 +1,87 @@
+import { ApiError, type Detail } from '../web/errors.ts'
+import { joinPath } from '../web/validation.ts'
+import type { FieldChange } from './fields.ts'
+
+export const ACTIONS = ['create', 'update', 'delete'] as const
+export const RESOURCES = [
+  'alert_settings',
+  'alert_channel',
+  'alert_subscription',
+  'monitor',
+  'alert_rule',
+  'maintenance_window',
+  'status_page',
+  'status_page_group',
+  'status_page_component',
+] as const
+export type Resource = (typeof RESOURCES)[number]
+
+export type Change = {
+  action: (typeof ACTIONS)[number]
+  resource: Resource
+  /** what people call it: "Shop", "Shop → Ops" */
+  key: string
+  /** null: it is not there yet */
+  id: string | null
+  fields: Record<string, FieldChange>
+}
+
+/** Something that a file says and that was not carried over. */
+export type Warning = { path: string; message: string }
+
+/** What an import does, written down as it goes. */
+export type Ledger = {
+  changes: Change[]
+  warnings: Warning[]
+  /** what the caller may not, with its place in the file */
+  refusals: { path: string; error: ApiError }[]
+  unchanged: number
+  /** records that the file does not name and that stay */
+  extra: number
+}
+
+export const newLedger = (): Ledger => ({ changes: [], warnings: [], refusals: [], unchanged: 0, extra: 0 })
+
+/** Writes down an update, or that there is nothing to do. True when there is. */
+export function noteUpdate(ledger: Ledger, change: Omit<Change, 'action'>): boolean {
+  const differs = Object.keys(change.fields).length > 0
+  if (differs) ledger.changes.push({ action: 'update', ...change })
+  else ledger.unchanged++
+  return differs
+}
+
+/** Does one piece of an import. What the caller may not is written down with its place, and the rest goes on: null. */
+export async function attempt<T>(
+  ledger: Pick<Ledger, 'refusals'>,
+  path: string,
+  work: () => Promise<T> | T,
+): Promise<T | null> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    ledger.refusals.push({ path, error })
+    return null
+  }
+}
+
+/** In the order in which a request would be refused (decisions 1.5). */
+const ORDER = [400, 404, 402, 403, 409]
+
+/** All that was refused as one error, whose details name each place. */
+export function refusalOf(refusals: Ledger['refusals']): ApiError {
+  const rank = ({ error }: Ledger['refusals'][number]) => ORDER.indexOf(error.status)
+  const [first] = refusals.toSorted((a, b) => rank(a) - rank(b))
+  const details = refusals.flatMap(detailsOf)
+  const more = details.length === 1 ? '' : ` (and ${details.length - 1} more)`
+  const [about] = detailsOf(first!)
+  return new ApiError(first!.error.status, first!.error.code, `${about!.message}${more}`, { details })
+}
+
+function detailsOf({ path, error }: Ledger['refusals'][number]): Detail[] {
+  const inner = error.extra.details ?? [{ path: '', message: error.message }]
+  return inner.map(detail => {
+    const place = detail.path === '' ? path : joinPath(path, detail.path, false)
+    return { path: place, message: `${path}: ${detail.message}` }
+  })
+}

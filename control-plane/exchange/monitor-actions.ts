@@ -1,0 +1,130 @@
+import { addMonitors, draftMonitor } from '../monitors/actions.ts'
+import { changeParents } from '../monitors/parent-actions.ts'
+import { lockParents } from '../monitors/parent-store.ts'
+import { replaceMonitor } from '../monitors/replace-actions.ts'
+import { lockMonitors } from '../monitors/store.ts'
+import type { StoredMonitor } from '../monitors/types.ts'
+import { pauseMonitor, resumeMonitor } from '../verdict/actions.ts'
+import type { MonitorEntry } from './document.ts'
+import { attempt, noteUpdate } from './ledger.ts'
+import { bodyOf } from './monitor-fields.ts'
+import {
+  monitorDifferences,
+  movesParents,
+  newMonitorFields,
+  type PlannedMonitor,
+  parentDifference,
+  parentIdsOf,
+} from './monitor-plan.ts'
+import { type Find, finder } from './names.ts'
+import { pairs, sameText, unpaired } from './pairs.ts'
+import type { Run } from './run.ts'
+
+export type ImportedMonitors = {
+  planned: PlannedMonitor[]
+  find: Find
+  /** of the project, and not of the file */
+  unnamed: StoredMonitor[]
+}
+type Draft = PlannedMonitor & { draft: StoredMonitor | null }
+
+/** The monitors of the file, with those that they depend on. */
+export async function importMonitors(run: Run): Promise<ImportedMonitors> {
+  const { file, state, ledger } = run
+  const entries = file.monitors ?? []
+  const found = pairs(entries, state.monitors, sameText('name'))
+  const unnamed = unpaired(state.monitors, found)
+  const plans: (Draft | null)[] = []
+  for (const [index, entry] of entries.entries()) {
+    const place = `monitors[${index}]`
+    plans.push(await attempt(ledger, place, () => planOf(run, entry, found[index] ?? null, place)))
+  }
+  await storeNew(run, plans)
+  const named = entries.map((entry, i) => ({ name: entry.name, id: plans[i]?.id ?? null, writtenId: entry.id }))
+  const find = finder('monitor', [...named, ...unnamed])
+  const planned = plans.filter(plan => plan !== null)
+  for (const plan of planned) await findParents(run, plan, find)
+  await storeChanges(run, planned, run.isPruning && file.monitors ? unnamed : [])
+  return { planned, find, unnamed: file.monitors ? unnamed : [] }
+}
+
+/** Throws 400 for a new monitor that cannot be. */
+function planOf(run: Run, entry: MonitorEntry, stored: StoredMonitor | null, place: string): Draft {
+  const draft = stored ? null : draftMonitor(run.tools, run.caller.projectId, bodyOf(entry), run.now)
+  return { entry, place, stored, draft, id: (stored ?? draft)!.id, parentIds: null }
+}
+
+async function findParents(run: Run, plan: PlannedMonitor, find: Find): Promise<void> {
+  const { parents } = plan.entry
+  if (parents === undefined) return
+  const ids = await attempt(run.ledger, plan.place, () => parents.map((name, i) => find(name, `parents[${i}]`)))
+  plan.parentIds = ids && [...new Set(ids.filter(id => id !== null))].sort()
+}
+
+async function storeChanges(run: Run, planned: Draft[], leaving: StoredMonitor[]): Promise<void> {
+  const { tx, caller, ledger } = run
+  const changing: { plan: PlannedMonitor; stored: StoredMonitor; fields: ReturnType<typeof monitorDifferences> }[] = []
+  for (const plan of planned) {
+    const { stored, place } = plan
+    const fields = stored && (await attempt(ledger, place, () => monitorDifferences(plan, stored, run.tools.secrets)))
+    if (stored && fields && isNoted(run, plan, fields)) changing.push({ plan, stored, fields })
+  }
+  // all at once and in the order of ids, as whoever locks several does
+  await lockParents(tx, caller.projectId)
+  await lockMonitors(tx, [...changing.map(({ stored }) => stored.id), ...leaving.map(({ id }) => id)])
+  await noteNew(run, planned)
+  for (const { plan, stored, fields } of changing) {
+    await attempt(ledger, plan.place, () => change(run, plan, stored, Object.keys(fields)))
+  }
+  await storeParents(run, planned)
+}
+
+const isNoted = ({ ledger, state }: Run, plan: PlannedMonitor, fields: ReturnType<typeof monitorDifferences>) =>
+  noteUpdate(ledger, {
+    ...{ resource: 'monitor', key: plan.entry.name, id: plan.id },
+    fields: { ...fields, ...parentDifference(state, plan) },
+  })
+
+/** Where they do not fit into the plan, none is there for anything else to refer to. */
+async function storeNew({ tx, caller, ledger }: Run, plans: (Draft | null)[]): Promise<void> {
+  const drafts = plans.flatMap(plan => plan?.draft ?? [])
+  if (drafts.length === 0) return
+  const stored = await attempt(ledger, 'monitors', async () => {
+    await addMonitors(tx, caller, drafts)
+    return true
+  })
+  if (stored) return
+  for (const [index, plan] of plans.entries()) if (plan?.draft) plans[index] = null
+}
+
+async function noteNew({ tools, caller, ledger, now }: Run, planned: Draft[]): Promise<void> {
+  for (const plan of planned.filter(({ draft }) => draft !== null)) {
+    const { entry } = plan
+    const fields = newMonitorFields(plan)
+    ledger.changes.push({ action: 'create', resource: 'monitor', key: entry.name, id: null, fields })
+    if (entry.is_paused) await pauseMonitor(tools, caller.projectId, plan.id, now)
+  }
+}
+
+async function change(run: Run, { entry }: PlannedMonitor, stored: StoredMonitor, fields: string[]): Promise<void> {
+  const { tools, caller, now } = run
+  if (fields.some(field => field !== 'is_paused')) {
+    await replaceMonitor(tools, caller, stored.id, bodyOf(entry), now)
+  }
+  if (!fields.includes('is_paused')) return
+  await (entry.is_paused ? pauseMonitor : resumeMonitor)(tools, caller.projectId, stored.id, now)
+}
+
+/** First what is left, then what is new: where two monitors change places, there is no circle in between. */
+async function storeParents(run: Run, planned: PlannedMonitor[]): Promise<void> {
+  const { tools, caller, state, ledger, now } = run
+  const moved = planned.filter(plan => movesParents(state, plan))
+  const store = (plan: PlannedMonitor, ids: string[]) =>
+    attempt(ledger, `${plan.place}.parents`, () => changeParents(tools, caller.projectId, plan.id, ids, now))
+  for (const plan of moved) {
+    const before = parentIdsOf(state, plan.id)
+    const kept = before.filter(id => plan.parentIds?.includes(id))
+    if (kept.length < before.length) await store(plan, kept)
+  }
+  for (const plan of moved) await store(plan, plan.parentIds ?? [])
+}

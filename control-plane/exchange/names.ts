@@ -1,0 +1,38 @@
+import { validationError } from '../web/errors.ts'
+
+/** Something that a file may refer to. `id` null: it was refused, so what refers to it waits for that. */
+export type Named = { name: string; id: string | null; writtenId?: string }
+
+/** Finds what a reference means. Throws 400 when that is nothing, or several. */
+export type Find = (reference: string, path: string) => string | null
+
+/**
+ * References are names; where several have one name, an id. `noun`: what they name, for the sentence. What the file holds
+ * comes before what is in the project only.
+ */
+export function finder(noun: string, named: readonly Named[]): Find {
+  const byName = new Map<string, Named[]>()
+  const byId = new Map<string, Named>()
+  for (const one of named) {
+    byName.set(one.name, [...(byName.get(one.name) ?? []), one])
+    for (const id of [one.id, one.writtenId?.toLowerCase()]) if (id && !byId.has(id)) byId.set(id, one)
+  }
+  return (reference, path) => {
+    const several = byName.get(reference) ?? []
+    if (several.length === 1) return several[0]!.id
+    const found = byId.get(reference.toLowerCase())
+    if (found) return found.id
+    const what =
+      several.length === 0
+        ? `names no ${noun} of the file or the project`
+        : `is the name of ${several.length} of the ${noun}s; write the id of one of them`
+    throw validationError([{ path, message: `${path} ${what}` }])
+  }
+}
+
+/** How a file refers to each of some records: by name where that says which, else by id. */
+export function referencesTo(records: readonly { id: string; name: string }[]): ReadonlyMap<string, string> {
+  const counts = new Map<string, number>()
+  for (const { name } of records) counts.set(name, (counts.get(name) ?? 0) + 1)
+  return new Map(records.map(({ id, name }) => [id, counts.get(name) === 1 ? name : id]))
+}

@@ -1,0 +1,60 @@
+import { imageUrlOf } from '../status-pages/present.ts'
+import type { StoredComponent, StoredGroup, StoredPage } from '../status-pages/records.ts'
+import { DEFAULT_COLOR, DEFAULT_TEMPLATE, PageUpdate } from '../status-pages/schema.ts'
+import type { ComponentEntry, PageEntry, SectionEntry } from './document.ts'
+import { type Fields, pick, snakeKeys } from './fields.ts'
+
+export const PAGE_DEFAULTS: Fields = {
+  template: DEFAULT_TEMPLATE,
+  brand_color: DEFAULT_COLOR,
+  is_published: false,
+  show_response_times: true,
+  show_uptime_percentage: true,
+}
+
+const { logo_url, favicon_url, ...ofItself } = PageUpdate.properties
+const IMAGES = ['logo', 'favicon'] as const
+const UNSET: Fields = { custom_css: null, seo_title: null, seo_description: null, ...PAGE_DEFAULTS }
+
+/** A page in the names of the file. An upload has no address that it could be had from: it is left out. */
+export function storedPageFields(page: StoredPage): Fields {
+  const images = IMAGES.map(kind => [`${kind}_url`, page[kind]?.sourceUrl ?? null])
+  return { slug: page.slug, ...pick(snakeKeys(page), ofItself), ...Object.fromEntries(images) }
+}
+
+/** What an entry makes of a page. An image that it does not name stays what it is. */
+export function pageFields(entry: PageEntry, page: StoredPage | null, publicUrl: string): Fields {
+  const { slug } = entry
+  const images = IMAGES.flatMap(kind => {
+    const url = entry[`${kind}_url`]
+    const isKept = url === undefined || (page !== null && url === imageUrlOf(page, kind, publicUrl))
+    return isKept ? [] : [[`${kind}_url`, url]]
+  })
+  return { slug, ...UNSET, ...pick(entry, ofItself), ...Object.fromEntries(images) }
+}
+
+export const GROUP_DEFAULTS: Fields = { is_collapsed: false }
+
+export const storedGroupFields = ({ name, description, isCollapsed }: StoredGroup): Fields => ({
+  // no text is the same as an empty one: what is cleared cannot become null again
+  ...{ name, description: description || null },
+  is_collapsed: isCollapsed,
+})
+
+export const groupFields = (entry: SectionEntry): Fields => ({
+  ...{ name: entry.name, description: entry.description || null },
+  is_collapsed: entry.is_collapsed ?? false,
+})
+
+export const COMPONENT_DEFAULTS: Fields = { status: 'operational' }
+
+/** `monitor` and `group` as ids. A monitor says the status itself. */
+export const storedComponentFields = ({ name, description, monitor, status, groupId }: StoredComponent): Fields => ({
+  ...{ name, description, group: groupId, monitor: monitor?.id ?? null },
+  status: monitor ? null : status,
+})
+
+export const componentFields = (entry: ComponentEntry, monitorId: string | null, groupId: string | null): Fields => ({
+  ...{ name: entry.name, description: entry.description ?? null, group: groupId, monitor: monitorId },
+  status: monitorId === null ? (entry.status ?? 'operational') : null,
+})

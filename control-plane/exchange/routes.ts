@@ -1,0 +1,143 @@
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { now } from '../platform/clock.ts'
+import { actingAs } from '../web/acting.ts'
+import type { App } from '../web/app.ts'
+import { callerOf } from '../web/auth.ts'
+import { answers, dataOf, enumOf, Id, nullable, strictObject } from '../web/schemas.ts'
+import { faultsFinder } from '../web/validation.ts'
+import { ProjectFile } from './document.ts'
+import { exportProject } from './export.ts'
+import { readSource, SOURCES } from './from/index.ts'
+import { importProject } from './import-actions.ts'
+import { ACTIONS, type Ledger, RESOURCES, type Warning } from './ledger.ts'
+import type { ImportTools } from './run.ts'
+import { readProject } from './state-reader.ts'
+import { isOver } from './window-actions.ts'
+import { parseYaml, writeYaml } from './yaml.ts'
+
+export type ExchangeContext = Omit<ImportTools, 'findFaults'>
+
+const tags = ['Import and export']
+const YAML = 'application/yaml'
+
+const ImportQuery = strictObject({
+  dry_run: Type.Optional(
+    Type.Boolean({ description: 'true unless it is said: what would change, and nothing changes' }),
+  ),
+  prune: Type.Optional(
+    Type.Boolean({ description: 'deletes what the file does not name, in the sections that it has; default false' }),
+  ),
+  from: Type.Optional(enumOf(SOURCES, { default: 'picket' })),
+})
+
+const ImportAnswer = Type.Object({
+  dry_run: Type.Boolean(),
+  create: Type.Integer(),
+  update: Type.Integer(),
+  delete: Type.Integer(),
+  unchanged: Type.Integer(),
+  extra: Type.Integer({ description: 'records that the file does not name and that stay; prune deletes them' }),
+  changes: Type.Array(
+    Type.Object({
+      action: enumOf(ACTIONS),
+      resource: enumOf(RESOURCES),
+      key: Type.String({ description: 'what people call it' }),
+      id: nullable(Id),
+      fields: Type.Record(
+        Type.String(),
+        Type.Object({
+          from: Type.Unknown(),
+          to: Type.Unknown(),
+          is_secret: Type.Optional(Type.Boolean({ description: 'it differs, and is masked' })),
+        }),
+      ),
+    }),
+  ),
+  warnings: Type.Array(Type.Object({ path: Type.String(), message: Type.String() })),
+})
+
+/** A project as a file, and back (decisions: import and export). */
+export function exchangeRoutes(app: App, context: ExchangeContext): void {
+  app.register(async scope => {
+    scope.addContentTypeParser(YAML, { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => parseYaml(body))
+    exportRoute(scope as App, context)
+    importRoute(scope as App, context)
+  })
+}
+
+function exportRoute(app: App, { db, secrets }: ExchangeContext): void {
+  app.get(
+    '/export',
+    {
+      schema: {
+        summary: 'The whole project as a file that POST /import takes; secrets are masked',
+        tags,
+        querystring: strictObject({ format: Type.Optional(enumOf(['yaml', 'json'], { default: 'yaml' })) }),
+        response: {
+          ...answers(200, Type.Unsafe<string>({}), 400),
+          200: {
+            description: 'The project',
+            content: { [YAML]: { schema: Type.String() }, 'application/json': { schema: ProjectFile } },
+          },
+        },
+      },
+    },
+    async (request, reply) => {
+      const at = now()
+      const state = await readProject(db, callerOf(request).projectId)
+      const over = new Set(state.windows.filter(window => isOver(window, at)).map(({ id }) => id))
+      const file = exportProject(state, secrets, id => over.has(id))
+      if (request.query.format === 'json') return reply.send(file as never)
+      return reply.type(`${YAML}; charset=utf-8`).send(writeYaml(file))
+    },
+  )
+}
+
+function importRoute(app: App, context: ExchangeContext): void {
+  app.post(
+    '/import',
+    {
+      attachValidation: true,
+      schema: {
+        summary: 'Make the project what a file says, or show what would change',
+        tags,
+        consumes: ['application/json', YAML],
+        querystring: ImportQuery,
+        body: ProjectFile,
+        response: answers(200, dataOf(ImportAnswer), 400, 402, 403, 409),
+      },
+    },
+    async request => {
+      const { dry_run: isDryRun = true, prune: isPruning = false } = request.query
+      const { file, warnings } = readFile(request)
+      const tools = { ...context, db: actingAs(context.db, request), findFaults: faultsFinder(request) }
+      const ledger = await importProject(tools, callerOf(request), file, { isDryRun, isPruning }, now())
+      return { data: presentImport(ledger, warnings, isDryRun) }
+    },
+  )
+}
+
+type Query = { from?: (typeof SOURCES)[number] }
+
+/** The file of a request, in Picket's own form. Throws 400. */
+function readFile(request: FastifyRequest<{ Querystring: Query }>): { file: ProjectFile; warnings: Warning[] } {
+  const { from = 'picket' } = request.query
+  if (from !== 'picket' && request.validationError?.validationContext !== 'querystring') {
+    return readSource(from, request.body, faultsFinder(request))
+  }
+  if (request.validationError) throw request.validationError
+  return { file: request.body as ProjectFile, warnings: [] }
+}
+
+function presentImport({ changes, warnings, unchanged, extra }: Ledger, ofSource: Warning[], isDryRun: boolean) {
+  const count = (action: (typeof ACTIONS)[number]) => changes.filter(change => change.action === action).length
+  return {
+    dry_run: isDryRun,
+    create: count('create'),
+    update: count('update'),
+    delete: count('delete'),
+    ...{ unchanged, extra, changes },
+    warnings: [...ofSource, ...warnings],
+  }
+}

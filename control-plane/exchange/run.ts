@@ -1,0 +1,31 @@
+import type { Egress } from '../../shared/egress/index.ts'
+import type { MonitorTools } from '../monitors/actions.ts'
+import type { ParentTools } from '../monitors/parent-actions.ts'
+import type { Db, Tx } from '../platform/postgres.ts'
+import type { NewImage } from '../status-pages/image-store.ts'
+import type { Caller } from '../web/auth.ts'
+import type { FindFaults } from '../web/validation.ts'
+import type { ProjectFile } from './document.ts'
+import type { Ledger } from './ledger.ts'
+import type { ProjectState } from './state-reader.ts'
+
+export type ImportTools = Omit<MonitorTools, 'db'> & {
+  db: Db
+  egress: Egress
+  findFaults: FindFaults
+  review: ParentTools['review']
+}
+
+/** An import under way. `tools.db` is its transaction. */
+export type Run = {
+  tx: Tx
+  tools: ImportTools & { fetched: ReadonlyMap<string, NewImage> }
+  caller: Caller
+  file: ProjectFile
+  /** as it was before */
+  state: ProjectState
+  ledger: Ledger
+  /** what the file does not name is deleted, in the sections that it has */
+  isPruning: boolean
+  now: Date
+}

@@ -1,0 +1,101 @@
+import t from 'tap'
+import { apply, changesOf, exchangeApi, exported, plan, withoutIds } from '../support/exchange.ts'
+import { createResourceApi } from '../support/resource-api.ts'
+
+const api = await createResourceApi(t, exchangeApi, { egressAllow: ['127.0.0.0/8'] })
+
+/** A file of every kind of record, with a slug that nobody else has. */
+const fileOf = (slug: string) => ({
+  version: 1,
+  alert_settings: { is_digest_enabled: false, digest_threshold: 7 },
+  alert_channels: [
+    {
+      name: 'Ops',
+      type: 'webhook',
+      config: { url: 'https://hooks.example.com/a', headers: { Authorization: 'Bearer secret' } },
+      is_default: true,
+      subscriptions: ['incident'],
+    },
+    { name: 'Mail', type: 'email', config: { to: ['ann@example.com'] }, subscriptions: [] },
+  ],
+  monitors: [
+    { name: 'Router', type: 'ping', url: 'router.example.com', rules: [] },
+    {
+      name: 'Shop',
+      type: 'http',
+      url: 'https://shop.example.com/health',
+      regions: ['us-east', 'eu-west'],
+      interval_seconds: 30,
+      headers: { Accept: 'application/json' },
+      auth_type: 'bearer',
+      auth_config: { token: 'a secret token' },
+      assertions: [{ type: 'status_code', operator: 'equals', value: '200' }],
+      tags: ['shop', 'eu'],
+      parents: ['Router'],
+      rules: [{ channel: 'Mail', on_degraded: true, remind_every_minutes: 30 }],
+    },
+    { name: 'Backup', type: 'heartbeat', heartbeat_interval: 3_600, is_paused: true, rules: [{ channel: 'Ops' }] },
+  ],
+  maintenance_windows: [
+    { title: 'Nightly', cron: '30 2 * * *', duration_minutes: 45, time_zone: 'Europe/Berlin', monitors: ['Shop'] },
+  ],
+  status_pages: [
+    {
+      slug,
+      name: 'Acme',
+      template: 'clean',
+      custom_css: '.page { letter-spacing: 0.01em }',
+      is_published: true,
+      components: [
+        { name: 'Site', monitor: 'Shop' },
+        {
+          name: 'Inside',
+          is_collapsed: true,
+          components: [
+            { name: 'Network', monitor: 'Router' },
+            { name: 'Phones', description: 'by hand' },
+          ],
+        },
+        { name: 'Last', status: 'degraded' },
+      ],
+    },
+  ],
+})
+
+t.test('a whole project is imported, exported, and imported again without a change', async t => {
+  const mine = await api.account()
+  const first = await plan(mine, fileOf('first'))
+  t.equal(first.status, 200, first.body.error?.message)
+  t.match(first.body.data, { dry_run: true, update: 1, delete: 0, warnings: [] })
+  const nothing = await exported(mine)
+  t.same([nothing.monitors, nothing.alert_channels, nothing.status_pages], [[], [], []], 'a dry run leaves nothing')
+
+  const applied = await apply(mine, fileOf('first'))
+  t.equal(applied.status, 200, applied.body.error?.message)
+  t.same(changesOf(applied), changesOf(first))
+  const again = await apply(mine, fileOf('first'))
+  t.match(again.body.data, { create: 0, update: 0, delete: 0, extra: 0 })
+
+  const file = await exported(mine)
+  const names = (entries: { name: string }[]) => entries.map(({ name }) => name)
+  t.same(names(file.status_pages[0].components), ['Site', 'Inside', 'Last'])
+  t.same(names(file.status_pages[0].components[1].components), ['Network', 'Phones'])
+  t.notMatch(JSON.stringify(file), /secret/)
+  const same = await apply(mine, file, '&prune=true')
+  t.match(same.body.data, { create: 0, update: 0, delete: 0 })
+
+  const other = await api.account()
+  file.status_pages[0].slug = 'second'
+  const refused = await apply(other, file)
+  t.equal(refused.status, 400)
+  t.same(
+    refused.body.error.details.map(({ path }: { path: string }) => path),
+    ['monitors[1].auth_config.token', 'alert_channels[0].config.headers.Authorization'],
+  )
+  file.monitors[1].auth_config.token = 'another'
+  file.alert_channels[0].config.headers.Authorization = 'Bearer another'
+  const carried = await apply(other, file)
+  t.equal(carried.status, 200, carried.body.error?.message)
+  t.same(withoutIds(await exported(other)), withoutIds(await exported(mine)))
+  t.match((await apply(other, file)).body.data, { create: 0, update: 0, delete: 0 })
+})
