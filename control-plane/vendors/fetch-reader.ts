@@ -2,11 +2,11 @@ import { bodyText } from '../../shared/body-text.ts'
 import type { Egress, HttpAnswer } from '../../shared/egress/index.ts'
 import { get } from '../platform/http.ts'
 import type { NewRead, StoredFeed } from './feed-store.ts'
-import { MOST_BYTES, parseFeed } from './feeds/index.ts'
-import { FeedError } from './feeds/report.ts'
+import { digestOf, MOST_BYTES, parseFeed } from './feeds/index.ts'
+import { FeedError, isOpen } from './feeds/report.ts'
 
 /** Where the server says that nothing has changed, the report is the one that is stored. */
-export type Fetched = Pick<NewRead, 'report' | 'etag' | 'lastModified'>
+export type Fetched = Pick<NewRead, 'report' | 'digest' | 'etag' | 'lastModified'>
 /** Why nothing was found out: never the vendor's outage, whoever's fault it is. */
 export type NotFetched = { error: string }
 
@@ -27,9 +27,8 @@ export async function fetchFeed(
   const limits = { timeoutMs, maxAnswerBytes: MOST_BYTES[feed.type] }
   const answer = await get(feed.url, headersOf(feed), limits, egress)
   if (answer.error) return { error: answer.error.message }
-  if (answer.statusCode === 304 && feed.report !== null) {
-    return { report: feed.report, etag: feed.etag, lastModified: feed.lastModified }
-  }
+  const { report, digest, etag, lastModified } = feed
+  if (answer.statusCode === 304 && report !== null && digest !== null) return { report, digest, etag, lastModified }
   if (answer.statusCode !== 200) return { error: `the feed answers with status ${answer.statusCode}` }
   if (answer.truncated) return { error: `the feed is longer than ${limits.maxAnswerBytes / 1_048_576} MiB` }
   return read(feed, answer, now())
@@ -37,8 +36,9 @@ export async function fetchFeed(
 
 function headersOf({ type, report, etag, lastModified }: StoredFeed): Record<string, string> {
   const headers = { Accept: `${ACCEPT[type]}, */*;q=0.1`, 'Accept-Encoding': 'gzip' }
-  // what is not known any more has to come whole
-  if (report === null) return headers
+  // an entry grows old, which its document does not say
+  const isAgeing = (type === 'rss' || type === 'atom') && report?.incidents.some(isOpen)
+  if (report === null || isAgeing) return headers
   return {
     ...headers,
     ...(etag !== null && { 'If-None-Match': etag }),
@@ -49,7 +49,8 @@ function headersOf({ type, report, etag, lastModified }: StoredFeed): Record<str
 function read(feed: StoredFeed, answer: HttpAnswer, now: Date): Fetched | NotFetched {
   try {
     const report = parseFeed(bodyText(answer), feed, now)
-    return { report, etag: validator(answer, 'etag'), lastModified: validator(answer, 'last-modified') }
+    const digest = digestOf(report)
+    return { report, digest, etag: validator(answer, 'etag'), lastModified: validator(answer, 'last-modified') }
   } catch (error) {
     if (error instanceof FeedError) return { error: error.message }
     throw error

@@ -54,7 +54,8 @@ export async function followReport(
   const ids = dependencies.map(({ id }) => id)
   const sourceIds = report.incidents.map(({ id }) => id)
   const known = groupBy(await knownIncidents(tx, ids, sourceIds), incident => incident.dependencyId)
-  const told = await countTold(tx, ids, new Date(now.getTime() - HOUR_MS))
+  const hourAgo = new Date(now.getTime() - HOUR_MS)
+  const told = await countTold(tx, ids, hourAgo)
   const followed = dependencies.map(dependency => {
     const budget = MOST_TOLD_AN_HOUR - (told.get(dependency.id) ?? 0)
     const circumstances = { patience: PATIENCE[type], budget, now, newId }
@@ -67,7 +68,7 @@ export async function followReport(
     dependencies.filter(({ isBaselined }) => !isBaselined).map(({ id }) => id),
   )
   const grown = new Set(incidents.filter(({ createdAt }) => createdAt === now).map(({ dependencyId }) => dependencyId))
-  if (grown.size > 0) await forgetIncidents(tx, [...grown], KEPT)
+  if (grown.size > 0) await forgetIncidents(tx, [...grown], KEPT, hourAgo)
   const events = followed.flatMap(({ dependency, news }) => news.map(one => vendorEvent(newId(), dependency, one, now)))
   if (events.length > 0) await announce(tx, events, now)
   return followed.every(one => one.isSettled)

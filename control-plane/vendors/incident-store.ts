@@ -79,15 +79,16 @@ export async function closeIncidents(tx: Tx, dependencyId: string, now: Date): P
   )
 }
 
-/** Forgets the oldest closed incidents of dependencies that have more than `kept`. */
-export async function forgetIncidents(tx: Tx, dependencyIds: string[], kept: number): Promise<void> {
+/** Forgets the oldest closed incidents of dependencies that have more than `kept`, but for those told `since` then. */
+export async function forgetIncidents(tx: Tx, dependencyIds: string[], kept: number, since: Date): Promise<void> {
   await execute(
     tx,
     `DELETE FROM vendor_incidents USING (
        SELECT id, row_number() OVER (PARTITION BY dependency_id ORDER BY id DESC) AS place
        FROM vendor_incidents WHERE dependency_id = ANY (?::uuid[])
      ) placed
-     WHERE vendor_incidents.id = placed.id AND place > ? AND resolved_at IS NOT NULL`,
-    [dependencyIds, kept],
+     WHERE vendor_incidents.id = placed.id AND place > ? AND resolved_at IS NOT NULL
+       AND (told_at IS NULL OR told_at <= ?)`,
+    [dependencyIds, kept, since],
   )
 }

@@ -1,7 +1,6 @@
 import type { Egress } from '../../shared/egress/index.ts'
 import type { Db } from '../platform/postgres.ts'
 import { type StoredFeed, storeFailure, storeRead } from './feed-store.ts'
-import { digestOf } from './feeds/index.ts'
 import { fetchFeed } from './fetch-reader.ts'
 import { followFeed } from './follow-actions.ts'
 import { nextFetchAfter } from './pace.ts'
@@ -30,11 +29,9 @@ export async function refreshFeed(feed: StoredFeed, tools: RefreshTools): Promis
     await storeFailure(db, feed, { error: fetched.error.slice(0, 500), failures, nextFetchAt })
     return 'failed'
   }
-  const { report, etag, lastModified } = fetched
-  const digest = digestOf(report)
   const nextFetchAt = nextFetchAfter(0, intervalMs, startedAt, jitterMs)
-  const read = { report, digest, etag, lastModified, readAt: now(), nextFetchAt }
-  if (digest === feed.digest && feed.isSettled) {
+  const read = { ...fetched, readAt: now(), nextFetchAt }
+  if (read.digest === feed.digest && feed.isSettled) {
     await storeRead(db, feed, { ...read, isSettled: true })
     return 'same'
   }

@@ -23,6 +23,8 @@ export type Records = {
   log_id: string
   api_key_id: string
   dependency_id: string
+  data_source_id: string
+  field_id: string
   chat_installation_id: string
   /** a member */
   on_call_user_id: string
@@ -82,6 +84,29 @@ const vendor = {
   components: ['API'],
 }
 
+export const FIELD = {
+  path: 'services.*.status',
+  name_template: '{{key}}',
+  rule_type: 'equals',
+  rule_config: { value: 'ok' },
+  degraded_rule_config: { value: 'slow' },
+  display_order: 2.5,
+}
+export const SOURCE = {
+  name: 'Health',
+  description: 'of all services',
+  url: 'https://shop.example.com/health.json',
+  method: 'POST',
+  headers: { Accept: 'application/json' },
+  body: '{}',
+  auth_type: 'api_key',
+  auth_config: { header: 'X-Key', value: 'a key of the shop' },
+  root_path: '$.data',
+  fetch_interval_s: 60,
+  timeout_ms: 5_000,
+  fields: [FIELD],
+}
+
 const newPage = () => ({ name: 'Acme', slug: uuidv7(), template: 'clean', brand_color: '#00ff7f' })
 const PAGE_UPDATE = {
   name: 'Acme Cloud',
@@ -122,6 +147,7 @@ export async function createRecords(
   await insertScreenshot(api, projectId, monitor_id)
   const parent_id = await create('/monitors', { ...MONITOR, name: 'Router' })
   const page_id = await create('/status-pages', newPage())
+  const data_source_id = await create('/data-sources', SOURCE)
   return {
     monitor_id,
     parent_id,
@@ -137,6 +163,8 @@ export async function createRecords(
     log_id: await create(`/alerts/channels/${alert_channel_id}/test`),
     api_key_id: await create('/api-keys', { name: 'spare', scope: 'read' }),
     dependency_id: await create('/dependencies', { slug: 'github' }),
+    data_source_id,
+    field_id: await create(`/data-sources/${data_source_id}/fields`, FIELD),
     chat_installation_id: await insertChatInstallation(api, projectId),
     on_call_user_id: userId,
   }
@@ -190,6 +218,12 @@ export function bodyOf({ name }: Operation, records: Records): Record<string, un
     'PUT /status-pages/{id}/custom-domain': domain,
     'POST /dependencies': { ...vendor, overrides: [{ ...channel, ...vendorSwitches }] },
     'PUT /dependencies/{id}': { ...vendor, overrides: [{ ...channel, ...vendorSwitches }] },
+    'POST /data-sources': SOURCE,
+    'POST /data-sources/preview': SOURCE,
+    'PUT /data-sources/{id}': { ...SOURCE, fields: [{ id: records.field_id, ...FIELD }] },
+    'POST /data-sources/{id}/fields': FIELD,
+    'PUT /data-sources/{id}/fields/{field_id}': FIELD,
+    'POST /data-sources/{id}/publish': { status_page_id: records.page_id, group_id, field_ids: [records.field_id] },
     'POST /alerts/project-channels': { alert_channel_id: records.alert_channel_id, alert_type: 'incident' },
   }
   const body = bodies[name]
@@ -212,6 +246,7 @@ export function pathIdOf({ path }: Operation, records: Records): string | null {
     [/^\/chat\/installations\//, 'chat_installation_id'],
     [/^\/status-pages\//, 'page_id'],
     [/^\/dependencies\//, 'dependency_id'],
+    [/^\/data-sources\//, 'data_source_id'],
   ]
   const kind = kinds.find(([pattern]) => pattern.test(path))
   if (!kind) throw new Error(`test/support/records.ts does not know the records of ${path}`)
@@ -222,7 +257,12 @@ export function pathIdOf({ path }: Operation, records: Records): string | null {
 export function addressOf(operation: Operation, records: Records, id = pathIdOf(operation, records)): string {
   const required = operation.query.filter(({ required }) => required)
   const query = required.map(({ name }) => `${name}=${records[name as keyof Records]}`).join('&')
-  const inner = { '{cid}': records.component_id, '{gid}': records.group_id, '{sid}': records.subscriber_id }
+  const inner = {
+    '{cid}': records.component_id,
+    '{gid}': records.group_id,
+    '{sid}': records.subscriber_id,
+    '{field_id}': records.field_id,
+  }
   const path = Object.entries(inner).reduce((path, [name, id]) => path.replace(name, id), operation.path)
   return path.replace('{id}', id ?? '') + (query && `?${query}`)
 }

@@ -1,0 +1,241 @@
+import t from 'tap'
+import { createPostgres, type Db, execute, query } from '../../control-plane/platform/postgres.ts'
+import { changeDependency, createDependency } from '../../control-plane/vendors/actions.ts'
+import { claimDueFeeds } from '../../control-plane/vendors/feed-store.ts'
+import { refreshFeed } from '../../control-plane/vendors/refresh-actions.ts'
+import type { DependencyCreate } from '../../control-plane/vendors/schema.ts'
+import { deleteDependency, findDependency } from '../../control-plane/vendors/store.ts'
+import { createEgress } from '../../shared/egress/index.ts'
+import { createDatabase } from '../support/database.ts'
+import { insertTenant } from '../support/tenant.ts'
+import { startVendorSite, toldOfVendor, type VendorSite } from '../support/vendors.ts'
+import { insertChannel } from '../support/verdict.ts'
+
+const { url } = await createDatabase(t)
+/** as many processes, each with connections of its own */
+const [db, other] = [createPostgres(url, 8), createPostgres(url, 8)]
+t.teardown(() => Promise.all([db.destroy(), other.destroy()]))
+const egress = createEgress({ allow: ['127.0.0.0/8'] })
+const { checkLiteral } = egress
+const startMs = Date.now()
+const at = (minute: number) => new Date(startMs + minute * 60_000)
+const OUTAGE = { id: 'o', name: 'Outage' }
+
+async function newProject(): Promise<{ projectId: string; channelId: string }> {
+  const { projectId } = await insertTenant(db)
+  const channelId = await insertChannel(db, projectId, [])
+  await subscribe(projectId, channelId)
+  return { projectId, channelId }
+}
+const subscribe = (projectId: string, channelId: string) =>
+  execute(
+    db,
+    `INSERT INTO alert_subscriptions (id, project_id, alert_channel_id, alert_type, created_at, updated_at)
+     VALUES (gen_random_uuid(), ?, ?, 'dependency_incident', now(), now())`,
+    [projectId, channelId],
+  )
+const track = (projectId: string, site: VendorSite, body: DependencyCreate = {}, minute = 0) =>
+  createDependency(
+    { db, checkLiteral },
+    projectId,
+    { name: 'Acme', status_url: site.statusUrl, feed_type: 'statuspage', ...body },
+    at(minute),
+  )
+
+/** A round of a process's worker at a minute: what became of each feed that was due. */
+async function read(minute: number, on: Db = db, timeoutMs = 2_000): Promise<string[]> {
+  const tools = { db: on, egress, timeoutMs, intervalMs: 60_000, jitterMs: () => 0, now: () => at(minute) }
+  const due = await claimDueFeeds(on, at(minute), at(minute + 0.9), 100)
+  return Promise.all(due.map(feed => refreshFeed(feed, tools)))
+}
+const namesOf = async (id: string) => (await toldOfVendor(db, id)).map(({ name }) => name)
+/** Nobody follows any feed any more, so that each test begins with none that is due. */
+const forgetAll = () => execute(db, 'DELETE FROM dependencies')
+
+t.test(
+  'An incident of a vendor is told once when it begins and once when it is over, to whoever subscribed',
+  async t => {
+    const site = await startVendorSite(t)
+    const { projectId } = await newProject()
+    site.report({ id: 'old', name: 'Old' })
+    const id = await track(projectId, site)
+    t.same(await read(0), ['changed'])
+    site.report({ id: 'old', name: 'Old' }, OUTAGE)
+    t.same(await read(1), ['changed'])
+    t.same(await read(2), ['same'])
+    site.report({ id: 'old', name: 'Old' })
+    for (const minute of [3, 4, 5]) await read(minute)
+    t.same(await toldOfVendor(db, id), [
+      { name: 'vendor.down', title: 'Outage', deliveries: 1 },
+      { name: 'vendor.resolved', title: 'Outage', deliveries: 1 },
+    ])
+    await forgetAll()
+  },
+)
+
+t.test('A feed is read once for all projects and processes, and forgotten when nobody follows it', async t => {
+  const site = await startVendorSite(t)
+  const projects = await Promise.all([newProject(), newProject(), newProject()])
+  const ids = await Promise.all(projects.map(({ projectId }) => track(projectId, site)))
+  await Promise.all([read(0), read(0, other)])
+  t.equal(site.reads(), 1)
+  site.report(OUTAGE)
+  await Promise.all([read(1), read(1, other), read(1), read(1, other)])
+  t.equal(site.reads(), 2)
+  for (const id of ids) t.same(await namesOf(id), ['vendor.down'])
+  for (const [i, id] of ids.entries()) await deleteDependency(db, projects[i]!.projectId, id)
+  await read(2)
+  t.equal(site.reads(), 2)
+  t.same(await query(db, 'SELECT id FROM vendor_feeds WHERE url LIKE ?', [`${site.statusUrl}%`]), [])
+})
+
+t.test('What has not changed is not sent again, and costs those who follow it nothing', async t => {
+  const site = await startVendorSite(t)
+  const { projectId } = await newProject()
+  const id = await track(projectId, site)
+  site.report(OUTAGE)
+  await read(0)
+  t.equal(site.requests.at(-1)?.headers['if-none-match'], undefined)
+  site.behave({ kind: 'answer', status: 304, body: '' })
+  t.same([await read(1), await read(2)], [['same'], ['same']])
+  t.equal(site.requests.at(-1)?.headers['if-none-match'], '"2"')
+  t.match(await findDependency(db, projectId, id), { severities: ['major'], lastError: null, readAt: at(2) })
+  await forgetAll()
+})
+
+const FAILURES: [title: string, break_: (site: VendorSite) => unknown, error: RegExp][] = [
+  ['answers 503', site => site.behave({ kind: 'answer', status: 503 }), /status 503/],
+  ['is a web page', site => site.behave({ kind: 'answer', body: '<html>Sorry</html>' }), /web page came instead/],
+  ['hangs', site => site.behave({ kind: 'hang', after: 'headers' }), /timed out|deadline|in time|time/],
+  ['is endless', site => site.behave({ kind: 'big', bytes: 1_000_000_000, chunked: true }), /longer than 5 MiB/],
+  ['leads inwards', site => site.behave({ kind: 'redirect', to: 'http://10.0.0.1/' }), /10\.0\.0\.1/],
+  ['is gone', site => site.close(), /refused/i],
+]
+for (const [title, break_, error] of FAILURES) {
+  t.test(`A feed that ${title} is our trouble, shown as such, and says nothing about the vendor`, async t => {
+    const site = await startVendorSite(t)
+    const { projectId } = await newProject()
+    const id = await track(projectId, site)
+    await read(0)
+    site.report(OUTAGE)
+    await read(1)
+    await break_(site)
+    t.same(await read(2, db, 500), ['failed'])
+    t.match(await findDependency(db, projectId, id), { lastError: error, failures: 1, severities: ['major'] })
+    t.same(await read(3, db, 500), ['failed'])
+    t.same(await read(4), [], 'it is tried again later and later')
+    t.same(await namesOf(id), ['vendor.down'])
+    await forgetAll()
+  })
+}
+
+t.test('A process that stood still does not write what it had read before another one did', async t => {
+  const site = await startVendorSite(t)
+  const { projectId } = await newProject()
+  const id = await track(projectId, site)
+  await read(0)
+  const [stale] = await claimDueFeeds(db, at(1), at(1.5), 100)
+  site.report(OUTAGE)
+  await read(2, other)
+  site.report()
+  const tools = { db, egress, timeoutMs: 2_000, intervalMs: 60_000, jitterMs: () => 0, now: () => at(3) }
+  await refreshFeed(stale!, tools)
+  t.match(await findDependency(db, projectId, id), { severities: ['major'], readAt: at(2) })
+  t.same(await namesOf(id), ['vendor.down'])
+  await forgetAll()
+})
+
+t.test('Who comes to a feed that is known meets it as it is; what comes after is news', async t => {
+  const site = await startVendorSite(t)
+  const [first, late] = [await newProject(), await newProject()]
+  await track(first.projectId, site)
+  site.report(OUTAGE)
+  await read(0)
+  const id = await track(late.projectId, site, {}, 0.5)
+  t.match(await findDependency(db, late.projectId, id), { severities: ['major'] })
+  t.equal(site.reads(), 1)
+  site.report(OUTAGE, { id: 'b', name: 'Slow', impact: 'minor' })
+  await read(1)
+  t.same(await toldOfVendor(db, id), [{ name: 'vendor.degraded', title: 'Slow', deliveries: 1 }])
+  await forgetAll()
+})
+
+t.test('Hundreds who follow one feed hear of it once each, however many processes tell them', async t => {
+  const site = await startVendorSite(t)
+  const projects = await Promise.all([newProject(), newProject()])
+  const ids = await Promise.all(Array.from({ length: 130 }, (_, i) => track(projects[i % 2]!.projectId, site)))
+  await read(0)
+  site.report(OUTAGE)
+  await Promise.all([read(1), read(1, other)])
+  await Promise.all([read(2), read(2, other)])
+  const told = await Promise.all(ids.map(id => toldOfVendor(db, id)))
+  t.same(
+    told.filter(one => one.length !== 1 || one[0]?.deliveries !== 1),
+    [],
+  )
+  await forgetAll()
+})
+
+t.test('A channel hears of a dependency what its override says, subscribed or not', async t => {
+  const site = await startVendorSite(t)
+  const { projectId, channelId } = await newProject()
+  const pager = await insertChannel(db, projectId, [])
+  const overrides = [
+    { alert_channel_id: channelId, on_down: false, on_resolved: false },
+    { alert_channel_id: pager, on_degraded: false },
+  ]
+  const id = await track(projectId, site, { overrides })
+  await read(0)
+  site.report({ ...OUTAGE, impact: 'minor' })
+  await read(1)
+  site.report(OUTAGE)
+  await read(2)
+  const heard = await query<{ channel: string; event: string }>(
+    db,
+    `SELECT channel_id AS channel, event_name AS event FROM deliveries WHERE subject = ? ORDER BY created_at, id`,
+    [`vendor:${id}`],
+  )
+  t.same(heard, [
+    { channel: channelId, event: 'vendor.degraded' },
+    { channel: pager, event: 'vendor.down' },
+  ])
+  await forgetAll()
+})
+
+t.test('With other components, or another feed, a dependency begins anew in silence', async t => {
+  const [site, next] = [await startVendorSite(t), await startVendorSite(t)]
+  const { projectId } = await newProject()
+  const id = await track(projectId, site, { components: ['API'] })
+  const change = (body: object, minute: number) =>
+    changeDependency({ db, checkLiteral }, projectId, id, body, at(minute))
+  site.report({ ...OUTAGE, components: [{ name: 'Web' }] })
+  await read(0)
+  t.match(await findDependency(db, projectId, id), { severities: [] })
+  await change({ components: ['Web'] }, 0.2)
+  t.match(await findDependency(db, projectId, id), { severities: ['major'] })
+  next.report({ id: 'n', name: 'Next', components: [{ name: 'Web' }] })
+  await change({ status_url: next.statusUrl }, 0.4)
+  t.match(await findDependency(db, projectId, id), { severities: [], feedUrl: `${next.statusUrl}api/v2/summary.json` })
+  await read(1)
+  t.match(await findDependency(db, projectId, id), { severities: ['major'] })
+  t.same(await toldOfVendor(db, id), [])
+  await forgetAll()
+})
+
+t.test('A feed that makes up hundreds of incidents fills no table', async t => {
+  const site = await startVendorSite(t)
+  const { projectId } = await newProject()
+  const id = await track(projectId, site)
+  await read(0)
+  for (let minute = 1; minute <= 4; minute++) {
+    const made = Array.from({ length: 150 }, (_, i) => ({ id: `${minute} ${i}`, name: `Made up ${minute} ${i}` }))
+    site.report(...made)
+    await read(minute)
+  }
+  const [kept] = await query<{ count: number }>(db, 'SELECT count(*) FROM vendor_incidents WHERE dependency_id = ?', [
+    id,
+  ])
+  t.ok(kept!.count <= 500, `${kept!.count} incidents`)
+  t.equal((await namesOf(id)).filter(name => name === 'vendor.down').length, 10)
+  await forgetAll()
+})
