@@ -1,3 +1,5 @@
+import type { MonitorStatus } from '../monitors/types.ts'
+
 export const METHODS = ['GET', 'POST'] as const
 export const AUTH_TYPES = ['basic', 'bearer', 'api_key'] as const
 export type AuthType = (typeof AUTH_TYPES)[number]
@@ -54,4 +56,15 @@ export type StoredField = FieldDefinition & {
   displayOrder: number
   createdAt: Date
   updatedAt: Date
+}
+
+/** A living monitor that a field made. */
+export type ChildMonitor = {
+  dataSourceId: string
+  fieldId: string
+  monitorId: string
+  key: string
+  name: string
+  /** null: unknown, or paused */
+  status: MonitorStatus | null
 }

@@ -11,9 +11,9 @@ export type TestLimit = (projectId: string, nowMs: number) => Turn
 
 /**
  * Tests make requests on demand, with nothing stored that would show who asked: so many a minute, and so many at once,
- * a project. Like the general limit it counts in one process.
+ * a project. Like the general limit it counts in one process. `tests`: how a refusal calls them.
  */
-export function createTestLimit(perMinute: number): TestLimit {
+export function createTestLimit(perMinute: number, tests = 'tests of monitors'): TestLimit {
   const rate = createRateLimit(perMinute)
   const running = new Map<string, number>()
   const add = (projectId: string, change: 1 | -1) => {
@@ -28,7 +28,7 @@ export function createTestLimit(perMinute: number): TestLimit {
     }
     const { allowed, resetSeconds } = rate(projectId, nowMs)
     if (!allowed) {
-      const message = `more than ${perMinute} tests of monitors a minute in this project`
+      const message = `more than ${perMinute} ${tests} a minute in this project`
       return { message, retryAfterSeconds: resetSeconds }
     }
     add(projectId, 1)

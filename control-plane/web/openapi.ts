@@ -26,6 +26,7 @@ const TAGS = [
   ['Maintenance', 'Windows in which monitors are silent'],
   ['Alerts', 'Channels, the rules that link them to monitors, and the log of every delivery'],
   ['Status pages', 'What visitors see: pages with components, groups, images and custom domains'],
+  ['Data sources', 'JSON documents that are fetched, and the monitors that rules make of them'],
   ['Chat', "The app in a team's chat: install it, choose channels, end it"],
   ['Analytics', 'Latency percentiles by the hour, time in each status'],
   ['Operator', 'The fleet; for keys of the operator project'],

@@ -1,0 +1,78 @@
+import { Type } from 'typebox'
+import { MONITOR_STATUSES } from '../monitors/types.ts'
+import { enumOf, Id, nullable, Timestamp } from '../web/schemas.ts'
+import { AUTH_TYPES, METHODS, RULE_TYPES } from './types.ts'
+
+const Text = nullable(Type.String())
+const Free = Type.Record(Type.String(), Type.Unknown())
+
+const ChildMonitor = Type.Object({
+  monitor_id: Id,
+  key: Type.String({ description: 'what the wildcards of the path matched' }),
+  name: Type.String(),
+  status: nullable(enumOf(MONITOR_STATUSES)),
+})
+
+/** A field in answers (decisions 9.1). Describes only; it validates nothing. */
+export const FieldRecord = Type.Object(
+  {
+    id: Id,
+    path: Type.String(),
+    name_template: Type.String(),
+    rule_type: enumOf(RULE_TYPES),
+    rule_config: Free,
+    degraded_rule_config: nullable(Free),
+    display_order: Type.Number(),
+    child_monitors: Type.Array(ChildMonitor),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'DataSourceField' },
+)
+
+/** A data source in answers, as present.ts makes it. */
+export const SourceRecord = Type.Object(
+  {
+    id: Id,
+    name: Type.String(),
+    description: Text,
+    url: Type.String(),
+    method: enumOf(METHODS),
+    headers: nullable(Type.Record(Type.String(), Type.String())),
+    body: Text,
+    auth_type: nullable(enumOf(AUTH_TYPES)),
+    auth_config: nullable(Free),
+    root_path: Text,
+    fetch_interval_s: Type.Integer(),
+    timeout_ms: Type.Integer(),
+    fields: Type.Array(FieldRecord),
+    field_count: Type.Integer(),
+    child_monitor_count: Type.Integer(),
+    last_fetched_at: nullable(Timestamp),
+    last_success_at: nullable(Timestamp),
+    last_error: nullable(Type.String({ description: 'why the last fetch gave no document; null after one that did' })),
+    consecutive_failures: Type.Integer(),
+    next_fetch_at: Timestamp,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'DataSource' },
+)
+
+/** What a source would make of its document now. */
+export const PreviewRecord = Type.Object({
+  failure: nullable(
+    Type.Object({ code: Type.String(), message: Type.String() }, { description: 'why there is no document' }),
+  ),
+  children: Type.Array(
+    Type.Object({
+      field_index: Type.Integer({ description: 'the place of its field, from 0' }),
+      key: Type.String(),
+      name: Type.String(),
+      value: Type.String({ description: 'the beginning of it, as text' }),
+      status: enumOf([...MONITOR_STATUSES, 'unknown']),
+      reason: Type.String(),
+    }),
+  ),
+  notes: Type.Array(Type.String({ description: 'what the list does not show: paths that lead nowhere, a limit' })),
+})

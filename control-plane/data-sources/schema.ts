@@ -1,0 +1,101 @@
+import { type Static, Type } from 'typebox'
+import { HeaderMapSchema } from '../web/header-map.ts'
+import { enumOf, lineText, Name, nullable, pageProperties, strictObject } from '../web/schemas.ts'
+import { AUTH_TYPES, METHODS, RULE_TYPES } from './types.ts'
+
+/** What a create that does not name a field gets (decisions 9.1). */
+export const DEFAULTS = { method: 'GET', fetch_interval_s: 60, timeout_ms: 10_000 } as const
+
+/** Fields that one source may have. */
+export const MOST_FIELDS = 50
+
+const RuleConfig = Type.Record(Type.String(), Type.Unknown(), {
+  maxProperties: 20,
+  description:
+    'equals: { value }; in: { values }; diff_lte: { other_path, max }, where other_path may be "now" and times differ in ' +
+    'seconds; truthy and http_ok: {}',
+})
+const Path = lineText(1, 500)
+const NameTemplate = lineText(1, 200)
+const DisplayOrder = Type.Number({
+  minimum: -1_000_000,
+  maximum: 1_000_000,
+  description: 'ascending; without one: at the end',
+})
+
+const field = {
+  path: Path,
+  name_template: NameTemplate,
+  rule_type: enumOf(RULE_TYPES),
+  rule_config: RuleConfig,
+  degraded_rule_config: Type.Optional(nullable(RuleConfig)),
+  display_order: Type.Optional(DisplayOrder),
+}
+
+/** The specification's "Data source field". `id`: of a field that the source has, and keeps. */
+export const FieldInput = strictObject({ id: Type.Optional(Type.String()), ...field })
+export type FieldInput = Static<typeof FieldInput>
+
+export const FieldCreate = strictObject(field)
+export type FieldCreate = Static<typeof FieldCreate>
+
+/** What is not named stays. */
+export const FieldUpdate = strictObject({
+  path: Type.Optional(Path),
+  name_template: Type.Optional(NameTemplate),
+  rule_type: Type.Optional(enumOf(RULE_TYPES)),
+  rule_config: Type.Optional(RuleConfig),
+  degraded_rule_config: Type.Optional(nullable(RuleConfig)),
+  display_order: Type.Optional(DisplayOrder),
+})
+export type FieldUpdate = Static<typeof FieldUpdate>
+
+const Url = Type.String({ ...lineText(1, 2_048), description: 'an http(s) URL that answers with a JSON document' })
+const Fields = Type.Array(FieldInput, { maxItems: MOST_FIELDS })
+
+const defaultOf = <T>(value: T | undefined) => (value === undefined ? {} : { default: value })
+
+/** What POST and PUT take alike; an update has no defaults. */
+const changeable = (defaults: Partial<typeof DEFAULTS>) => ({
+  description: Type.Optional(nullable(Type.String({ maxLength: 1_000 }))),
+  method: Type.Optional(enumOf(METHODS, defaultOf(defaults.method))),
+  headers: Type.Optional(nullable(HeaderMapSchema)),
+  body: Type.Optional(nullable(Type.String({ maxLength: 262_144 }))),
+  auth_type: Type.Optional(nullable(enumOf(AUTH_TYPES))),
+  auth_config: Type.Optional(
+    nullable(
+      Type.Record(Type.String(), Type.Unknown(), {
+        maxProperties: 20,
+        description: 'basic: { username, password }; bearer: { token }; api_key: { header, value }',
+      }),
+    ),
+  ),
+  root_path: Type.Optional(nullable(Path)),
+  fetch_interval_s: Type.Optional(
+    Type.Integer({ minimum: 30, maximum: 86_400, ...defaultOf(defaults.fetch_interval_s), description: 'seconds' }),
+  ),
+  timeout_ms: Type.Optional(Type.Integer({ minimum: 1_000, maximum: 60_000, ...defaultOf(defaults.timeout_ms) })),
+  fields: Type.Optional(Fields),
+})
+
+export const SourceCreate = strictObject({ name: Name, url: Url, ...changeable(DEFAULTS) })
+export type SourceCreate = Static<typeof SourceCreate>
+
+/** What a create takes, before it has a name. */
+export const SourcePreview = strictObject({ name: Type.Optional(Name), url: Url, ...changeable(DEFAULTS) })
+export type SourcePreview = Static<typeof SourcePreview>
+
+export const SourceUpdate = strictObject(
+  { name: Type.Optional(Name), url: Type.Optional(Url), ...changeable({}) },
+  { description: 'What is not named stays; fields, where they are named, replace those of the source.' },
+)
+export type SourceUpdate = Static<typeof SourceUpdate>
+
+export const SourcePublish = strictObject({
+  status_page_id: Type.String(),
+  group_id: Type.Optional(nullable(Type.String())),
+  field_ids: Type.Array(Type.String(), { maxItems: MOST_FIELDS }),
+})
+export type SourcePublish = Static<typeof SourcePublish>
+
+export const SourceQuery = strictObject(pageProperties)
