@@ -15,8 +15,13 @@ export type PicketOptions = {
 
 /**
  * A typed client of Picket's API: one method an operation, named as in `/openapi.json`. A call resolves to `{ data }` or
- * to `{ error }` with the body of the refusal, and throws only when no answer came.
+ * to `{ error }` with the body of the refusal, and throws when no answer came.
  */
 export function createPicket({ origin, apiKey, ...options }: PicketOptions): Picket {
-  return new Picket({ client: createClient({ baseUrl: origin.replace(/\/+$/, ''), auth: apiKey, ...options }) })
+  const client = createClient({ baseUrl: origin.replace(/\/+$/, ''), auth: apiKey, ...options })
+  client.interceptors.error.use((error, response) => {
+    if (response === undefined) throw error
+    return error
+  })
+  return new Picket({ client })
 }

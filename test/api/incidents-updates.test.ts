@@ -2,6 +2,8 @@ import t from 'tap'
 import { incidentRoutes } from '../../control-plane/incidents/routes.ts'
 import { incidentUpdateRoutes } from '../../control-plane/incidents/update-routes.ts'
 import { query } from '../../control-plane/platform/postgres.ts'
+import type { CreateIncidentUpdateData, IncidentCreate } from '../../deploy/client/index.ts'
+import { answerOf, dataOf } from '../support/client.ts'
 import { type Account, createResourceApi } from '../support/resource-api.ts'
 
 const api = await createResourceApi(t, (app, handles) => {
@@ -16,8 +18,8 @@ const toldOf = (id: string) =>
   query<Told>(api.db, 'SELECT name, data FROM events WHERE subject = ? ORDER BY id', [`incident:${id}`])
 const namesOf = async (id: string) => (await toldOf(id)).map(({ name }) => name.replace('incident.', '')).join(' ')
 
-async function open(account: Account, status = 'investigating'): Promise<string> {
-  return (await account.call('POST /incidents', { title: 'Payments fail', status })).body.data.id
+async function open({ picket }: Account, status: IncidentCreate['status'] = 'investigating'): Promise<string> {
+  return (await dataOf(picket.createIncident({ body: { title: 'Payments fail', status } }))).id
 }
 
 t.test('POST /incidents/{id}/updates 201: it sets the status, and is told', async t => {
@@ -50,10 +52,11 @@ t.test(
   async t => {
     const account = await api.account()
     const id = await open(account, 'monitoring')
-    const { body } = await account.call(`POST /incidents/${id}/updates`, { message: 'It is back.' })
-    t.match(body.data, { status: 'investigating', is_internal: false })
-    await account.call(`POST /incidents/${id}/updates`, { message: 'Still looking.' })
-    t.equal((await account.call(`GET /incidents/${id}`)).body.data.status, 'investigating')
+    const path = { id }
+    const post = (message: string) => dataOf(account.picket.createIncidentUpdate({ path, body: { message } }))
+    t.match(await post('It is back.'), { status: 'investigating', is_internal: false })
+    await post('Still looking.')
+    t.equal((await dataOf(account.picket.readIncident({ path }))).status, 'investigating')
     t.equal(await namesOf(id), 'created updated updated')
   },
 )
@@ -61,8 +64,9 @@ t.test(
 t.test('POST /incidents/{id}/updates 201: a resolved incident stays so unless a status reopens it', async t => {
   const account = await api.account()
   const id = await open(account)
-  const post = async (body: object) => (await account.call(`POST /incidents/${id}/updates`, body)).body.data
-  const read = async () => (await account.call(`GET /incidents/${id}`)).body.data
+  type Body = CreateIncidentUpdateData['body']
+  const post = (body: Body) => dataOf(account.picket.createIncidentUpdate({ path: { id }, body }))
+  const read = () => dataOf(account.picket.readIncident({ path: { id } }))
   t.equal((await post({ message: 'Fixed.', status: 'resolved' })).status, 'resolved')
   const { resolved_at } = await read()
   t.ok(resolved_at)
@@ -120,12 +124,12 @@ t.test('GET /incidents/{id}/updates 200: newest first, in pages; 404 for what is
   for (const message of ['one', 'two', 'three']) {
     await account.call(`POST /incidents/${id}/updates`, { message, is_internal: message === 'two' })
   }
-  const { body } = await account.call(`GET /incidents/${id}/updates?per_page=2`)
+  const listed = await answerOf(account.picket.listIncidentUpdates({ path: { id }, query: { per_page: 2 } }))
   t.same(
-    body.data.map(({ message }: { message: string }) => message),
+    listed.data.map(({ message }) => message),
     ['three', 'two'],
   )
-  t.same(body.meta, { page: 1, per_page: 2, total: 3, total_pages: 2 })
+  t.same(listed.meta, { page: 1, per_page: 2, total: 3, total_pages: 2 })
   t.equal((await account.call(`GET /incidents/${id}/updates?status=resolved`)).status, 400)
   const other = await api.account()
   t.equal((await other.call(`GET /incidents/${id}/updates`)).status, 404)
@@ -140,13 +144,13 @@ t.test('Updates that come at once are all kept, and the last one is what the inc
     wanted.map(status => account.call(`POST /incidents/${id}/updates`, { message: status, status })),
   )
   t.ok(answers.every(({ status }) => status === 201))
-  const { data } = (await account.call(`GET /incidents/${id}/updates`)).body
+  const { data } = await answerOf(account.picket.listIncidentUpdates({ path: { id } }))
   t.equal(data.length, wanted.length)
-  t.equal((await account.call(`GET /incidents/${id}`)).body.data.status, data[0].status)
+  t.equal((await dataOf(account.picket.readIncident({ path: { id } }))).status, data[0]?.status)
   const told = (await toldOf(id)).slice(1)
   t.same(
     told.map(({ data }) => data.update.status),
-    data.map(({ status }: { status: string }) => status).reverse(),
+    data.map(({ status }) => status).reverse(),
     'told in the order in which they were taken',
   )
   const statuses = ['investigating', ...told.map(({ data }) => data.update.status)]

@@ -2,6 +2,7 @@ import t from 'tap'
 import { openAutomaticIncidents, resolveAutomaticIncidents } from '../../control-plane/incidents/automatic-actions.ts'
 import { incidentRoutes } from '../../control-plane/incidents/routes.ts'
 import { incidentUpdateRoutes } from '../../control-plane/incidents/update-routes.ts'
+import { answerOf } from '../support/client.ts'
 import { type Account, createResourceApi } from '../support/resource-api.ts'
 import { insertMonitor } from '../support/verdict.ts'
 
@@ -53,12 +54,12 @@ t.test('GET /incidents 200: newest first, in pages, with everything that an inci
     created_at: '2026-08-01T12:00:00.000Z',
     updated_at: '2026-08-01T12:04:12.000Z',
   })
-  const second = await account.call('GET /incidents?page=2&per_page=1')
+  const second = await answerOf(account.picket.listIncidents({ query: { page: 2, per_page: 1 } }))
   t.same(
-    second.body.data.map(({ id }: { id: string }) => id),
+    second.data.map(({ id }) => id),
     [over.id],
   )
-  t.same(second.body.meta, { page: 2, per_page: 1, total: 2, total_pages: 2 })
+  t.same(second.meta, { page: 2, per_page: 1, total: 2, total_pages: 2 })
 })
 
 t.test('GET /incidents 200: filters take one value or several', async t => {
@@ -66,8 +67,10 @@ t.test('GET /incidents 200: filters take one value or several', async t => {
   await insertOutage(account, 'Shop', true)
   await insertOutage(account, 'Blog')
   const titles = async (filter: string) => {
-    const { body } = await account.call(`GET /incidents?${filter}`)
-    return body.data.map(({ title }: { title: string }) => title)
+    const { data } = await answerOf(
+      account.picket.listIncidents({ query: Object.fromEntries(new URLSearchParams(filter)) }),
+    )
+    return data.map(({ title }) => title)
   }
   t.same(await titles('status=resolved'), ['Shop is down'])
   t.same(await titles('status=investigating,resolved'), ['Blog is down', 'Shop is down'])

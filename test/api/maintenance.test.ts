@@ -3,6 +3,7 @@ import { maintenanceRoutes } from '../../control-plane/maintenance/routes.ts'
 import { monitorRoutes } from '../../control-plane/monitors/routes.ts'
 import { execute, query } from '../../control-plane/platform/postgres.ts'
 import { lookSoon } from '../../control-plane/silences/store.ts'
+import { answerOf, dataOf } from '../support/client.ts'
 import { type Call, createResourceApi } from '../support/resource-api.ts'
 
 const api = await createResourceApi(t, (app, handles) => {
@@ -23,29 +24,28 @@ const periodsOf = (windowId: string) =>
   )
 
 t.test('POST /maintenance-windows 201 for one time; it is read, listed, changed and deleted', async t => {
-  const { call } = await api.account()
+  const { call, picket } = await api.account()
   const monitor_ids = [await addMonitor(call), await addMonitor(call)]
   const sent = { title: 'Move', monitor_ids, starts_at: inHours(1), ends_at: inHours(2) }
-  const created = await call('POST /maintenance-windows', sent)
-  t.equal(created.status, 201)
-  const { id, created_at, updated_at, ...rest } = created.body.data
+  const created = await picket.createMaintenanceWindow({ body: sent })
+  t.equal(created.response.status, 201)
+  const { id, created_at, updated_at, ...rest } = created.data!.data
   const NONE = { description: null, cron: null, duration_minutes: null, time_zone: null }
   t.same(rest, { ...sent, ...NONE, status: 'scheduled', next_starts_at: sent.starts_at })
   t.equal(created_at, updated_at)
-  t.same((await call(`GET /maintenance-windows/${id}`)).body, created.body)
+  const path = { id }
+  t.same(await dataOf(picket.readMaintenanceWindow({ path })), created.data!.data)
 
-  const second = await call('POST /maintenance-windows', { ...sent, title: 'Another' })
-  const listed = await call('GET /maintenance-windows?per_page=1')
-  t.match(listed.body, { data: [{ id: second.body.data.id }], meta: { total: 2, total_pages: 2 } }, 'newest first')
+  const second = await dataOf(picket.createMaintenanceWindow({ body: { ...sent, title: 'Another' } }))
+  const listed = await answerOf(picket.listMaintenanceWindows({ query: { per_page: 1 } }))
+  t.match(listed, { data: [{ id: second.id }], meta: { total: 2, total_pages: 2 } }, 'newest first')
 
-  const changed = await call(`PUT /maintenance-windows/${id}`, {
-    starts_at: inHours(-1),
-    description: 'to the new rack',
-  })
-  t.match(changed.body.data, { title: 'Move', status: 'active', description: 'to the new rack', next_starts_at: null })
-  t.same((await call(`DELETE /maintenance-windows/${id}`)).body, { data: { id, deleted: true } })
-  t.equal((await call(`GET /maintenance-windows/${id}`)).status, 404)
-  t.equal((await call(`DELETE /maintenance-windows/${id}`)).status, 404)
+  const body = { starts_at: inHours(-1), description: 'to the new rack' }
+  const changed = await dataOf(picket.updateMaintenanceWindow({ path, body }))
+  t.match(changed, { title: 'Move', status: 'active', description: 'to the new rack', next_starts_at: null })
+  t.same(await dataOf(picket.deleteMaintenanceWindow({ path })), { id, deleted: true })
+  t.equal((await picket.readMaintenanceWindow({ path })).response.status, 404)
+  t.equal((await picket.deleteMaintenanceWindow({ path })).response.status, 404)
 })
 
 t.test('POST /maintenance-windows 201 again and again with cron, in a time zone', async t => {

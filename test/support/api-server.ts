@@ -4,6 +4,7 @@ import { readConfig } from '../../control-plane/config.ts'
 import { createPostgres, type Db } from '../../control-plane/platform/postgres.ts'
 import { start } from '../../control-plane/start.ts'
 import type { Scope } from '../../control-plane/web/auth.ts'
+import { createPicket, type Picket } from '../../deploy/client/index.ts'
 import { createLog } from '../../shared/log.ts'
 import { createClickhouseDatabase } from './clickhouse.ts'
 import { createDatabase } from './database.ts'
@@ -27,6 +28,8 @@ export type ApiServer = {
   db: Db
   /** `path` is relative to /api/v1; one that begins with the origin goes as it is. */
   call(method: string, path: string, sent?: Sent): Promise<Answer>
+  /** the typed client, for what is asked rightly */
+  picket(key: string): Picket
   /** another organization with its project and an admin key */
   tenant(plan?: string): Promise<Tenant & { key: string }>
   keyOf(tenant: Tenant, scope: Scope): Promise<string>
@@ -62,7 +65,15 @@ export async function startApi(t: Teardown, env: Record<string, string> = {}): P
   }
   const first = await tenant()
   const origin = `http://127.0.0.1:${picket.httpPort}`
-  return { origin, db, tenant, keyOf, call: (method, path, sent) => send(origin, first.key, method, path, sent) }
+  const picketOf = (apiKey: string) => createPicket({ origin, apiKey })
+  return {
+    origin,
+    db,
+    tenant,
+    keyOf,
+    picket: picketOf,
+    call: (method, path, sent) => send(origin, first.key, method, path, sent),
+  }
 }
 
 async function send(origin: string, firstKey: string, method: string, path: string, sent: Sent = {}): Promise<Answer> {

@@ -5,6 +5,7 @@ import { createSecrets, type Secrets } from '../../control-plane/platform/secret
 import { leaveUnchecked } from '../../control-plane/verdict/actions.ts'
 import { type App, createApp } from '../../control-plane/web/app.ts'
 import type { Scope } from '../../control-plane/web/auth.ts'
+import { createPicket, type Picket } from '../../deploy/client/index.ts'
 import { createEgress, type Egress } from '../../shared/egress/index.ts'
 import { createLog } from '../../shared/log.ts'
 import { createMetrics } from '../../shared/metrics.ts'
@@ -26,7 +27,12 @@ export type Handles = {
 export type ApiAnswer = { status: number; body: any; headers: Record<string, unknown> }
 /** Calls the API with one key: `call('POST /monitors', { name: … })`; a text is sent as it is. */
 export type Call = (route: string, body?: unknown, headers?: Record<string, string>) => Promise<ApiAnswer>
-export type Account = Tenant & { call: Call; callWith(scope: Scope): Promise<Call> }
+export type Account = Tenant & {
+  call: Call
+  callWith(scope: Scope): Promise<Call>
+  /** the typed client, with an admin key; for what is asked rightly */
+  picket: Picket
+}
 
 export type ResourceApi = Handles & { account(plan?: string): Promise<Account> }
 
@@ -75,11 +81,36 @@ export async function createResourceApi(
     }
   }
 
+  async function clientOf(tenant: Tenant): Promise<Picket> {
+    const { key } = await createApiKey(db, tenant, { name: 'client', scope: 'admin' })
+    return createPicket({ origin: handles.publicUrl, apiKey: key, fetch: injectedFetch(app) })
+  }
+
   return {
     ...handles,
     async account(plan = 'business') {
       const tenant = await insertTenant(db, plan)
-      return { ...tenant, call: await callerWith(tenant, 'admin'), callWith: scope => callerWith(tenant, scope) }
+      return {
+        ...tenant,
+        call: await callerWith(tenant, 'admin'),
+        callWith: scope => callerWith(tenant, scope),
+        picket: await clientOf(tenant),
+      }
     },
+  }
+}
+
+/** `fetch` that ends in the application without a socket. */
+function injectedFetch(app: App): typeof fetch {
+  return async (input, init) => {
+    const request = new Request(input, init)
+    const answer = await app.inject({
+      method: request.method as 'GET',
+      url: request.url,
+      headers: Object.fromEntries(request.headers),
+      payload: Buffer.from(await request.arrayBuffer()),
+    })
+    const headers = Object.entries(answer.headers).map(([name, value]) => [name, String(value)] as [string, string])
+    return new Response(answer.payload, { status: answer.statusCode, headers })
   }
 }
