@@ -68,14 +68,13 @@ const feedUrlOf = (statusUrl: string, feedType: Tracked['feedType']): string =>
   feedType === 'statuspage' ? summaryOf(statusUrl) : statusUrl
 
 function addressProblems({ statusUrl, feedUrl, feedType, feedMapping }: Tracked, checkLiteral: CheckLiteral): Detail[] {
-  const addresses = { status_url: statusUrl, feed_url: feedUrl }
-  const problems = Object.entries(addresses).flatMap(([path, url]) => {
+  const problemOf = (path: string, url: string): Detail[] => {
     const message = webUrlProblem(url, checkLiteral, path)
     return message === null ? [] : [{ path, message }]
-  })
-  if (feedType !== 'json' && Object.keys(feedMapping).length > 0) {
-    problems.push({ path: 'feed_mapping', message: 'feed_mapping is for the feed type json' })
   }
-  // one address that is both is complained of once
-  return statusUrl === feedUrl || problems.length < 2 ? problems.slice(0, 1) : problems
+  const ofPage = problemOf('status_url', statusUrl)
+  if (ofPage.length > 0) return ofPage
+  const isNeedless = feedType !== 'json' && Object.keys(feedMapping).length > 0
+  const message = 'feed_mapping is for the feed type json'
+  return [...problemOf('feed_url', feedUrl), ...(isNeedless ? [{ path: 'feed_mapping', message }] : [])]
 }

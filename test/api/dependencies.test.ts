@@ -1,0 +1,231 @@
+import t from 'tap'
+import { openAutomaticIncidents } from '../../control-plane/incidents/automatic-actions.ts'
+import { incidentRoutes } from '../../control-plane/incidents/routes.ts'
+import { execute, query } from '../../control-plane/platform/postgres.ts'
+import { dependencyRoutes } from '../../control-plane/vendors/routes.ts'
+import { type Account, type Call, createResourceApi } from '../support/resource-api.ts'
+import { insertChannel, insertMonitor } from '../support/verdict.ts'
+
+const api = await createResourceApi(t, (app, handles) => {
+  dependencyRoutes(app, handles)
+  incidentRoutes(app, handles)
+})
+const UNKNOWN = '0190a0a0-0000-7000-8000-000000000000'
+const ACME = { name: 'Acme', status_url: 'https://status.acme.example', feed_type: 'statuspage' }
+const detailsOf = (answer: { body: { error: { details: { path: string }[] } } }) =>
+  answer.body.error.details.map(({ path }) => path)
+const create = async (call: Call, body: object = ACME): Promise<string> =>
+  (await call('POST /dependencies', body)).body.data.id
+
+t.test('GET /dependencies/catalog 200: vendors by name, in pages, found by name and category', async t => {
+  const { call } = await api.account()
+  const { status, body } = await call('GET /dependencies/catalog?per_page=3&q=git')
+  t.equal(status, 200)
+  t.same(
+    body.data.map(({ slug }: { slug: string }) => slug),
+    ['digitalocean', 'github', 'gitlab'],
+  )
+  t.same(body.data[1], {
+    slug: 'github',
+    name: 'GitHub',
+    category: 'developer',
+    status_url: 'https://www.githubstatus.com',
+    feed_type: 'statuspage',
+    feed_url: 'https://www.githubstatus.com/api/v2/summary.json',
+  })
+  t.ok((await call('GET /dependencies/catalog')).body.meta.total >= 100)
+  t.equal((await call('GET /dependencies/catalog?category=nothing')).body.meta.total, 0)
+  t.equal((await call('GET /dependencies/catalog?per_page=101')).status, 400)
+})
+
+t.test('POST /dependencies 201 by its slug; it is read, listed, changed and deleted', async t => {
+  const { call, projectId } = await api.account()
+  const channelId = await insertChannel(api.db, projectId, [])
+  const created = await call('POST /dependencies', {
+    slug: 'google-cloud',
+    components: ['Cloud Run'],
+    overrides: [{ alert_channel_id: channelId.toUpperCase(), on_degraded: false }],
+  })
+  t.equal(created.status, 201)
+  const { id, created_at, updated_at, feed_mapping, ...rest } = created.body.data
+  t.same(rest, {
+    slug: 'google-cloud',
+    name: 'Google Cloud',
+    category: 'cloud',
+    status_url: 'https://status.cloud.google.com',
+    feed_type: 'json',
+    feed_url: 'https://status.cloud.google.com/incidents.json',
+    components: ['Cloud Run'],
+    overrides: [{ alert_channel_id: channelId, on_down: true, on_degraded: false, on_resolved: true }],
+    status: 'unknown',
+    open_incidents: 0,
+    last_checked_at: null,
+    last_error: null,
+  })
+  t.equal(feed_mapping.title, 'external_desc')
+  t.equal(created_at, updated_at)
+  t.same((await call(`GET /dependencies/${id}`)).body, created.body)
+
+  const second = await create(call)
+  const listed = await call('GET /dependencies?per_page=1')
+  t.match(listed.body, { data: [{ id: second }], meta: { total: 2, total_pages: 2 } }, 'newest first')
+
+  const changed = await call(`PUT /dependencies/${id}`, { name: 'Our cloud', overrides: [] })
+  t.match(changed.body.data, { slug: 'google-cloud', name: 'Our cloud', components: ['Cloud Run'], overrides: [] })
+  t.same((await call(`DELETE /dependencies/${id}`)).body, { data: { id, deleted: true } })
+  for (const route of [`GET /dependencies/${id}`, `DELETE /dependencies/${id}`, `GET /dependencies/${id}/incidents`]) {
+    t.equal((await call(route)).status, 404)
+  }
+})
+
+t.test('POST /dependencies 201 by an address; the feed is found from the status page', async t => {
+  const { call } = await api.account()
+  const record = async (body: object) => (await call('POST /dependencies', { ...ACME, ...body })).body.data
+  t.match(await record({}), { slug: null, category: 'other', feed_url: `${ACME.status_url}/api/v2/summary.json` })
+  const rss = { feed_type: 'rss', status_url: 'https://acme.example/status', feed_url: 'https://acme.example/rss' }
+  t.match(await record(rss), rss)
+  t.match(await record({ feed_type: 'atom' }), { feed_url: ACME.status_url })
+  const json = { feed_type: 'json', feed_mapping: { incidents: '$', title: 'name' } }
+  t.match(await record(json), { feed_url: ACME.status_url, feed_mapping: json.feed_mapping })
+})
+
+t.test('PUT /dependencies/{id} 200: an address of your own leaves the catalogue and brings its feed', async t => {
+  const { call } = await api.account()
+  const id = await create(call, { slug: 'github' })
+  const { body } = await call(`PUT /dependencies/${id}`, { status_url: 'https://status.example.com/' })
+  const feed_url = 'https://status.example.com/api/v2/summary.json'
+  t.match(body.data, { slug: null, name: 'GitHub', status_url: 'https://status.example.com/', feed_url })
+  t.equal((await call(`PUT /dependencies/${id}`, { feed_mapping: { title: 'name' } })).status, 400)
+  t.equal((await call(`PUT /dependencies/${UNKNOWN}`, { name: 'Nobody' })).status, 404)
+})
+
+const BAD: [title: string, body: object, paths: string[]][] = [
+  ['nothing', {}, ['name', 'status_url', 'feed_type']],
+  ['a slug with an address', { slug: 'github', status_url: ACME.status_url }, ['status_url']],
+  ['an address that is none', { ...ACME, status_url: 'status.acme.example' }, ['status_url']],
+  ['another scheme', { ...ACME, status_url: 'ftp://acme.example/' }, ['status_url']],
+  ['an address inwards', { ...ACME, status_url: 'http://169.254.169.254/latest' }, ['status_url']],
+  ['a feed inwards', { ...ACME, feed_url: 'http://[::1]/feed' }, ['feed_url']],
+  ['credentials in an address', { ...ACME, status_url: 'https://a:b@acme.example' }, ['status_url']],
+  ['a mapping for what is no JSON', { ...ACME, feed_mapping: { title: 'name' } }, ['feed_mapping']],
+  [
+    'an unknown place in a mapping',
+    { ...ACME, feed_type: 'json', feed_mapping: { colour: 'a' } },
+    ['feed_mapping.colour'],
+  ],
+  ['an unknown type of feed', { ...ACME, feed_type: 'xml' }, ['feed_type']],
+]
+for (const [title, body, paths] of BAD) {
+  t.test(`POST /dependencies 400 ${title}, and nothing is stored`, async t => {
+    const { call } = await api.account()
+    const answer = await call('POST /dependencies', body)
+    t.equal(answer.status, 400)
+    t.same(detailsOf(answer), paths)
+    t.equal((await call('GET /dependencies')).body.meta.total, 0)
+  })
+}
+
+t.test('POST /dependencies 404 for an unknown slug, and for a channel of nobody or of another project', async t => {
+  const [{ call }, stranger] = [await api.account(), await api.account()]
+  const foreign = await insertChannel(api.db, stranger.projectId, [])
+  t.equal((await call('POST /dependencies', { slug: 'nobody' })).status, 404)
+  for (const alert_channel_id of [foreign, UNKNOWN, 'no id']) {
+    t.equal((await call('POST /dependencies', { ...ACME, overrides: [{ alert_channel_id }] })).status, 404)
+  }
+  t.equal((await call('GET /dependencies')).body.meta.total, 0)
+})
+
+t.test('POST /dependencies 409 past 200, also when two come at once', async t => {
+  const { call, projectId } = await api.account()
+  const id = await create(call)
+  await execute(
+    api.db,
+    `INSERT INTO dependencies (id, project_id, feed_id, name, category, status_url, feed_url, feed_type, feed_mapping,
+       components, created_at, updated_at)
+     SELECT gen_random_uuid(), project_id, feed_id, name, category, status_url, feed_url, feed_type, feed_mapping,
+       components, created_at, updated_at FROM dependencies, generate_series(1, 198) WHERE id = ? AND project_id = ?`,
+    [id, projectId],
+  )
+  const answers = await Promise.all([1, 2, 3].map(() => call('POST /dependencies', ACME)))
+  t.same(answers.map(({ status }) => status).sort(), [201, 409, 409])
+  t.match(answers.find(({ status }) => status === 409)?.body.error.message, /200 dependencies/)
+})
+
+t.test('what people change of a dependency is in the audit log', async t => {
+  const { call, projectId } = await api.account()
+  const id = await create(call)
+  await call(`PUT /dependencies/${id}`, { name: 'Renamed' })
+  const rows = await query<{ action: string; changes: object }>(
+    api.db,
+    `SELECT action, changes FROM audit_log WHERE project_id = ? AND resource = 'dependency' ORDER BY seq`,
+    [projectId],
+  )
+  t.match(rows[1]?.changes, { name: { from: 'Acme', to: 'Renamed' } })
+  t.equal(rows.length, 2)
+})
+
+/** An incident of a vendor, so many minutes ago, over after some when it is. */
+async function insertVendorIncident(
+  { projectId }: Account,
+  dependencyId: string,
+  {
+    title,
+    severity = 'major',
+    from,
+    to = null,
+  }: { title: string; severity?: string; from: number; to?: number | null },
+): Promise<void> {
+  const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000)
+  await execute(
+    api.db,
+    `INSERT INTO vendor_incidents (id, project_id, dependency_id, source_id, title, severity, status, components,
+       source_url, started_at, resolved_at, worst, created_at, updated_at)
+     VALUES (uuidv7(), :projectId, :dependencyId, :title, :title, :severity, 'investigating', '{API}',
+       'https://status.acme.example/1', :from, :to, 'none', now(), now())`,
+    { projectId, dependencyId, title, severity, from: ago(from), to: to === null ? null : ago(to) },
+  )
+}
+
+t.test('GET /dependencies/{id}/incidents 200: newest first, in pages; of another project 404', async t => {
+  const account = await api.account()
+  const id = await create(account.call)
+  await insertVendorIncident(account, id, { title: 'First', from: 60, to: 30 })
+  await insertVendorIncident(account, id, { title: 'Second', from: 20 })
+  const { body } = await account.call(`GET /dependencies/${id}/incidents?per_page=1`)
+  const { id: incidentId, started_at, created_at, updated_at, ...shown } = body.data[0]
+  t.same(shown, {
+    dependency_id: id,
+    title: 'Second',
+    severity: 'major',
+    status: 'investigating',
+    components: ['API'],
+    source_url: 'https://status.acme.example/1',
+    resolved_at: null,
+  })
+  t.same(body.meta, { page: 1, per_page: 1, total: 2, total_pages: 2 })
+  const stranger = await api.account()
+  t.equal((await stranger.call(`GET /dependencies/${id}/incidents`)).status, 404)
+})
+
+t.test('GET /incidents/{id} 200: an outage shows what vendors reported while it lasted, the worst first', async t => {
+  const account = await api.account()
+  const dependency_id = await create(account.call)
+  const monitorId = await insertMonitor(api.db, account.projectId, { name: 'Shop' })
+  const outage = { projectId: account.projectId, monitorId, monitorName: 'Shop' }
+  const startedAt = new Date(Date.now() - 30 * 60_000)
+  const { incidents } = await api.db.transaction(tx =>
+    openAutomaticIncidents(tx, [{ ...outage, startedAt }], api.publicUrl, startedAt),
+  )
+  await insertVendorIncident(account, dependency_id, { title: 'Before', from: 90, to: 60 })
+  await insertVendorIncident(account, dependency_id, { title: 'Slow', severity: 'minor', from: 40 })
+  await insertVendorIncident(account, dependency_id, { title: 'Told late', severity: 'critical', from: 10 })
+  await insertVendorIncident(account, dependency_id, { title: 'News', severity: 'none', from: 40 })
+  const { body } = await account.call(`GET /incidents/${incidents[0]!.id}`)
+  t.match(body.data.possible_causes, [
+    { dependency_id, name: 'Acme', title: 'Told late', severity: 'critical', resolved_at: null },
+    { dependency_id, name: 'Acme', title: 'Slow', severity: 'minor', source_url: 'https://status.acme.example/1' },
+  ])
+  t.equal(body.data.possible_causes.length, 2)
+  const manual = (await account.call('POST /incidents', { title: 'By hand' })).body.data.id
+  t.same((await account.call(`GET /incidents/${manual}`)).body.data.possible_causes, [])
+})
