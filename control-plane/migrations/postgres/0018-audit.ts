@@ -16,21 +16,21 @@ const TABLES: Record<string, Audited> = {
   memberships: { resource: 'member', id: 'user_id', name: 'user_id' },
   api_keys: { resource: 'api_key' },
   monitors: { resource: 'monitor', ignored: OF_MONITORS },
-  monitor_parents: { resource: 'monitor', id: 'monitor_id', name: null, isPart: true },
-  screenshot_baselines: { resource: 'monitor', id: 'monitor_id', name: null, isPart: true },
+  monitor_parents: { resource: 'monitor', id: 'monitor_id', isPart: true },
+  screenshot_baselines: { resource: 'monitor', id: 'monitor_id', isPart: true },
   alert_channels: { resource: 'alert_channel', ignored: ['consecutive_failures'] },
   alert_rules: { resource: 'alert_rule', name: null },
   alert_subscriptions: { resource: 'alert_subscription', name: null },
   alert_settings: { resource: 'alert_settings', id: 'project_id', name: null },
   incidents: { resource: 'incident', name: 'title' },
-  incident_monitors: { resource: 'incident', id: 'incident_id', name: null, isPart: true },
+  incident_monitors: { resource: 'incident', id: 'incident_id', name: 'title', isPart: true },
   incident_updates: { resource: 'incident_update', name: null, ignored: ['is_initial'] },
   maintenance_windows: { resource: 'maintenance_window', name: 'title', ignored: ['planned_at'] },
-  maintenance_window_monitors: { resource: 'maintenance_window', id: 'window_id', name: null, isPart: true },
+  maintenance_window_monitors: { resource: 'maintenance_window', id: 'window_id', name: 'title', isPart: true },
   status_pages: { resource: 'status_page' },
   status_page_groups: { resource: 'status_page_group' },
   status_page_components: { resource: 'status_page_component' },
-  status_page_images: { resource: 'status_page', id: 'page_id', name: null, isPart: true },
+  status_page_images: { resource: 'status_page', id: 'page_id', isPart: true },
   page_subscribers: { resource: 'subscriber', name: null, ignored: ['consecutive_failures', 'asked_at'] },
   probe_tokens: { resource: 'probe_token', name: 'region' },
   probes: { resource: 'probe', ignored: ['connected_to', 'connected_at', 'last_seen_at', 'health'] },
@@ -112,7 +112,7 @@ const createWriter = (db: Knex) =>
       ) shown
     $$;
 
-    -- arguments: resource, id column, name column, whether a row is a part, hidden columns, ignored columns
+    -- arguments: resource, id column, name column, the table of which a row is a part, hidden columns, ignored columns
     CREATE FUNCTION write_audit_log() RETURNS trigger LANGUAGE plpgsql AS $$
     DECLARE
       actor jsonb := current_setting('picket.actor')::jsonb;
@@ -121,11 +121,18 @@ const createWriter = (db: Knex) =>
       whole jsonb := earlier || later;
       -- a record that is only marked as deleted is deleted for whoever reads this
       is_gone boolean := TG_OP = 'DELETE' OR (earlier ->> 'deleted_at' IS NULL AND later ->> 'deleted_at' IS NOT NULL);
-      project uuid := coalesce(whole ->> 'project_id', actor ->> 'projectId');
+      is_part boolean := TG_ARGV[3] <> '';
+      known_by jsonb := whole;
+      project uuid;
       changes jsonb;
     BEGIN
-      -- what goes with its record is told with that
-      IF TG_ARGV[3] = 'true' AND pg_trigger_depth() > 1 THEN RETURN NULL; END IF;
+      IF is_part THEN
+        EXECUTE format('SELECT to_jsonb(o) FROM %I o WHERE id = $1', TG_ARGV[3])
+          INTO known_by USING (whole ->> TG_ARGV[1])::uuid;
+        -- what goes with its record is told with that
+        IF known_by IS NULL THEN RETURN NULL; END IF;
+      END IF;
+      project := coalesce(known_by ->> 'project_id', actor ->> 'projectId');
       -- a tenant's claim may touch another's records, a domain's: the other is told what, and not by whom
       IF project::text <> actor ->> 'projectId' THEN
         actor := jsonb_build_object('kind', 'system', 'name', 'Picket');
@@ -148,7 +155,7 @@ const createWriter = (db: Knex) =>
         )::uuid,
         actor ->> 'kind', (actor ->> 'id')::uuid, actor ->> 'name', (actor ->> 'ip')::inet,
         CASE
-          WHEN TG_ARGV[3] = 'true' OR TG_OP = 'UPDATE' AND NOT is_gone THEN 'updated'
+          WHEN is_part OR TG_OP = 'UPDATE' AND NOT is_gone THEN 'updated'
           WHEN is_gone THEN 'deleted'
           ELSE 'created'
         END,
@@ -156,7 +163,7 @@ const createWriter = (db: Knex) =>
         CASE TG_ARGV[2]
           WHEN '' THEN NULL
           WHEN 'user_id' THEN (SELECT email FROM users WHERE id = (whole ->> 'user_id')::uuid)
-          ELSE whole ->> TG_ARGV[2]
+          ELSE known_by ->> TG_ARGV[2]
         END,
         changes
       );

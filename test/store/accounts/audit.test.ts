@@ -1,5 +1,6 @@
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
+import { forgetOldActs, recordAct } from '../../../control-plane/accounts/audit/actions.ts'
 import { createPostgres, execute, query } from '../../../control-plane/platform/postgres.ts'
 import { type Acting, actingFor } from '../../../control-plane/web/acting.ts'
 import { createDatabase } from '../../support/database.ts'
@@ -20,6 +21,19 @@ async function insertChannel() {
     acting,
     `INSERT INTO alert_channels (id, project_id, name, type, config, is_default, created_at, updated_at)
      VALUES (?, ?, 'Hook', 'webhook', 'sealed'::bytea, false, now(), now())`,
+    [id, projectId],
+  )
+  return id
+}
+
+async function insertMonitor() {
+  const id = uuidv7()
+  await execute(
+    db,
+    `INSERT INTO monitors (id, project_id, partition, name, type, method, interval_seconds, timeout_ms, regions, keyword_type,
+       ssl_check, domain_check, screenshot_on_failure, screenshot_compare, screenshot_threshold, retry_count, created_at,
+       updated_at)
+     VALUES (?, ?, 0, 'Shop', 'http', 'GET', 60, 1000, '{us-east}', 'contains', true, true, false, false, 0.1, 1, now(), now())`,
     [id, projectId],
   )
   return id
@@ -78,6 +92,71 @@ t.test('a member who leaves is still named', async t => {
   await execute(acting, 'DELETE FROM memberships WHERE user_id = ?', [userId])
   const [user] = await query<{ email: string }>(db, 'SELECT email FROM users WHERE id = ?', [userId])
   t.match((await log(userId)).at(-1), { resource: 'member', action: 'deleted', resource_name: user?.email })
+})
+
+t.test('an act that changes no row is written when it is recorded, and only of somebody who acts', async t => {
+  const act = { action: 'signed_in', resource: 'session', resourceId: uuidv7(), resourceName: null } as const
+  await acting.transaction(tx => recordAct(tx, act))
+  await db.transaction(tx => recordAct(tx, act))
+  t.match(await log(act.resourceId), [{ action: 'signed_in', actor_name: 'ann@example.com', changes: {} }])
+})
+
+t.test('what somebody does to another tenant’s record is told to that tenant without who it was', async t => {
+  const other = await insertTenant(db)
+  const id = uuidv7()
+  await execute(
+    db,
+    `INSERT INTO status_pages (id, project_id, name, slug, template, brand_color, custom_domain, created_at, updated_at)
+     VALUES (?, ?, 'Acme', ?, 'clean', '#00ff00', 'status.example.com', now(), now())`,
+    [id, other.projectId, id],
+  )
+  await execute(acting, 'UPDATE status_pages SET custom_domain = NULL WHERE id = ?', [id])
+  t.match(await log(id), [
+    {
+      ...{ project_id: other.projectId, organization_id: other.organizationId },
+      ...{ actor_kind: 'system', actor_id: null, actor_name: 'Picket', ip: null },
+      changes: { custom_domain: { from: 'status.example.com', to: null } },
+    },
+  ])
+})
+
+t.test('what went with its record is told with that: a window that is deleted is one row', async t => {
+  const id = uuidv7()
+  await execute(
+    acting,
+    `INSERT INTO maintenance_windows (id, project_id, title, starts_at, ends_at, created_at, updated_at)
+     VALUES (?, ?, 'Backup', now(), now(), now(), now())`,
+    [id, projectId],
+  )
+  const monitors = [await insertMonitor(), await insertMonitor()]
+  for (const monitor of monitors) {
+    await execute(acting, 'INSERT INTO maintenance_window_monitors (window_id, monitor_id) VALUES (?, ?)', [
+      id,
+      monitor,
+    ])
+  }
+  await execute(acting, 'DELETE FROM maintenance_windows WHERE id = ?', [id])
+  const told = (await log(id)).map(row => [`${row.action} ${row.resource_name}`, row.changes] as [string, object])
+  t.same(
+    told.map(([action]) => action),
+    ['created Backup', 'updated Backup', 'updated Backup', 'deleted Backup'],
+  )
+  t.same(told[1]?.[1], { monitor_id: { from: null, to: monitors[0] } })
+})
+
+t.test('rows are forgotten after a year', async t => {
+  const before = (await query(db, 'SELECT id FROM audit_log')).length
+  const ages = ['364 days', '367 days']
+  for (const age of ages) {
+    await execute(
+      db,
+      `INSERT INTO audit_log (at, actor_kind, actor_name, action, resource, changes)
+       VALUES (now() - ?::interval, 'operator', 'operator', 'created', 'monitor', '{}')`,
+      [age],
+    )
+  }
+  t.equal(await forgetOldActs(db), 1)
+  t.equal((await query(db, 'SELECT id FROM audit_log')).length, before + 1)
 })
 
 t.test('what is written stays: rows cannot be changed, nor deleted before a year has passed', async t => {
