@@ -1,0 +1,271 @@
+import t from 'tap'
+import { v7 as uuidv7 } from 'uuid'
+import { archiveMissing, takeIn } from '../../control-plane/data-sources/apply-actions.ts'
+import type { Child, Outcome } from '../../control-plane/data-sources/evaluate.ts'
+import { backOf, endOf, isNews, type Result } from '../../control-plane/data-sources/fetch.ts'
+import { type ClaimedSource, claimDue, endFetches, nextDue } from '../../control-plane/data-sources/worker-store.ts'
+import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
+import { createSecrets } from '../../control-plane/platform/secrets.ts'
+import { pauseMonitor, resumeMonitor } from '../../control-plane/verdict/actions.ts'
+import { createDatabase } from '../support/database.ts'
+import { insertTenant } from '../support/tenant.ts'
+import { insertChannel } from '../support/verdict.ts'
+
+const db = createPostgres((await createDatabase(t)).url)
+t.teardown(() => db.destroy())
+const publicUrl = 'https://picket.test'
+const tools = { db, publicUrl, secrets: createSecrets(Buffer.alloc(32)), checkLiteral: () => null }
+const LEASE_MS = 60_000
+
+/** A source with one field, due now, and what a worker would do with it. */
+async function createSource(interval = 60) {
+  const { projectId } = await insertTenant(db)
+  const channelId = await insertChannel(db, projectId, [])
+  await execute(db, 'UPDATE alert_channels SET is_default = true WHERE id = ?', [channelId])
+  const [id, fieldId] = [uuidv7(), uuidv7()]
+  await execute(
+    db,
+    `WITH source AS (
+       INSERT INTO data_sources (id, project_id, name, url, method, fetch_interval_s, timeout_ms, next_fetch_at,
+         created_at, updated_at)
+       VALUES (:id, :projectId, 'Cells', 'https://cells.example/', 'GET', :interval, 1000, now(), now(), now())
+       RETURNING id)
+     INSERT INTO data_source_fields (id, data_source_id, path, name_template, rule_type, rule_config, display_order,
+       created_at, updated_at)
+     SELECT :fieldId, id, 'cells.*', 'Cell {{key}}', 'truthy', '{}', 0, now(), now() FROM source`,
+    { id, projectId, fieldId, interval },
+  )
+  const child = (key: string, outcome: Outcome, name = `Cell ${key}`): Child => {
+    return { fieldId, key, name, value: outcome, outcome, reason: `cells.${key} is ${outcome}` }
+  }
+  const claim = async (): Promise<ClaimedSource> => {
+    await execute(db, 'UPDATE data_sources SET next_fetch_at = now() WHERE id = ?', [id])
+    const claimed = await claimDue(db, 'one', 100, LEASE_MS)
+    return claimed.find(source => source.id === id)!
+  }
+  /** Fetches once; true when it was worth a transaction. */
+  const fetch = async (result: Result): Promise<boolean> => {
+    const source = await claim()
+    const done = { source, result, startedAt: new Date(), endedAt: new Date(), responseTimeMs: 12 }
+    if (isNews(done)) return takeIn(tools, 'one', done)
+    await endFetches(db, 'one', [endOf(done)])
+    return false
+  }
+  return {
+    ...{ id, projectId, fieldId, child, claim },
+    says: (cells: Record<string, Outcome>) =>
+      fetch({ children: Object.entries(cells).map(([key, outcome]) => child(key, outcome)) }),
+    names: (cells: Record<string, string>) =>
+      fetch({ children: Object.entries(cells).map(([key, name]) => child(key, 'up', name)) }),
+    fails: (isOurFault = false) =>
+      fetch({ failure: { code: 'http_status', message: 'the source answers with status 500', isOurFault } }),
+    monitors: () =>
+      query<{ id: string; key: string; name: string; status: string | null; isGone: boolean }>(
+        db,
+        `SELECT m.id, c.key, m.name, m.status, m.deleted_at IS NOT NULL AS "isGone"
+         FROM data_source_children c JOIN monitors m ON m.id = c.monitor_id WHERE c.data_source_id = ? ORDER BY c.key`,
+        [id],
+      ),
+    events: async () =>
+      (
+        await query<{ name: string }>(
+          db,
+          "SELECT name FROM events WHERE project_id = ? AND name LIKE 'monitor.%' ORDER BY id",
+          [projectId],
+        )
+      ).map(({ name }) => name),
+    incidents: () =>
+      query<{ title: string; status: string; severity: string }>(
+        db,
+        'SELECT title, status, severity FROM incidents WHERE project_id = ? ORDER BY id',
+        [projectId],
+      ),
+  }
+}
+
+const statusesOf = (rows: { key: string; status: string | null }[]) =>
+  Object.fromEntries(rows.map(({ key, status }) => [key, status]))
+
+t.test('A value becomes a monitor with a verdict, an incident, an alert and an explanation', async t => {
+  const source = await createSource()
+  t.ok(await source.says({ a: 'up', b: 'down', c: 'degraded', d: 'unknown' }))
+  t.same(statusesOf(await source.monitors()), { a: 'up', b: 'down', c: 'degraded', d: null })
+  t.same((await source.events()).sort(), ['monitor.degraded', 'monitor.down'])
+  t.match(await source.incidents(), [{ title: 'Cell b is down', status: 'investigating' }])
+  const [transition] = await query<{ summary: string; explanation: object }>(
+    db,
+    "SELECT summary, explanation FROM transitions WHERE project_id = ? AND to_status = 'down'",
+    [source.projectId],
+  )
+  t.equal(transition?.summary, 'cells.b is down.')
+  t.match(transition?.explanation, {
+    data_source: { field_id: source.fieldId, key: 'b', rule: 'truthy', value: 'down', reason: 'cells.b is down' },
+  })
+  t.same(
+    await query(db, 'SELECT count(*) AS rules FROM alert_rules WHERE project_id = ?', [source.projectId]),
+    [{ rules: 4 }],
+    'the default channel hears of each',
+  )
+})
+
+t.test('The same again costs no transaction, whatever order it comes in', async t => {
+  const source = await createSource()
+  t.ok(await source.says({ a: 'up', b: 'down' }))
+  t.notOk(await source.says({ a: 'up', b: 'down' }))
+  t.ok(await source.says({ a: 'up', b: 'up' }))
+  t.same(await source.events(), ['monitor.down', 'monitor.up'])
+})
+
+t.test('A source that is away makes its monitors unknown, and tells nobody', async t => {
+  const source = await createSource()
+  await source.says({ a: 'up', b: 'down', c: 'degraded' })
+  const before = await source.events()
+  t.ok(await source.fails())
+  t.same(statusesOf(await source.monitors()), { a: null, b: null, c: null })
+  t.match(await source.incidents(), [{ status: 'investigating' }], 'the open outage is not over')
+  t.notOk(await source.fails(), 'the second time nothing has changed')
+  t.ok(await source.says({ a: 'up', b: 'down', c: 'degraded' }))
+  t.same(statusesOf(await source.monitors()), { a: 'up', b: 'down', c: 'degraded' })
+  t.same(await source.events(), before)
+  t.equal((await source.incidents()).length, 1, 'and it is the same outage')
+})
+
+t.test('An outage that ended out of sight is resolved and told, with the whole of its length', async t => {
+  const source = await createSource()
+  await source.says({ a: 'down' })
+  await source.fails()
+  await source.says({ a: 'up' })
+  t.match(await source.incidents(), [{ status: 'resolved' }])
+  t.same(await source.events(), ['monitor.down', 'monitor.up'])
+  const transitions = await query(
+    db,
+    'SELECT from_status AS "from", to_status AS "to" FROM transitions WHERE project_id = ? ORDER BY at, id',
+    [source.projectId],
+  )
+  t.same(transitions, [
+    { from: null, to: 'down' },
+    { from: 'down', to: null },
+    { from: null, to: 'up' },
+  ])
+})
+
+t.test('After three failures in a row the source has an incident of its own, and a success resolves it', async t => {
+  const source = await createSource()
+  for (let i = 0; i < 2; i++) await source.fails()
+  t.same(await source.incidents(), [])
+  await source.fails()
+  const incident = { title: 'Data source Cells cannot be fetched', severity: 'minor' }
+  t.same(await source.incidents(), [{ ...incident, status: 'investigating' }])
+  for (let i = 0; i < 3; i++) t.notOk(await source.fails())
+  await source.says({})
+  t.same(await source.incidents(), [{ ...incident, status: 'resolved' }])
+  t.match(await query(db, 'SELECT failures, last_error, incident_id FROM data_sources WHERE id = ?', [source.id]), [
+    { failures: 0, last_error: null, incident_id: null },
+  ])
+})
+
+t.test('Our own faults are not counted against a source', async t => {
+  const source = await createSource()
+  await source.says({ a: 'up' })
+  for (let i = 0; i < 4; i++) await source.fails(true)
+  t.same(await source.incidents(), [])
+  t.same(statusesOf(await source.monitors()), { a: null })
+})
+
+t.test('A name follows the template until somebody gives another', async t => {
+  const source = await createSource()
+  await source.names({ a: 'One', b: 'One' })
+  await source.names({ a: 'Two', b: 'Two' })
+  const [first] = await source.monitors()
+  await execute(db, "UPDATE monitors SET name = 'Mine' WHERE id = ?", [first!.id])
+  await source.names({ a: 'Three', b: 'Three' })
+  t.same(
+    (await source.monitors()).map(({ name }) => name),
+    ['Mine', 'Three'],
+  )
+})
+
+t.test('A missing key is unknown, is archived after a day, and comes back as the same monitor', async t => {
+  const source = await createSource()
+  await source.says({ a: 'up', b: 'down' })
+  await source.says({ a: 'up' })
+  t.same(statusesOf(await source.monitors()), { a: 'up', b: null })
+  await archiveMissing(tools, source.id, new Date())
+  t.notOk((await source.monitors())[1]!.isGone)
+  const [, before] = await source.monitors()
+  await archiveMissing(tools, source.id, new Date(Date.now() + 25 * 3_600_000))
+  t.ok((await source.monitors())[1]!.isGone)
+  t.match(await source.incidents(), [{ status: 'resolved' }])
+  t.same(await source.events(), ['monitor.down'], 'no monitor.up: nobody knows that it is')
+  await source.says({ a: 'up', b: 'up' })
+  t.match((await source.monitors())[1], { id: before!.id, status: 'up', isGone: false })
+})
+
+t.test('Documents of ever new keys leave at most 200 monitors living and 200 archived', async t => {
+  const source = await createSource()
+  for (let i = 0; i < 5; i++) {
+    const keys = Array.from({ length: 150 }, (_, k) => [`${i}-${k}`, k % 10 === 0 ? 'down' : 'up'] as const)
+    await source.says(Object.fromEntries(keys))
+  }
+  const monitors = await source.monitors()
+  t.equal(monitors.filter(({ isGone }) => !isGone).length, 200)
+  t.equal(monitors.filter(({ isGone }) => isGone).length, 200)
+  const [{ count }] = (await query<{ count: number }>(
+    db,
+    'SELECT count(*) AS count FROM monitors WHERE project_id = ?',
+    [source.projectId],
+  )) as [{ count: number }]
+  t.equal(count, 400, 'the others are forgotten for good')
+  t.equal(statusesOf(monitors)['4-0'], 'down')
+})
+
+t.test('A paused monitor is left alone, and looked at anew when it is resumed', async t => {
+  const source = await createSource()
+  await source.says({ a: 'up' })
+  const [monitor] = await source.monitors()
+  await pauseMonitor(tools, source.projectId, monitor!.id, new Date())
+  t.ok(await source.says({ a: 'down' }))
+  t.same(await source.events(), [])
+  await resumeMonitor(tools, source.projectId, monitor!.id, new Date())
+  t.ok((await nextDue(db))! <= new Date(), 'it is due at once')
+  t.ok(await source.says({ a: 'down' }), 'although it says the same as before')
+  t.same(await source.events(), ['monitor.down'])
+})
+
+t.test('A source that was changed while it was fetched is not taken in', async t => {
+  const source = await createSource()
+  const claimed = await source.claim()
+  await execute(db, 'UPDATE data_sources SET revision = revision + 1 WHERE id = ?', [source.id])
+  const result = { children: [source.child('a', 'down')] }
+  const fetch = { source: claimed, result, startedAt: new Date(), endedAt: new Date(), responseTimeMs: 1 }
+  t.notOk(await takeIn(tools, 'one', fetch))
+  t.same(await source.monitors(), [])
+})
+
+t.test('A source is claimed by one process, and by another after the lease', async t => {
+  await execute(db, "UPDATE data_sources SET next_fetch_at = now() + interval '1 hour'")
+  const source = await createSource()
+  t.match(await claimDue(db, 'one', 100, LEASE_MS), [{ id: source.id }])
+  t.same(await claimDue(db, 'two', 100, LEASE_MS), [])
+  await execute(db, "UPDATE data_sources SET lease_until = now() - interval '1 ms' WHERE id = ?", [source.id])
+  const [taken] = await claimDue(db, 'two', 100, LEASE_MS)
+  await endFetches(db, 'one', [backOf(taken!, new Date(), 60_000)])
+  t.same(await claimDue(db, 'three', 100, LEASE_MS), [], 'who had it before gives back nothing')
+  await execute(db, 'UPDATE data_sources SET next_fetch_at = now() WHERE id = ?', [source.id])
+  await endFetches(db, 'two', [backOf(taken!, new Date(), 60_000)])
+  t.match(await claimDue(db, 'three', 100, LEASE_MS), [{ id: source.id }], 'asked for meanwhile, it stays due')
+})
+
+t.test('Slots are spread, on time, and the same whoever counts them', async t => {
+  const source = await createSource(30)
+  const claimed = await source.claim()
+  const at = new Date('2026-08-01T00:00:00Z')
+  const first = endOf({ ...fetchOf(claimed), endedAt: at }).nextAt!
+  t.ok(first > at && first.getTime() - at.getTime() <= 30_000)
+  const second = endOf({ ...fetchOf(claimed), endedAt: new Date(first.getTime() + 29_999) }).nextAt!
+  t.equal(second.getTime() - first.getTime(), 30_000)
+})
+
+const fetchOf = (source: ClaimedSource) => {
+  return { source, result: { children: [] }, startedAt: new Date(), endedAt: new Date(), responseTimeMs: 1 }
+}
