@@ -16,6 +16,9 @@ WORKDIR /picket
 COPY package.json package-lock.json ./
 # The embedded engines are optional packages: none of them comes along.
 RUN npm install --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
+# Passwords are hashed in a native module, which its package offers as optional ones, one a platform.
+RUN npm install --no-save --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
+      "@node-rs/argon2-linux-$(node -p process.arch)-gnu@$(node -p 'require("./package-lock.json").packages["node_modules/@node-rs/argon2"].version')"
 
 FROM node:${NODE_VERSION}-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 GRPC_PORT=50051
