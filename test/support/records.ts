@@ -3,6 +3,7 @@ import { execute, query } from '../../control-plane/platform/postgres.ts'
 import type { ApiServer } from './api-server.ts'
 import type { Operation } from './operations.ts'
 import type { Tenant } from './tenant.ts'
+import { dependencyBody } from './vendors.ts'
 
 type Account = Tenant & { key: string }
 
@@ -72,16 +73,6 @@ const WINDOW = {
   time_zone: 'Europe/Berlin',
   starts_at: '2026-01-01T00:00:00Z',
   ends_at: '2126-01-01T00:00:00Z',
-}
-
-const vendor = {
-  name: 'Acme Cloud',
-  category: 'cloud',
-  status_url: 'https://status.acme.example/',
-  feed_type: 'json',
-  feed_url: 'https://status.acme.example/incidents.json',
-  feed_mapping: { incidents: 'data.incidents', title: 'name' },
-  components: ['API'],
 }
 
 export const FIELD = {
@@ -180,8 +171,6 @@ export function bodyOf({ name }: Operation, records: Records): Record<string, un
   const component = { name: 'Shop', description: 'sells', monitor_id, group_id, display_order: 3 }
   const group = { name: 'Europe', description: 'all of it', display_order: 2, is_collapsed: true }
   const domain = { domain: 'status.example.com' }
-  const channel = { alert_channel_id: records.alert_channel_id }
-  const vendorSwitches = { on_down: true, on_degraded: false, on_resolved: true }
   const bodies: Record<string, Record<string, unknown>> = {
     'POST /agent/bootstrap': { email: `${uuidv7()}@example.com`, name: 'Ann' },
     'POST /api-keys': { name: 'CI', scope: 'read' },
@@ -216,19 +205,66 @@ export function bodyOf({ name }: Operation, records: Records): Record<string, un
     'POST /status-pages/{id}/custom-domain/analyze': domain,
     'POST /status-pages/{id}/custom-domain/domain-connect': domain,
     'PUT /status-pages/{id}/custom-domain': domain,
-    'POST /dependencies': { ...vendor, overrides: [{ ...channel, ...vendorSwitches }] },
-    'PUT /dependencies/{id}': { ...vendor, overrides: [{ ...channel, ...vendorSwitches }] },
+    'POST /dependencies': dependencyBody(records.alert_channel_id),
+    'PUT /dependencies/{id}': dependencyBody(records.alert_channel_id),
     'POST /data-sources': SOURCE,
     'POST /data-sources/preview': SOURCE,
     'PUT /data-sources/{id}': { ...SOURCE, fields: [{ id: records.field_id, ...FIELD }] },
     'POST /data-sources/{id}/fields': FIELD,
     'PUT /data-sources/{id}/fields/{field_id}': FIELD,
     'POST /data-sources/{id}/publish': { status_page_id: records.page_id, group_id, field_ids: [records.field_id] },
+    'POST /import': fileWith(records),
     'POST /alerts/project-channels': { alert_channel_id: records.alert_channel_id, alert_type: 'incident' },
   }
   const body = bodies[name]
   if (!body) throw new Error(`test/support/records.ts has no body for ${name}`)
   return body
+}
+
+/** A file of an entry of each kind, with every property that it knows. What it refers to is there by its id. */
+function fileWith({ monitor_id, parent_id, alert_channel_id }: Records): Record<string, unknown> {
+  const entry = { name: 'Filed', description: 'sells', monitor: monitor_id }
+  return {
+    version: 1,
+    alert_settings: { is_digest_enabled: true, digest_threshold: 10 },
+    alert_channels: [{ id: uuidv7(), ...CHANNEL, name: 'Filed', subscriptions: ['incident'] }],
+    monitors: [
+      {
+        id: uuidv7(),
+        ...MONITOR,
+        name: 'Filed',
+        is_paused: true,
+        parents: [parent_id],
+        rules: [
+          {
+            channel: alert_channel_id,
+            on_down: true,
+            on_recovery: true,
+            on_degraded: false,
+            remind_every_minutes: 30,
+          },
+        ],
+      },
+    ],
+    maintenance_windows: [{ id: uuidv7(), ...WINDOW, title: 'Filed', monitors: [monitor_id] }],
+    status_pages: [
+      {
+        id: uuidv7(),
+        ...newPage(),
+        ...PAGE_UPDATE,
+        components: [
+          { id: uuidv7(), ...entry },
+          {
+            id: uuidv7(),
+            name: 'Inside',
+            description: 'all of it',
+            is_collapsed: true,
+            components: [{ id: uuidv7(), ...entry, name: 'Shop inside' }],
+          },
+        ],
+      },
+    ],
+  }
 }
 
 /** Which record the `{id}` of a path is. A new kind of path needs a line. */

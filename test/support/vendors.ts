@@ -56,3 +56,15 @@ export function toldOfVendor(db: Db, dependencyId: string): Promise<ToldOfVendor
     [`vendor:${dependencyId}`],
   )
 }
+
+/** A body of `/dependencies` with every property that an address of one's own takes. */
+export const dependencyBody = (alert_channel_id: string) => ({
+  name: 'Acme Cloud',
+  category: 'cloud',
+  status_url: 'https://status.acme.example/',
+  feed_type: 'json',
+  feed_url: 'https://status.acme.example/incidents.json',
+  feed_mapping: { incidents: 'data.incidents', title: 'name' },
+  components: ['API'],
+  overrides: [{ alert_channel_id, on_down: true, on_degraded: false, on_resolved: true }],
+})
