@@ -2,9 +2,11 @@ import t from 'tap'
 import { query } from '../../control-plane/platform/postgres.ts'
 import { startApi } from '../support/api-server.ts'
 import { startChatProvider } from '../support/chat-provider.ts'
+import { createDatabase } from '../support/database.ts'
 
 const provider = await startChatProvider(t)
-const api = await startApi(t, provider.env)
+const { url: databaseUrl } = await createDatabase(t)
+const api = await startApi(t, { ...provider.env, DATABASE_URL: databaseUrl })
 const mine = await api.tenant()
 
 /** Begins an installation as the API does; answers its state. */
@@ -205,4 +207,17 @@ t.test('GET /chat/installations 200 answers all of a project, or a page', async 
   })
   const page = await api.call('GET', '/chat/installations?page=2&per_page=1', { key: mine.key })
   t.match(page, { status: 200, body: { data: [], meta: { page: 2, per_page: 1, total: 1, total_pages: 1 } } })
+})
+
+t.test('GET /chat/oauth/install 503 says what the operator has to set where no app is set up', async t => {
+  const none = { CHAT_CLIENT_ID: '', CHAT_CLIENT_SECRET: '', CHAT_SIGNING_SECRET: '' }
+  const bare = await startApi(t, { DATABASE_URL: databaseUrl, ...none })
+  for (const [path, key] of [
+    ['/chat/oauth/install', mine.key],
+    ['/chat/oauth/callback?code=x&state=y', null],
+  ] as const) {
+    const answer = await bare.call('GET', path, { key })
+    t.match(answer, { status: 503, body: { error: { code: 'unavailable', message: /CHAT_CLIENT_ID/ } } }, path)
+  }
+  t.equal((await fetch(`${bare.origin}/chat/commands`, { method: 'POST' })).status, 404)
 })

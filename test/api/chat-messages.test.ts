@@ -1,0 +1,184 @@
+import t from 'tap'
+import { query } from '../../control-plane/platform/postgres.ts'
+import { startApi } from '../support/api-server.ts'
+import { startChatProvider } from '../support/chat-provider.ts'
+import { createChatTeam } from '../support/chat-team.ts'
+import { waitFor } from '../support/wait.ts'
+
+const provider = await startChatProvider(t)
+const api = await startApi(t, { ...provider.env, ROLES: 'api,deliver,schedule' })
+const team = createChatTeam(api, provider)
+const SLOW = { timeoutMs: 30_000 }
+
+/** A project whose team has the app, with a channel that hears of incidents. */
+async function project(teamId: string, consent: object = {}) {
+  const account = await api.tenant()
+  const installation = await team.install(account, { team: teamId, ...consent })
+  const channelId = await team.channel(account, installation.id)
+  const { key } = account
+  const subscribe = (alert_channel_id: string) =>
+    api.call('POST', '/alerts/project-channels', { key, body: { alert_channel_id, alert_type: 'incident' } })
+  await subscribe(channelId)
+  const log = async () => (await api.call('GET', `/alerts/log?channel_id=${channelId}`, { key })).body.data
+  const ended = (count: number) =>
+    waitFor(async () => {
+      const entries = (await log()).filter(({ status }: { status: string }) => status !== 'pending')
+      return entries.length >= count ? entries : null
+    }, SLOW)
+  const read = async () => (await api.call('GET', '/chat/installations', { key })).body.data[0]
+  return { account, key, installation, channelId, ended, read, teamId }
+}
+
+const messagesTo = (channel: string) => provider.bodies('chat.postMessage').filter(body => body.channel === channel)
+
+t.test('an incident is posted by the app with a button, and the token is in no stored byte', async t => {
+  const { account, ended, key } = await project('T1')
+  await team.incident(account, 'Shop <!channel> is slow')
+  const [entry] = await ended(1)
+  t.match(entry, { status: 'delivered', request_url: `${provider.origin}/api/chat.postMessage` })
+  t.equal(entry.request_headers.authorization, '********')
+  const [called] = provider.calls('chat.postMessage')
+  t.match(called, { token: /^xoxb-\d+-T1$/ })
+  const [message] = messagesTo('C2')
+  const [acknowledge] = message.blocks.find(({ type }: { type: string }) => type === 'actions').elements
+  t.match(acknowledge, { action_id: 'acknowledge' })
+  t.notOk(acknowledge.url, 'a button, no link')
+  t.notMatch(JSON.stringify(message), /<!channel>/)
+  const rows = await query(api.db, `SELECT to_jsonb(d)::text, convert_from(request_body, 'UTF8') FROM deliveries d`)
+  const { body } = await api.call('GET', `/alerts/log/${entry.id}`, { key })
+  t.notMatch(JSON.stringify([rows, body]), /xoxb/)
+})
+
+t.test('an acknowledged incident’s button goes from every message, whoever acknowledged it', async t => {
+  const { account, ended, key } = await project('T2')
+  const id = await team.incident(account, 'Mail is slow')
+  await ended(1)
+  await api.call('POST', `/incidents/${id}/acknowledge`, { key })
+  const update = await waitFor(() => provider.calls('chat.update')[0], SLOW)
+  t.match(update, { token: /-T2$/, fields: { channel: 'C1', ts: /^17/, text: /Mail is slow/ } })
+  t.notMatch(update.fields.blocks, /"acknowledge"/)
+  t.match(update.fields.blocks, /Acknowledged/)
+})
+
+t.test('a message that the provider takes no more of is tried again when it wants it', async t => {
+  const { account, ended } = await project('T3')
+  const before = provider.calls('chat.postMessage').length
+  provider.next('chat.postMessage', { status: 429, headers: { 'retry-after': '3' } })
+  await team.incident(account, 'Search is slow')
+  const [entry] = await ended(1)
+  t.match(entry, { status: 'delivered', attempts: { length: 2 } })
+  t.match(entry.attempts, [{ response_code: 429, error: /no more messages/ }, { error: null }])
+  const [first, second] = provider.calls('chat.postMessage').slice(before)
+  t.ok(second!.received.atMs - first!.received.atMs >= 2_990, 'not before the three seconds it asked for')
+  t.equal(second!.received.rawBody, first!.received.rawBody, 'the same bytes')
+})
+
+t.test('what the provider refuses for good is not tried again', async t => {
+  const { account, ended } = await project('T4')
+  provider.next('chat.postMessage', { ok: false, error: 'channel_not_found' })
+  await team.incident(account, 'DNS is slow')
+  t.match(await ended(1), [{ status: 'failed', attempts: [{ response_code: 200, error: /channel_not_found/ }] }])
+})
+
+t.test('HTML where an answer should be is no delivery', async t => {
+  const { account, ended } = await project('T5')
+  provider.next('chat.postMessage', { status: 200, body: '<html>ok</html>' })
+  await team.incident(account, 'Login is slow')
+  const [entry] = await ended(1)
+  t.match(entry, { status: 'delivered', attempts: [{ error: /cannot be read/ }, { error: null }] })
+})
+
+t.test('a team that removed the app is marked so, and nothing more is asked of it until it is back', async t => {
+  const { account, ended, read, key, installation } = await project('T6')
+  provider.next('chat.postMessage', { ok: false, error: 'token_revoked' })
+  await team.incident(account, 'First')
+  t.match(await ended(1), [{ status: 'failed', attempts: [{ error: /token_revoked/ }] }])
+  await waitFor(async () => (await read()).revoked_at, SLOW)
+  const asked = provider.calls('chat.postMessage').length
+  await team.incident(account, 'Second')
+  const [second] = await ended(2)
+  t.match(second, { status: 'failed', attempts: [{ error: /removed the app/ }] })
+  t.equal(provider.calls('chat.postMessage').length, asked)
+  t.match(await api.call('GET', `/chat/installations/${installation.id}/channels`, { key }), { status: 409 })
+  const again = await team.install(account, { team: 'T6' })
+  t.match(again, { id: installation.id, revoked_at: null })
+  await api.call('POST', `/alerts/log/${second.id}/retry`, { key })
+  await waitFor(async () => (await ended(2)).find(({ status }: { status: string }) => status === 'delivered'), SLOW)
+})
+
+t.test('a token that is over is renewed once, and the message arrives with the new one', async t => {
+  const { account, ended } = await project('T7', { expiresIn: 43_200 })
+  const before = provider.calls('oauth.v2.access').length
+  provider.next('chat.postMessage', { ok: false, error: 'token_expired' })
+  await team.incident(account, 'Cache is slow')
+  t.match(await ended(1), [{ status: 'delivered', attempts: [{ error: /token_expired/ }, { error: null }] }])
+  const renewals = provider.calls('oauth.v2.access').slice(before)
+  t.match(renewals, [{ fields: { grant_type: 'refresh_token', refresh_token: /^xoxe/ } }])
+  t.equal(renewals.length, 1)
+  const [old, renewed] = provider.calls('chat.postMessage').slice(-2)
+  t.not(old!.token, renewed!.token)
+})
+
+t.test('who is on call is told in person that an incident opened, who acknowledged it how it goes on', async t => {
+  const { account, key } = await project('T8')
+  const names = ['ann', 'bob'].map(name => `${name}@t8.example.com`)
+  const [ann, bob] = [await team.member(account, 'editor', names[0]!), await team.member(account, 'admin', names[1]!)]
+  provider.people.push({ id: 'UANN', email: names[0]!, team: 'T8' }, { id: 'UBOB', email: names[1]!, team: 'T8' })
+  await team.install(account, { team: 'T8' })
+  await api.call('PUT', '/alerts/settings', { key, body: { on_call_user_id: ann } })
+  const reached = 'SELECT person_id FROM alert_channels WHERE person_id = ANY (?::uuid[])'
+  await waitFor(async () => (await query(api.db, reached, [[ann, bob]])).length === 2, SLOW)
+  const { body: shown } = await api.call('GET', '/alerts/channels', { key })
+  t.notMatch(JSON.stringify(shown), /Direct message/)
+
+  const id = await team.incident(account, 'Disk is full')
+  await waitFor(() => messagesTo('DUANN').length === 1, SLOW)
+  t.match(await team.command('UBOB', 'ack', 'T8'), { body: { text: /Acknowledged by <@UBOB>/ } })
+  await api.call('POST', `/incidents/${id}/updates`, { key, body: { message: 'A new disk comes.' } })
+  await api.call('PUT', `/incidents/${id}`, { key, body: { status: 'resolved' } })
+  await waitFor(() => messagesTo('DUBOB').length === 2, SLOW)
+  t.match(
+    messagesTo('DUBOB').map(({ text }) => text),
+    [/^Update: Disk is full/, /^Resolved: Disk is full/],
+  )
+  t.equal(messagesTo('DUANN').length, 1, 'each is told what is theirs, once')
+})
+
+t.test('the picker pages through all public channels, and asks once in a while', async t => {
+  const { key, installation, account } = await project('T9')
+  const path = `/chat/installations/${installation.id}/channels`
+  const { body } = await api.call('GET', `${path}?per_page=2`, { key })
+  t.match(body, { meta: { total: 3, total_pages: 2 } })
+  t.match(body.data, [
+    { id: 'C1', name: 'name-of-c1', is_member: true },
+    { id: 'C2', is_member: false },
+  ])
+  const asked = provider.calls('conversations.list').length
+  t.match((await api.call('GET', `${path}?q=OF-C3`, { key })).body, { data: [{ id: 'C3' }], meta: { total: 1 } })
+  t.equal(provider.calls('conversations.list').length, asked)
+  t.equal((await api.call('GET', path, { key: (await api.tenant()).key })).status, 404)
+  const fresh = await team.install(account, { team: 'T9' })
+  provider.next('conversations.list', 500)
+  t.equal((await api.call('GET', `/chat/installations/${fresh.id}/channels`, { key })).status, 503)
+})
+
+t.test('a channel can name only an installation of its own project, and the whole of it', async t => {
+  const { installation } = await project('T10')
+  const { key } = await api.tenant()
+  const create = (config: object) =>
+    api.call('POST', '/alerts/channels', { key, body: { name: 'Ops', type: 'chat_a', config } })
+  t.equal((await create({ installation_id: installation.id, channel_id: 'C1' })).status, 404)
+  t.equal((await create({ installation_id: 'x', channel_id: 'C1' })).status, 404)
+  const rows: [object, string][] = [
+    [{}, 'config.webhook_url'],
+    [{ installation_id: installation.id }, 'config.channel_id'],
+    [{ installation_id: installation.id, channel_id: '#ops' }, 'config.channel_id'],
+    [
+      { installation_id: installation.id, channel_id: 'C1', webhook_url: 'https://hooks.example.com/x' },
+      'config.webhook_url',
+    ],
+  ]
+  for (const [config, path] of rows) {
+    t.match(await create(config), { status: 400, body: { error: { details: [{ path }] } } }, JSON.stringify(config))
+  }
+})
