@@ -1,6 +1,6 @@
+import { createHash } from 'node:crypto'
 import { slotFrom } from '../../shared/slots.ts'
 import { fnv1a } from '../../shared/subjects.ts'
-import { sha256 } from '../platform/secrets.ts'
 import type { Failure } from './document.ts'
 import type { Child } from './evaluate.ts'
 import type { ClaimedSource, Ended } from './worker-store.ts'
@@ -17,6 +17,8 @@ export function meaningOf(result: Result): Buffer {
   if ('failure' in result) return sha256('failed')
   return sha256(JSON.stringify(result.children.map(({ fieldId, key, name, outcome }) => [fieldId, key, name, outcome])))
 }
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest()
 
 /** True when a fetch changes a monitor, or raises or ends the source's own alert. */
 export function isNews({ source, result }: Pick<Fetch, 'source' | 'result'>): boolean {
