@@ -6,7 +6,7 @@ import { HeartbeatDetail, kindsOf, presentPing } from '../heartbeats/present.ts'
 import { listPings } from '../heartbeats/store.ts'
 import { periodsOf } from '../maintenance/store.ts'
 import { findMonitor } from '../monitors/store.ts'
-import { HEARTBEAT_REGION, type StoredMonitor } from '../monitors/types.ts'
+import { DATA_SOURCE_REGION, HEARTBEAT_REGION, type StoredMonitor } from '../monitors/types.ts'
 import type { Clickhouse } from '../platform/clickhouse.ts'
 import { now } from '../platform/clock.ts'
 import { isId } from '../platform/ids.ts'
@@ -83,7 +83,7 @@ export function analyticsRoutes(app: App, { db, clickhouse, publicUrl, sign }: A
     async request => {
       const { region, status, from, to } = request.query
       const filter = {
-        regions: severalOf('region', region, [...REGIONS, HEARTBEAT_REGION]),
+        regions: severalOf('region', region, [...REGIONS, HEARTBEAT_REGION, DATA_SOURCE_REGION]),
         statuses: severalOf('status', status, CHECK_STATUSES),
         fromMs: from ? Date.parse(from) : null,
         toMs: to ? Date.parse(to) : null,
@@ -151,7 +151,9 @@ export function analyticsRoutes(app: App, { db, clickhouse, publicUrl, sign }: A
 function presentCheck(row: ResultRow, urls: Map<string, string>) {
   const result = toResult(row)
   const screenshotUrl = urls.get(checkKeyOf({ ...result, region: row.region })) ?? null
-  return { ...presentResult(result, row.region, row.probe_id), screenshot_url: screenshotUrl }
+  // no probe looked at the value of a data source
+  const probe_id = row.probe_id === '' ? null : row.probe_id
+  return { ...presentResult(result, row.region, row.probe_id), probe_id, screenshot_url: screenshotUrl }
 }
 
 async function ownMonitor(db: Db, projectId: string, id: string): Promise<StoredMonitor> {
