@@ -3,9 +3,10 @@ import { v7 as uuidv7 } from 'uuid'
 import { query } from '../../control-plane/platform/postgres.ts'
 import { newApiKey } from '../../control-plane/web/api-key.ts'
 import { startApi } from '../support/api-server.ts'
+import { bodyOf } from '../support/bodies.ts'
 import { type Operation, readOperations } from '../support/operations.ts'
 import { makeOperator } from '../support/operator.ts'
-import { addressOf, bodyOf, createRecords, pathIdOf, type Records } from '../support/records.ts'
+import { addressOf, createRecords, pathIdOf, type Records } from '../support/records.ts'
 
 const api = await startApi(t, { RATE_LIMIT_PER_MINUTE: '1000000' })
 const mine = await makeOperator(api.db, await api.tenant())
@@ -225,6 +226,7 @@ t.test('a deleted record is 404 to every operation on it', async t => {
     '/monitors/{id}',
     '/status-pages/{id}',
     '/api-keys/{id}',
+    '/data-sources/{id}',
   ]
   deletions.sort((a, b) => order.indexOf(a.path) - order.indexOf(b.path))
   for (const deletion of deletions) {

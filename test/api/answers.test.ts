@@ -2,10 +2,11 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import t from 'tap'
 import { differencesOf } from '../support/answers.ts'
 import { startApi } from '../support/api-server.ts'
+import { bodyOf } from '../support/bodies.ts'
 import { type Operation, readOperations } from '../support/operations.ts'
 import { makeOperator } from '../support/operator.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { addressOf, bodyOf, createRecords, PIXEL, type Records } from '../support/records.ts'
+import { addressOf, createRecords, PIXEL, type Records } from '../support/records.ts'
 import { waitFor } from '../support/wait.ts'
 
 const api = await startApi(t, { ROLES: 'api,deliver', RATE_LIMIT_PER_MINUTE: '1000000' })

@@ -1,8 +1,9 @@
 import t from 'tap'
 import { execute, query } from '../../control-plane/platform/postgres.ts'
 import { startApi } from '../support/api-server.ts'
+import { bodyOf, MONITOR } from '../support/bodies.ts'
 import { type Operation, readOperations } from '../support/operations.ts'
-import { addressOf, bodyOf, createRecords, MONITOR, PIXEL, type Records } from '../support/records.ts'
+import { addressOf, createRecords, PIXEL, type Records } from '../support/records.ts'
 
 const api = await startApi(t, { RATE_LIMIT_PER_MINUTE: '1000000' })
 const { operations } = await readOperations(api)

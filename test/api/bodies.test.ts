@@ -1,9 +1,10 @@
 import t from 'tap'
 import { query } from '../../control-plane/platform/postgres.ts'
 import { startApi } from '../support/api-server.ts'
+import { bodyOf } from '../support/bodies.ts'
 import { type Fault, faultsOf } from '../support/faults.ts'
 import { type Operation, readOperations } from '../support/operations.ts'
-import { addressOf, bodyOf, createRecords } from '../support/records.ts'
+import { addressOf, createRecords } from '../support/records.ts'
 
 const api = await startApi(t, { RATE_LIMIT_PER_MINUTE: '1000000' })
 const account = await api.tenant()

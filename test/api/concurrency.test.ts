@@ -1,6 +1,6 @@
 import t from 'tap'
 import { startApi } from '../support/api-server.ts'
-import { bodyOfChannel } from '../support/records.ts'
+import { bodyOfChannel } from '../support/bodies.ts'
 
 const api = await startApi(t, { RATE_LIMIT_PER_MINUTE: '1000000' })
 const monitor = { name: 'Shop', type: 'http', url: 'https://shop.example.com' }

@@ -2,7 +2,7 @@ import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
 import { execute, query } from '../../control-plane/platform/postgres.ts'
 import { startApi } from '../support/api-server.ts'
-import { FIELD, SOURCE } from '../support/records.ts'
+import { FIELD, SOURCE } from '../support/bodies.ts'
 
 const api = await startApi(t, { EGRESS_ALLOW: '127.0.0.2/32' })
 const account = await api.tenant()

@@ -1,9 +1,9 @@
 import { v7 as uuidv7 } from 'uuid'
 import { execute, query } from '../../control-plane/platform/postgres.ts'
 import type { ApiServer } from './api-server.ts'
+import { CHANNEL, FIELD, HOOK, MONITOR, newPage, SOURCE, WINDOW } from './bodies.ts'
 import type { Operation } from './operations.ts'
 import type { Tenant } from './tenant.ts'
-import { dependencyBody } from './vendors.ts'
 
 type Account = Tenant & { key: string }
 
@@ -31,96 +31,11 @@ export type Records = {
   on_call_user_id: string
 }
 
-const HOOK = 'https://hooks.example.com/picket'
-
-export const MONITOR = {
-  name: 'Shop',
-  type: 'http',
-  url: 'https://shop.example.com/health',
-  method: 'POST',
-  headers: { Accept: 'application/json' },
-  body: '{}',
-  interval_seconds: 60,
-  timeout_ms: 5_000,
-  regions: ['us-east'],
-  assertions: [{ type: 'status_code', operator: 'equals', value: '200' }],
-  auth_type: 'bearer',
-  auth_config: { token: 'a token of the shop' },
-  keyword: 'ok',
-  keyword_type: 'contains',
-  heartbeat_interval: 60,
-  heartbeat_grace: 60,
-  ssl_check: true,
-  domain_check: false,
-  screenshot_on_failure: true,
-  screenshot_compare: false,
-  screenshot_threshold: 0.1,
-  retry_count: 1,
-  tags: ['shop'],
-}
-const CHANNEL = {
-  name: 'Hook',
-  type: 'webhook',
-  config: { url: HOOK, headers: { 'X-Team': 'ops' } },
-  is_default: false,
-}
-
-const WINDOW = {
-  title: 'Backup',
-  description: 'every night',
-  cron: '30 2 * * *',
-  duration_minutes: 45,
-  time_zone: 'Europe/Berlin',
-  starts_at: '2026-01-01T00:00:00Z',
-  ends_at: '2126-01-01T00:00:00Z',
-}
-
-export const FIELD = {
-  path: 'services.*.status',
-  name_template: '{{key}}',
-  rule_type: 'equals',
-  rule_config: { value: 'ok' },
-  degraded_rule_config: { value: 'slow' },
-  display_order: 2.5,
-}
-export const SOURCE = {
-  name: 'Health',
-  description: 'of all services',
-  url: 'https://shop.example.com/health.json',
-  method: 'POST',
-  headers: { Accept: 'application/json' },
-  body: '{}',
-  auth_type: 'api_key',
-  auth_config: { header: 'X-Key', value: 'a key of the shop' },
-  root_path: '$.data',
-  fetch_interval_s: 60,
-  timeout_ms: 5_000,
-  fields: [FIELD],
-}
-
-const newPage = () => ({ name: 'Acme', slug: uuidv7(), template: 'clean', brand_color: '#00ff7f' })
-const PAGE_UPDATE = {
-  name: 'Acme Cloud',
-  logo_url: null,
-  favicon_url: null,
-  brand_color: '#2563eb',
-  custom_css: '.page { letter-spacing: 0.01em }',
-  template: 'terminal',
-  seo_title: 'Is Acme up?',
-  seo_description: 'How Acme is doing',
-  is_published: true,
-  show_response_times: false,
-  show_uptime_percentage: false,
-}
-
 /** A PNG of one pixel. */
 export const PIXEL = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
 )
-
-/** A webhook channel to nowhere. */
-export const bodyOfChannel = () => CHANNEL
 
 /** Makes one record of each kind, through the API where it can. */
 export async function createRecords(
@@ -158,112 +73,6 @@ export async function createRecords(
     field_id: await create(`/data-sources/${data_source_id}/fields`, FIELD),
     chat_installation_id: await insertChatInstallation(api, projectId),
     on_call_user_id: userId,
-  }
-}
-
-/** A body that each operation takes, with every property that it knows. A new operation with a body needs a line. */
-export function bodyOf({ name }: Operation, records: Records): Record<string, unknown> {
-  const { auth_type, auth_config, heartbeat_interval, heartbeat_grace, screenshot_threshold, ...update } = MONITOR
-  const rule = { monitor_id: records.monitor_id, alert_channel_id: records.alert_channel_id }
-  const switches = { on_down: true, on_recovery: true, on_degraded: false }
-  const incident = { title: 'Shop is slow', severity: 'major', status: 'investigating' }
-  const { monitor_id, component_id, group_id } = records
-  const component = { name: 'Shop', description: 'sells', monitor_id, group_id, display_order: 3 }
-  const group = { name: 'Europe', description: 'all of it', display_order: 2, is_collapsed: true }
-  const domain = { domain: 'status.example.com' }
-  const bodies: Record<string, Record<string, unknown>> = {
-    'POST /agent/bootstrap': { email: `${uuidv7()}@example.com`, name: 'Ann' },
-    'POST /api-keys': { name: 'CI', scope: 'read' },
-    'POST /monitors': MONITOR,
-    'POST /monitors/test': MONITOR,
-    'POST /monitors/bulk': { monitors: [MONITOR] },
-    'PUT /monitors/{id}': update,
-    'PUT /monitors/{id}/auth': { auth_type, auth_config },
-    'PUT /monitors/{id}/parents': { parent_ids: [records.parent_id] },
-    'POST /maintenance-windows': { ...WINDOW, monitor_ids: [records.monitor_id] },
-    'PUT /maintenance-windows/{id}': { ...WINDOW, monitor_ids: [records.monitor_id] },
-    'POST /alerts/channels': CHANNEL,
-    'PUT /alerts/channels/{id}': CHANNEL,
-    'POST /alerts/rules': { ...rule, ...switches },
-    'PUT /alerts/rules/{id}': { ...rule, ...switches, remind_every_minutes: 30 },
-    'PUT /alerts/settings': {
-      is_digest_enabled: true,
-      digest_threshold: 10,
-      on_call_user_id: records.on_call_user_id,
-    },
-    'POST /alerts/relay/redrive': { channel_id: records.alert_channel_id },
-    'POST /incidents': { ...incident, message: 'We are looking.', monitor_ids: [records.monitor_id] },
-    'PUT /incidents/{id}': incident,
-    'POST /incidents/{id}/updates': { message: 'Found it.', status: 'identified', is_internal: false },
-    'POST /status-pages': newPage(),
-    'PUT /status-pages/{id}': PAGE_UPDATE,
-    'POST /status-pages/{id}/components': component,
-    'PUT /status-pages/{id}/components/{cid}': component,
-    'PUT /status-pages/{id}/components/reorder': { component_ids: [component_id] },
-    'POST /status-pages/{id}/groups': group,
-    'PUT /status-pages/{id}/groups/{gid}': group,
-    'POST /status-pages/{id}/custom-domain/analyze': domain,
-    'POST /status-pages/{id}/custom-domain/domain-connect': domain,
-    'PUT /status-pages/{id}/custom-domain': domain,
-    'POST /dependencies': dependencyBody(records.alert_channel_id),
-    'PUT /dependencies/{id}': dependencyBody(records.alert_channel_id),
-    'POST /data-sources': SOURCE,
-    'POST /data-sources/preview': SOURCE,
-    'PUT /data-sources/{id}': { ...SOURCE, fields: [{ id: records.field_id, ...FIELD }] },
-    'POST /data-sources/{id}/fields': FIELD,
-    'PUT /data-sources/{id}/fields/{field_id}': FIELD,
-    'POST /data-sources/{id}/publish': { status_page_id: records.page_id, group_id, field_ids: [records.field_id] },
-    'POST /import': fileWith(records),
-    'POST /alerts/project-channels': { alert_channel_id: records.alert_channel_id, alert_type: 'incident' },
-  }
-  const body = bodies[name]
-  if (!body) throw new Error(`test/support/records.ts has no body for ${name}`)
-  return body
-}
-
-/** A file of an entry of each kind, with every property that it knows. What it refers to is there by its id. */
-function fileWith({ monitor_id, parent_id, alert_channel_id }: Records): Record<string, unknown> {
-  const entry = { name: 'Filed', description: 'sells', monitor: monitor_id }
-  return {
-    version: 1,
-    alert_settings: { is_digest_enabled: true, digest_threshold: 10 },
-    alert_channels: [{ id: uuidv7(), ...CHANNEL, name: 'Filed', subscriptions: ['incident'] }],
-    monitors: [
-      {
-        id: uuidv7(),
-        ...MONITOR,
-        name: 'Filed',
-        is_paused: true,
-        parents: [parent_id],
-        rules: [
-          {
-            channel: alert_channel_id,
-            on_down: true,
-            on_recovery: true,
-            on_degraded: false,
-            remind_every_minutes: 30,
-          },
-        ],
-      },
-    ],
-    maintenance_windows: [{ id: uuidv7(), ...WINDOW, title: 'Filed', monitors: [monitor_id] }],
-    status_pages: [
-      {
-        id: uuidv7(),
-        ...newPage(),
-        ...PAGE_UPDATE,
-        components: [
-          { id: uuidv7(), ...entry },
-          {
-            id: uuidv7(),
-            name: 'Inside',
-            description: 'all of it',
-            is_collapsed: true,
-            components: [{ id: uuidv7(), ...entry, name: 'Shop inside' }],
-          },
-        ],
-      },
-    ],
   }
 }
 

@@ -1,0 +1,121 @@
+import t from 'tap'
+import { query } from '../../control-plane/platform/postgres.ts'
+import { startApi } from '../support/api-server.ts'
+import { FIELD } from '../support/bodies.ts'
+import { startTarget } from '../support/target.ts'
+
+const PER_MINUTE = 12
+const api = await startApi(t, { TESTS_PER_MINUTE: String(PER_MINUTE) })
+const target = await startTarget(t)
+const other = await startTarget(t)
+
+/** Each test has a project of its own, and so its own turns. */
+async function previewer() {
+  const { key } = await api.tenant()
+  return (body: object) => api.call('POST', '/data-sources/preview', { key, body })
+}
+
+const DOCUMENT = {
+  data: {
+    services: { web: { status: 'ok' }, api: { status: 'slow' }, mail: { status: 'failing' } },
+    backups: [{ at: '2001-01-01T00:00:00Z' }, {}],
+  },
+}
+const serve = (body: unknown) =>
+  target.behave({ kind: 'answer', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+
+t.test('POST /data-sources/preview 200 shows the children that would be made, and stores nothing', async t => {
+  serve(DOCUMENT)
+  const preview = await previewer()
+  const before = await query(api.db, 'SELECT (SELECT count(*) FROM data_sources), (SELECT count(*) FROM monitors)')
+  const late = { path: 'backups[*].at', name_template: 'Backup {{key}}', rule_type: 'diff_lte' }
+  const fields = [
+    { ...FIELD, name_template: 'The {{key}} service' },
+    { ...late, rule_config: { other_path: 'now', max: 86_400 } },
+    { path: 'queues.*', name_template: '{{key}}', rule_type: 'truthy', rule_config: {} },
+  ]
+  const { status, body } = await preview({ url: target.url, root_path: '$.data', fields })
+  t.equal(status, 200)
+  t.match(body.data, {
+    failure: null,
+    children: [
+      { field_index: 0, key: 'api', name: 'The api service', value: 'slow', status: 'degraded' },
+      { key: 'mail', status: 'down', reason: 'services.mail.status is "failing", expected "ok"' },
+      { key: 'web', status: 'up', reason: 'services.web.status is "ok"' },
+      { field_index: 1, key: '0', name: 'Backup 0', status: 'down', reason: /s from now, at most 86400 s allowed$/ },
+    ],
+    notes: ['queues.* leads to nothing in the document'],
+  })
+  t.equal(body.data.children.length, 4)
+  t.same(await query(api.db, 'SELECT (SELECT count(*) FROM data_sources), (SELECT count(*) FROM monitors)'), before)
+})
+
+t.test('a preview sends what is configured, credentials above headers', async t => {
+  serve({})
+  const preview = await previewer()
+  const asked = async (body: object) => {
+    await preview({ url: target.url, ...body })
+    return target.requests.at(-1)!
+  }
+  t.match(await asked({}), { method: 'GET', headers: { accept: 'application/json', authorization: undefined } })
+  t.match(await asked({ auth_type: 'basic', auth_config: { username: 'ann', password: 'hush' } }), {
+    headers: { authorization: `Basic ${Buffer.from('ann:hush').toString('base64')}` },
+  })
+  t.match(
+    await asked({ auth_type: 'api_key', auth_config: { header: 'X-Key', value: 'hush' }, headers: { 'x-key': 'a' } }),
+    {
+      headers: { 'x-key': 'hush' },
+    },
+  )
+  const posted = await asked({ method: 'POST', body: '{"query":1}', headers: { Accept: 'text/json' } })
+  t.match(posted, { method: 'POST', headers: { 'content-type': 'application/json', accept: 'text/json' } })
+})
+
+t.test('http_ok asks the addresses that a document names, without the credentials of the source', async t => {
+  other.behaveAt('/down', { kind: 'answer', status: 503 })
+  serve({ a: `${other.url}up`, b: `${other.url}down`, c: 'http://10.0.0.1/', d: 204 })
+  const preview = await previewer()
+  const { body } = await preview({
+    url: target.url,
+    ...{ auth_type: 'bearer', auth_config: { token: 'hush' } },
+    fields: [{ path: '*', name_template: '{{key}}', rule_type: 'http_ok', rule_config: {} }],
+  })
+  t.match(body.data.children, [
+    { key: 'a', status: 'up', reason: /which answers 200/ },
+    { key: 'b', status: 'down', reason: /which answers 503/ },
+    { key: 'c', status: 'unknown', reason: /blocked|not allowed|may not/ },
+    { key: 'd', status: 'up' },
+  ])
+  t.notOk(other.requests.some(({ headers }) => headers.authorization))
+})
+
+t.test('a document that cannot be had is a failure with a sentence, not an error', async t => {
+  const preview = await previewer()
+  const failureOf = async () => (await preview({ url: target.url, fields: [FIELD] })).body
+  target.behave({ kind: 'answer', headers: { 'content-type': 'text/html' }, body: '<!doctype html><p>hello' })
+  t.match(await failureOf(), { data: { failure: { code: 'not_json', message: /HTML/ }, children: [], notes: [] } })
+  target.behave({ kind: 'answer', status: 500 })
+  t.match(await failureOf(), { data: { failure: { code: 'http_status', message: /500/ } } })
+  target.behave({ kind: 'redirect', to: 'http://10.0.0.1/' })
+  t.match(await failureOf(), { data: { failure: { code: 'blocked_target' } } })
+})
+
+t.test('POST /data-sources/preview 400 for what a create refuses', async t => {
+  const preview = await previewer()
+  t.match(await preview({ url: 'http://10.0.0.1/' }), { status: 400, body: { error: { details: [{ path: 'url' }] } } })
+  t.match(await preview({ url: target.url, fields: [{ ...FIELD, rule_config: {} }] }), {
+    status: 400,
+    body: { error: { details: [{ path: 'fields[0].rule_config.value' }] } },
+  })
+})
+
+t.test('POST /data-sources/preview 429 for more than so many a minute in a project', async t => {
+  serve({})
+  const preview = await previewer()
+  const statuses: number[] = []
+  for (let i = 0; i < PER_MINUTE + 5; i++) statuses.push((await preview({ url: target.url })).status)
+  t.ok(statuses.filter(status => status === 200).length >= PER_MINUTE)
+  const refused = await preview({ url: target.url })
+  if (statuses.includes(429)) t.match(refused.body.error.message, /fetches of data sources on demand a minute/)
+  t.ok(statuses.includes(429))
+})
