@@ -1,0 +1,142 @@
+#!/usr/bin/env node
+// npx picket …: a project as a file. A client of the API with Node built-ins only, so that it runs without a build.
+import { readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline/promises'
+import { parseArgs } from 'node:util'
+import { createClient, Refusal } from './client.mjs'
+import { linesOf, summaryOf } from './show.mjs'
+
+const HELP = `picket keeps a project in a file.
+
+  picket export [--format yaml|json]     prints the project; secrets are masked
+  picket plan <file>                     shows what the file would change, and changes nothing
+  picket apply <file> [--yes]            shows it, asks, and changes it, all or nothing
+
+Options of plan and apply:
+  --from uptime-kuma|gatus   the file is a backup of Uptime Kuma (JSON) or a configuration of Gatus (YAML)
+  --prune                    delete what the file does not name, in the sections that it has
+  --env                      put environment variables in place of \${NAME} in the file, secrets for instance
+  <file>                     - reads standard input
+
+Environment:
+  PICKET_URL        where Picket is, http://localhost:8080 unless it is set
+  PICKET_API_KEY    an API key of the project, svc_…: read for export, write for plan and apply
+
+Exit codes: 0 nothing to change, or done; 2 plan has found changes; 1 anything else.`
+
+const OPTIONS = {
+  format: { type: 'string', default: 'yaml' },
+  from: { type: 'string', default: 'picket' },
+  prune: { type: 'boolean', default: false },
+  env: { type: 'boolean', default: false },
+  yes: { type: 'boolean', short: 'y', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
+}
+const OF_FILES = ['from', 'prune', 'env']
+/** Which options each command takes. */
+const COMMANDS = {
+  export: { run: printExport, options: ['format'] },
+  plan: { run: plan, options: OF_FILES },
+  apply: { run: apply, options: [...OF_FILES, 'yes'] },
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2))
+} catch (error) {
+  if (!(error instanceof Refusal)) throw error
+  console.error(error.message)
+  process.exitCode = 1
+}
+
+async function main(args) {
+  const { values, positionals } = parse(args)
+  const [name, ...files] = positionals
+  if (values.help || name === undefined) {
+    console.log(HELP)
+    return values.help ? 0 : 1
+  }
+  if (!Object.hasOwn(COMMANDS, name)) throw new Refusal(`There is no command "${name}"; see picket --help.`)
+  const { run, options } = COMMANDS[name]
+  const foreign = Object.keys(OPTIONS).find(
+    key => values[key] !== (OPTIONS[key].default ?? false) && !options.includes(key),
+  )
+  if (foreign) throw new Refusal(`picket ${name} takes no --${foreign}; see picket --help.`)
+  const wanted = name === 'export' ? 0 : 1
+  if (files.length !== wanted) {
+    throw new Refusal(
+      wanted === 1 ? `picket ${name} takes one file, or - for standard input.` : 'picket export takes no file.',
+    )
+  }
+  return await run(createClient(process.env), values, files[0])
+}
+
+function parse(args) {
+  try {
+    return parseArgs({ args, options: OPTIONS, allowPositionals: true })
+  } catch (error) {
+    throw new Refusal(`${error.message.split('. ')[0]}; see picket --help.`)
+  }
+}
+
+async function printExport(client, { format }) {
+  process.stdout.write(await client.exportProject(format))
+  return 0
+}
+
+async function plan(client, options, path) {
+  const found = await client.importFile(readSource(path, options), { ...options, isDryRun: true })
+  console.log([...linesOf(found, isColoured()), summaryOf(found)].join('\n'))
+  return found.changes.length === 0 ? 0 : 2
+}
+
+async function apply(client, options, path) {
+  const source = readSource(path, options)
+  const found = await client.importFile(source, { ...options, isDryRun: true })
+  console.log([...linesOf(found, isColoured()), summaryOf(found)].join('\n'))
+  if (found.changes.length === 0) return 0
+  if (!options.yes && !(await isAgreed(path))) {
+    console.log('Nothing was changed.')
+    return 1
+  }
+  const done = await client.importFile(source, { ...options, isDryRun: false })
+  console.log(`Done: ${summaryOf(done, true)}`)
+  return 0
+}
+
+async function isAgreed(path) {
+  if (!process.stdin.isTTY || path === '-')
+    throw new Refusal('There is nobody to ask: say --yes to apply without a question.')
+  const asking = createInterface({ input: process.stdin, output: process.stdout })
+  const answer = await asking.question('Apply this? Only "yes" does: ')
+  asking.close()
+  return answer.trim() === 'yes'
+}
+
+function readSource(path, { env }) {
+  const text = readText(path)
+  const type = path.endsWith('.json') ? 'application/json' : 'application/yaml'
+  return { type, text: env ? withVariables(text) : text }
+}
+
+function readText(path) {
+  try {
+    return readFileSync(path === '-' ? 0 : path, 'utf8')
+  } catch (error) {
+    throw new Refusal(`${path} cannot be read: ${error.code === 'ENOENT' ? 'there is no such file' : error.message}.`)
+  }
+}
+
+/** A value with a line break could say more than one thing, so it is refused. */
+function withVariables(text) {
+  return text.replace(/\$\{([A-Za-z_]\w*)\}/g, (_, name) => {
+    const value = process.env[name]
+    if (value === undefined) throw new Refusal(`The file asks for the environment variable ${name}, which is not set.`)
+    if (/[\r\n]/.test(value))
+      throw new Refusal(`The environment variable ${name} has line breaks, which a file cannot take.`)
+    return value
+  })
+}
+
+function isColoured() {
+  return process.stdout.isTTY === true && !process.env.NO_COLOR
+}
