@@ -28,6 +28,7 @@ const TAGS = [
   ['Status pages', 'What visitors see: pages with components, groups, images and custom domains'],
   ['Data sources', 'JSON documents that are fetched, and the monitors that rules make of them'],
   ['Chat', "The app in a team's chat: install it, choose channels, end it"],
+  ['Import and export', 'A whole project as a file, and what a file would change'],
   ['Analytics', 'Latency percentiles by the hour, time in each status'],
   ['Operator', 'The fleet; for keys of the operator project'],
 ] as const
