@@ -41,13 +41,26 @@ export function startVendorWorker(context: VendorContext): { stop(): Promise<voi
       reads.inc({ outcome: 'broken' })
     }
   }
-  return startLoop('vendor-feeds', Math.min(LOOK_INTERVAL_MS, intervalMs), { log, metrics }, async signal => {
-    const work = async (first: StoredFeed) => {
-      for (let feed: StoredFeed | undefined = first; feed; ) {
-        await refresh(feed)
-        feed = signal.aborted ? undefined : (await claim(1))[0]
-      }
-    }
-    await Promise.all((await claim(FEEDS_AT_ONCE)).map(work))
+  const underWay = new Set<Promise<void>>()
+  let isBehind = false
+  const begin = (feed: StoredFeed) => {
+    const work = refresh(feed).finally(() => {
+      underWay.delete(work)
+      if (isBehind) loop.wake()
+    })
+    underWay.add(work)
+  }
+  const loop = startLoop('vendor-feeds', Math.min(LOOK_INTERVAL_MS, intervalMs), { log, metrics }, async () => {
+    const free = FEEDS_AT_ONCE - underWay.size
+    if (free === 0) return
+    const due = await claim(free)
+    isBehind = due.length === free
+    for (const feed of due) begin(feed)
   })
+  return {
+    async stop() {
+      await loop.stop()
+      await Promise.all(underWay)
+    },
+  }
 }
