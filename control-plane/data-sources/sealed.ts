@@ -1,3 +1,4 @@
+import type { SealedColumn } from '../platform/reseal.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { AuthConfig } from '../web/credentials.ts'
 import type { HeaderMap } from '../web/header-map.ts'
@@ -8,6 +9,20 @@ type Owner = Pick<StoredSource, 'id' | 'projectId'>
 export type Opened = { headers: HeaderMap | null; authConfig: AuthConfig | null }
 
 const bindingOf = (owner: Owner, column: 'auth' | 'headers') => `${owner.projectId}:data-source:${owner.id}:${column}`
+
+/** By column, for a new key. */
+export const SEALED_IN_DATA_SOURCES: SealedColumn[] = (
+  [
+    ['headers', 'headers'],
+    ['auth_config', 'auth'],
+  ] as const
+).map(([column, name]) => ({
+  table: 'data_sources',
+  column,
+  key: ['id'],
+  needs: ['project_id'],
+  bindingOf: row => bindingOf({ id: row.id!, projectId: row.project_id! }, name),
+}))
 
 /** As columns hold it. */
 export function sealSource({ headers, authConfig }: Opened, owner: Owner, secrets: Secrets) {

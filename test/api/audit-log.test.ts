@@ -16,6 +16,8 @@ const CHANGES_NOTHING = [
   'POST /status-pages/{id}/custom-domain/analyze',
   'POST /status-pages/{id}/custom-domain/domain-connect',
   'POST /status-pages/{id}/custom-domain/verify',
+  'POST /data-sources/preview',
+  'POST /data-sources/{id}/refresh',
 ]
 
 /** What a path changes, as the log calls it: the first that fits. A new kind of path needs a line. */
@@ -30,13 +32,19 @@ const RESOURCES: [RegExp, string][] = [
   [/^\/incidents\/\{id\}\/updates/, 'incident_update'],
   [/^\/incidents/, 'incident'],
   [/^\/api-keys/, 'api_key'],
+  [/^\/data-sources\/\{id\}\/fields/, 'data_source_field'],
+  [/^\/data-sources\/\{id\}\/publish/, 'status_page_component'],
+  [/^\/data-sources/, 'data_source'],
+  [/^\/dependencies/, 'dependency'],
+  [/^\/chat\/installations/, 'chat_installation'],
+  [/^\/import/, 'monitor'],
   [/^\/status-pages\/\{id\}\/components/, 'status_page_component'],
   [/^\/status-pages\/\{id\}\/groups/, 'status_page_group'],
   [/^\/status-pages\/\{id\}\/subscribers/, 'subscriber'],
   [/^\/status-pages/, 'status_page'],
 ]
 
-/** Where the good body of test/support/records.ts says what is stored already. */
+/** Where the good body of test/support/bodies.ts says what is stored already. */
 const OTHERWISE: Record<string, (records: Records) => object> = {
   'PUT /monitors/{id}': () => ({ name: 'Store' }),
   'PUT /monitors/{id}/auth': () => ({ auth_type: 'bearer', auth_config: { token: 'another' } }),
@@ -45,10 +53,16 @@ const OTHERWISE: Record<string, (records: Records) => object> = {
   'PUT /alerts/channels/{id}': () => ({ name: 'Pager' }),
   'PUT /status-pages/{id}/components/{cid}': () => ({ name: 'Store' }),
   'PUT /status-pages/{id}/groups/{gid}': () => ({ name: 'Asia' }),
+  'PUT /data-sources/{id}': () => ({ name: 'Vitals' }),
+  'PUT /data-sources/{id}/fields/{field_id}': () => ({ name_template: 'Service {{key}}' }),
 }
 
+/** What is only shown unless it is asked for. */
+const ASKED: Record<string, string> = { 'POST /import': '?dry_run=false' }
+
 /** Brings the records into the state that an operation changes. */
-async function prepare({ name }: Operation, { alert_channel_id, log_id, component_id, page_id }: Records) {
+async function prepare({ name }: Operation, records: Records) {
+  const { alert_channel_id, log_id, component_id, page_id } = records
   if (name === 'POST /alerts/channels/{id}/resume') {
     await execute(api.db, 'UPDATE alert_channels SET is_paused = true WHERE id = ?', [alert_channel_id])
   }
@@ -59,7 +73,16 @@ async function prepare({ name }: Operation, { alert_channel_id, log_id, componen
   if (name.startsWith('DELETE /status-pages/{id}/custom-domain')) {
     await execute(api.db, `UPDATE status_pages SET custom_domain = 'status.example.com' WHERE id = ?`, [page_id])
   }
+  if (name.endsWith('/publish')) await insertChild(records)
 }
+
+/** A monitor that came of a data source. */
+const insertChild = ({ parent_id, data_source_id, field_id }: Records) =>
+  execute(
+    api.db,
+    `INSERT INTO data_source_children (monitor_id, data_source_id, field_id, key, made_name) VALUES (?, ?, ?, 'db', 'Router')`,
+    [parent_id, data_source_id, field_id],
+  )
 
 function send(operation: Operation, address: string, records: Records, key: string) {
   const { name, method, upload, body: schema } = operation
@@ -78,7 +101,7 @@ const newest = async () =>
   (await query<{ seq: number }>(api.db, 'SELECT coalesce(max(seq), 0) AS seq FROM audit_log'))[0]!.seq
 
 /** What takes other records along is deleted at the end. */
-const LAST = ['/alerts/channels/{id}', '/monitors/{id}', '/status-pages/{id}']
+const LAST = ['/alerts/channels/{id}', '/monitors/{id}', '/status-pages/{id}', '/data-sources/{id}']
 const turnOf = ({ method, path }: Operation) => (method === 'DELETE' ? LAST.indexOf(path) + 2 : 0)
 const changing = operations
   .filter(({ name, method, isOpen }) => method !== 'GET' && !isOpen && !CHANGES_NOTHING.includes(name))
@@ -93,7 +116,7 @@ for (const operation of changing) {
   t.test(`${operation.name} is in the audit log, with whose key it was`, async t => {
     await prepare(operation, records)
     const before = await newest()
-    const address = addressOf(operation, records)
+    const address = `${addressOf(operation, records)}${ASKED[operation.name] ?? ''}`
     const { status, body } = await send(operation, address, records, account.key)
     t.ok(status < 300, `${status} ${JSON.stringify(body)}`)
 
@@ -102,19 +125,14 @@ for (const operation of changing) {
     for (const row of rows) t.match(row, { actor_kind: 'api_key', actor_id: keyId, ip: '127.0.0.1' })
     const resource = RESOURCES.find(([pattern]) => pattern.test(operation.path))?.[1]
     const told = rows.filter(row => row.resource === resource)
-    const ids = [...Object.values(records), account.projectId, ...idsOf(body), null]
+    // what is imported is answered by its names
+    const named = JSON.stringify([records, account.projectId, operation.path === '/import' ? rows : body])
     t.ok(
-      told.some(row => ids.includes(row.resource_id) && fits(operation, row)),
+      told.some(row => (row.resource_id === null || named.includes(row.resource_id)) && fits(operation, row)),
       JSON.stringify(rows, null, 1),
     )
   })
 }
-
-/** Ids of the records in an answer. */
-const idsOf = (body: { data?: { id?: string }; monitors?: { id: string }[] }) => [
-  ...(body.data?.id ? [body.data.id] : []),
-  ...(body.monitors ?? []).map(({ id }) => id),
-]
 
 /** A record is created by a POST to its list, and deleted by a DELETE of its address. */
 function fits({ method, path, answers }: Operation, { action }: Row): boolean {
@@ -158,6 +176,14 @@ t.test('GET /audit-log 200 tells an admin who changed what, newest first, by fil
   }
   const second = await api.call('GET', '/audit-log?page=2&per_page=2', { key })
   t.match(second.body, { data: [{ action: 'created' }], meta: { total: 3, total_pages: 2 } })
+})
+
+t.test('GET /audit-log 200 tells times as the rest of the API does', async t => {
+  const { key } = await api.tenant()
+  const { id } = (await api.call('POST', '/incidents', { key, body: { title: 'Shop is slow' } })).body.data
+  const { acknowledged_at } = (await api.call('POST', `/incidents/${id}/acknowledge`, { key })).body.data
+  const { body } = await api.call('GET', `/audit-log?resource_id=${id}&action=updated`, { key })
+  t.same(body.data[0].changes.acknowledged_at, { from: null, to: acknowledged_at })
 })
 
 t.test('GET /audit-log shows nothing of another tenant', async t => {

@@ -96,7 +96,7 @@ function endingAfter(updates: number): Db {
 
 /** What the API shows of everything sealed, by one process. */
 async function seen(api: typeof first) {
-  const paths = ['/monitors', '/alerts/channels', `/status-pages/${page.id}/subscribers`]
+  const paths = ['/monitors', '/alerts/channels', '/data-sources', `/status-pages/${page.id}/subscribers`]
   const answers = await Promise.all(paths.map(path => api.call('GET', path, { key })))
   const replayed = await api.call('POST', '/monitors', once)
   return { answers: answers.map(({ body }) => body.data), replayed: replayed.body }

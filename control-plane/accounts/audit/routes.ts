@@ -14,7 +14,7 @@ import {
   strictObject,
   Timestamp,
 } from '../../web/schemas.ts'
-import { ACTIONS, type AuditRow, listAudit } from './store.ts'
+import { ACTIONS, type AuditRow, type Change, listAudit } from './store.ts'
 
 const AuditEntry = Type.Object({
   id: Id,
@@ -71,6 +71,14 @@ export function auditRoutes(app: App, { db }: { db: Db }): void {
   )
 }
 
+/** Times as everywhere in the API; PostgreSQL writes them with its own precision. */
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?\+00:00$/
+const inMilliseconds = ({ from, to }: Change): Change => {
+  const shown = (value: unknown) =>
+    typeof value === 'string' && TIME.test(value) ? new Date(value).toISOString() : value
+  return { from: shown(from), to: shown(to) }
+}
+
 const presentEntry = (row: AuditRow) => ({
   id: row.id,
   at: row.at,
@@ -79,7 +87,7 @@ const presentEntry = (row: AuditRow) => ({
   resource: row.resource,
   resource_id: row.resourceId,
   resource_name: row.resourceName,
-  changes: row.changes,
+  changes: Object.fromEntries(Object.entries(row.changes).map(([field, change]) => [field, inMilliseconds(change)])),
   created_at: row.at,
   updated_at: row.at,
 })

@@ -113,7 +113,7 @@ const createWriter = (db: Knex) =>
     $$;
 
     -- arguments: resource, id column, name column, the table of which a row is a part, hidden columns, ignored columns
-    CREATE FUNCTION write_audit_log() RETURNS trigger LANGUAGE plpgsql AS $$
+    CREATE FUNCTION write_audit_log() RETURNS trigger LANGUAGE plpgsql SET timezone TO 'UTC' AS $$
     DECLARE
       actor jsonb := current_setting('picket.actor')::jsonb;
       earlier jsonb := CASE WHEN TG_OP <> 'INSERT' THEN to_jsonb(OLD) ELSE '{}' END;
