@@ -2,6 +2,9 @@ import { hostname } from 'node:os'
 import { apiKeyRoutes } from './accounts/api-keys/routes.ts'
 import { auditRoutes } from './accounts/audit/routes.ts'
 import { bootstrapRoutes } from './accounts/bootstrap/routes.ts'
+import { startAccountMailWorker } from './accounts/mails/worker.ts'
+import { memberRoutes } from './accounts/members/routes.ts'
+import { signInRoutes } from './accounts/sign-in/routes.ts'
 import { startAccountsWorker } from './accounts/worker.ts'
 import { channelRoutes } from './alerts/channel-routes.ts'
 import { startDigestWorker } from './alerts/digest-worker.ts'
@@ -45,6 +48,7 @@ import { startMaintenanceWorker } from './maintenance/worker.ts'
 import { parentRoutes } from './monitors/parent-routes.ts'
 import { monitorRoutes } from './monitors/routes.ts'
 import { now } from './platform/clock.ts'
+import { createPasswords } from './platform/passwords.ts'
 import { createSigner } from './platform/signer.ts'
 import { startVerdict } from './results/worker.ts'
 import { imageRoutes } from './screenshots/image-routes.ts'
@@ -62,6 +66,7 @@ import { pageImageRoutes } from './status-pages/image-routes.ts'
 import { projectRoutes } from './status-pages/project-routes.ts'
 import { publicPageRoutes } from './status-pages/public-routes.ts'
 import { statusPageRoutes } from './status-pages/routes.ts'
+import { createCustomHostOf } from './status-pages/site.ts'
 import { PURPOSE as SUBSCRIBERS } from './status-pages/subscribers/address.ts'
 import { subscriberRoutes } from './status-pages/subscribers/routes.ts'
 import { startNoticeWorker, startSubscriberCleaning } from './status-pages/subscribers/worker.ts'
@@ -87,6 +92,7 @@ export function apiRoutes(app: App, handles: Handles): void {
   const lastCheckedAt = createLastChecked({ clickhouse, db })
   bootstrapRoutes(app, { db, publicUrl, defaultPlan })
   apiKeyRoutes(app, { db })
+  memberRoutes(app, accountTools(handles))
   auditRoutes(app, { db })
   deliveryRoutes(app, { db })
   relayRoutes(app, { db })
@@ -126,12 +132,20 @@ export function publicRoutes(app: App, handles: Handles): void {
   const { publicUrl, pingsPerMinute, secretKey } = config
   // ping URLs answer in plain text, errors too, and nothing else does
   app.register(async scope => pingRoutes(scope as App, { db, publicUrl, pingsPerMinute }))
+  const customHostOf = createCustomHostOf(ownHosts(config))
+  const isOwnHost = (host: string) => customHostOf(host) === null
+  signInRoutes(app, { ...accountTools(handles), passwords: createPasswords(), isOwnHost })
   imageRoutes(app, { db, objects, sign })
   tlsCheckRoutes(app, { db, ownHosts: ownHosts(config) })
   const canaries = { db, secrets, sign: createSigner(secretKey, CANARIES) }
   app.register(async scope => canaryRoutes(scope as App, canaries))
   app.register(async scope => chatRequestRoutes(scope as App, { ...chatTools(handles), log: handles.log }))
   app.register(async scope => publicPageRoutes(scope as App, pageTools(handles)))
+}
+
+const accountTools = ({ db, secrets, config: { publicUrl }, mailer }: Handles) => {
+  const sendsMail = mailer !== null
+  return { db, secrets, publicUrl, sendsMail }
 }
 
 function pageTools(handles: Handles) {
@@ -167,7 +181,7 @@ export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)
   fleet: [startFleetServer],
   verdict: [startVerdicts],
   record: [startRecorder, startHourlyWorker, startScreenshotRecorder],
-  deliver: [startDigests, startDeliveries, startNotices],
+  deliver: [startDigests, startDeliveries, startNotices, startAccountMails],
   schedule: [
     startAccountsWorker,
     startScreenshotWorker,
@@ -189,6 +203,13 @@ export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)
 function startDataSources(handles: Handles): Part {
   const worker = startDataSourceWorker({ ...handles, publicUrl: handles.config.publicUrl })
   return { stop: worker.stop, onNotify: { data_sources: worker.wake } }
+}
+
+/** Without a mail server nobody is written to. */
+function startAccountMails({ mailer, ...handles }: Handles): Part {
+  if (mailer === null) return { stop: async () => {} }
+  const worker = startAccountMailWorker({ ...handles, mailer, publicUrl: handles.config.publicUrl })
+  return { stop: worker.stop, onNotify: { account_mails: worker.wake } }
 }
 
 function startDeliveries(handles: Handles): Part {

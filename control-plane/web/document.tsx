@@ -15,6 +15,8 @@ export type DocumentParts = {
   body: ComponentChildren
   /** who may show the page in a frame: nobody unless said otherwise */
   frameAncestors?: string
+  /** an icon that stands in the page itself, as a `data:` address */
+  hasOwnIcon?: boolean
 }
 
 export type RenderedDocument = {
@@ -49,7 +51,7 @@ export function renderDocument(page: DocumentParts): RenderedDocument {
     renderToString(h(Fragment, null, page.body)),
     '</html>',
   ]
-  return { html: parts.join(''), csp: policyOf(styles, scripts, page.frameAncestors ?? "'none'") }
+  return { html: parts.join(''), csp: policyOf(styles, scripts, page) }
 }
 
 /** Short, and another one for other styles and scripts: a page that is open sees whether it has to load itself anew. */
@@ -58,7 +60,11 @@ const codeOf = (texts: readonly string[]) => sha256(texts.join('\n')).toString('
 /** The last wall: whatever a style or a script holds, it does not close its own element. Inside strings `<\/` is `</`. */
 const insideElement = (text: string) => text.replaceAll('</', '<\\/').replaceAll('<!--', '<\\!--')
 
-function policyOf(styles: readonly string[], scripts: readonly string[], frameAncestors: string): string {
+function policyOf(
+  styles: readonly string[],
+  scripts: readonly string[],
+  { frameAncestors = "'none'", hasOwnIcon = false }: DocumentParts,
+): string {
   const hashes = (texts: readonly string[]) =>
     texts.map(text => `'sha256-${sha256(text).toString('base64')}'`).join(' ') || "'none'"
   return [
@@ -67,7 +73,7 @@ function policyOf(styles: readonly string[], scripts: readonly string[], frameAn
     "connect-src 'self'",
     "form-action 'self'",
     `frame-ancestors ${frameAncestors}`,
-    "img-src 'self'",
+    `img-src 'self'${hasOwnIcon ? ' data:' : ''}`,
     `script-src ${hashes(scripts)}`,
     `style-src ${hashes(styles)}`,
   ].join('; ')

@@ -1,9 +1,9 @@
 import { now as clock } from '../../platform/clock.ts'
-import { newId, randomToken } from '../../platform/ids.ts'
+import { newId } from '../../platform/ids.ts'
 import type { Db, Tx } from '../../platform/postgres.ts'
-import { sha256 } from '../../platform/secrets.ts'
 import { conflict, rateLimited } from '../../web/errors.ts'
 import { createApiKey } from '../api-keys/actions.ts'
+import { makeLink } from '../password-links/actions.ts'
 import type { Plan } from '../plans.ts'
 import {
   attemptsOfNetwork,
@@ -17,7 +17,7 @@ import {
 const ACCOUNTS_AN_HOUR = 3
 const REFUSALS_AN_HOUR = 20
 /** How long a claim link is good for (decisions 2.3). */
-export const CLAIM_HOURS = 72
+const CLAIM_HOURS = 72
 
 export type Registration = { email: string; name: string | null; plan: Plan; publicUrl: string }
 
@@ -49,12 +49,9 @@ export async function createUser(
   tx: Tx,
   { email: written, name, publicUrl }: { email: string; name: string | null; publicUrl: string },
 ): Promise<{ userId: string; email: string; claimUrl: string } | null> {
-  const now = clock()
-  const claim = randomToken(32)
   const [userId, email] = [newId(), written.toLowerCase()]
-  const claimExpiresAt = new Date(now.getTime() + CLAIM_HOURS * 3_600_000)
-  const isNew = await insertUser(tx, { userId, email, name, claimHash: sha256(claim), claimExpiresAt, now })
-  return isNew ? { userId, email, claimUrl: `${publicUrl}/claim/${claim}` } : null
+  const isNew = await insertUser(tx, { userId, email, name, now: clock() })
+  return isNew ? { userId, email, claimUrl: await makeLink(tx, userId, 'claim', publicUrl) } : null
 }
 
 /** `createAccount` for the public: 3 accounts an hour a network, counted across all processes (decisions 2.3). */

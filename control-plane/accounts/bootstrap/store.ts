@@ -23,32 +23,17 @@ export const insertAttempt = (db: Db, network: string, created: boolean, now: Da
 export const pruneAttempts = (db: Db, now: Date) =>
   execute(db, 'DELETE FROM bootstrap_attempts WHERE at < ?', [new Date(now.getTime() - BOOTSTRAP_WINDOW_MS)])
 
-export type NewUser = {
-  userId: string
-  email: string
-  name: string | null
-  claimHash: Buffer
-  claimExpiresAt: Date
-  now: Date
-}
+export type NewUser = { userId: string; email: string; name: string | null; now: Date }
 
-/** A user with a claim link. False when the e-mail is registered already. */
+/** False when the e-mail is registered already. */
 export async function insertUser(tx: Tx, user: NewUser): Promise<boolean> {
-  const { userId, email, name, claimHash, claimExpiresAt, now } = user
-  const isNew = await execute(
+  const inserted = await execute(
     tx,
     `INSERT INTO users (id, email, name, created_at, updated_at) VALUES (:userId, :email, :name, :now, :now)
      ON CONFLICT (email) DO NOTHING`,
-    { userId, email, name, now },
+    user,
   )
-  if (isNew === 0) return false
-  await tx('claim_links').insert({
-    token_hash: claimHash,
-    user_id: userId,
-    expires_at: claimExpiresAt,
-    created_at: now,
-  })
-  return true
+  return inserted === 1
 }
 
 export type NewOrganization = {

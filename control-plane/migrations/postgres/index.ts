@@ -16,6 +16,7 @@ import * as canaries from './0015-canaries.ts'
 import * as statusPages from './0016-status-pages.ts'
 import * as pageSubscribers from './0017-page-subscribers.ts'
 import * as audit from './0018-audit.ts'
+import * as sessions from './0019-sessions.ts'
 import * as dataSources from './0020-data-sources.ts'
 import * as vendors from './0021-vendors.ts'
 import * as chat from './0022-chat.ts'
@@ -39,9 +40,10 @@ const MIGRATIONS = {
   '0016-status-pages': statusPages,
   '0017-page-subscribers': pageSubscribers,
   '0018-audit': audit,
+  '0019-sessions': sessions,
   '0020-data-sources': dataSources,
-  '0022-chat': chat,
   '0021-vendors': vendors,
+  '0022-chat': chat,
 }
 
 /**

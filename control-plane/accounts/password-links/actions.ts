@@ -1,0 +1,26 @@
+import { now as clock } from '../../platform/clock.ts'
+import { randomToken } from '../../platform/ids.ts'
+import type { Db, Tx } from '../../platform/postgres.ts'
+import { sha256 } from '../../platform/secrets.ts'
+import { LINK_MS, linkUrl, type Purpose } from './link.ts'
+import { dropLinks, insertLink, pruneLinks } from './store.ts'
+
+/** A new link with which somebody sets a password; their older ones of that purpose are void. Kept as a hash. */
+export async function makeLink(tx: Tx, userId: string, purpose: Purpose, publicUrl: string): Promise<string> {
+  const now = clock()
+  const token = randomToken(32)
+  await dropLinks(tx, userId, purpose)
+  await insertLink(tx, {
+    tokenHash: sha256(token),
+    userId,
+    purpose,
+    expiresAt: new Date(now.getTime() + LINK_MS[purpose]),
+    now,
+  })
+  return linkUrl(publicUrl, purpose, token)
+}
+
+const KEPT_MS = 30 * 86_400_000
+
+/** After a month nobody is told any more why their link does not work. */
+export const forgetLinks = (db: Db, now: Date) => pruneLinks(db, new Date(now.getTime() - KEPT_MS))

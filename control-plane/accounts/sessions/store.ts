@@ -1,0 +1,105 @@
+import { type Db, execute, query, type Tx } from '../../platform/postgres.ts'
+import type { Role } from '../members/role.ts'
+
+export type NewSession = {
+  id: string
+  tokenHash: Buffer
+  userId: string
+  organizationId: string | null
+  expiresAt: Date
+  now: Date
+}
+
+export const insertSession = (tx: Tx, session: NewSession) =>
+  execute(
+    tx,
+    `INSERT INTO sessions (id, token_hash, user_id, organization_id, last_seen_at, expires_at, created_at)
+     VALUES (:id, :tokenHash, :userId, :organizationId, :now, :expiresAt, :now)`,
+    session,
+  )
+
+/** Somebody who is signed in. Null what belongs to an organization: they are in none, or were shown out of it. */
+export type Session = {
+  id: string
+  userId: string
+  email: string
+  name: string | null
+  lastSeenAt: Date
+  organizationId: string | null
+  organizationName: string | null
+  role: Role | null
+  projectId: string | null
+  isOperator: boolean
+}
+
+/** Whose session it is, unless it has ended or nobody was seen in it since `seenAfter`. */
+export async function findSession(
+  db: Db,
+  tokenHash: Buffer,
+  { now, seenAfter }: { now: Date; seenAfter: Date },
+): Promise<Session | null> {
+  const [row] = await query<Session>(
+    db,
+    `SELECT s.id, s.user_id AS "userId", u.email, u.name, s.last_seen_at AS "lastSeenAt",
+            o.id AS "organizationId", o.name AS "organizationName", m.role, p.id AS "projectId",
+            EXISTS (SELECT FROM operator_project op WHERE op.project_id = p.id) AS "isOperator"
+     FROM sessions s JOIN users u ON u.id = s.user_id
+       LEFT JOIN memberships m ON m.user_id = s.user_id AND m.organization_id = s.organization_id
+       LEFT JOIN organizations o ON o.id = m.organization_id
+       LEFT JOIN LATERAL (SELECT id FROM projects WHERE organization_id = o.id ORDER BY id LIMIT 1) p ON true
+     WHERE s.token_hash = :tokenHash AND s.expires_at > :now AND s.last_seen_at > :seenAfter`,
+    { tokenHash, now, seenAfter },
+  )
+  return row ?? null
+}
+
+export const markSeen = (db: Db, id: string, now: Date) =>
+  execute(db, 'UPDATE sessions SET last_seen_at = ? WHERE id = ?', [now, id])
+
+export const removeSession = (db: Db, tokenHash: Buffer) =>
+  execute(db, 'DELETE FROM sessions WHERE token_hash = ?', [tokenHash])
+
+export const removeSessionsOf = (tx: Tx, userId: string) =>
+  execute(tx, 'DELETE FROM sessions WHERE user_id = ?', [userId])
+
+/** Who opens more than `kept` sessions loses the oldest. */
+export const removeOldest = (tx: Tx, userId: string, kept: number) =>
+  execute(
+    tx,
+    `DELETE FROM sessions WHERE user_id = :userId AND id NOT IN
+       (SELECT id FROM sessions WHERE user_id = :userId ORDER BY created_at DESC, id DESC LIMIT :kept)`,
+    { userId, kept },
+  )
+
+/** Who was shown out sees another organization of theirs next, or none. */
+export const leaveOrganization = (tx: Tx, organizationId: string, userId: string) =>
+  execute(
+    tx,
+    `UPDATE sessions SET organization_id =
+       (SELECT organization_id FROM memberships WHERE user_id = :userId ORDER BY created_at, organization_id LIMIT 1)
+     WHERE user_id = :userId AND organization_id = :organizationId`,
+    { organizationId, userId },
+  )
+
+/** False when the user does not belong to the organization. */
+export async function enterOrganization(db: Db, sessionId: string, organizationId: string): Promise<boolean> {
+  const touched = await execute(
+    db,
+    `UPDATE sessions s SET organization_id = m.organization_id FROM memberships m
+     WHERE s.id = :sessionId AND m.user_id = s.user_id AND m.organization_id = :organizationId`,
+    { sessionId, organizationId },
+  )
+  return touched === 1
+}
+
+/** The organizations of a user, the one they joined first at the beginning. */
+export const organizationsOf = (db: Db, userId: string) =>
+  query<{ id: string; name: string; role: Role }>(
+    db,
+    `SELECT o.id, o.name, m.role FROM memberships m JOIN organizations o ON o.id = m.organization_id
+     WHERE m.user_id = ? ORDER BY m.created_at, o.id`,
+    [userId],
+  )
+
+export const pruneSessions = (db: Db, { now, seenBefore }: { now: Date; seenBefore: Date }) =>
+  execute(db, 'DELETE FROM sessions WHERE expires_at < ? OR last_seen_at < ?', [now, seenBefore])

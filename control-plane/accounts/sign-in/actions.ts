@@ -1,0 +1,132 @@
+import { now as clock } from '../../platform/clock.ts'
+import type { Passwords } from '../../platform/passwords.ts'
+import type { Db, Tx } from '../../platform/postgres.ts'
+import { type Secrets, sha256 } from '../../platform/secrets.ts'
+import { type Acting, actingFor } from '../../web/acting.ts'
+import { recordAct } from '../audit/actions.ts'
+import { post } from '../mails/actions.ts'
+import { changedPassword, forgottenPassword } from '../mails/letter.ts'
+import { makeLink } from '../password-links/actions.ts'
+import type { Dead, Purpose } from '../password-links/link.ts'
+import { lockLink, spendLinks } from '../password-links/store.ts'
+import { openSession } from '../sessions/actions.ts'
+import { organizationsOf, removeSessionsOf } from '../sessions/store.ts'
+import { forgetAttempts, takeAttempt } from './attempt-store.ts'
+import { personHere, resetLimits, signInLimits } from './limits.ts'
+import { normalizePassword, passwordProblem } from './password.ts'
+import { type Account, findAccount, replacePassword, storePassword } from './store.ts'
+
+export type SignInTools = { db: Db; secrets: Secrets; passwords: Passwords; publicUrl: string; sendsMail: boolean }
+
+/** Who sends a form, and from where. */
+export type Visitor = { network: string; ip: string }
+
+export type SignedIn = { token: string } | { refused: 'wrong' } | { refused: 'too many'; waitSeconds: number }
+
+/** Opens a session for whoever knows the password. For an address that nobody has it takes as long, and says the same. */
+export async function signIn(
+  { db, passwords }: SignInTools,
+  { network, ip }: Visitor,
+  form: { email: string; password: string },
+): Promise<SignedIn> {
+  const email = form.email.trim().toLowerCase()
+  const waitSeconds = await takeAttempt(db, signInLimits(email, network), clock())
+  if (waitSeconds !== null) return { refused: 'too many', waitSeconds }
+  const account = await findAccount(db, email)
+  const isRight = await passwords.verify(account?.passwordHash ?? null, normalizePassword(form.password))
+  if (!isRight || account === null) return { refused: 'wrong' }
+  await forgetAttempts(db, personHere(email, network))
+  return db.transaction(async tx => {
+    const token = await openSession(tx, account.id)
+    await record(tx, account, ip, 'signed_in')
+    return { token }
+  })
+}
+
+/** Sends a link to whoever has the address; for nobody's the same is done but for the letter. False: too often. */
+export async function askForReset(tools: SignInTools, { network }: Visitor, written: string): Promise<boolean> {
+  const { db, secrets, publicUrl } = tools
+  const email = written.trim().toLowerCase()
+  if ((await takeAttempt(db, resetLimits(email, network), clock())) !== null) return false
+  const account = await findAccount(db, email)
+  if (account === null) return true
+  await db.transaction(async tx => {
+    const url = await makeLink(tx, account.id, 'reset', publicUrl)
+    await post(tx, secrets, forgottenPassword(account.email, url))
+  })
+  return true
+}
+
+export type PasswordSet = { token: string } | { dead: Dead } | { problem: string }
+
+/** Sets a password by a link, which is spent with it: every session ends, and a new one begins. */
+export async function setPassword(
+  tools: SignInTools,
+  { ip }: Visitor,
+  { purpose, token, email, password }: { purpose: Purpose; token: string; email: string; password: string },
+): Promise<PasswordSet> {
+  const normal = normalizePassword(password)
+  const problem = passwordProblem(normal, email)
+  if (problem !== null) return { problem }
+  const passwordHash = await tools.passwords.hash(normal)
+  return tools.db.transaction(async tx => {
+    const now = clock()
+    const owner = await lockLink(tx, sha256(token), purpose, now)
+    if (typeof owner === 'string') return { dead: owner }
+    await storePassword(tx, owner.userId, passwordHash, now)
+    return { token: await beginAnew(tx, { id: owner.userId, email: owner.email }, ip) }
+  })
+}
+
+export type PasswordChanged = { token: string } | { problem: string; field: 'old' | 'new' }
+
+/** Changes the password of somebody who is signed in and knows the one before. */
+export async function changePassword(
+  tools: SignInTools,
+  { network, ip }: Visitor,
+  { email, old, password }: { email: string; old: string; password: string },
+): Promise<PasswordChanged> {
+  const { db, passwords, secrets, publicUrl, sendsMail } = tools
+  const normal = normalizePassword(password)
+  const problem = passwordProblem(normal, email)
+  if (problem !== null) return { problem, field: 'new' }
+  const waitSeconds = await takeAttempt(db, signInLimits(email, network), clock())
+  if (waitSeconds !== null) return { problem: tooMany(waitSeconds), field: 'old' }
+  const account = await findAccount(db, email)
+  const isRight = await passwords.verify(account?.passwordHash ?? null, normalizePassword(old))
+  if (!isRight || account === null) return { problem: 'This is not your password.', field: 'old' }
+  const passwordHash = await passwords.hash(normal)
+  return db.transaction(async tx => {
+    if (!(await replacePassword(tx, account, passwordHash, clock()))) {
+      return { problem: 'Your password was changed meanwhile.', field: 'old' as const }
+    }
+    if (sendsMail) await post(tx, secrets, changedPassword(account.email, `${publicUrl}/forgot-password`))
+    return { token: await beginAnew(tx, account, ip) }
+  })
+}
+
+/** Nobody who knew the password before, or holds a link, is in any more. */
+async function beginAnew(tx: Tx, account: Pick<Account, 'id' | 'email'>, ip: string): Promise<string> {
+  await spendLinks(tx, account.id, clock())
+  await removeSessionsOf(tx, account.id)
+  await record(tx, account, ip, 'password_changed')
+  return openSession(tx, account.id)
+}
+
+/** In the audit log of each organization that the person belongs to. */
+export async function record(
+  tx: Db,
+  { id, email }: Pick<Account, 'id' | 'email'>,
+  ip: string,
+  action: 'signed_in' | 'signed_out' | 'password_changed',
+): Promise<void> {
+  for (const { id: organizationId } of await organizationsOf(tx, id)) {
+    const acting: Acting = { kind: 'user', id, name: email, ip, projectId: null, organizationId }
+    await actingFor(tx, acting).transaction(acted =>
+      recordAct(acted, { action, resource: 'user', resourceId: id, resourceName: email }),
+    )
+  }
+}
+
+export const tooMany = (waitSeconds: number): string =>
+  `Too many attempts. Try again in ${Math.ceil(waitSeconds / 60)} minutes.`

@@ -1,0 +1,39 @@
+import { type Db, execute, query } from '../../platform/postgres.ts'
+import { sha256 } from '../../platform/secrets.ts'
+
+export const WINDOW_MS = 15 * 60_000
+
+/** Something that may be tried only so often in 15 minutes, such as signing in from one network. */
+export type Limited = { subject: string; most: number }
+
+/**
+ * Counts an attempt before it is made, so that many at once cannot pass a limit, over all processes. Answers null, or the
+ * seconds until one is free; then nothing is counted.
+ */
+export function takeAttempt(db: Db, limited: Limited[], now: Date): Promise<number | null> {
+  return db.transaction(async tx => {
+    const subjects = limited.map(({ subject, most }) => ({ hash: sha256(subject), most }))
+    const keys = subjects.map(({ hash }) => hash.readInt32BE(0)).sort((a, b) => a - b)
+    for (const key of keys) await tx.raw('SELECT pg_advisory_xact_lock(7026019, ?)', [key])
+    for (const { hash, most } of subjects) {
+      const [oldest] = await query<{ at: Date }>(
+        tx,
+        'SELECT at FROM password_attempts WHERE subject = ? AND at > ? ORDER BY at DESC OFFSET ? LIMIT 1',
+        [hash, new Date(now.getTime() - WINDOW_MS), most - 1],
+      )
+      if (oldest) return Math.max(1, Math.ceil((oldest.at.getTime() + WINDOW_MS - now.getTime()) / 1_000))
+    }
+    await execute(tx, 'INSERT INTO password_attempts (subject, at) SELECT unnest(?::bytea[]), ?', [
+      subjects.map(({ hash }) => hash),
+      now,
+    ])
+    return null
+  })
+}
+
+/** After a success what was tried for this subject counts no more. */
+export const forgetAttempts = (db: Db, subject: string) =>
+  execute(db, 'DELETE FROM password_attempts WHERE subject = ?', [sha256(subject)])
+
+export const pruneAttempts = (db: Db, now: Date) =>
+  execute(db, 'DELETE FROM password_attempts WHERE at < ?', [new Date(now.getTime() - WINDOW_MS)])

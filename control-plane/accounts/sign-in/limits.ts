@@ -1,0 +1,19 @@
+import type { Limited } from './attempt-store.ts'
+
+/** Who guesses one person's password, and from where: their own network is let in while others are not. */
+export const signInLimits = (email: string, network: string): Limited[] => [
+  { subject: `network:${network}`, most: 50 },
+  { subject: personHere(email, network), most: 10 },
+  { subject: `person:${email}`, most: 100 },
+]
+
+export const personHere = (email: string, network: string): string => `person:${email}:${network}`
+
+/** Mails to one address, and how many of them one network may ask for. */
+export const resetLimits = (email: string, network: string): Limited[] => [
+  { subject: `reset-network:${network}`, most: 20 },
+  { subject: `reset:${email}`, most: 3 },
+]
+
+/** Links that are tried out. */
+export const linkLimits = (network: string): Limited[] => [{ subject: `link:${network}`, most: 50 }]

@@ -1,0 +1,205 @@
+import { cardPage, Field, Notice, Wrong } from '../../web/card-page.tsx'
+import type { Dead, Purpose } from '../password-links/link.ts'
+import type { Session } from '../sessions/store.ts'
+
+/** Where somebody signs in. `wrong` is said of the form as a whole: never whether it was the address or the password. */
+export function signInPage(form: { email: string; returnTo: string }, wrong: string | null = null) {
+  return cardPage(
+    'Sign in',
+    <>
+      <Wrong text={wrong} />
+      <form method="post" action="/sign-in">
+        <input type="hidden" name="return_to" value={form.returnTo} />
+        <Field
+          {...{ name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username' }}
+          value={form.email}
+          autofocus={form.email === ''}
+        />
+        <Field {...{ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' }} />
+        <button type="submit">Sign in</button>
+      </form>
+      <p class="more">
+        <a href="/forgot-password">Forgot your password?</a>
+      </p>
+    </>,
+  )
+}
+
+/** Browsers drop our cookie where they see neither TLS nor this machine itself. */
+export const needsTlsPage = () =>
+  cardPage(
+    'Open this page over https',
+    <p>
+      Picket lets people sign in over https only, or on the machine itself under the name localhost, so that nobody on
+      the way can read a password.
+    </p>,
+  )
+
+const HINT = 'At least 12 characters. A few words are easy to remember.'
+
+/** The form of a link with which a password is set. */
+export function setPasswordPage(purpose: Purpose, email: string, problem: string | null = null) {
+  const isClaim = purpose === 'claim'
+  return cardPage(
+    isClaim ? 'Welcome to Picket' : 'Choose a new password',
+    <>
+      <p>
+        {isClaim ? 'Choose a password for ' : 'For '}
+        <strong>{email}</strong>
+        {isClaim ? '. Then you are signed in.' : '. You will be signed out everywhere else.'}
+      </p>
+      <form method="post">
+        <input type="hidden" name="username" value={email} autocomplete="username" />
+        <Field
+          {...{ name: 'password', label: 'Password', type: 'password', autocomplete: 'new-password', hint: HINT }}
+          said={problem}
+          autofocus
+        />
+        <button type="submit">{isClaim ? 'Set the password' : 'Change the password'}</button>
+      </form>
+    </>,
+  )
+}
+
+const WHY: Record<Dead, string> = {
+  used: 'It was used already, or a newer one was made.',
+  expired: 'It is too old.',
+  unknown: 'It is not one of ours, or a newer one was made. Look whether the whole address was copied.',
+}
+
+/** A link that does nothing any more, and how to get another one. */
+export function deadLinkPage(purpose: Purpose, why: Dead, sendsMail: boolean) {
+  return cardPage(
+    'This link does not work any more',
+    <>
+      <p>{WHY[why]}</p>
+      {purpose === 'claim' && <p>An admin of your organization can make a new one.</p>}
+      {sendsMail ? (
+        <p class="more">
+          <a href="/forgot-password">Have a new link sent to you</a> · <a href="/sign-in">Sign in</a>
+        </p>
+      ) : (
+        <p class="more">
+          <a href="/sign-in">Sign in</a>
+        </p>
+      )}
+    </>,
+  )
+}
+
+export function forgotPasswordPage(sendsMail: boolean, email = '', wrong: string | null = null) {
+  if (!sendsMail) {
+    return cardPage(
+      'Forgot your password?',
+      <>
+        <p>This installation sends no mail. Ask whoever runs it for a new link; they make one with</p>
+        <p>
+          <code>npm run admin -- user claim-link</code>
+        </p>
+        <BackToSignIn />
+      </>,
+    )
+  }
+  return cardPage(
+    'Forgot your password?',
+    <>
+      <p>We send you a link with which you choose a new one.</p>
+      <Wrong text={wrong} />
+      <form method="post" action="/forgot-password">
+        <Field
+          {...{ name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username' }}
+          value={email}
+          autofocus
+        />
+        <button type="submit">Send the link</button>
+      </form>
+      <BackToSignIn />
+    </>,
+  )
+}
+
+/** What everybody is told, whether there is an account or not. */
+export const resetSentPage = () =>
+  cardPage(
+    'Look into your mail',
+    <>
+      <p role="status">
+        If this address has an account, a link is on its way. It works for an hour. Nothing there? Look into the folder
+        for spam, or ask again in a quarter of an hour.
+      </p>
+      <BackToSignIn />
+    </>,
+  )
+
+const BackToSignIn = () => (
+  <p class="more">
+    <a href="/sign-in">Back to signing in</a>
+  </p>
+)
+
+export type AccountView = {
+  session: Session
+  organizations: { id: string; name: string }[]
+  notice?: string | null
+  problem?: { field: 'old' | 'new'; problem: string } | null
+}
+
+/** One's own account: who one is here, another password, and the way out. */
+export function accountPage({ session, organizations, notice = null, problem = null }: AccountView) {
+  const saidOf = (field: 'old' | 'new') => (problem?.field === field ? problem.problem : null)
+  return cardPage(
+    'Your account',
+    <>
+      <Notice text={notice} />
+      <dl>
+        <dt>E-mail</dt>
+        <dd>{session.email}</dd>
+        <dt>Organization</dt>
+        <dd>{session.organizationName ?? 'none: ask an admin to invite you'}</dd>
+        {session.role && (
+          <>
+            <dt>Role</dt>
+            <dd>{session.role}</dd>
+          </>
+        )}
+      </dl>
+      {organizations.length > 1 && <Switch session={session} organizations={organizations} />}
+      <h2>Change your password</h2>
+      <form method="post" action="/account/password">
+        <input type="hidden" name="username" value={session.email} autocomplete="username" />
+        <Field
+          {...{ name: 'old', label: 'Password now', type: 'password', autocomplete: 'current-password' }}
+          said={saidOf('old')}
+        />
+        <Field
+          {...{ name: 'password', label: 'New password', type: 'password', autocomplete: 'new-password', hint: HINT }}
+          said={saidOf('new')}
+        />
+        <button type="submit">Change the password</button>
+      </form>
+      <form method="post" action="/sign-out">
+        <button type="submit" class="plain">
+          Sign out
+        </button>
+      </form>
+    </>,
+  )
+}
+
+const Switch = ({ session, organizations }: AccountView) => (
+  <form method="post" action="/account/organization">
+    <label>
+      Look at another organization
+      <select name="organization_id">
+        {organizations.map(({ id, name }) => (
+          <option value={id} selected={id === session.organizationId}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+    <button type="submit" class="plain">
+      Switch
+    </button>
+  </form>
+)

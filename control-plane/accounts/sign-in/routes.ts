@@ -1,0 +1,132 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { isId } from '../../platform/ids.ts'
+import { TooBusy } from '../../platform/passwords.ts'
+import { sha256 } from '../../platform/secrets.ts'
+import type { App } from '../../web/app.ts'
+import { notFound, unavailable } from '../../web/errors.ts'
+import { assertOwnForm, fieldsOf, sendPage, takeForms } from '../../web/forms.ts'
+import { clientNetworkOf } from '../bootstrap/network.ts'
+import { readSession, SESSION_MS } from '../sessions/actions.ts'
+import { clearCookie, setCookie, tokenOf } from '../sessions/cookie.ts'
+import { enterOrganization, organizationsOf, removeSession } from '../sessions/store.ts'
+import { changePassword, record, type SignInTools, signIn, tooMany, type Visitor } from './actions.ts'
+import { linkRoutes } from './link-routes.ts'
+import { accountPage, needsTlsPage, signInPage } from './pages.tsx'
+import { returnPath } from './return-to.ts'
+
+/** Pages with which people come in, and their own account (decisions 2.7). They stand beside the API and work without scripts. */
+export function signInRoutes(app: App, tools: SignInTools & { isOwnHost(host: string): boolean }): void {
+  app.register(async scope => {
+    takeForms(scope as App)
+    scope.addHook('preHandler', async request => {
+      // nobody signs in on a customer's domain
+      if (!tools.isOwnHost(request.host)) throw notFound('page')
+      if (request.method === 'POST') assertOwnForm(request, tools.publicUrl)
+    })
+    scope.addHook('onError', async (_request, reply) => {
+      reply.header('cache-control', 'no-store')
+    })
+    doorRoutes(scope as App, tools)
+    linkRoutes(scope as App, tools)
+    accountRoutes(scope as App, tools)
+  })
+}
+
+function doorRoutes(app: App, tools: SignInTools): void {
+  app.get<{ Querystring: { return_to?: unknown } }>('/sign-in', async (request, reply) => {
+    const returnTo = returnPath(request.query.return_to)
+    if (await sessionOf(request, tools)) return reply.redirect(returnTo, 303)
+    if (!mayKeepCookie(request)) return sendPage(reply, needsTlsPage())
+    return sendPage(reply, signInPage({ email: '', returnTo }))
+  })
+
+  app.post('/sign-in', async (request, reply) => {
+    const field = fieldsOf(request)
+    const [email, returnTo] = [field('email'), returnPath(field('return_to'))]
+    const attempt = signIn(tools, visitorOf(request), { email, password: field('password') })
+    const signedIn = await attempt.catch(toBusy)
+    if ('token' in signedIn) {
+      const before = tokenOf(request.headers.cookie)
+      if (before !== null) await removeSession(tools.db, sha256(before))
+      return enter(reply, signedIn.token).redirect(returnTo, 303)
+    }
+    if (signedIn.refused === 'wrong') {
+      return sendPage(reply, signInPage({ email, returnTo }, 'The e-mail address or the password is wrong.'), 401)
+    }
+    reply.header('retry-after', signedIn.waitSeconds)
+    return sendPage(reply, signInPage({ email, returnTo }, tooMany(signedIn.waitSeconds)), 429)
+  })
+
+  app.post('/sign-out', async (request, reply) => {
+    const token = tokenOf(request.headers.cookie)
+    const session = await readSession(tools.db, token)
+    if (token !== null) await removeSession(tools.db, sha256(token))
+    if (session) await record(tools.db, { id: session.userId, email: session.email }, request.ip, 'signed_out')
+    return reply.header('set-cookie', clearCookie()).redirect('/sign-in', 303)
+  })
+}
+
+function accountRoutes(app: App, tools: SignInTools): void {
+  const { db } = tools
+  const show = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    more: Pick<Parameters<typeof accountPage>[0], 'notice' | 'problem'> = {},
+    status = 200,
+  ) => {
+    const session = await sessionOf(request, tools)
+    if (!session) return reply.redirect('/sign-in?return_to=/account', 303)
+    const organizations = await organizationsOf(db, session.userId)
+    return sendPage(reply, accountPage({ session, organizations, ...more }), status)
+  }
+  app.get<{ Querystring: { changed?: unknown } }>('/account', (request, reply) =>
+    show(request, reply, { notice: request.query.changed === '1' ? 'Your password is changed.' : null }),
+  )
+  app.get('/', async (request, reply) =>
+    reply.redirect((await sessionOf(request, tools)) ? '/account' : '/sign-in', 303),
+  )
+
+  app.post('/account/password', async (request, reply) => {
+    const session = await sessionOf(request, tools)
+    if (!session) return reply.redirect('/sign-in?return_to=/account', 303)
+    const field = fieldsOf(request)
+    const form = { email: session.email, old: field('old'), password: field('password') }
+    const changed = await changePassword(tools, visitorOf(request), form).catch(toBusy)
+    if ('problem' in changed) return show(request, reply, { problem: changed }, 400)
+    return enter(reply, changed.token).redirect('/account?changed=1', 303)
+  })
+
+  app.post('/account/organization', async (request, reply) => {
+    const session = await sessionOf(request, tools)
+    if (!session) return reply.redirect('/sign-in?return_to=/account', 303)
+    const id = fieldsOf(request)('organization_id')
+    if (!isId(id) || !(await enterOrganization(db, session.id, id))) throw notFound('organization')
+    return reply.redirect('/account', 303)
+  })
+}
+
+/** Who is signed in; null: nobody. */
+export const sessionOf = (request: FastifyRequest, { db }: Pick<SignInTools, 'db'>) =>
+  readSession(db, tokenOf(request.headers.cookie))
+
+export const visitorOf = (request: FastifyRequest): Visitor => ({
+  network: clientNetworkOf(request),
+  ip: request.ip,
+})
+
+/** Whoever comes in gets a session of their own, whatever cookie they brought. */
+export const enter = (reply: FastifyReply, token: string): FastifyReply =>
+  reply.header('set-cookie', setCookie(token, SESSION_MS / 1_000))
+
+export function toBusy(error: unknown): never {
+  throw error instanceof TooBusy ? unavailable('too many people sign in at this moment; try again') : error
+}
+
+/** Browsers keep the cookie over TLS, and from this machine itself. What a proxy in front did is not always told. */
+function mayKeepCookie(request: FastifyRequest): boolean {
+  const host = request.host.replace(/:\d+$/, '')
+  return request.protocol === 'https' || host === 'localhost' || host.endsWith('.localhost') || isForwarded(request)
+}
+
+const isForwarded = ({ headers }: FastifyRequest) =>
+  headers['x-forwarded-proto'] === 'https' || !headers['sec-fetch-mode']

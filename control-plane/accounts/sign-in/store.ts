@@ -1,0 +1,31 @@
+import { type Db, execute, query, type Tx } from '../../platform/postgres.ts'
+
+export type Account = { id: string; email: string; passwordHash: string | null }
+
+/** By the address in small letters. `passwordHash` null: the account was not claimed yet. */
+export async function findAccount(db: Db, email: string): Promise<Account | null> {
+  const [row] = await query<Account>(
+    db,
+    'SELECT id, email, password_hash AS "passwordHash" FROM users WHERE email = ?',
+    [email],
+  )
+  return row ?? null
+}
+
+export const storePassword = (tx: Tx, userId: string, passwordHash: string, now: Date) =>
+  execute(
+    tx,
+    `UPDATE users SET password_hash = :passwordHash, claimed_at = coalesce(claimed_at, :now), updated_at = :now
+     WHERE id = :userId`,
+    { userId, passwordHash, now },
+  )
+
+/** False when the password is another one than `before` by now. */
+export async function replacePassword(tx: Tx, account: Account, passwordHash: string, now: Date): Promise<boolean> {
+  const touched = await execute(
+    tx,
+    'UPDATE users SET password_hash = :passwordHash, updated_at = :now WHERE id = :id AND password_hash = :before',
+    { id: account.id, before: account.passwordHash, passwordHash, now },
+  )
+  return touched === 1
+}

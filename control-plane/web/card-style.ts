@@ -1,0 +1,40 @@
+/** How pages of a single card look: what a person is asked before they are let in. Light and dark, from a phone's width on. */
+export const CARD_STYLE = `
+:root{color-scheme:light dark;--page:#f4f6fa;--card:#fff;--ink:#0f172a;--soft:#526077;--line:#d5dbe6;--field:#fff;
+  --accent:#1d4ed8;--accent-strong:#1e40af;--on-accent:#fff;--bad:#b42318;--bad-field:#fef3f2;--good:#05603a;--good-field:#ecfdf3;
+  --shadow:0 1px 2px #1018280d,0 12px 32px -8px #1018281f}
+  @media(prefers-color-scheme:dark){:root{--page:#0b1018;--card:#141b27;--ink:#eef2f8;--soft:#9aa7bb;--line:#2b3648;--field:#0f1622;
+  --accent:#5b8def;--accent-strong:#83a9f5;--on-accent:#071227;--bad:#fda29b;--bad-field:#2a1613;--good:#75e0a7;--good-field:#0d2418;
+  --shadow:0 1px 2px #0006,0 16px 40px -12px #000a}}
+*{box-sizing:border-box}
+html{-webkit-text-size-adjust:100%}
+body{margin:0;min-height:100vh;min-height:100dvh;display:flex;flex-direction:column;align-items:center;justify-content:center;gap:24px;padding:32px 16px;
+  background:var(--page);color:var(--ink);font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif}
+header{display:flex;align-items:center;gap:10px;font-weight:650;font-size:20px;letter-spacing:-.02em}
+header svg{width:28px;height:28px;color:var(--accent)}
+main{width:100%;max-width:420px;background:var(--card);border:1px solid var(--line);border-radius:14px;padding:32px;box-shadow:var(--shadow)}
+  @media(max-width:480px){body{justify-content:flex-start;padding:28px 12px}main{padding:24px 20px}}
+h1{margin:0 0 6px;font-size:22px;line-height:1.3;letter-spacing:-.015em;text-wrap:balance;overflow-wrap:anywhere}
+h2{margin:28px 0 4px;font-size:16px}
+p{margin:0 0 16px;color:var(--soft);overflow-wrap:anywhere}
+p:last-child{margin-bottom:0}
+form{margin:20px 0 0}
+label{display:block;margin:0 0 16px;font-size:14px;font-weight:550}
+label small{display:block;font-weight:400;font-size:13px;color:var(--soft)}
+input,select{display:block;width:100%;margin:6px 0 0;padding:10px 12px;border:1px solid var(--line);border-radius:8px;background:var(--field);color:inherit;font:inherit}
+input[aria-invalid=true]{border-color:var(--bad)}
+:is(input,select,button,a):focus-visible{outline:2px solid var(--accent);outline-offset:2px}
+button{display:block;width:100%;padding:11px 16px;border:0;border-radius:8px;background:var(--accent);color:var(--on-accent);font:inherit;font-weight:600;cursor:pointer}
+button:hover{background:var(--accent-strong)}
+button.plain{background:none;border:1px solid var(--line);color:var(--ink)}
+button.plain:hover{background:var(--page)}
+a{color:var(--accent);text-underline-offset:3px}
+.wrong,.notice{margin:16px 0 0;padding:10px 14px;border-radius:8px;font-size:14px}
+.wrong{background:var(--bad-field);color:var(--bad)}
+.notice{background:var(--good-field);color:var(--good)}
+.said{display:block;margin:6px 0 0;font-weight:400;font-size:13px;color:var(--bad)}
+.more{margin:20px 0 0;font-size:14px;text-align:center}
+dl{display:grid;grid-template-columns:auto 1fr;gap:6px 16px;margin:16px 0 0;font-size:14px}
+dt{color:var(--soft)}
+dd{margin:0;overflow-wrap:anywhere}
+`
