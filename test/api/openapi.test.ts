@@ -77,10 +77,10 @@ t.test('every operation has a summary, a tag, its success, the error shape and i
   }
 })
 
-t.test('only bootstrap is open', async t => {
+t.test('only bootstrap and the callback of the chat, whose state authenticates, are open', async t => {
   t.same(document.security, [{ key: [] }])
   const open = operations.filter(({ operation }) => operation.security?.length === 0).map(({ name }) => name)
-  t.same(open, ['POST /api/v1/agent/bootstrap'])
+  t.same(open, ['POST /api/v1/agent/bootstrap', 'GET /api/v1/chat/oauth/callback'])
 })
 
 t.test('no body takes unknown properties, except where an object is free-form', async t => {

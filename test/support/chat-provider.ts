@@ -124,7 +124,7 @@ export async function startChatProvider(t: Teardown): Promise<ChatProvider> {
     calls,
     bodies: method => calls(method).map(({ received, fields }) => received.json ?? fields),
     consent(consent = {}) {
-      const code = `code-${++count}`
+      const code = `code-of-consent-${++count}`
       consents.set(code, consent)
       return code
     },

@@ -6,11 +6,12 @@ import { lifeOf } from '../../../control-plane/chat/installation.ts'
 import { readPerson } from '../../../control-plane/chat/person.ts'
 import { attempt } from '../../../control-plane/deliveries/attempt.ts'
 import { toChatOutcome } from '../../../control-plane/deliveries/chat-outcome.ts'
+import { FailureSource } from '../../../shared/result.ts'
 
 const now = new Date('2026-11-21T10:00:00Z')
 const answered = (body: string, statusCode: number | null = 200, headers: Record<string, string> = {}) => ({
   statusCode,
-  error: statusCode === null ? ({ source: 'target', code: 'timeout', message: 'timed out' } as const) : null,
+  error: statusCode === null ? { source: FailureSource.TARGET, code: 'timeout', message: 'timed out' } : null,
   headers,
   body: Buffer.from(body),
   totalUs: 5_000,
