@@ -4,6 +4,7 @@ import { monotonicMs } from '../platform/clock.ts'
 import { exchange } from '../platform/http.ts'
 import { type Fetched, failed, MOST_DOCUMENT_BYTES, readDocument } from './document.ts'
 import type { HttpAnswer, HttpAnswers } from './rule.ts'
+import { isOkStatus } from './rules.ts'
 import type { StoredSource } from './types.ts'
 
 export type Asked = Pick<StoredSource, 'url' | 'method' | 'body' | 'timeoutMs'>
@@ -82,7 +83,7 @@ async function askUrl(egress: Egress, url: string, timeoutMs: number, signal?: S
     signal,
   )
   // with the status its answer is complete: what becomes of the body is no matter
-  if (statusCode !== null) return { isOk: statusCode >= 200 && statusCode <= 399, said: `answers ${statusCode}` }
+  if (statusCode !== null) return { isOk: isOkStatus(statusCode), said: `answers ${statusCode}` }
   if (error?.source === FailureSource.TARGET) return { isOk: false, said: `does not answer: ${error.message}` }
   return { isOk: null, said: `could not be asked: ${error?.message}` }
 }

@@ -7,12 +7,12 @@ import type { App } from '../web/app.ts'
 import { callerOf } from '../web/auth.ts'
 import { notFound } from '../web/errors.ts'
 import { metaOf, metaOfAll, pageOf } from '../web/pages.ts'
-import { answers, DeletedResponse, dataOf, IdParams, pageOf as pageSchema } from '../web/schemas.ts'
+import { answers, DeletedResponse, dataOf, IdParams, PageQuery, pageOf as pageSchema } from '../web/schemas.ts'
 import { changeField, createField, deleteField, type FieldTools } from './field-actions.ts'
 import { childMonitorsOf, fieldsOfSources } from './field-store.ts'
 import { presentField, presentFields } from './present.ts'
 import { FieldRecord } from './record.ts'
-import { FieldCreate, FieldUpdate, SourceQuery } from './schema.ts'
+import { FieldCreate, FieldUpdate } from './schema.ts'
 import { findSource } from './store.ts'
 import type { StoredField } from './types.ts'
 
@@ -33,7 +33,7 @@ function listRoute(app: App, db: Db): void {
         summary: 'List the fields of a data source, in their order; all of them unless a page is asked for',
         tags,
         params: IdParams,
-        querystring: SourceQuery,
+        querystring: PageQuery,
         response: answers(200, pageSchema(FieldRecord), 400, 404),
       },
     },

@@ -6,11 +6,11 @@ import { actingAs } from '../web/acting.ts'
 import type { App } from '../web/app.ts'
 import { callerOf } from '../web/auth.ts'
 import { metaOf, metaOfAll, pageOf } from '../web/pages.ts'
-import { answers, DeletedResponse, dataOf, Id, IdParams, pageOf as pageSchema } from '../web/schemas.ts'
+import { answers, DeletedResponse, dataOf, Id, IdParams, PageQuery, pageOf as pageSchema } from '../web/schemas.ts'
 import { changeSource, createSource, deleteSource } from './actions.ts'
 import { type ReadContext, readSource, readSources } from './reader.ts'
 import { SourceRecord } from './record.ts'
-import { SourceCreate, SourceQuery, SourceUpdate } from './schema.ts'
+import { SourceCreate, SourceUpdate } from './schema.ts'
 import { listSources } from './store.ts'
 
 export type SourceContext = ReadContext & { egress: Egress; publicUrl: string }
@@ -32,7 +32,7 @@ function readRoutes(app: App, context: SourceContext): void {
       schema: {
         summary: 'List data sources with their fields, newest first; all of them unless a page is asked for',
         tags,
-        querystring: SourceQuery,
+        querystring: PageQuery,
         response: answers(200, pageSchema(SourceRecord), 400),
       },
     },

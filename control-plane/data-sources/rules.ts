@@ -51,7 +51,7 @@ function judgeTruth({ value }: { value: unknown }): Finding {
 }
 
 /** The status codes that are well: redirects are, they lead on (decisions 9.3). */
-const isOkStatus = (status: number) => status >= 200 && status <= 399
+export const isOkStatus = (status: number) => status >= 200 && status <= 399
 
 /** The address that a value is for the rule http_ok; null when it is none. */
 export const urlOf = (value: unknown): string | null =>

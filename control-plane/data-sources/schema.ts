@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { HeaderMapSchema } from '../web/header-map.ts'
-import { enumOf, lineText, Name, nullable, pageProperties, strictObject } from '../web/schemas.ts'
+import { enumOf, lineText, Name, nullable, strictObject } from '../web/schemas.ts'
 import { AUTH_TYPES, METHODS, RULE_TYPES } from './types.ts'
 
 /** What a create that does not name a field gets (decisions 9.1). */
@@ -97,5 +97,3 @@ export const SourcePublish = strictObject({
   field_ids: Type.Array(Type.String(), { maxItems: MOST_FIELDS }),
 })
 export type SourcePublish = Static<typeof SourcePublish>
-
-export const SourceQuery = strictObject(pageProperties)

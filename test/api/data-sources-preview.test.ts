@@ -83,7 +83,7 @@ t.test('http_ok asks the addresses that a document names, without the credential
   t.match(body.data.children, [
     { key: 'a', status: 'up', reason: /which answers 200/ },
     { key: 'b', status: 'down', reason: /which answers 503/ },
-    { key: 'c', status: 'unknown', reason: /blocked|not allowed|may not/ },
+    { key: 'c', status: 'down', reason: /private address/ },
     { key: 'd', status: 'up' },
   ])
   t.notOk(other.requests.some(({ headers }) => headers.authorization))
