@@ -100,6 +100,8 @@ export function bodyOf({ name }: Operation, records: Records): Record<string, un
   const domain = { domain: 'status.example.com' }
   const bodies: Record<string, Record<string, unknown>> = {
     'POST /agent/bootstrap': { email: `${uuidv7()}@example.com`, name: 'Ann' },
+    'POST /agent/invite': { email: `${uuidv7()}@example.com`, name: 'Ann', role: 'viewer' },
+    'PUT /members/{id}': { role: 'viewer' },
     'POST /api-keys': { name: 'CI', scope: 'read' },
     'POST /monitors': MONITOR,
     'POST /monitors/test': MONITOR,
@@ -180,7 +182,6 @@ function fileWith({ monitor_id, parent_id, alert_channel_id }: Records): Record<
         ...newPage(),
         ...PAGE_UPDATE,
         components: [
-          { id: uuidv7(), ...entry },
           {
             id: uuidv7(),
             name: 'Inside',
@@ -188,6 +189,7 @@ function fileWith({ monitor_id, parent_id, alert_channel_id }: Records): Record<
             is_collapsed: true,
             components: [{ id: uuidv7(), ...entry, name: 'Shop inside' }],
           },
+          { id: uuidv7(), ...entry },
         ],
       },
     ],

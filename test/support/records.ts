@@ -29,6 +29,7 @@ export type Records = {
   chat_installation_id: string
   /** a member */
   on_call_user_id: string
+  member_id: string
 }
 
 /** A PNG of one pixel. */
@@ -73,6 +74,7 @@ export async function createRecords(
     field_id: await create(`/data-sources/${data_source_id}/fields`, FIELD),
     chat_installation_id: await insertChatInstallation(api, projectId),
     on_call_user_id: userId,
+    member_id: await addMember(api, key),
   }
 }
 
@@ -88,6 +90,7 @@ export function pathIdOf({ path }: Operation, records: Records): string | null {
     [/^\/alerts\/log\//, 'log_id'],
     [/^\/incidents\//, 'incident_id'],
     [/^\/api-keys\//, 'api_key_id'],
+    [/^\/members\//, 'member_id'],
     [/^\/chat\/installations\//, 'chat_installation_id'],
     [/^\/status-pages\//, 'page_id'],
     [/^\/dependencies\//, 'dependency_id'],
@@ -151,4 +154,10 @@ async function insertChatInstallation(api: ApiServer, projectId: string): Promis
     { id, projectId },
   )
   return id
+}
+
+/** Somebody who was invited and has set no password yet. */
+async function addMember(api: ApiServer, key: string): Promise<string> {
+  const { body } = await api.call('POST', '/agent/invite', { key, body: { email: `${uuidv7()}@example.com` } })
+  return body.data.user_id
 }

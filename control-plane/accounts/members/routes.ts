@@ -10,6 +10,7 @@ import {
   dataOf,
   enumOf,
   Id,
+  IdParams,
   Name,
   nullable,
   PageQuery,
@@ -45,7 +46,6 @@ const ClaimLink = Type.Object({ user_id: Id, claim_url: Type.String(), claim_exp
 
 const tags = ['Members']
 const config = { scope: 'admin' } as const
-const params = Type.Object({ user_id: Type.String() })
 
 /** Who belongs to an organization, for admin keys (specification, "Agent bootstrap"; decisions 2.4). */
 export function memberRoutes(app: App, tools: InviteTools): void {
@@ -99,55 +99,55 @@ function listRoute(app: App, { db }: { db: Db }): void {
 
 function changeRoutes(app: App, { db, publicUrl }: InviteTools): void {
   app.put(
-    '/members/:user_id',
+    '/members/:id',
     {
       config,
       schema: {
         tags,
         summary: 'Change the role of a member',
-        params,
+        params: IdParams,
         body: strictObject({ role: enumOf(ROLES) }),
         response: answers(200, dataOf(Member), 400, 404, 409),
       },
     },
     async request => {
       const { organizationId } = callerOf(request)
-      const member = await changeRole(actingAs(db, request), organizationId, request.params.user_id, request.body.role)
+      const member = await changeRole(actingAs(db, request), organizationId, request.params.id, request.body.role)
       return { data: present(member) }
     },
   )
 
   app.delete(
-    '/members/:user_id',
+    '/members/:id',
     {
       config,
       schema: {
         tags,
         summary: 'End a membership; API keys that the member made go on working',
-        params,
+        params: IdParams,
         response: answers(200, DeletedResponse, 404, 409),
       },
     },
     async request => {
-      const { user_id: id } = request.params
+      const { id } = request.params
       await dismiss(actingAs(db, request), callerOf(request).organizationId, id)
       return { data: { id, deleted: true as const } }
     },
   )
 
   app.post(
-    '/members/:user_id/claim-link',
+    '/members/:id/claim-link',
     {
       config,
       schema: {
         tags,
         summary: 'Make a new claim link for a member who has set no password yet; the one before is void',
-        params,
+        params: IdParams,
         response: answers(201, dataOf(ClaimLink), 404, 409),
       },
     },
     async (request, reply) => {
-      const { user_id: id } = request.params
+      const { id } = request.params
       const { organizationId } = callerOf(request)
       const claimUrl = await renewClaimLink(actingAs(db, request), organizationId, id, publicUrl)
       return reply.code(201).send({ data: { user_id: id, claim_url: claimUrl, claim_expires_in: '72h' } })

@@ -46,6 +46,6 @@ function passwordRoutes(app: App, tools: SignInTools, purpose: Purpose): void {
     const set = await setPassword(tools, visitorOf(request), form).catch(toBusy)
     if ('dead' in set) return dead(reply, set.dead)
     if ('problem' in set) return sendPage(reply, setPasswordPage(purpose, owner.email, set.problem), 400)
-    return enter(reply, set.token).redirect('/', 303)
+    return enter(reply, set.token).redirect('/account', 303)
   })
 }

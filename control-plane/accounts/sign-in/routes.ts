@@ -82,9 +82,6 @@ function accountRoutes(app: App, tools: SignInTools): void {
   app.get<{ Querystring: { changed?: unknown } }>('/account', (request, reply) =>
     show(request, reply, { notice: request.query.changed === '1' ? 'Your password is changed.' : null }),
   )
-  app.get('/', async (request, reply) =>
-    reply.redirect((await sessionOf(request, tools)) ? '/account' : '/sign-in', 303),
-  )
 
   app.post('/account/password', async (request, reply) => {
     const session = await sessionOf(request, tools)
