@@ -5,7 +5,7 @@ import { validationError } from '../web/errors.ts'
 import { importChannels } from './channel-actions.ts'
 import type { ProjectFile } from './document.ts'
 import { differences, type Fields } from './fields.ts'
-import { type Ledger, newLedger, noteUpdate, refusalOf } from './ledger.ts'
+import { type Ledger, leaveOut, newLedger, noteUpdate, refusalOf } from './ledger.ts'
 import { importMonitors } from './monitor-actions.ts'
 import { fetchImages, importPages } from './page-actions.ts'
 import { repeatedIds } from './pairs.ts'
@@ -21,6 +21,8 @@ export type ImportOptions = {
   isDryRun: boolean
   /** what the file does not name is deleted, in the sections that it has */
   isPruning: boolean
+  /** what cannot be is left out with a warning, as of a file that nobody wrote for Picket */
+  isLenient: boolean
 }
 
 const MOST_TRIES = 3
@@ -45,6 +47,7 @@ export async function importProject(
       const inside = { ...tools, db: tx, fetched: ahead.fetched }
       const state = await readProject(tx, caller.projectId)
       await importAll({ tx, tools: inside, caller, file: ahead.file, state, ledger, isPruning: options.isPruning, now })
+      if (options.isLenient) leaveOut(ledger)
       if (ledger.refusals.length > 0) throw refusalOf(ledger.refusals)
     }
     try {

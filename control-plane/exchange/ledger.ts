@@ -78,6 +78,14 @@ export function refusalOf(refusals: Ledger['refusals']): ApiError {
   return new ApiError(first!.error.status, first!.error.code, `${about!.message}${more}`, { details })
 }
 
+/** What the file says and cannot be becomes warnings. What the plan or the key does not allow stays refused. */
+export function leaveOut(ledger: Ledger): void {
+  const isOfFile = ({ error }: Ledger['refusals'][number]) => [400, 404, 409].includes(error.status)
+  const details = ledger.refusals.filter(isOfFile).flatMap(detailsOf)
+  ledger.warnings.push(...details.map(({ path, message }) => ({ path, message: `${message}; it was left out` })))
+  ledger.refusals = ledger.refusals.filter(refusal => !isOfFile(refusal))
+}
+
 function detailsOf({ path, error }: Ledger['refusals'][number]): Detail[] {
   const inner = error.extra.details ?? [{ path: '', message: error.message }]
   return inner.map(detail => {

@@ -109,10 +109,11 @@ function importRoute(app: App, context: ExchangeContext): void {
       },
     },
     async request => {
-      const { dry_run: isDryRun = true, prune: isPruning = false } = request.query
+      const { dry_run: isDryRun = true, prune: isPruning = false, from = 'picket' } = request.query
       const { file, warnings } = readFile(request)
       const tools = { ...context, db: actingAs(context.db, request), findFaults: faultsFinder(request) }
-      const ledger = await importProject(tools, callerOf(request), file, { isDryRun, isPruning }, now())
+      const options = { isDryRun, isPruning, isLenient: from !== 'picket' }
+      const ledger = await importProject(tools, callerOf(request), file, options, now())
       return { data: presentImport(ledger, warnings, isDryRun) }
     },
   )

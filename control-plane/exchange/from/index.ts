@@ -1,24 +1,26 @@
 import { validationError } from '../../web/errors.ts'
-import type { FindFaults } from '../../web/validation.ts'
-import { detailsOf } from '../../web/validation.ts'
+import { detailsOf, type FindFaults } from '../../web/validation.ts'
 import { ProjectFile } from '../document.ts'
-import type { Warning } from '../ledger.ts'
+import { convertGatus } from './gatus/convert.ts'
+import { withoutFaulty } from './lenient.ts'
+import type { Convert, Converted } from './source.ts'
+import { convertUptimeKuma } from './uptime-kuma/convert.ts'
 
-/** A file of another product, in Picket's form. What could not be carried over is in the warnings, each with its place. */
-export type Converted = { file: ProjectFile; warnings: Warning[] }
-/** Throws 400 for what is no file of that product. */
-export type Convert = (source: unknown) => Converted
-
-const CONVERTERS = {} satisfies Record<string, Convert>
+/** The registry: a new product is a folder and a line here. */
+const CONVERTERS = {
+  'uptime-kuma': convertUptimeKuma,
+  gatus: convertGatus,
+} satisfies Record<string, Convert>
+type Foreign = keyof typeof CONVERTERS
 
 /** Where a file may come from. */
-export const SOURCES = ['picket', 'uptime-kuma', 'gatus'] as const
-type Source = Exclude<(typeof SOURCES)[number], 'picket'>
+export const SOURCES = ['picket', ...(Object.keys(CONVERTERS) as Foreign[])] as const
 
-/** Throws 400 for what is no file of that product, and for what is in it and cannot be in ours. */
-export function readSource(source: Source, body: unknown, findFaults: FindFaults): Converted {
-  const converted = (CONVERTERS as Record<Source, Convert>)[source](body)
-  const faults = findFaults(ProjectFile, converted.file)
+/** Throws 400 for what is no file of that product. What is in it and cannot be in ours is in the warnings. */
+export function readSource(source: Foreign, body: unknown, findFaults: FindFaults): Converted {
+  const converted = CONVERTERS[source](body)
+  const { file, warnings } = withoutFaulty(converted.file, findFaults(ProjectFile, converted.file))
+  const faults = findFaults(ProjectFile, file)
   if (faults.length > 0) throw validationError(detailsOf(faults, 'file'))
-  return converted
+  return { file, warnings: [...converted.warnings, ...warnings] }
 }

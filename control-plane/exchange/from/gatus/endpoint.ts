@@ -1,0 +1,144 @@
+import type { MonitorEntry } from '../../document.ts'
+import {
+  INTERVAL_BOUNDS,
+  isSource,
+  MOST_RETRIES,
+  nameOf,
+  type Source,
+  TIMEOUT_BOUNDS,
+  tagsOf,
+  textOf,
+  within,
+} from '../source.ts'
+import { readCondition } from './conditions.ts'
+import { durationMs } from './duration.ts'
+
+type Say = (message: string) => void
+type Target = Pick<MonitorEntry, 'type' | 'url'>
+
+/** Gatus' own defaults. */
+const INTERVAL_MS = 60_000
+const TIMEOUT_MS = 10_000
+
+/** An endpoint as a monitor, without its alerts; null where Picket has nothing that would mean the same. */
+export function toMonitor(endpoint: Source, id: string, say: Say): MonitorEntry | null {
+  const name = nameOf(endpoint.name, 'Endpoint')
+  const tell = (message: string) => say(`${name}: ${message}`)
+  const target = targetOf(endpoint)
+  if (typeof target === 'string') {
+    tell(`${target}; it was left out`)
+    return null
+  }
+  sayWhatIsLost(endpoint, tell)
+  return {
+    id,
+    name,
+    ...target,
+    ...timesOf(endpoint, tell),
+    ...(target.type === 'http' && requestOf(endpoint)),
+    ...judgedBy(endpoint, target.type, tell),
+    ...(endpoint.enabled === false && { is_paused: true }),
+    tags: tagsOf([textOf(endpoint.group)]),
+  }
+}
+
+const SCHEMES: Record<string, MonitorEntry['type']> = { http: 'http', https: 'http', tcp: 'tcp', icmp: 'ping' }
+
+/** A text: why there is none. */
+function targetOf({ url, dns }: Source): Target | string {
+  const address = textOf(url)
+  if (address === null) return 'it has no url'
+  if (isSource(dns)) return dnsTarget(address, dns)
+  const scheme = /^([a-z]+):\/\//i.exec(address)?.[1]?.toLowerCase() ?? ''
+  if (!Object.hasOwn(SCHEMES, scheme)) return `addresses such as ${scheme || address}:// are not checked by Picket`
+  const type = SCHEMES[scheme]!
+  return { type, url: type === 'ping' ? address.replace(/^icmp:/i, 'ping:') : address }
+}
+
+/** The url is the server to ask. */
+function dnsTarget(server: string, dns: Source): Target {
+  const name = (textOf(dns['query-name']) ?? '').replace(/\.$/, '')
+  const host = server.replace(/^[a-z]+:\/\//i, '')
+  const isBareIpv6 = /^[0-9a-f]*:[0-9a-f:]*:[0-9a-f:]*$/i.test(host)
+  return {
+    type: 'dns',
+    url: `dns://${isBareIpv6 ? `[${host}]` : host}/${name}?type=${textOf(dns['query-type']) ?? 'A'}`,
+  }
+}
+
+function timesOf({ interval, client }: Source, tell: Say) {
+  const every = (durationMs(interval) ?? INTERVAL_MS) / 1_000
+  const wait = (isSource(client) ? durationMs(client.timeout) : null) ?? TIMEOUT_MS
+  return {
+    interval_seconds: within(every, INTERVAL_BOUNDS, moved =>
+      tell(`it was checked every ${every} s, and is every ${moved} s`),
+    ),
+    timeout_ms: within(wait, TIMEOUT_BOUNDS, moved => tell(`its timeout of ${wait} ms becomes ${moved} ms`)),
+  }
+}
+
+function requestOf(endpoint: Source): Partial<MonitorEntry> {
+  const own = isSource(endpoint.headers) ? endpoint.headers : {}
+  const headers = Object.fromEntries(Object.entries(own).map(([name, value]) => [name, String(value)]))
+  const body = textOf(endpoint.body)
+  const isGraphql = endpoint.graphql === true
+  const hasType = Object.keys(headers).some(name => name.toLowerCase() === 'content-type')
+  if (isGraphql && !hasType) headers['Content-Type'] = 'application/json'
+  return {
+    method: (textOf(endpoint.method) ?? 'GET').toUpperCase() as MonitorEntry['method'],
+    ...(Object.keys(headers).length > 0 && { headers }),
+    ...(body !== null && { body: isGraphql ? JSON.stringify({ query: body }) : body }),
+  }
+}
+
+const ANY_STATUS = { type: 'status_code', operator: 'greater_than', value: '0' }
+
+function judgedBy({ conditions }: Source, type: MonitorEntry['type'], tell: Say): Partial<MonitorEntry> {
+  const texts = Array.isArray(conditions) ? conditions.map(String) : []
+  const read = texts.map(text => ({ text, ...readCondition(text, type) }))
+  for (const { text, note, assertions, domainCheck } of read) {
+    if (note !== undefined) tell(`"${text}": ${note}${assertions.length > 0 || domainCheck ? '' : '; it was left out'}`)
+  }
+  const assertions = read.flatMap(condition => condition.assertions)
+  // where nothing is said of the status, any is good there; here it would be 200 to 399
+  const isAnyStatus = type === 'http' && !assertions.some(({ type }) => type === 'status_code')
+  return {
+    assertions: [...(isAnyStatus ? [ANY_STATUS] : []), ...assertions],
+    ...(read.some(({ domainCheck }) => domainCheck) && { domain_check: true }),
+    ...(assertions.some(({ type }) => type === 'certificate_days') && { ssl_check: true }),
+  }
+}
+
+/** Parts that have no counterpart. */
+const LOST: [string, string][] = [
+  ['ssh', 'its ssh settings'],
+  ['ui', 'how it is shown (ui)'],
+  ['extra-labels', 'its extra-labels'],
+  ['store', 'what it stores for a suite'],
+]
+const LOST_OF_CLIENT: [string, string][] = [
+  ['insecure', 'certificates are always verified here; a wrong one makes it fail'],
+  ['ignore-redirect', 'redirects are followed here, up to ten'],
+  ['proxy-url', 'its proxy was not carried over'],
+  ['dns-resolver', 'its own resolver was not carried over'],
+  ['oauth2', 'its oauth2 was not carried over'],
+  ['identity-aware-proxy', 'its identity-aware-proxy was not carried over'],
+  ['tls', 'its client certificate was not carried over'],
+  ['network', 'its kind of network was not carried over'],
+  ['tunnel', 'its tunnel was not carried over'],
+]
+
+function sayWhatIsLost(endpoint: Source, tell: Say): void {
+  for (const [key, what] of LOST) if (endpoint[key] != null) tell(`${what} was not carried over`)
+  const client = isSource(endpoint.client) ? endpoint.client : {}
+  for (const [key, message] of LOST_OF_CLIENT) if (client[key] != null && client[key] !== false) tell(message)
+  if (/\$\{?[A-Za-z_]/.test(JSON.stringify([endpoint.url, endpoint.headers, endpoint.body]))) {
+    tell('it holds an environment variable of Gatus as a text; put its value there')
+  }
+}
+
+/** How many failures in a row its alerts wait for, as re-checks. */
+export function retriesOf(thresholds: number[], tell: Say): number {
+  const retries = Math.max(0, ...thresholds.map(threshold => threshold - 1))
+  return within(retries, [0, MOST_RETRIES], moved => tell(`its failure-threshold becomes ${moved} re-checks`))
+}

@@ -1,0 +1,66 @@
+import { validationError } from '../../web/errors.ts'
+import type { ProjectFile } from '../document.ts'
+import type { Warning } from '../ledger.ts'
+
+/** A file of another product, in Picket's form. What could not be carried over is in the warnings, each with its place. */
+export type Converted = { file: ProjectFile; warnings: Warning[] }
+
+/** Throws 400 for what is no file of that product. */
+export type Convert = (source: unknown) => Converted
+
+/** What another product wrote: anything may stand anywhere. */
+export type Source = Record<string, unknown>
+
+export type Warn = (path: string, message: string) => void
+
+export const isSource = (value: unknown): value is Source =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The records of a list, or of an object by their ids; what is no record is told. */
+export function recordsIn(value: unknown, path: string, warn: Warn): { record: Source; path: string }[] {
+  const entries = Array.isArray(value) ? value.map((one, i) => [`[${i}]`, one] as const) : []
+  const named = isSource(value) ? Object.entries(value).map(([key, one]) => [`.${key}`, one] as const) : []
+  return [...entries, ...named].flatMap(([key, record]) => {
+    if (isSource(record)) return [{ record, path: `${path}${key}` }]
+    warn(`${path}${key}`, 'this is no record; it was left out')
+    return []
+  })
+}
+
+/** A text with something in it; null for anything else. Numbers are texts to YAML where nobody quoted them. */
+export function textOf(value: unknown): string | null {
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  return typeof value === 'string' && value.trim() !== '' ? value : null
+}
+
+export const numberOf = (value: unknown): number | null =>
+  typeof value === 'number' && Number.isFinite(value) ? value : null
+
+/** A name as ours may be: one line of 100 characters. */
+export function nameOf(value: unknown, fallback: string): string {
+  const line = (textOf(value) ?? fallback).replace(/[\r\n\0]+/g, ' ').trim()
+  return [...line].slice(0, 100).join('') || fallback
+}
+
+/** Tags as ours may be: one line of 50 characters, each once. */
+export function tagsOf(texts: readonly (string | null)[]): string[] {
+  const lines = texts.flatMap(text => text?.replace(/[\r\n\0]+/g, ' ').trim() || [])
+  return [...new Set(lines.map(line => [...line].slice(0, 50).join('')))].slice(0, 50)
+}
+
+/** A whole number within bounds; told where it had to be moved. */
+export function within(value: number, [least, most]: [number, number], say: (moved: number) => void): number {
+  const moved = Math.min(most, Math.max(least, Math.round(value)))
+  if (moved !== value) say(moved)
+  return moved
+}
+
+export const INTERVAL_BOUNDS: [number, number] = [30, 3_600]
+export const TIMEOUT_BOUNDS: [number, number] = [1_000, 60_000]
+export const HEARTBEAT_BOUNDS: [number, number] = [30, 31 * 86_400]
+export const REMINDER_BOUNDS: [number, number] = [5, 1_440]
+export const MOST_RETRIES = 5
+
+/** Throws 400: the body is no file of the product. */
+export const notOf = (product: string, sign: string) =>
+  validationError([{ path: '', message: `the body is no file of ${product}: it has no ${sign}` }])

@@ -1,0 +1,71 @@
+import type { ChannelEntry } from '../../document.ts'
+import { isSource, nameOf, type Source, textOf } from '../source.ts'
+
+type Config = { type: ChannelEntry['type']; config: Record<string, unknown> }
+type Say = (message: string) => void
+
+/** Where each kind of notification keeps what ours needs. Null: it is not there. */
+const KINDS: Record<string, (config: Source, say: Say) => Config | null> = {
+  slack: config => chat('chat_a', config.slackwebhookURL),
+  discord: config => chat('chat_b', config.discordWebhookUrl),
+  teams: config => chat('chat_c', config.webhookUrl),
+  webhook: toWebhook,
+  smtp: toMail,
+}
+
+/** A notification as a channel; null where there is none of its kind. `config` is JSON in a text. */
+export function toChannel(record: Source, say: Say): ChannelEntry | null {
+  const config = parsed(record.config)
+  const name = nameOf(record.name, 'Notification')
+  const type = textOf(config?.type)
+  if (!config || type === null) {
+    say(`the notification "${name}" cannot be read; it was left out`)
+    return null
+  }
+  const made = Object.hasOwn(KINDS, type) ? KINDS[type]!(config, say) : null
+  if (made === null) {
+    const why = Object.hasOwn(KINDS, type) ? 'says not where it goes' : `is of type ${type}, which Picket has not`
+    say(`the notification "${name}" ${why}; it was left out`)
+    return null
+  }
+  if (record.active === false) say(`the notification "${name}" is not active there; here it is`)
+  return { name, ...made, is_default: config.isDefault === true || record.isDefault === true }
+}
+
+function chat(type: ChannelEntry['type'], address: unknown): Config | null {
+  const url = textOf(address)
+  return url === null ? null : { type, config: { webhook_url: url } }
+}
+
+function toWebhook(config: Source, say: Say): Config | null {
+  const url = textOf(config.webhookURL)
+  if (url === null) return null
+  say('the webhook gets the events of Picket, which read otherwise than those of Uptime Kuma')
+  const headers = parsed(config.webhookAdditionalHeaders)
+  return { type: 'webhook', config: { url, ...(headers && { headers: texts(headers) }) } }
+}
+
+/** Mail goes out by Picket's own server. */
+function toMail(config: Source, say: Say): Config | null {
+  const to = [config.smtpTo, config.smtpCC, config.smtpBCC]
+    .flatMap(list => textOf(list)?.split(/[,;]/) ?? [])
+    .map(address => (/<([^>]+)>/.exec(address)?.[1] ?? address).trim())
+    .filter(address => address !== '')
+  if (to.length === 0) return null
+  say('mail goes out by the server of Picket, not by the one that is set there')
+  return { type: 'email', config: { to: [...new Set(to)].slice(0, 20) } }
+}
+
+function parsed(text: unknown): Source | null {
+  if (isSource(text)) return text
+  if (typeof text !== 'string' || text.trim() === '') return null
+  try {
+    const value: unknown = JSON.parse(text)
+    return isSource(value) ? value : null
+  } catch {
+    return null
+  }
+}
+
+const texts = (headers: Source) =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))

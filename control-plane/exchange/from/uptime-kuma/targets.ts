@@ -1,0 +1,166 @@
+import { readJsonPath } from '../../../../shared/assertions/json-path.ts'
+import type { MonitorEntry } from '../../document.ts'
+import { HEARTBEAT_BOUNDS, isSource, numberOf, type Source, textOf, within } from '../source.ts'
+
+type Say = (message: string) => void
+type Target = Omit<MonitorEntry, 'name'>
+type Assertion = { type: string; operator: string; value: string }
+
+/** What each type watches. Null: it cannot be watched in the same sense. */
+export const TARGETS: Record<string, (record: Source, tell: Say) => Target | null> = {
+  http: (record, tell) => ({ type: 'http', ...requestOf(record, tell), assertions: statusAssertions(record) }),
+  keyword: (record, tell) => ({
+    type: 'keyword',
+    ...requestOf(record, tell),
+    assertions: statusAssertions(record),
+    ...(textOf(record.keyword) !== null && { keyword: textOf(record.keyword)! }),
+    keyword_type: record.invertKeyword ? 'not_contains' : 'contains',
+  }),
+  'json-query': toJsonQuery,
+  port: record => ({ type: 'tcp', url: `${hostOf(record)}:${numberOf(record.port) ?? 443}` }),
+  ping: record => ({ type: 'ping', url: hostOf(record) }),
+  dns: toDns,
+  push: toHeartbeat,
+}
+
+/** A literal IPv6 address stands in brackets before a port. */
+function hostOf(record: Source): string {
+  const host = textOf(record.hostname)?.trim() ?? ''
+  return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host
+}
+
+function requestOf(record: Source, tell: Say): Partial<Target> {
+  const body = textOf(record.body)
+  const headers = { ...contentType(record, body), ...headersOf(record, tell) }
+  return {
+    ...(textOf(record.url) !== null && { url: textOf(record.url)! }),
+    method: (textOf(record.method) ?? 'GET').toUpperCase() as Target['method'],
+    ...(Object.keys(headers).length > 0 && { headers }),
+    ...(body !== null && { body }),
+    ...authOf(record, tell),
+    ...(record.expiryNotification === true && { ssl_check: true }),
+    ...(record.domainExpiryNotification === true && { domain_check: true }),
+  }
+}
+
+const CONTENT_TYPES: Record<string, string> = {
+  json: 'application/json',
+  xml: 'text/xml; charset=utf-8',
+  form: 'application/x-www-form-urlencoded',
+}
+
+function contentType(record: Source, body: string | null): Record<string, string> {
+  const type = CONTENT_TYPES[textOf(record.httpBodyEncoding) ?? 'json']
+  return body === null || type === undefined ? {} : { 'Content-Type': type }
+}
+
+/** JSON in a text. */
+function headersOf({ headers }: Source, tell: Say): Record<string, string> {
+  const text = textOf(headers)
+  if (text === null) return {}
+  try {
+    const value: unknown = JSON.parse(text)
+    if (isSource(value)) return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, String(one)]))
+  } catch {
+    // told below, like anything else that is no object
+  }
+  tell('its headers cannot be read; they were left out')
+  return {}
+}
+
+function authOf(record: Source, tell: Say): Partial<Target> {
+  const method = textOf(record.authMethod)
+  const username = textOf(record.basic_auth_user)
+  if (method === 'bearer' && textOf(record.bearer_token) !== null) {
+    return { auth_type: 'bearer', auth_config: { token: textOf(record.bearer_token) } }
+  }
+  if ((method === 'basic' || method === null) && username !== null) {
+    return { auth_type: 'basic', auth_config: { username, password: textOf(record.basic_auth_pass) ?? '' } }
+  }
+  if (method !== null && method !== 'basic') tell(`its authentication (${method}) was not carried over`)
+  return {}
+}
+
+/** `["200-299", "404"]` is one range, or one expression. */
+function statusAssertions(record: Source): Assertion[] {
+  const accepted = Array.isArray(record.accepted_statuscodes) ? record.accepted_statuscodes : ['200-299']
+  const ranges = accepted.flatMap(text => {
+    const [, first, last = first] = /^([1-9]\d\d)(?:-([1-9]\d\d))?$/.exec(String(text)) ?? []
+    return first === undefined ? [] : [[Number(first), Number(last)] as const]
+  })
+  const merged: [number, number][] = []
+  for (const [first, last] of ranges.toSorted((a, b) => a[0] - b[0])) {
+    const before = merged.at(-1)
+    if (before && first <= before[1] + 1) before[1] = Math.max(before[1], last)
+    else merged.push([first, last])
+  }
+  if (merged.length === 0) return [{ type: 'status_code', operator: 'equals', value: '200-299' }]
+  const [only] = merged
+  if (merged.length === 1) return [{ type: 'status_code', operator: 'equals', value: rangeText(only!) }]
+  return [{ type: 'status_code', operator: 'matches', value: `^(${merged.map(codesOf).join('|')})$` }]
+}
+
+const rangeText = ([first, last]: [number, number]) => (first === last ? `${first}` : `${first}-${last}`)
+
+/** Whole hundreds are short; other ranges name each code. */
+function codesOf([first, last]: [number, number]): string {
+  const codes: string[] = []
+  for (let code = first; code <= last; code++) {
+    const isHundred = code % 100 === 0 && code + 99 <= last
+    codes.push(isHundred ? `${code / 100}\\d\\d` : `${code}`)
+    if (isHundred) code += 99
+  }
+  return codes.join('|')
+}
+
+const OPERATORS: Record<string, string> = {
+  '==': 'equals',
+  '!=': 'not_equals',
+  '<': 'less_than',
+  '>': 'greater_than',
+  contains: 'contains',
+}
+
+/** Uptime Kuma asks in JSONata; a plain path means the same here. */
+function toJsonQuery(record: Source, tell: Say): Target {
+  const query = textOf(record.jsonPath) ?? '$'
+  const path = query.startsWith('$') ? query : `$.${query}`
+  const operator = OPERATORS[textOf(record.jsonPathOperator) ?? '==']
+  const isPlain = /^\$(\.[A-Za-z_][\w-]*|\[\d+\])*$/.test(path) && readJsonPath(path) !== null
+  const assertion = {
+    type: 'json_path',
+    operator: operator ?? '',
+    value: `${path}: ${textOf(record.expectedValue) ?? ''}`,
+  }
+  if (!isPlain) tell(`its query ${query} is no plain path; what it expects was left out`)
+  else if (operator === undefined) tell(`its comparison by ${record.jsonPathOperator} was left out`)
+  const isKept = isPlain && operator !== undefined
+  return {
+    type: 'http',
+    ...requestOf(record, tell),
+    assertions: [...statusAssertions(record), ...(isKept ? [assertion] : [])],
+  }
+}
+
+function toDns(record: Source, tell: Say): Target {
+  const [server, ...others] = (textOf(record.dns_resolve_server) ?? '').split(',').map(one => one.trim())
+  if (others.length > 0) tell(`it asks the resolver ${server} only`)
+  const port = numberOf(record.port) ?? 53
+  const at = server ? `${server.includes(':') ? `[${server}]` : server}${port === 53 ? '' : `:${port}`}/` : ''
+  const type = textOf(record.dns_resolve_type) ?? 'A'
+  if (type === 'PTR') tell('records of type PTR cannot be asked for')
+  return { type: 'dns', url: `dns://${at}${hostOf(record)}${type === 'PTR' ? '' : `?type=${type}`}` }
+}
+
+/** The address to ping is a new one: it is the secret of each Picket. */
+function toHeartbeat(record: Source, tell: Say): Target {
+  tell('it has a new address to ping; change it where the pings come from')
+  const interval = numberOf(record.interval) ?? 60
+  const say = (moved: number) => tell(`it was expected every ${interval} s, and is every ${moved} s`)
+  const patience = (numberOf(record.maxretries) ?? 0) * (numberOf(record.retryInterval) || interval)
+  return {
+    type: 'heartbeat',
+    heartbeat_interval: within(interval, HEARTBEAT_BOUNDS, say),
+    heartbeat_grace: Math.min(patience, HEARTBEAT_BOUNDS[1]),
+  }
+}

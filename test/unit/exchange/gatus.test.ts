@@ -1,0 +1,145 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { readCondition } from '../../../control-plane/exchange/from/gatus/conditions.ts'
+import { convertGatus } from '../../../control-plane/exchange/from/gatus/convert.ts'
+import { durationMs } from '../../../control-plane/exchange/from/gatus/duration.ts'
+import { parseYaml } from '../../../control-plane/exchange/yaml.ts'
+import { validateAssertion } from '../../../shared/assertions/evaluate.ts'
+
+const fixture = (name: string) => parseYaml(readFileSync(join(import.meta.dirname, '../../fixtures/exchange', name)))
+
+t.test('durations are read as Go writes them', async t => {
+  const rows: [unknown, number | null][] = [
+    ['30s', 30_000],
+    ['1h30m', 5_400_000],
+    ['1.5h', 5_400_000],
+    ['250ms', 250],
+    ['5', null],
+    ['5 s', null],
+    ['', null],
+    [60, null],
+  ]
+  for (const [text, ms] of rows) t.equal(durationMs(text), ms, String(text))
+})
+
+t.test('a condition becomes an assertion that means the same, or says why there is none', async t => {
+  const rows: [string, string | null][] = [
+    ['[STATUS] == 200', 'status_code equals 200'],
+    ['[STATUS] != 500', 'status_code not_equals 500'],
+    ['[STATUS] < 300', 'status_code less_than 300'],
+    ['[STATUS] <= 299', 'status_code less_than 300'],
+    ['200 <= [STATUS]', 'status_code greater_than 199'],
+    ['[STATUS] == any(200, 429)', 'status_code matches ^(200|429)$'],
+    ['[status] == 200', 'status_code equals 200'],
+    ['[RESPONSE_TIME] < 300', 'response_time less_than 300'],
+    ['[RESPONSE_TIME] < 1s', 'response_time less_than 1000'],
+    ['[BODY] == pong', 'body equals pong'],
+    ['[BODY] != pat(*error*)', 'body not_matches ^(?s:.*error.*)$'],
+    ['[BODY].status == UP', 'json_path equals $.status: UP'],
+    ['[BODY].data[0].id == 1', 'json_path equals $.data[0].id: 1'],
+    ['[BODY][0].id > 1', 'json_path greater_than $[0].id: 1'],
+    ['[BODY].name == pat(john*)', 'json_path matches $.name: ^(?s:john.*)$'],
+    ['has([BODY].errors) == false', 'json_path not_exists $.errors'],
+    ['has([BODY].data.user) == true', 'json_path exists $.data.user'],
+    ['[CERTIFICATE_EXPIRATION] > 48h', 'certificate_days greater_than 1'],
+    ['[CERTIFICATE_EXPIRATION] > 36h', 'certificate_days greater_than 1'],
+    ['[CONNECTED] == true', null],
+    ['[CONNECTED] == false', null],
+    ['[IP] == 127.0.0.1', null],
+    ['len([BODY].items) > 0', null],
+    ['[BODY].n >= 3', null],
+    ['[BODY].a..b == 3', null],
+    ['[CONTEXT].id == 3', null],
+    ['nonsense', null],
+    ['', null],
+  ]
+  for (const [text, expected] of rows) {
+    const { assertions, note } = readCondition(text, 'http')
+    const [assertion] = assertions
+    const made = assertion ? `${assertion.type} ${assertion.operator} ${assertion.value}` : null
+    t.equal(made, expected, text)
+    if (assertion) t.equal(validateAssertion(assertion), null, `${text} is one that a monitor takes`)
+    else if (text !== '[CONNECTED] == true') t.ok(note, `${text} says why`)
+  }
+})
+
+t.test('the configuration that Gatus comes with is read', async t => {
+  const { file, warnings } = convertGatus(fixture('gatus-example.yaml'))
+  t.same(
+    file.monitors?.map(({ name, type, url, tags }) => [name, type, url, tags?.[0]]),
+    [
+      ['front-end', 'http', 'https://twin.sh/health', 'core'],
+      ['back-end', 'http', 'https://example.org/', 'core'],
+      ['monitoring', 'http', 'https://example.org/', 'internal'],
+      ['nas', 'http', 'https://example.org/', 'internal'],
+      ['example-dns-query', 'dns', 'dns://8.8.8.8/example.com?type=A', undefined],
+      ['icmp-ping', 'ping', 'ping://example.org', undefined],
+      ['check-domain-expiration', 'http', 'https://example.org/', undefined],
+    ],
+  )
+  t.same(
+    warnings.map(({ path }) => path),
+    ['endpoints[0]', 'endpoints[6]'],
+  )
+})
+
+t.test('alerts, groups, maintenance and what has no counterpart', async t => {
+  const { file, warnings } = convertGatus(fixture('gatus-whole.yaml'))
+  const monitor = (id: string) => file.monitors?.find(one => one.id === id)
+  t.same(
+    file.alert_channels?.map(({ name, type }) => [name, type]),
+    [
+      ['slack', 'chat_a'],
+      ['slack (core)', 'chat_a'],
+      ['email', 'email'],
+    ],
+  )
+  t.match(monitor('core_website'), {
+    interval_seconds: 30,
+    timeout_ms: 5_000,
+    retry_count: 5,
+    domain_check: true,
+    rules: [
+      { channel: 'slack (core)', on_recovery: true },
+      { channel: 'email', on_recovery: false, remind_every_minutes: 30 },
+    ],
+  })
+  t.match(monitor('internal_website'), { name: 'website', is_paused: true, interval_seconds: 3_600 })
+  t.match(monitor('_dns'), { type: 'dns', url: 'dns://8.8.8.8/example.com?type=MX' })
+  t.match(monitor('_graph'), { body: '{"query":"{ users { id } }"}', headers: { 'Content-Type': 'application/json' } })
+  t.match(monitor('core_backup'), { type: 'heartbeat', heartbeat_interval: 1_800, heartbeat_grace: 0 })
+  t.match(file.maintenance_windows, [
+    { cron: '30 6 * * *', duration_minutes: 90, time_zone: 'UTC', monitors: ['_graph'] },
+    { cron: '0 23 * * 1,4', duration_minutes: 60, time_zone: 'Europe/Amsterdam' },
+  ])
+  t.same(
+    [...new Set(warnings.map(({ path }) => path))],
+    [
+      'alerting.email',
+      'alerting.pagerduty',
+      'endpoints[0]',
+      'endpoints[0].alerts[2]',
+      'endpoints[1]',
+      'endpoints[6]',
+      'external-endpoints[0]',
+      'ui',
+      'suites',
+    ],
+  )
+  t.notMatch(JSON.stringify(file), /hunter2/, 'the password of a mail server is not of use')
+})
+
+t.test('what is no configuration of Gatus is refused, and odd parts of one are told', async t => {
+  for (const other of [null, 1, 'text', [], {}, { monitorList: [] }, { endpoints: 0 }]) {
+    t.throws(() => convertGatus(other), { status: 400 }, JSON.stringify(other))
+  }
+  const odd = {
+    endpoints: [null, 3, {}, { name: {}, url: [], conditions: 'x' }],
+    alerting: { slack: null },
+    maintenance: 1,
+  }
+  const { file, warnings } = convertGatus(odd)
+  t.same(file.monitors, [])
+  t.equal(warnings.length, 5)
+})
