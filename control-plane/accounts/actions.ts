@@ -1,8 +1,8 @@
 import { now } from '../platform/clock.ts'
 import { isId } from '../platform/ids.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
-import { notFound, tierLimitReached, validationError } from '../web/errors.ts'
-import { type Counted, overLimit, PLANS, type Plan } from './plans.ts'
+import { notFound, planUpgradeRequired, tierLimitReached, validationError } from '../web/errors.ts'
+import { type Counted, overLimit, PLAN_LIMITS, PLANS, type Plan } from './plans.ts'
 import { lockUsage, updatePlan } from './store.ts'
 
 /**
@@ -12,6 +12,15 @@ import { lockUsage, updatePlan } from './store.ts'
 export async function assertWithinLimit(tx: Tx, organizationId: string, counted: Counted, adding: number) {
   const refusal = overLimit(await lockUsage(tx, organizationId, counted), adding)
   if (refusal !== null) throw tierLimitReached(refusal)
+}
+
+/**
+ * Throws 403 `plan_upgrade_required` unless the organization's plan includes custom domains. In a transaction the plan
+ * stays what it is until that ends.
+ */
+export async function assertIncludesDomains(db: Db, organizationId: string): Promise<void> {
+  const { plan } = await lockUsage(db, organizationId, 'statusPages')
+  if (!PLAN_LIMITS[plan].customDomain) throw planUpgradeRequired(`the ${plan} plan includes no custom domains`)
 }
 
 /** The operator's change of a plan (decisions 2.5). Throws for an unknown organization or plan. */

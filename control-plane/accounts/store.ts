@@ -1,4 +1,4 @@
-import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
+import { type Db, execute, query } from '../platform/postgres.ts'
 import { type Counted, PLAN_LIMITS, type Plan, type Usage } from './plans.ts'
 
 /** How many of each an organization has. The monitors that a data source makes count as that source (decisions 9.1). */
@@ -17,7 +17,7 @@ const COUNTS: Record<Counted, string> = {
  * The organization's plan and count, with its row locked until the transaction ends, so that two requests cannot pass
  * a limit together.
  */
-export async function lockUsage(tx: Tx, organizationId: string, counted: Counted): Promise<Usage> {
+export async function lockUsage(tx: Db, organizationId: string, counted: Counted): Promise<Usage> {
   // two statements: the count has to see what the holder of the lock before us committed
   await tx.raw('SELECT 1 FROM organizations WHERE id = ? FOR NO KEY UPDATE', [organizationId])
   return readUsage(tx, organizationId, counted)

@@ -41,6 +41,7 @@ t.test('a key that one process made works at the other, and soon not any more wh
 const COUNTED: { path: string; may: number; body: (n: number) => object }[] = [
   { path: '/monitors', may: 50, body: () => ({ name: 'Shop', type: 'http' }) },
   { path: '/status-pages', may: 1, body: n => ({ name: 'Acme', slug: `acme-${n}-${uuidv7()}` }) },
+  { path: '/data-sources', may: 2, body: () => ({ name: 'Health', url: 'https://shop.example/health.json' }) },
 ]
 
 for (const { path, may, body } of COUNTED) {

@@ -1,11 +1,10 @@
-import { PLAN_LIMITS } from '../../accounts/plans.ts'
-import { readUsage } from '../../accounts/store.ts'
+import { assertIncludesDomains } from '../../accounts/actions.ts'
 import { isId } from '../../platform/ids.ts'
 import type { Db } from '../../platform/postgres.ts'
 import { signRsaSha256 } from '../../platform/rsa.ts'
 import type { Sign } from '../../platform/signer.ts'
 import type { Caller } from '../../web/auth.ts'
-import { conflict, domainConnectUnavailable, notFound, planUpgradeRequired, validationError } from '../../web/errors.ts'
+import { conflict, domainConnectUnavailable, notFound, validationError } from '../../web/errors.ts'
 import { analysisOf, recordsOf } from './analysis.ts'
 import { applyQuery, LAUNCH_WITHIN_MS, launchUrl } from './domain-connect.ts'
 import { findConnectable, lookUpFacts, seeCertificate, type World } from './domain-reader.ts'
@@ -63,7 +62,10 @@ export async function chooseDomain(asked: Asked, text: string, now: Date): Promi
   const { tools, caller, pageId } = asked
   const page = await admit(tools, caller, pageId)
   const domain = domainOf(tools, text)
-  await setDomain(tools.db, page.id, domain, now)
+  await tools.db.transaction(async tx => {
+    await assertIncludesDomains(tx, caller.organizationId)
+    await setDomain(tx, page.id, domain, now)
+  })
   return prove(tools, { ...page, domain }, domain, now)
 }
 
@@ -120,9 +122,8 @@ async function findPage({ db }: DomainTools, caller: Caller, pageId: string): Pr
 
 async function admit(tools: DomainTools, caller: Caller, pageId: string): Promise<DomainRow> {
   const page = await findPage(tools, caller, pageId)
-  const { plan } = await readUsage(tools.db, caller.organizationId, 'statusPages')
-  if (PLAN_LIMITS[plan].customDomain) return page
-  throw planUpgradeRequired(`the ${plan} plan includes no custom domains`)
+  await assertIncludesDomains(tools.db, caller.organizationId)
+  return page
 }
 
 function domainOf({ ownHosts }: DomainTools, text: string): string {

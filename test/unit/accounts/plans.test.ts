@@ -1,5 +1,7 @@
 import t from 'tap'
 import { overLimit, PLAN_LIMITS } from '../../../control-plane/accounts/plans.ts'
+import { SourceCreate } from '../../../control-plane/data-sources/schema.ts'
+import { MonitorCreate } from '../../../control-plane/monitors/schema.ts'
 
 t.test('plans include what the price list says', async t => {
   const { free, pro, business } = PLAN_LIMITS
@@ -21,6 +23,16 @@ t.test('plans include what the price list says', async t => {
   })
   t.match(business, { monitors: null, statusPages: null, dataSources: null, members: null, customDomain: true })
 })
+
+t.test(
+  'the shortest interval of every plan is what the bodies of monitors and data sources refuse to go below',
+  async t => {
+    const [monitors, sources] = [MonitorCreate.properties.interval_seconds, SourceCreate.properties.fetch_interval_s]
+    const shortest = Object.values(PLAN_LIMITS).map(({ minIntervalSeconds }) => minIntervalSeconds)
+    t.same(shortest, [30, 30, 30])
+    t.match([monitors, sources], [{ minimum: 30 }, { minimum: 30 }])
+  },
+)
 
 t.test('a limit may be reached and not passed; the refusal tells the limit and the count', async t => {
   const usage = { plan: 'free', counted: 'statusPages', limit: 1, used: 0 } as const
