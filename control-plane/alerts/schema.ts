@@ -6,7 +6,7 @@ const ChannelType = enumOf(CHANNEL_TYPES)
 const ChannelConfig = Type.Record(Type.String(), Type.Unknown(), {
   maxProperties: 50,
   description:
-    'webhook: url, optional headers, optional relay_source_id; email: to (1 to 20 addresses); chat_a, chat_b, chat_c: webhook_url',
+    'webhook: url, optional headers, optional relay_source_id; email: to (1 to 20 addresses); chat_a, chat_b, chat_c: webhook_url; chat_a through the installed app: installation_id and channel_id',
 })
 const RecordId = Type.String({ minLength: 1 })
 

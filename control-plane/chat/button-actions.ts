@@ -32,7 +32,8 @@ async function clear({ secrets, provider }: Tools, served: Served): Promise<bool
   return answer.ok || !isPassing(answer.reason)
 }
 
-function lineOf({ resolvedAt, chatUserId }: Served): string {
-  if (resolvedAt !== null) return 'Resolved'
+function lineOf({ status, chatUserId }: Served): string {
+  if (status === null) return 'The incident was deleted'
+  if (status === 'resolved') return 'Resolved'
   return chatUserId === null ? 'Acknowledged' : `Acknowledged by <@${chatUserId}>`
 }

@@ -10,23 +10,25 @@ export type Served = {
   message: ChatMessage
   body: Buffer
   incidentId: string
-  resolvedAt: Date | null
+  /** null: it was deleted */
+  status: string | null
   chatUserId: string | null
 }
 
-/** Messages about incidents that somebody acknowledged, or that are over. */
+/** Messages about incidents that somebody acknowledged, or that are over or deleted. */
 export const servedButtons = (db: Db): Promise<Served[]> =>
   query(
     db,
     `SELECT d.id AS "deliveryId", ci.project_id AS "projectId", ci.id AS "installationId", ci.tokens,
-       d.chat_message AS message, d.request_body AS body, i.id AS "incidentId", i.resolved_at AS "resolvedAt",
+       d.chat_message AS message, d.request_body AS body, e.data->'incident'->>'id' AS "incidentId", i.status,
        (SELECT chat_user_id FROM chat_identities x WHERE x.project_id = ci.project_id AND x.team_id = ci.team_id
           AND x.user_id = i.acknowledged_by) AS "chatUserId"
      FROM deliveries d JOIN events e ON e.id = d.event_id
      JOIN alert_channels c ON c.id = d.channel_id
      JOIN chat_installations ci ON ci.id = c.chat_installation_id AND ci.revoked_at IS NULL
-     JOIN incidents i ON i.id = (e.data->'incident'->>'id')::uuid
-     WHERE d.chat_message IS NOT NULL AND (i.acknowledged_at IS NOT NULL OR i.resolved_at IS NOT NULL)
+     LEFT JOIN incidents i ON i.id = (e.data->'incident'->>'id')::uuid
+     WHERE d.chat_message IS NOT NULL
+       AND (i.id IS NULL OR i.acknowledged_at IS NOT NULL OR i.status = 'resolved')
      ORDER BY d.id LIMIT 50`,
   )
 

@@ -31,7 +31,10 @@ export type InstallTools = {
 
 const callbackUrl = (publicUrl: string) => `${publicUrl}/api/v1/chat/oauth/callback`
 
-/** The consent screen for the caller's project. Throws 503 without an app, 400 for a page that is not ours. */
+/**
+ * The consent screen for the caller's project. Throws 503 without an app, 400 for a page that is not ours, and 409 for a
+ * key whose maker is gone: an installation is somebody's.
+ */
 export function beginInstall(
   { settings, publicUrl, sign }: InstallTools,
   { projectId, userId }: Caller,
@@ -39,6 +42,7 @@ export function beginInstall(
   now: Date,
 ): string {
   if (!settings) throw noApp()
+  if (userId === null) throw conflict('the account that made this key is gone; use a key of somebody who is a member')
   const landing = landingOf(redirectTo, publicUrl)
   if (landing === null) {
     const message = `redirect_to must be a page of ${publicUrl}`
@@ -67,7 +71,7 @@ export async function finishInstall(tools: InstallTools, returned: Returned, ip:
   const state = await takeState(tools, returned.state ?? '', now)
   if (returned.error !== undefined) throw declined(returned.error)
   if (!returned.code) throw validationError([{ path: 'code', message: 'code is required' }])
-  const person = state.userId === null ? null : await findMember(db, state.projectId, state.userId)
+  const person = await findMember(db, state.projectId, state.userId)
   if (!person) throw refusedState('belongs to an account that may not install anything here any more')
   const fields = { code: returned.code, redirect_uri: callbackUrl(publicUrl) }
   const answer = await callProvider(provider, 'oauth.v2.access', { as: settings, fields })

@@ -6,7 +6,7 @@ import { claimPeople } from './due-store.ts'
 import { insertLink } from './identity-store.ts'
 import type { StoredInstallation } from './installation.ts'
 import type { PeopleTools } from './people-actions.ts'
-import { insertDirectChannel, unlinkedMembers, unreachedPeople } from './people-store.ts'
+import { insertDirectChannel, resumeDirectChannels, unlinkedMembers, unreachedPeople } from './people-store.ts'
 import { readPerson } from './person.ts'
 import { callProvider } from './provider-reader.ts'
 import { markRevoked, postponePeople } from './store.ts'
@@ -30,6 +30,7 @@ export async function matchPeople(tools: PeopleTools, now: Date): Promise<boolea
   if (!installation) return false
   const refusal = (await linkMembers(tools, installation, now)) ?? (await reachPeople(tools, installation, now))
   if (refusal && isRevoked(refusal.reason)) await markRevoked(tools.db, installation.id, installation.tokens, now)
+  if (!refusal) await resumeDirectChannels(tools.db, installation.id, now)
   const waitMs = refusal ? Math.max(refusal.retryAfterMs ?? 0, AFTER_TROUBLE_MS) : AGAIN_MS
   await postponePeople(tools.db, installation.id, leaseEnd, new Date(now.getTime() + waitMs))
   return true

@@ -70,3 +70,13 @@ export async function insertDirectChannel(db: Db, channel: DirectChannel, now: D
     { ...channel, now },
   )
 }
+
+/** Nobody sees these channels, so nobody else can resume one that paused itself while its chat was in trouble. */
+export const resumeDirectChannels = (db: Db, installationId: string, now: Date) =>
+  execute(
+    db,
+    `UPDATE alert_channels SET is_paused = false, paused_at = NULL, paused_reason = NULL, consecutive_failures = 0,
+       updated_at = :now
+     WHERE chat_installation_id = :installationId AND person_id IS NOT NULL AND is_paused`,
+    { installationId, now },
+  )

@@ -64,7 +64,7 @@ function installRoutes(app: App, tools: InstallTools): void {
         summary: 'Go to the consent screen of the chat',
         tags,
         querystring: InstallQuery,
-        response: answers(302, Type.Null({ description: 'Location is the consent screen' }), 400, 503),
+        response: answers(302, Type.Null({ description: 'Location is the consent screen' }), 400, 409, 503),
       },
     },
     async (request, reply) => {

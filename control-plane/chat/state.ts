@@ -5,7 +5,7 @@ export type InstallState = {
   /** told once: the same state does not count twice */
   id: string
   projectId: string
-  userId: string | null
+  userId: string
   redirectTo: string
   expiresAtMs: number
 }

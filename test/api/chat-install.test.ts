@@ -55,6 +55,12 @@ t.test('GET /chat/oauth/install 400 for a page that is not ours, 403 for a key t
   t.equal((await api.call('GET', '/chat/oauth/install', { key: await api.keyOf(mine, 'read') })).status, 403)
 })
 
+t.test('GET /chat/oauth/install 409 for a key whose maker is gone', async t => {
+  const key = await api.keyOf(mine, 'write')
+  await api.db.raw(`UPDATE api_keys SET created_by = NULL WHERE scope = 'write'`)
+  t.equal((await api.call('GET', '/chat/oauth/install', { key })).status, 409)
+})
+
 t.test('GET /chat/oauth/callback 302 stores the installation and makes a default channel', async t => {
   const state = await begin(mine.key, '?redirect_to=/settings/team%3Ftab%3Dchat')
   const done = await callback({ state, code: provider.consent() })

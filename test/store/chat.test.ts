@@ -1,0 +1,104 @@
+import { randomBytes } from 'node:crypto'
+import t from 'tap'
+import { v7 as uuidv7 } from 'uuid'
+import { openChatTokens, sealChatTokens } from '../../control-plane/channels/chat-tokens.ts'
+import { claimPeople, claimRenewals, readDue } from '../../control-plane/chat/due-store.ts'
+import { renewTokens } from '../../control-plane/chat/renew-actions.ts'
+import { chatSettings } from '../../control-plane/chat/settings.ts'
+import { findInstallation, saveInstallation, spend } from '../../control-plane/chat/store.ts'
+import { createPostgres } from '../../control-plane/platform/postgres.ts'
+import { createSecrets } from '../../control-plane/platform/secrets.ts'
+import { createEgress } from '../../shared/egress/index.ts'
+import { createMetrics } from '../../shared/metrics.ts'
+import { startChatProvider } from '../support/chat-provider.ts'
+import { createDatabase } from '../support/database.ts'
+import { insertTenant } from '../support/tenant.ts'
+
+const db = createPostgres((await createDatabase(t)).url, 8)
+t.teardown(() => db.destroy())
+const secrets = createSecrets(randomBytes(32))
+const now = new Date('2026-11-21T10:00:00Z')
+const later = (seconds: number) => new Date(now.getTime() + seconds * 1_000)
+const provider = await startChatProvider(t)
+const tools = {
+  db,
+  secrets,
+  settings: chatSettings(provider.env),
+  provider: {
+    apiUrl: provider.env.CHAT_API_URL!,
+    egress: createEgress({ allow: ['127.0.0.0/8'] }),
+    metrics: createMetrics(),
+  },
+}
+
+/** A team whose token is to be renewed now. */
+async function installation(refreshToken: string | null = 'xoxe-old') {
+  const { projectId, userId } = await insertTenant(db)
+  const owner = { id: uuidv7(), projectId }
+  await db.transaction(tx =>
+    saveInstallation(tx, {
+      ...owner,
+      teamId: owner.id,
+      teamName: 'Team',
+      scopes: ['chat:write'],
+      tokens: sealChatTokens({ accessToken: 'xoxb-old', refreshToken }, owner, secrets),
+      tokenExpiresAt: later(60),
+      renewAt: now,
+      installedBy: userId,
+      installedAt: now,
+      revokedAt: null,
+      defaultChannelId: null,
+      createdAt: now,
+      updatedAt: now,
+    }),
+  )
+  return { ...owner, read: async () => (await findInstallation(db, projectId, owner.id))! }
+}
+
+t.test('of several processes one renews a token, and another one if that died', async t => {
+  const { id } = await installation()
+  t.match(await readDue(db, now), { renewals: true, people: true, revocations: false, buttons: false })
+  const claims = await Promise.all([1, 2, 3, 4].map(() => claimRenewals(db, later(30), now)))
+  t.same(
+    claims.flat().map(one => one.id),
+    [id],
+  )
+  t.same(await claimRenewals(db, later(60), later(29)), [])
+  t.equal((await claimRenewals(db, later(60), later(31))).length, 1)
+  const people = await Promise.all([1, 2, 3, 4].map(() => claimPeople(db, later(30), now)))
+  t.equal(people.filter(one => one !== null).length, 1)
+  await db.raw('DELETE FROM chat_installations')
+})
+
+t.test('while the provider is away or lies a token stays, and is renewed after it', async t => {
+  const { read, ...owner } = await installation()
+  provider.next('oauth.v2.access', 500, { ok: true, access_token: 5 }, { ok: false, error: 'bad_client_secret' })
+  for (const seconds of [0, 31, 62]) {
+    await renewTokens(tools, later(seconds))
+    const { tokens, revokedAt } = await read()
+    t.equal(openChatTokens(tokens, owner, secrets).accessToken, 'xoxb-old')
+    t.equal(revokedAt, null)
+  }
+  const renewed = { ok: true, access_token: 'xoxb-new', refresh_token: 'xoxe-new', expires_in: 43_200 }
+  provider.next('oauth.v2.access', renewed)
+  await renewTokens(tools, later(93))
+  const { tokens, renewAt } = await read()
+  t.same(openChatTokens(tokens, owner, secrets), { accessToken: 'xoxb-new', refreshToken: 'xoxe-new' })
+  t.same(renewAt, later(93 + 36_000))
+  const asked = provider.calls('oauth.v2.access').length
+  await renewTokens(tools, later(200))
+  t.equal(provider.calls('oauth.v2.access').length, asked, 'nothing is due')
+})
+
+t.test('a token that cannot be renewed any more ends the installation', async t => {
+  const [refused, without] = [await installation(), await installation(null)]
+  await renewTokens(tools, now)
+  t.same((await refused.read()).revokedAt, now, 'the provider knows it not')
+  t.same((await without.read()).revokedAt, now)
+})
+
+t.test('what counts once counts once, whoever brings it at the same time', async t => {
+  const hash = randomBytes(32)
+  const first = await Promise.all([1, 2, 3, 4].map(() => spend(db, hash, later(60))))
+  t.equal(first.filter(isFirst => isFirst).length, 1)
+})
