@@ -82,18 +82,22 @@ export type NewRead = {
   nextFetchAt: Date
 }
 
-/** Notes what a feed said and ends the claim, unless somebody else has claimed it meanwhile. */
+/**
+ * Notes what a feed said and ends the claim, unless somebody else has claimed it meanwhile. What is the same as before
+ * is not written again.
+ */
 export async function storeRead(
   db: Db,
-  { id, claims }: StoredFeed,
+  { id, claims, digest }: StoredFeed,
   { report, ...read }: NewRead & { isSettled: boolean },
 ): Promise<void> {
+  const news = read.digest === digest ? null : JSON.stringify(report)
   await execute(
     db,
-    `UPDATE vendor_feeds SET report = :report, digest = :digest, is_settled = :isSettled, etag = :etag,
+    `UPDATE vendor_feeds SET report = coalesce(:news, report), digest = :digest, is_settled = :isSettled, etag = :etag,
        last_modified = :lastModified, read_at = :readAt, next_fetch_at = :nextFetchAt, failures = 0, last_error = NULL
      WHERE id = :id AND claims = :claims`,
-    { id, claims, report: JSON.stringify(report), ...read },
+    { id, claims, news, ...read },
   )
 }
 

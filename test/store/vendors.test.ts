@@ -7,6 +7,7 @@ import type { DependencyCreate } from '../../control-plane/vendors/schema.ts'
 import { deleteDependency, findDependency } from '../../control-plane/vendors/store.ts'
 import { createEgress } from '../../shared/egress/index.ts'
 import { createDatabase } from '../support/database.ts'
+import { startTarget } from '../support/target.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { startVendorSite, toldOfVendor, type VendorSite } from '../support/vendors.ts'
 import { insertChannel } from '../support/verdict.ts'
@@ -100,6 +101,31 @@ t.test('What has not changed is not sent again, and costs those who follow it no
   t.same([await read(1), await read(2)], [['same'], ['same']])
   t.equal(site.requests.at(-1)?.headers['if-none-match'], '"2"')
   t.match(await findDependency(db, projectId, id), { severities: ['major'], lastError: null, readAt: at(2) })
+  await forgetAll()
+})
+
+t.test('An entry without another word is over after a day, though its feed says that nothing has changed', async t => {
+  const target = await startTarget(t)
+  const { projectId } = await newProject()
+  const say = (...items: string[]) =>
+    target.behave({
+      kind: 'answer',
+      headers: { etag: '"1"' },
+      body: `<rss version="2.0"><channel><title>t</title>${items.join('')}</channel></rss>`,
+    })
+  say()
+  const id = await createDependency(
+    { db, checkLiteral },
+    projectId,
+    { name: 'Acme', status_url: target.url, feed_type: 'rss' },
+    at(0),
+  )
+  await read(0)
+  say(`<item><title>Database outage</title><guid>1</guid><pubDate>${at(1).toUTCString()}</pubDate></item>`)
+  await read(1)
+  t.same(await namesOf(id), ['vendor.down'])
+  for (const minute of [2, 1_445, 1_446, 1_447]) await read(minute)
+  t.same(await namesOf(id), ['vendor.down', 'vendor.resolved'])
   await forgetAll()
 })
 

@@ -1,5 +1,6 @@
 import { parseAtomFeed } from 'feedsmith'
 import { type Entry, incidentsOfEntries } from './entries.ts'
+import { readableXml } from './read.ts'
 import { FeedError, type FeedReport } from './report.ts'
 
 /** A feed in Atom 1.0 (RFC 4287). Throws a FeedError. */
@@ -7,7 +8,8 @@ export function parseAtom(text: string, now: Date): FeedReport {
   return { status: 'unknown', incidents: incidentsOfEntries(read(text).map(toEntry), now), components: [] }
 }
 
-function read(text: string) {
+function read(document: string) {
+  const text = readableXml(document)
   try {
     return parseAtomFeed(text).entries ?? []
   } catch {

@@ -27,7 +27,9 @@ type Dated = { entry: Entry; title: string; status: VendorIncidentStatus | null;
  * is another one. What is old, and what announces work, is none.
  */
 export function incidentsOfEntries(entries: Entry[], now: Date): ReportedIncident[] {
-  const told = entries.slice(0, MOST_ENTRIES).map(dated)
+  const told = entries
+    .slice(0, MOST_ENTRIES)
+    .map(entry => dated({ ...entry, title: plainText(entry.title, 300), content: entry.content.slice(0, 20_000) }))
   const groups = new Map<string, Dated[]>()
   const groupOfId = new Map<string, string>()
   for (const one of told) {
@@ -57,7 +59,7 @@ function incidentsOf(group: Dated[]): Told[] {
   const incidents: Told[] = []
   const inOrder = group.reverse().sort((a, b) => (a.atMs ?? Number.MAX_VALUE) - (b.atMs ?? Number.MAX_VALUE))
   for (const { entry, title, status, atMs } of inOrder) {
-    if (isMaintenance(entry.title) || ANNOUNCED.test(entry.content.slice(0, 5_000))) continue
+    if (isMaintenance(entry.title) || ANNOUNCED.test(entry.content)) continue
     const at = atMs === null ? null : new Date(atMs).toISOString()
     const before = incidents.at(-1)
     const isSame = before !== undefined && (before.status !== 'resolved' || before.id === entry.id)
@@ -99,28 +101,22 @@ const KIND =
 
 /** What an incident is called, without how it stands: vendors put that in front of it or behind. */
 function bareTitle(title: string): string {
-  const plain = plainText(title, 200)
-  const bare = plain.replace(KIND, '').replace(MARK, '').replace(MARK, '').trim()
-  return bare === '' ? plain : bare
+  const bare = title.replace(KIND, '').replace(MARK, '').replace(MARK, '').trim()
+  return bare === '' ? title : bare
 }
 
 /** The first that says so: the title, the newest word of an update in bold, a line "Status: …", prose. */
 function statusOf({ title, content }: Entry): VendorIncidentStatus | null {
-  const shown = plainText(title, 300)
-  if (
-    /operating normally|[[(]\s*(resolved|mitigated|recovered)\s*[\])]|^\s*resolved\b|[-–—:]\s*(resolved|mitigated|recovered)\s*$/i.test(
-      shown,
-    )
-  ) {
-    return 'resolved'
-  }
-  const beginning = content.slice(0, 20_000)
-  const bold = /<(?:strong|b)>\s*([^<>]{1,40}?)\s*:?\s*<\//i.exec(beginning)?.[1]
-  const line = /\bstatus\s*:\s*(?:<[^<>]{0,100}>\s*)*([a-z][a-z ]{2,30})/i.exec(beginning)?.[1]
+  if (OVER_IN_TITLE.test(title)) return 'resolved'
+  const bold = /<(?:strong|b)>([^<>]{1,80})<\//i.exec(content)?.[1]
+  const line = /\bstatus\s*:\s*(?:<[^<>]{0,100}>\s*)*([a-z][a-z ]{2,30})/i.exec(content)?.[1]
   const marked = (bold && statusOfValue(bold)) || (line && statusOfValue(line)) || null
   if (marked !== null) return marked
-  return saysItIsOver(plainText(beginning, 20_000)) ? 'resolved' : statusOfMark(shown)
+  return saysItIsOver(plainText(content, 20_000)) ? 'resolved' : statusOfMark(title)
 }
+
+const OVER_IN_TITLE =
+  /operating normally|[[(]\s*(resolved|mitigated|recovered)\s*[\])]|^\s*resolved\b|[-–—:]\s*(resolved|mitigated|recovered)\s*$/i
 
 /** "Investigating: …", "… - Monitoring" */
 function statusOfMark(title: string): VendorIncidentStatus | null {

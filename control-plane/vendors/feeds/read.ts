@@ -35,3 +35,12 @@ export function parseJson(text: string): Json {
     throw new FeedError(text.trimStart().startsWith('<') ? 'a web page came instead of JSON' : 'what came is no JSON')
   }
 }
+
+/** As long as no tag that somebody wrote, and long enough to keep a parser of XML busy for seconds. */
+const LONG_TAG = /<[^<>]{65536}/
+
+/** XML as a parser may read it. Throws a FeedError. */
+export function readableXml(text: string): string {
+  if (LONG_TAG.test(text)) throw new FeedError('a tag in the feed is longer than 64 KiB')
+  return text
+}

@@ -44,13 +44,16 @@ const MOST_AFFECTED = 50
 
 /** A report within bounds, however much the document holds: ids once, texts clean, times that can be believed. */
 export function boundedReport({ status, incidents, components }: FeedReport, now: Date): FeedReport {
-  const believed = incidents.map(incident => cleaned(incident, now))
-  const ordered = [...believed.filter(isOpen), ...believed.filter(one => !isOpen(one))]
+  const ordered = [...incidents.filter(isOpen), ...incidents.filter(one => !isOpen(one))]
   const unique = new Map<string, ReportedIncident>()
-  for (const incident of ordered) if (!unique.has(incident.id)) unique.set(incident.id, incident)
+  for (const incident of ordered) {
+    const id = plainText(incident.id, 500) || plainText(incident.title, 500)
+    if (!unique.has(id)) unique.set(id, incident)
+    if (unique.size === MOST_INCIDENTS) break
+  }
   return {
     status,
-    incidents: [...unique.values()].slice(0, MOST_INCIDENTS),
+    incidents: [...unique].map(([id, incident]) => cleaned({ ...incident, id }, now)),
     components: components.slice(0, MOST_COMPONENTS).map(({ id, name, severity }) => {
       return { id: plainText(id, 200), name: plainText(name, 200), severity }
     }),
@@ -60,11 +63,9 @@ export function boundedReport({ status, incidents, components }: FeedReport, now
 export const isOpen = ({ status }: Pick<ReportedIncident, 'status'>): boolean => status !== 'resolved'
 
 function cleaned(incident: ReportedIncident, now: Date): ReportedIncident {
-  const title = plainText(incident.title, 200) || 'Untitled incident'
   return {
     ...incident,
-    id: plainText(incident.id, 500) || title,
-    title,
+    title: plainText(incident.title, 200) || 'Untitled incident',
     components: [...new Set(incident.components.slice(0, MOST_AFFECTED).map(name => plainText(name, 200)))],
     started_at: believable(incident.started_at, now),
     resolved_at: believable(incident.resolved_at, now),

@@ -1,5 +1,6 @@
 import { parseRssFeed } from 'feedsmith'
 import { type Entry, incidentsOfEntries } from './entries.ts'
+import { readableXml } from './read.ts'
 import { FeedError, type FeedReport } from './report.ts'
 
 /** A feed in RSS 2.0 or one of its forerunners. Throws a FeedError. */
@@ -7,7 +8,8 @@ export function parseRss(text: string, now: Date): FeedReport {
   return { status: 'unknown', incidents: incidentsOfEntries(read(text).map(toEntry), now), components: [] }
 }
 
-function read(text: string) {
+function read(document: string) {
+  const text = readableXml(document)
   try {
     return parseRssFeed(text).items ?? []
   } catch {
@@ -16,7 +18,8 @@ function read(text: string) {
 }
 
 const toEntry = (item: ReturnType<typeof read>[number]): Entry => ({
-  id: item.guid?.value ?? item.link ?? null,
+  // no link in its place: some have the same one everywhere
+  id: item.guid?.value ?? null,
   title: item.title ?? '',
   content: item.content?.encoded ?? item.description ?? '',
   url: item.link ?? null,

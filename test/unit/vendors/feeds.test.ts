@@ -109,6 +109,7 @@ const WRONG: [title: string, type: FeedType, text: string, message: RegExp][] = 
   ['nothing', 'atom', '', /no Atom feed/],
   ['no list of incidents', 'json', '{"events":[]}', /no list of incidents at incidents/],
   ['100,000 levels of elements', 'rss', `<rss>${'<a>'.repeat(100_000)}`, /no RSS feed/],
+  ['a tag without an end', 'rss', rss(`<item ${'a="1" '.repeat(20_000)}></item>`), /a tag in the feed is longer/],
   ['100,000 levels of lists', 'json', '['.repeat(100_000), /no JSON|no list/],
 ]
 function errorOf(work: () => unknown): unknown {
