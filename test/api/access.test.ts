@@ -1,12 +1,12 @@
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
-import { query } from '../../control-plane/platform/postgres.ts'
 import { newApiKey } from '../../control-plane/web/api-key.ts'
 import { startApi } from '../support/api-server.ts'
 import { bodyOf } from '../support/bodies.ts'
 import { type Operation, readOperations } from '../support/operations.ts'
 import { makeOperator } from '../support/operator.ts'
 import { addressOf, createRecords, pathIdOf, type Records } from '../support/records.ts'
+import { storedIn } from '../support/stored.ts'
 
 const api = await startApi(t, { RATE_LIMIT_PER_MINUTE: '1000000' })
 const mine = await makeOperator(api.db, await api.tenant())
@@ -84,14 +84,7 @@ t.test('a key whose scope is too low is 403 before anything else is looked at', 
 const ofOthers = await createRecords(api, await api.tenant())
 const withId = closed.filter(({ path }) => path.includes('{id}'))
 
-/** Rows of every table that hold this project's records. */
-const everything = async () => {
-  const tables = ['monitors', 'alert_channels', 'alert_rules', 'incidents', 'deliveries', 'api_keys', 'transitions']
-  const rows = tables.map(name =>
-    query(api.db, `SELECT (to_jsonb(x) - 'last_used_at')::text FROM ?? x ORDER BY 1`, [name] as never),
-  )
-  return await Promise.all(rows)
-}
+const everything = () => storedIn(api.db)
 
 t.test('an id in a path that is another tenant’s, unknown or malformed is 404 and touches nothing', async t => {
   const before = await everything()
@@ -120,6 +113,30 @@ t.test('an id in a path that is another tenant’s, unknown or malformed is 404 
         { status: 404, body: { error: { code: 'not_found', status: 404 } } },
         `${operation.name}: ${what}`,
       )
+    }
+  }
+  t.same(await everything(), before)
+})
+
+/** Records below another one, each a part of a path. */
+const INNER = ['component_id', 'group_id', 'subscriber_id', 'field_id'] as const
+
+t.test('a record below another one is 404 where it is not that one’s, unknown or malformed, and stays', async t => {
+  const before = await everything()
+  const wrong: [string, (name: (typeof INNER)[number]) => string][] = [
+    ['another tenant’s', name => ofOthers[name]],
+    ['unknown', () => uuidv7()],
+    ['no id', () => 'x'],
+    ['with a NUL', name => `${records[name]}%00`],
+    ['with a line break', name => `${records[name]}%0d%0a`],
+    ['half a surrogate pair', () => '%ed%a0%80'],
+    ['upwards', () => '..%2f..%2fproject'],
+  ]
+  for (const operation of withId.filter(({ path }) => path.split('{').length > 2)) {
+    for (const [what, idOf] of wrong) {
+      const inner = Object.fromEntries(INNER.map(name => [name, idOf(name)]))
+      const { status, body } = await send(operation, addressOf(operation, { ...records, ...inner }), { key: mine.key })
+      t.match([status, body.error?.code], [404, 'not_found'], `${operation.name}: ${what}`)
     }
   }
   t.same(await everything(), before)

@@ -1,10 +1,10 @@
 import t from 'tap'
-import { query } from '../../control-plane/platform/postgres.ts'
 import { startApi } from '../support/api-server.ts'
 import { bodyOf } from '../support/bodies.ts'
 import { type Fault, faultsOf } from '../support/faults.ts'
 import { type Operation, readOperations } from '../support/operations.ts'
 import { addressOf, createRecords } from '../support/records.ts'
+import { storedIn } from '../support/stored.ts'
 
 const api = await startApi(t, { RATE_LIMIT_PER_MINUTE: '1000000' })
 const account = await api.tenant()
@@ -12,24 +12,7 @@ const records = await createRecords(api, account)
 const { operations } = await readOperations(api)
 const withBody = operations.filter(({ body }) => body !== null)
 
-/** Not what a request stores: what is counted and remembered about requests, and a process's sign of life. */
-const ABOUT_REQUESTS = ['bootstrap_attempts', 'idempotency_keys', 'heartbeat_intake']
-
-/** Every row of every table as one text a table. */
-async function stored() {
-  const tables = await query<{ name: string }>(
-    api.db,
-    `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`,
-  )
-  const kept = tables.filter(({ name }) => !ABOUT_REQUESTS.includes(name))
-  const rows = await Promise.all(
-    kept.map(({ name }) =>
-      query(api.db, `SELECT (to_jsonb(x) - 'last_used_at')::text AS row FROM ?? x ORDER BY 1`, [name] as never),
-    ),
-  )
-  return Object.fromEntries(kept.map(({ name }, i) => [name, rows[i]]))
-}
-
+const stored = () => storedIn(api.db)
 const forgetRefusals = () => api.db.raw('DELETE FROM bootstrap_attempts')
 
 function send(operation: Operation, body: string, headers = {}) {
@@ -78,9 +61,9 @@ t.test('POST /monitors/bulk tells what is wrong with an item by its place, and s
     const { status, body } = await send(operation, text)
     const isTold = status === 201 && isOfItem({ what, path, text }) && body.monitors.length === 0
     const sentence = body.errors?.[0]?.error ?? ''
-    const field = path.replace(/^monitors\[0\]\.?/, '')
+    const field = path.replace(/^monitors\[0\]\.?(headers\.)?/, '')
     const complaint = isTold
-      ? sentence.includes(field) && body.errors[0].index === 0
+      ? sentence.includes(JSON.stringify(field).slice(1, -1)) && body.errors[0].index === 0
         ? null
         : `says "${sentence}"`
       : complaintAbout(status, body.error, path)

@@ -15,8 +15,20 @@ const write = (value: unknown) => JSON.stringify(value)?.replace(/"raw ([^"]*)"/
  */
 export function faultsOf(schema: Schema, valid: unknown, path = ''): Fault[] {
   const isNullable = schema.anyOf?.some((branch: Schema) => branch.type === 'null') === true
-  const branch = schema.anyOf?.find((one: Schema) => one.type !== 'null') ?? schema
-  const wrong = [...wrongTypes(branch.type, isNullable), ...wrongValues(branch, valid)]
+  const branches: Schema[] = schema.anyOf?.filter((one: Schema) => one.type !== 'null') ?? [schema]
+  const branch = branches.find(one => isShapeOf(one, valid)) ?? branches[0]
+  if (/(^|\.)headers$/.test(path)) return [...faultsInHeaders(path), ...faultsOfValue(branch, valid, path, isNullable)]
+  return faultsOfValue(branch, valid, path, isNullable)
+}
+
+/** Tells apart the objects that a value may be one of. */
+const isShapeOf = ({ properties, required = [] }: Schema, valid: unknown): boolean => {
+  if (!properties || typeof valid !== 'object' || valid === null) return false
+  return required.every((key: string) => key in valid) && Object.keys(valid).every(key => key in properties)
+}
+
+function faultsOfValue(branch: Schema, valid: unknown, path: string, isNullable: boolean): Fault[] {
+  const wrong = [...wrongTypes(branch.type, isNullable), ...wrongValues(branch, valid, path)]
   const own = wrong.map(([what, value]) => ({ what, path, text: write(value) }))
   if (branch.type === 'object') return [...own, ...faultsInObject(branch, valid as Json, path)]
   if (branch.type === 'array') return [...own, ...faultsInItem(branch, valid as unknown[], path)]
@@ -35,10 +47,10 @@ function wrongTypes(type: string, isNullable: boolean): Wrong[] {
     .map(([sample, value]) => [sample === 'null' ? 'null' : `a value of type ${sample}`, value])
 }
 
-function wrongValues(schema: Schema, valid: unknown): Wrong[] {
+function wrongValues(schema: Schema, valid: unknown, path: string): Wrong[] {
   switch (schema.type) {
     case 'string':
-      return wrongTexts(schema)
+      return [...wrongTexts(schema), ...(IN_A_REQUEST.test(path) ? LINES : [])]
     case 'integer':
     case 'number':
       return wrongNumbers(schema)
@@ -52,6 +64,13 @@ function wrongValues(schema: Schema, valid: unknown): Wrong[] {
       return []
   }
 }
+
+/** What ends up in the line of a request or in a name to be looked up, whatever its format is. */
+const IN_A_REQUEST = /(^|[._])(url|domain|host)$/
+const LINES: Wrong[] = [
+  ['CR LF in an address', 'https://a.example/\r\nX: y'],
+  ['a line feed at the end of an address', 'https://a.example/\n'],
+]
 
 function wrongTexts({ minLength, maxLength, format, enum: values }: Schema): Wrong[] {
   const wrong: Wrong[] = [
@@ -82,10 +101,14 @@ function wrongNumbers({ type, minimum, maximum }: Schema): Wrong[] {
   return wrong
 }
 
+/** What is longer is a 413, whatever it holds. */
+const LARGEST_BYTES = 1_000_000
+
 function wrongLists({ minItems, maxItems, uniqueItems }: Schema, valid: unknown[]): Wrong[] {
   const wrong: Wrong[] = []
   if (minItems > 0) wrong.push(['an empty list', []])
-  if (maxItems) wrong.push(['too long a list', Array.from({ length: maxItems + 1 }, () => valid[0])])
+  const isSendable = maxItems !== undefined && JSON.stringify(valid[0]).length * maxItems < LARGEST_BYTES
+  if (isSendable) wrong.push(['too long a list', Array.from({ length: maxItems + 1 }, () => valid[0])])
   if (uniqueItems) wrong.push(['an item twice', [valid[0], valid[0]]])
   return wrong
 }
@@ -111,6 +134,20 @@ function faultsInObject(schema: Schema, valid: Json, path: string): Fault[] {
   )
   const free = schema.properties ? [] : faultsInFreeForm(valid, path)
   return [...missing, ...unknown, prototype, ...inner, ...free]
+}
+
+/** Headers that no request could carry, or that would be two of them. */
+function faultsInHeaders(path: string): Fault[] {
+  const rows: [string, string, string][] = [
+    ['a header with CR LF', 'X-A', 'b\r\nX-C: d'],
+    ['a header with a line feed at its end', 'X-A', 'b\n'],
+    ['a header outside of ISO 8859-1', 'X-A', '✓'],
+    ['a header without a name', '', 'b'],
+    ['a header with a blank in its name', 'X A', 'b'],
+    ['a header with CR LF in its name', 'X-A\r\nX-B', 'b'],
+    ['a header that frames the message', 'Transfer-Encoding', 'chunked'],
+  ]
+  return rows.map(([what, name, value]) => ({ what, path: `${path}.${name}`, text: write({ [name]: value }) }))
 }
 
 /** What no value may hold, however free the form of its object is. */

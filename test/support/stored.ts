@@ -1,0 +1,19 @@
+import { type Db, query } from '../../control-plane/platform/postgres.ts'
+
+/** Not what a request stores: what is counted and remembered about requests, and a process's sign of life. */
+const ABOUT_REQUESTS = ['bootstrap_attempts', 'idempotency_keys', 'heartbeat_intake']
+
+/** Every row of every table, by table; when a key was last used left out. */
+export async function storedIn(db: Db): Promise<Record<string, unknown[]>> {
+  const tables = await query<{ name: string }>(
+    db,
+    `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`,
+  )
+  const kept = tables.filter(({ name }) => !ABOUT_REQUESTS.includes(name))
+  const rows = await Promise.all(
+    kept.map(({ name }) =>
+      query(db, `SELECT (to_jsonb(x) - 'last_used_at')::text AS row FROM ?? x ORDER BY 1`, [name] as never),
+    ),
+  )
+  return Object.fromEntries(kept.map(({ name }, i) => [name, rows[i]!]))
+}
