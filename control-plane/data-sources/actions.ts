@@ -20,9 +20,13 @@ import type { StoredSource } from './types.ts'
 
 export type SourceTools = { db: Db; secrets: Secrets; checkLiteral: CheckLiteral; publicUrl: string }
 
-/** What a create body says, in plain text. Throws 400. */
-export function draftSource(body: SourceCreate, checkLiteral: CheckLiteral): SourceFields {
-  const { source, problems } = unmaskSource(sourceOfCreate(body), null)
+/** What a create body says, in plain text; masks in it stand for what is `stored`. Throws 400. */
+export function draftSource(
+  body: SourceCreate,
+  checkLiteral: CheckLiteral,
+  stored: SourceFields | null = null,
+): SourceFields {
+  const { source, problems } = unmaskSource(sourceOfCreate(body), stored)
   problems.push(...sourceProblems(source, checkLiteral), ...listProblems((body.fields ?? []).map(fieldOfCreate)))
   if (problems.length > 0) throw validationError(problems)
   return source

@@ -61,11 +61,11 @@ function onDemandRoutes(app: App, context: OperationContext): void {
         description,
         tags,
         body: SourcePreview,
-        response: answers(200, dataOf(PreviewRecord), 400),
+        response: answers(200, dataOf(PreviewRecord), 400, 404),
       },
     },
     async request => {
-      const draft = draftPreview(request.body, egress.checkLiteral)
+      const draft = await draftPreview(context, callerOf(request), request.body)
       return { data: await inTurn(callerOf(request).projectId, () => preview(egress, draft, now())) }
     },
   )

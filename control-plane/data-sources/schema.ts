@@ -82,7 +82,12 @@ export const SourceCreate = strictObject({ name: Name, url: Url, ...changeable(D
 export type SourceCreate = Static<typeof SourceCreate>
 
 /** What a create takes, before it has a name. */
-export const SourcePreview = strictObject({ name: Type.Optional(Name), url: Url, ...changeable(DEFAULTS) })
+export const SourcePreview = strictObject({
+  data_source_id: Type.Optional(Type.String({ description: 'whose stored secrets masks stand for' })),
+  name: Type.Optional(Name),
+  url: Url,
+  ...changeable(DEFAULTS),
+})
 export type SourcePreview = Static<typeof SourcePreview>
 
 export const SourceUpdate = strictObject(

@@ -109,6 +109,23 @@ t.test('POST /data-sources/preview 400 for what a create refuses', async t => {
   })
 })
 
+t.test('a preview of a source that is stored may leave its secrets masked, for the same origin', async t => {
+  serve({})
+  const owner = await api.tenant()
+  const writeKey = await api.keyOf(owner, 'write')
+  const preview = (body: object, key = writeKey) => api.call('POST', '/data-sources/preview', { key, body })
+  const auth = (token: string) => ({ auth_type: 'bearer', auth_config: { token } })
+  const body = { name: 'Health', url: target.url, ...auth('hush') }
+  const { id } = (await api.call('POST', '/data-sources', { key: owner.key, body })).body.data
+  const masked = { data_source_id: id, url: `${target.url}other`, ...auth('********') }
+  t.match(await preview(masked), { status: 200, body: { data: { failure: null } } })
+  t.match(target.requests.at(-1), { path: '/other', headers: { authorization: 'Bearer hush' } })
+  t.match(await preview({ ...masked, url: other.url }), { status: 403, body: { error: { message: /auth_config/ } } })
+  t.match(await preview({ ...masked, data_source_id: undefined }), { status: 400 })
+  const { key } = await api.tenant()
+  t.match(await preview(masked, key), { status: 404 })
+})
+
 t.test('POST /data-sources/preview 429 for more than so many a minute in a project', async t => {
   serve({})
   const preview = await previewer()

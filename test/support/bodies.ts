@@ -137,7 +137,7 @@ export function bodyOf({ name }: Operation, records: Records): Record<string, un
     'POST /dependencies': dependencyBody(records.alert_channel_id),
     'PUT /dependencies/{id}': dependencyBody(records.alert_channel_id),
     'POST /data-sources': SOURCE,
-    'POST /data-sources/preview': SOURCE,
+    'POST /data-sources/preview': { ...SOURCE, data_source_id: records.data_source_id },
     'PUT /data-sources/{id}': { ...SOURCE, fields: [{ id: records.field_id, ...FIELD }] },
     'POST /data-sources/{id}/fields': FIELD,
     'PUT /data-sources/{id}/fields/{field_id}': FIELD,
