@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import { createClickhouse, select } from '../../control-plane/platform/clickhouse.ts'
 import { createPostgres, query } from '../../control-plane/platform/postgres.ts'
+import { createApi } from '../support/api.ts'
+import { startChatProvider } from '../support/chat-provider.ts'
 import { startPicket } from '../support/picket.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startTarget } from '../support/target.ts'
@@ -11,8 +13,9 @@ import { waitFor } from '../support/wait.ts'
 t.setTimeout(120_000)
 
 const trace = { LOG_LEVEL: 'trace' }
+const chat = await startChatProvider(t)
 const [picket, target, receiver] = await Promise.all([
-  startPicket(t, { env: trace, probeEnv: trace }),
+  startPicket(t, { env: { ...trace, ...chat.env }, probeEnv: trace }),
   startTarget(t),
   startReceiver(t),
 ])
@@ -29,6 +32,8 @@ const secrets: Record<string, string> = {
   'channel header': 'header-of-the-channel',
   'channel config': 'config-of-the-channel',
   'rotated credential': 'rotated-of-the-shop',
+  'client secret of the chat app': chat.env.CHAT_CLIENT_SECRET!,
+  'signing secret of the chat app': chat.env.CHAT_SIGNING_SECRET!,
   'first key': picket.apiKey,
   'probe token': picket.probes[0]!.token,
   'probe secret': JSON.parse(readFileSync(join(picket.probes[0]!.dataDir, 'credential.json'), 'utf8')).secret,
@@ -74,10 +79,46 @@ async function live(): Promise<unknown[]> {
   answers.push(
     ...(await whileBroken(() => monitor('broken', { auth_type: 'bearer', auth_config: { token: secrets.token } }))),
   )
-  const lists = ['/monitors', '/alerts/channels', '/alerts/rules', '/alerts/log', '/incidents', '/api-keys', '/project']
+  answers.push(...(await installChat()))
+  const lists = [
+    '/monitors',
+    '/chat/installations',
+    '/audit-log',
+    '/alerts/channels',
+    '/alerts/rules',
+    '/alerts/log',
+    '/incidents',
+    '/api-keys',
+    '/project',
+  ]
   const each = ids.flatMap(id => [`/monitors/${id}`, `/monitors/${id}/checks`, `/monitors/${id}/transitions`])
   for (const path of [...lists, ...each, `/alerts/channels/${channelId}`]) answers.push(await api.get(path))
   return answers.map(({ body }) => body)
+}
+
+/** Installs the app in a chat, lets it send, lose its token and end, with a provider that is in trouble. */
+async function installChat() {
+  const answers = []
+  for (const trouble of ['hang' as const, { ok: true, access_token: 'xoxb-of-the-liar' }, null]) {
+    const begun = await api.get('/chat/oauth/install')
+    const state = new URL(begun.headers.get('location')!).searchParams.get('state')!
+    const code = chat.consent({ expiresIn: 3_600 })
+    secrets[`code ${code} of the chat`] = code
+    if (trouble) chat.next('oauth.v2.access', trouble)
+    answers.push(
+      await createApi(picket.origin, null).get(`/chat/oauth/callback?${new URLSearchParams({ code, state })}`),
+    )
+  }
+  secrets['token of a liar'] = 'xoxb-of-the-liar'
+  secrets['token of the chat'] = 'xoxb-'
+  secrets['renewal of the chat'] = 'xoxe-1-'
+  chat.next('chat.postMessage', { ok: false, error: 'token_expired' })
+  const [{ id, default_channel_id }] = (await api.get('/chat/installations')).body.data
+  answers.push(await api.post(`/alerts/channels/${default_channel_id}/test`))
+  await waitFor(() => chat.calls('chat.postMessage').length > 1, { timeoutMs: 30_000 })
+  answers.push(await api.get('/alerts/log'), await api.get('/alerts/channels'))
+  chat.next('auth.revoke', 500)
+  return [...answers, await api.delete(`/chat/installations/${id}`)]
 }
 
 /** Our own faults are logged in full: they may not tell of the values either. */
