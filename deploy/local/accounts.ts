@@ -6,12 +6,15 @@ import { LOCAL_REGIONS, probeDir, type Settings } from './settings.ts'
 
 type DatabaseKeep = Keep['databases'][string]
 
-/** Makes the first account of a database; its API key is given on that first start only and kept nowhere. */
+/** `email` signs in with the password that is set at `claim_url`. */
+export type Account = { email: string; api_key: string; claim_url: string }
+
+/** Makes the first account of a database; its key and link are given on that first start only and kept nowhere. */
 export async function firstAccount(
   settings: Settings,
   keep: Keep,
   env: Record<string, string>,
-): Promise<string | null> {
+): Promise<Account | null> {
   const database = keepOf(settings, keep)
   if (database.hasAccount) return null
   const account = await bootstrap('admin@picket.local', env).catch((error: Error) => {
@@ -21,7 +24,7 @@ export async function firstAccount(
   })
   database.hasAccount = true
   writeKeep(settings.dataDir, keep)
-  return account?.api_key ?? null
+  return account
 }
 
 /** The API key of the account that the demo uses, kept for its next start. */
@@ -51,7 +54,7 @@ export async function probeTokens(
   return tokens
 }
 
-async function bootstrap(email: string, env: Record<string, string>): Promise<{ api_key: string }> {
+async function bootstrap(email: string, env: Record<string, string>): Promise<Account> {
   return JSON.parse(await admin(['bootstrap', '--email', email], env))
 }
 

@@ -1,4 +1,4 @@
-import { demoAccount, firstAccount, probeTokens } from './accounts.ts'
+import { type Account, demoAccount, firstAccount, probeTokens } from './accounts.ts'
 import { commonEnv, startControlPlane, startProbe } from './components.ts'
 import { openDataDir, readKeep } from './data-dir.ts'
 import { type DataStores, startDataStores } from './data-stores.ts'
@@ -11,8 +11,8 @@ import type { Running, Supervised } from './supervise.ts'
 
 export type Picket = {
   settings: Settings
-  /** makes the first account; its API key, on the first start only */
-  firstKey(): Promise<string | null>
+  /** makes the first account, on the first start only; null on all others */
+  firstAccount(): Promise<Account | null>
   /** an API key of an account that the demo keeps for itself */
   demoKey(): Promise<string>
   stop(): Promise<void>
@@ -71,7 +71,7 @@ export async function startPicket(env: NodeJS.ProcessEnv, screen: Screen, cancel
     if (failure) throw failure.reason
     return {
       settings,
-      firstKey: () => firstAccount(settings, keep, common),
+      firstAccount: () => firstAccount(settings, keep, common),
       demoKey: () => demoAccount(settings, keep, common),
       stop,
       kill,

@@ -47,8 +47,8 @@ export async function run(then: (picket: Picket) => Promise<() => Promise<void>>
   }
 }
 
-async function greet({ settings, firstKey }: Picket): Promise<() => Promise<void>> {
-  const apiKey = await firstKey()
+async function greet({ settings, firstAccount }: Picket): Promise<() => Promise<void>> {
+  const account = await firstAccount()
   const address = settings.publicUrl
   const body = {
     name: 'Example',
@@ -58,10 +58,13 @@ async function greet({ settings, firstKey }: Picket): Promise<() => Promise<void
     regions: LOCAL_REGIONS,
   }
   console.log(`\nReady at ${address}  (API ${address}/api/v1, reference ${address}/docs)`)
-  if (apiKey) console.log(`\nYour API key, shown this once:\n\n  ${apiKey}`)
+  if (account) {
+    console.log(`\nYour API key, shown this once:\n\n  ${account.api_key}`)
+    console.log(`\nTo sign in as ${account.email}, set a password within 72 hours:\n\n  ${account.claim_url}`)
+  }
   console.log(`\nWatch something:\n
   curl -s ${address}/api/v1/monitors \\
-    -H 'Authorization: Bearer ${apiKey ?? '<your API key>'}' -H 'Content-Type: application/json' \\
+    -H 'Authorization: Bearer ${account?.api_key ?? '<your API key>'}' -H 'Content-Type: application/json' \\
     -d '${JSON.stringify(body)}'\n\nCtrl-C stops everything.`)
   return async () => {}
 }

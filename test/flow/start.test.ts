@@ -33,67 +33,76 @@ function npmStart(t: Teardown, env: Record<string, string>) {
   return { child, exited, output: () => output }
 }
 
-t.test('npm start is ready within a minute, keeps its data, shows the key once, and leaves nothing behind', async t => {
-  const dataDir = newDataDir(t)
-  const port = String(await freePort())
-  const ports = { PORT: port, GRPC_PORT: String(await freePort()) }
-  const first = npmStart(t, { DATA_DIR: dataDir, ...ports })
-  await waitFor(() => first.output().includes('Ctrl-C stops everything'), { timeoutMs: 60_000, label: first.output })
-  t.equal((await fetch(`http://127.0.0.1:${port}/readyz`)).status, 200)
-  for (const component of [
-    'PostgreSQL',
-    'NATS',
-    'ClickHouse',
-    'mail',
-    'control plane',
-    'probe us-east',
-    'probe eu-west',
-  ]) {
-    t.match(first.output(), new RegExp(`^  ${component} .* \\d+\\.\\d s$`, 'm'))
-  }
-  const probes = processesOf(dataDir).filter(pid =>
-    readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('probe-agent'),
-  )
-  t.equal(probes.length, 3)
-  for (const pid of probes) {
-    const variables = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0')
-    const suspicious = variables.filter(one => /postgres:|DATABASE|CLICKHOUSE|NATS|SECRET_KEY/i.test(one))
-    // their names only, since they may be secret; what the tests themselves run by is not the probe's
-    const found = suspicious.map(one => one.split('=')[0] ?? '').filter(name => !/^(TEST|_TAPJS)_/.test(name))
-    t.same(found, [], 'a probe holds no credential of a database')
-  }
-  const key = /svc_[0-9A-Za-z]{36}/.exec(first.output())?.[0] ?? ''
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-  const created = await fetch(`http://127.0.0.1:${port}/api/v1/monitors`, {
-    method: 'POST',
-    headers,
-    body: JSON.stringify({ name: 'Kept', type: 'http', url: `http://127.0.0.1:${port}/healthz` }),
-  })
-  t.equal(created.status, 201)
-  t.equal(statSync(join(dataDir, 'keep.json')).mode & 0o777, 0o600)
-  t.notMatch(readFileSync(join(dataDir, 'keep.json'), 'utf8'), key, 'the account’s key is kept nowhere')
+t.test(
+  'npm start is ready within a minute, keeps its data, shows the key and a link to set a password once, and leaves nothing behind',
+  async t => {
+    const dataDir = newDataDir(t)
+    const port = String(await freePort())
+    const ports = { PORT: port, GRPC_PORT: String(await freePort()) }
+    const first = npmStart(t, { DATA_DIR: dataDir, ...ports })
+    await waitFor(() => first.output().includes('Ctrl-C stops everything'), { timeoutMs: 60_000, label: first.output })
+    t.equal((await fetch(`http://127.0.0.1:${port}/readyz`)).status, 200)
+    for (const component of [
+      'PostgreSQL',
+      'NATS',
+      'ClickHouse',
+      'mail',
+      'control plane',
+      'probe us-east',
+      'probe eu-west',
+    ]) {
+      t.match(first.output(), new RegExp(`^  ${component} .* \\d+\\.\\d s$`, 'm'))
+    }
+    const probes = processesOf(dataDir).filter(pid =>
+      readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('probe-agent'),
+    )
+    t.equal(probes.length, 3)
+    for (const pid of probes) {
+      const variables = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0')
+      const suspicious = variables.filter(one => /postgres:|DATABASE|CLICKHOUSE|NATS|SECRET_KEY/i.test(one))
+      // their names only, since they may be secret; what the tests themselves run by is not the probe's
+      const found = suspicious.map(one => one.split('=')[0] ?? '').filter(name => !/^(TEST|_TAPJS)_/.test(name))
+      t.same(found, [], 'a probe holds no credential of a database')
+    }
+    const key = /svc_[0-9A-Za-z]{36}/.exec(first.output())?.[0] ?? ''
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const created = await fetch(`http://127.0.0.1:${port}/api/v1/monitors`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ name: 'Kept', type: 'http', url: `http://127.0.0.1:${port}/healthz` }),
+    })
+    t.equal(created.status, 201)
+    t.equal(statSync(join(dataDir, 'keep.json')).mode & 0o777, 0o600)
+    const claimUrl = new RegExp(`http://localhost:${port}/claim/[\\w-]{43}`).exec(first.output())?.[0]
+    t.ok(claimUrl, 'a password can be set, to sign in')
+    const kept = readFileSync(join(dataDir, 'keep.json'), 'utf8')
+    t.notOk(kept.includes(key) || kept.includes(claimUrl!), 'the account’s key and link are kept nowhere')
 
-  const second = npmStart(t, { DATA_DIR: dataDir, PORT: String(await freePort()) })
-  t.equal(await second.exited, 1)
-  t.match(second.output(), `${dataDir} is in use by another Picket (process ${first.child.pid})`)
+    const second = npmStart(t, { DATA_DIR: dataDir, PORT: String(await freePort()) })
+    t.equal(await second.exited, 1)
+    t.match(second.output(), `${dataDir} is in use by another Picket (process ${first.child.pid})`)
 
-  first.child.kill('SIGINT')
-  t.equal(await first.exited, 0)
-  t.same(processesOf(dataDir), [])
+    first.child.kill('SIGINT')
+    t.equal(await first.exited, 0)
+    t.same(processesOf(dataDir), [])
 
-  const again = npmStart(t, { DATA_DIR: dataDir, ...ports })
-  await waitFor(() => again.output().includes('Ctrl-C stops everything'), { timeoutMs: 60_000, label: again.output })
-  t.notMatch(again.output(), /svc_[0-9A-Za-z]{36}/)
-  const answer = await fetch(`http://127.0.0.1:${port}/api/v1/monitors`, { headers })
-  const { data } = (await answer.json()) as { data: { name: string }[] }
-  t.same(
-    data.map(({ name }) => name),
-    ['Kept'],
-  )
+    const again = npmStart(t, { DATA_DIR: dataDir, ...ports })
+    await waitFor(() => again.output().includes('Ctrl-C stops everything'), { timeoutMs: 60_000, label: again.output })
+    t.notMatch(again.output(), /svc_[0-9A-Za-z]{36}|\/claim\//)
+    const answer = await fetch(`http://127.0.0.1:${port}/api/v1/monitors`, { headers })
+    const { data } = (await answer.json()) as { data: { name: string }[] }
+    t.same(
+      data.map(({ name }) => name),
+      ['Kept'],
+    )
 
-  again.child.kill('SIGKILL')
-  await waitFor(() => processesOf(dataDir).length === 0, { timeoutMs: 20_000, label: 'the end of all after a kill -9' })
-})
+    again.child.kill('SIGKILL')
+    await waitFor(() => processesOf(dataDir).length === 0, {
+      timeoutMs: 20_000,
+      label: 'the end of all after a kill -9',
+    })
+  },
+)
 
 t.test('what keeps npm start from starting is told in one sentence', async t => {
   const refused = async (env: Record<string, string>) => {
