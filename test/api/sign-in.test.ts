@@ -1,0 +1,289 @@
+import t from 'tap'
+import { execute, query } from '../../control-plane/platform/postgres.ts'
+import { startApi } from '../support/api-server.ts'
+import { startSmtp } from '../support/smtp.ts'
+import { createVisitor } from '../support/visitor.ts'
+
+const smtp = await startSmtp(t)
+const api = await startApi(t, { ROLES: 'api,deliver', SMTP_URL: smtp.url, MAIL_FROM: 'Picket <picket@example.com>' })
+const PASSWORD = 'correct horse battery'
+const here = () => createVisitor(api.origin)
+const pathOf = (url: string) => new URL(url).pathname
+
+/** Somebody who was invited into a new organization; `claim` is the path of their link. */
+async function invited(role = 'editor') {
+  const { key, organizationId } = await api.tenant()
+  const email = `${crypto.randomUUID()}@example.com`
+  const { body } = await api.call('POST', '/agent/invite', { key, body: { email, role } })
+  return { key, organizationId, email, userId: body.data.user_id as string, claim: pathOf(body.data.claim_url) }
+}
+
+async function claimed() {
+  const person = await invited()
+  const visitor = here()
+  const { status } = await visitor.post(person.claim, { password: PASSWORD })
+  if (status !== 303) throw new Error(`the claim answered ${status}`)
+  return { ...person, visitor }
+}
+
+/** Attempts are counted by network, and here all come from one. */
+t.beforeEach(() => execute(api.db, 'DELETE FROM password_attempts'))
+
+t.test('a claim link: opening it changes nothing, a password is set with it once, and signs in', async t => {
+  const { claim, email } = await invited()
+  const visitor = here()
+  for (let i = 0; i < 2; i++) {
+    const page = await visitor.get(claim)
+    t.equal(page.status, 200)
+    t.match(page.text, email)
+    t.match(page.headers.get('content-security-policy'), "default-src 'none'")
+    t.equal(page.headers.get('referrer-policy'), 'no-referrer')
+  }
+  t.equal(visitor.cookie(), null)
+  const set = await visitor.post(claim, { password: PASSWORD })
+  t.match(set, { status: 303, location: '/account' })
+  const cookie = set.headers.get('set-cookie')!
+  t.match(cookie, /^__Host-picket_session=[\w-]{43}; .*Path=\/; Secure; HttpOnly; SameSite=Lax$/)
+  t.match((await visitor.get('/account')).text, email)
+  t.match(await here().get(claim), { status: 410, text: /used already/ })
+  t.match(await here().post(claim, { password: 'another long password' }), { status: 410 })
+  const stored = await query<{ hash: string }>(api.db, 'SELECT password_hash AS hash FROM users WHERE email = ?', [
+    email,
+  ])
+  t.match(stored[0]!.hash, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
+})
+
+t.test('two people open one claim link at once: one of them has the account', async t => {
+  const { claim, email } = await invited()
+  const visitors = [here(), here(), here()]
+  const answers = await Promise.all(visitors.map((one, i) => one.post(claim, { password: `${PASSWORD} ${i}` })))
+  const statuses = answers.map(({ status }) => status)
+  t.same([...statuses].sort(), [303, 410, 410])
+  const winner = statuses.indexOf(303)
+  t.equal((await here().post('/sign-in', { email, password: `${PASSWORD} ${winner}` })).status, 303)
+})
+
+t.test('a link that is too old, unknown or for another purpose says so and how to get another', async t => {
+  const { claim, email } = await invited()
+  t.match(await here().get(claim.replace('/claim/', '/reset/')), { status: 404, text: /not one of ours/ })
+  t.match(await here().get('/claim/nothing'), { status: 404 })
+  await execute(
+    api.db,
+    `UPDATE claim_links SET expires_at = now() WHERE user_id = (SELECT id FROM users WHERE email = ?)`,
+    [email],
+  )
+  t.match(await here().get(claim), { status: 410, text: /too old/ })
+})
+
+t.test('a password that others would try first is refused, with a sentence beside the field', async t => {
+  const { claim, email } = await invited()
+  const rows: [string, RegExp][] = [
+    ['short', /at least 12 characters/],
+    ['x'.repeat(257), /at most 256/],
+    ['passwordpassword', /first passwords/],
+    ['aaaaaaaaaaaaaaaa', /first passwords/],
+    [`${email}!`, /e-mail address is the first/],
+    ['half of a pair \u0000 here', /not text/],
+  ]
+  for (const [password, sentence] of rows) {
+    const answer = await here().post(claim, { password })
+    t.match(answer, { status: 400, text: sentence }, password.slice(0, 20))
+    t.match(answer.text, /aria-invalid/)
+  }
+})
+
+t.test('signing in: the same answer for a wrong password, an unclaimed account and nobody', async t => {
+  const { email } = await claimed()
+  const unclaimed = await invited()
+  const answers = await Promise.all([
+    here().post('/sign-in', { email, password: 'wrong wrong wrong' }),
+    here().post('/sign-in', { email: unclaimed.email, password: PASSWORD }),
+    here().post('/sign-in', { email: 'nobody@example.com', password: PASSWORD }),
+  ])
+  const masked = answers.map(({ status, text }) => `${status} ${text.replace(/value="[^"]*"/g, '')}`)
+  t.equal(new Set(masked).size, 1)
+  t.match(masked[0], /^401 [\s\S]*The e-mail address or the password is wrong/)
+  const visitor = here()
+  t.match(await visitor.post('/sign-in', { email: email.toUpperCase(), password: PASSWORD, return_to: '/docs' }), {
+    status: 303,
+    location: '/docs',
+  })
+  t.match(await visitor.get('/sign-in?return_to=/docs'), { status: 303, location: '/docs' })
+})
+
+t.test('ten wrong passwords for one person stop more from there, however many come at once', async t => {
+  const { email } = await claimed()
+  const tries = Array.from({ length: 16 }, () => here().post('/sign-in', { email, password: 'a guess, a guess' }))
+  const statuses = (await Promise.all(tries)).map(({ status }) => status)
+  t.equal(statuses.filter(status => status === 401).length, 10)
+  t.equal(statuses.filter(status => status === 429).length, 6)
+  const late = await here().post('/sign-in', { email, password: PASSWORD })
+  t.match(late, { status: 429, text: /Try again in 15 minutes/ })
+  t.ok(Number(late.headers.get('retry-after')) > 800)
+})
+
+t.test('a session that was there before somebody signed in is not theirs after it', async t => {
+  const { email } = await claimed()
+  const visitor = here()
+  const planted = 'A'.repeat(43)
+  visitor.setCookie(planted)
+  await visitor.post('/sign-in', { email, password: PASSWORD })
+  t.not(visitor.cookie(), planted)
+  const attacker = here()
+  attacker.setCookie(planted)
+  t.match(await attacker.get('/account'), { status: 303, location: '/sign-in?return_to=/account' })
+})
+
+t.test('signing out ends the session, not only the cookie', async t => {
+  const { visitor } = await claimed()
+  const token = visitor.cookie()
+  t.match(await visitor.post('/sign-out', {}), { status: 303, location: '/sign-in' })
+  t.equal(visitor.cookie(), null)
+  visitor.setCookie(token)
+  t.equal((await visitor.get('/account')).status, 303)
+})
+
+t.test('a changed password ends every other session; a wrong old one changes nothing', async t => {
+  const { visitor, email } = await claimed()
+  const elsewhere = here()
+  await elsewhere.post('/sign-in', { email, password: PASSWORD })
+  const wrong = await visitor.post('/account/password', { old: 'not this one at all', password: 'a new long password' })
+  t.match(wrong, { status: 400, text: /This is not your password/ })
+  t.equal((await elsewhere.get('/account')).status, 200)
+  const before = visitor.cookie()
+  t.match(await visitor.post('/account/password', { old: PASSWORD, password: 'a new long password' }), {
+    status: 303,
+    location: '/account?changed=1',
+  })
+  t.not(visitor.cookie(), before)
+  t.equal((await visitor.get('/account')).status, 200)
+  t.equal((await elsewhere.get('/account')).status, 303)
+  t.equal((await here().post('/sign-in', { email, password: PASSWORD })).status, 401)
+})
+
+t.test('a forgotten password: a link by mail, for an hour, once; nobody learns who has an account', async t => {
+  const { email, visitor } = await claimed()
+  const mails = smtp.mails.length
+  const [known, unknown] = await Promise.all(
+    [email, 'nobody@example.com'].map(address => here().post('/forgot-password', { email: address })),
+  )
+  t.equal(known!.text, unknown!.text)
+  t.equal(known!.status, 200)
+  const isReset = ({ text }: { text?: string }) => /\/reset\//.test(text ?? '')
+  const all = await smtp.waitFor(mails + 1)
+  const mail = all.filter(one => one.to.includes(email)).find(isReset)!
+  t.same(mail.to, [email])
+  const reset = pathOf(/http\S+\/reset\/[\w-]{43}/.exec(mail.text!)![0])
+  t.equal((await here().post(reset, { password: 'yet another password' })).status, 303)
+  t.equal((await visitor.get('/account')).status, 303, 'sessions end')
+  t.equal((await here().post(reset, { password: 'again another password' })).status, 410)
+  t.equal((await here().post('/sign-in', { email, password: 'yet another password' })).status, 303)
+  const statuses = []
+  for (let i = 0; i < 4; i++) statuses.push((await here().post('/forgot-password', { email })).status)
+  t.same(statuses, [200, 200, 429, 429])
+})
+
+t.test(
+  'an invitation is sent, its letter holds what others wrote as text, and a mail server that is busy is waited for',
+  async t => {
+    const { key, organizationId } = await api.tenant()
+    await execute(api.db, `UPDATE organizations SET name = ? WHERE id = ?`, [
+      'Acme\r\nBcc: x@example.com <b>',
+      organizationId,
+    ])
+    smtp.replyWith('451 4.3.0 Try later')
+    const email = `${crypto.randomUUID()}@example.com`
+    await api.call('POST', '/agent/invite', { key, body: { email } })
+    await execute(api.db, `UPDATE account_mails SET next_attempt_at = now()`)
+    const sent = async () => {
+      await execute(api.db, `UPDATE account_mails SET next_attempt_at = now() WHERE attempts > 0`)
+      await execute(api.db, 'NOTIFY account_mails')
+      return smtp.mails.find(({ to }) => to.includes(email))
+    }
+    let mail = await sent()
+    while (!mail) {
+      await new Promise(resolve => setTimeout(resolve, 50))
+      mail = await sent()
+    }
+    t.match(mail.raw, /Subject: You were added to Acme Bcc: x@example\.com/)
+    t.notMatch(mail.raw, /^Bcc:/m)
+    t.match(mail.text, /\/claim\//)
+    t.notMatch(mail.html, /<b>/)
+  },
+)
+
+t.test('forms of other sites are refused, and ours are answered where they lead', async t => {
+  const { visitor } = await claimed()
+  for (const headers of [
+    { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' },
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+    { origin: api.origin, 'sec-fetch-site': 'cross-site' },
+    { origin: 'http://localhost:1', 'sec-fetch-site': 'same-site' },
+  ]) {
+    const answer = await visitor.post('/account/password', { old: PASSWORD, password: 'stolen stolen stolen' }, headers)
+    t.equal(answer.status, 403, JSON.stringify(headers))
+  }
+  const leads = [
+    '//evil.example',
+    '/\\evil.example',
+    'https://evil.example',
+    '/\t/evil.example',
+    '/a\r\nSet-Cookie: x=1',
+    '',
+  ]
+  const { email } = await claimed()
+  for (const lead of leads) {
+    const answer = await here().post('/sign-in', { email, password: PASSWORD, return_to: lead })
+    t.equal(answer.location, '/account', JSON.stringify(lead))
+  }
+})
+
+t.test('what somebody may do follows their role, and who is shown out sees nothing of it any more', async t => {
+  const { visitor, key, userId } = await claimed()
+  t.match((await visitor.get('/account')).text, 'editor')
+  await api.call('PUT', `/members/${userId}`, { key, body: { role: 'viewer' } })
+  t.match((await visitor.get('/account')).text, 'viewer')
+  await api.call('DELETE', `/members/${userId}`, { key })
+  t.match(await visitor.get('/account'), { status: 200, text: /none: ask an admin/ })
+})
+
+t.test('a member of two organizations chooses which one to look at, and no other', async t => {
+  const { visitor, email } = await claimed()
+  const other = await api.tenant()
+  await api.call('POST', '/agent/invite', { key: other.key, body: { email, role: 'viewer' } })
+  const switchTo = (id: string) => visitor.post('/account/organization', { organization_id: id })
+  t.equal((await switchTo(other.organizationId)).status, 303)
+  t.match((await visitor.get('/account')).text, 'viewer')
+  const stranger = await api.tenant()
+  t.equal((await switchTo(stranger.organizationId)).status, 404)
+  t.equal((await switchTo('x')).status, 404)
+})
+
+t.test('cookies open nothing below /api/v1', async t => {
+  const { visitor } = await claimed()
+  const answer = await visitor.get('/api/v1/monitors')
+  t.equal(answer.status, 401)
+})
+
+t.test('sign-ins and changed passwords stand in the audit log of the organization', async t => {
+  const { key, email } = await claimed()
+  await here().post('/sign-in', { email, password: PASSWORD })
+  const { body } = await api.call('GET', '/audit-log?resource=user', { key })
+  t.match(body.data, [
+    { action: 'signed_in', actor: { kind: 'user', name: email } },
+    { action: 'password_changed', actor: { kind: 'user', name: email } },
+  ])
+})
+
+t.test('nobody signs in on a customer’s domain', async t => {
+  const { request } = await import('node:http')
+  const status = await new Promise(resolve => {
+    const asked = request(`${api.origin}/sign-in`, { headers: { host: 'status.example.com' } }, answer => {
+      answer.resume()
+      resolve(answer.statusCode)
+    })
+    asked.end()
+  })
+  t.equal(status, 404)
+})
