@@ -64,6 +64,8 @@ function rootOf(document: unknown, { rootPath }: Source, notes: string[]): unkno
   return root
 }
 
+const LIMIT = `a data source has at most ${MOST_CHILDREN} monitors, the first in the order of fields and keys`
+
 /** Where a child stands, and how it is judged. */
 type Place = { definition: FieldDefinition; key: string; field: ReadyField; match: Match }
 
@@ -75,12 +77,9 @@ function placesOf(root: unknown, fields: readonly FieldDefinition[], notes: stri
     if ('problems' in field) continue
     const found = placesOfField(root, definition, field, MOST_CHILDREN - places.length, search)
     places.push(...found.places)
-    if (found.places.length === 0 && !found.isCut && root !== undefined)
+    if (found.isCut) notes.push(`${definition.path} leads to more: ${LIMIT}`)
+    else if (found.places.length === 0 && root !== undefined)
       notes.push(`${definition.path} leads to nothing in the document`)
-    if (found.isCut)
-      notes.push(
-        `${definition.path} leads to more: a data source has at most ${MOST_CHILDREN} monitors, the first in the order of keys`,
-      )
   }
   if (search.isSpent) notes.push('the document is too large for all of its keys to be looked at')
   return places
