@@ -4,7 +4,8 @@ import { isId } from '../platform/ids.ts'
 import { toolsActingAs } from '../web/acting.ts'
 import type { App } from '../web/app.ts'
 import { callerOf } from '../web/auth.ts'
-import { notFound } from '../web/errors.ts'
+import { ApiError, notFound } from '../web/errors.ts'
+import { sendPage } from '../web/forms.ts'
 import { metaOf, metaOfAll, pageOf } from '../web/pages.ts'
 import {
   answers,
@@ -23,6 +24,7 @@ import { listIdentities } from './identity-store.ts'
 import { beginInstall, finishInstall, type InstallTools } from './install-actions.ts'
 import { InstallationRecord, presentInstallation } from './installation.ts'
 import { appIsGone } from './refusals.ts'
+import { refusedPage } from './refused-page.tsx'
 import { removeInstallation } from './revoke-actions.ts'
 import { findInstallation, listInstallations } from './store.ts'
 
@@ -85,7 +87,11 @@ function installRoutes(app: App, tools: InstallTools): void {
       },
     },
     async (request, reply) => {
-      const landing = await finishInstall(tools, request.query, request.ip, now())
+      const landing = await finishInstall(tools, request.query, request.ip, now()).catch(error => {
+        if (!(error instanceof ApiError) || !request.headers.accept?.includes('text/html')) throw error
+        return error
+      })
+      if (landing instanceof ApiError) return sendPage(reply, refusedPage(landing.message), landing.status)
       return reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer').redirect(landing, 302)
     },
   )

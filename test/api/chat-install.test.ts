@@ -137,6 +137,17 @@ t.test('GET /chat/oauth/callback 400 says that somebody declined, or that a code
   t.equal((await callback({ state: await begin() })).status, 400)
 })
 
+t.test('GET /chat/oauth/callback 400 is a page for a person, in the words of the error', async t => {
+  const query = new URLSearchParams({ state: await begin(), error: 'access_denied<script>' })
+  const headers = { accept: 'text/html,*/*;q=0.8' }
+  const answer = await api.call('GET', `/chat/oauth/callback?${query}`, { key: null, headers })
+  t.equal(answer.status, 400)
+  t.match(answer.headers.get('content-type'), /^text\/html/)
+  t.match(answer.headers.get('content-security-policy'), /default-src 'none'/)
+  t.match(answer.body, /The chat refused the installation; nothing was changed\./)
+  t.notMatch(answer.body, /<script>/)
+})
+
 t.test('GET /chat/oauth/callback 503 for a provider that is away, hangs or lies, and nothing is stored', async t => {
   const key = (await api.tenant()).key
   const lies: [string, object | number | 'hang' | 'reset', RegExp][] = [
