@@ -41,7 +41,7 @@ export function parseJsonFeed(text: string, mapping: JsonMapping, feedUrl: strin
 function toIncident(incident: Json, places: typeof DEFAULT_MAPPING, feedUrl: string): ReportedIncident[] {
   const read = (place: keyof typeof DEFAULT_MAPPING) => at(incident, places[place])
   const text = (place: keyof typeof DEFAULT_MAPPING) => textOf(read(place)[0])
-  const title = text('title')
+  const title = text('title')?.replace(MARKUP, '') ?? null
   const severity = text('severity') ?? ''
   const status = text('status') ?? ''
   if (title === null || isMaintenance(severity) || isAhead(status)) return []
@@ -63,6 +63,9 @@ function toIncident(incident: Json, places: typeof DEFAULT_MAPPING, feedUrl: str
     },
   ]
 }
+
+/** Google's texts are Markdown, and begin with what they are. */
+const MARKUP = /\*\*(?:(?:title|summary|description):?\*\*:?\s*)?/gi
 
 const MOST_VALUES = 200
 

@@ -3,10 +3,10 @@ import type { VendorIncidentStatus, VendorSeverity } from './report.ts'
 const SEVERITIES: [RegExp, VendorSeverity][] = [
   [/\b(critical|severe)\b/, 'critical'],
   [
-    /\b(partial|degraded|degradation|minor|low|medium|moderate|slow|latency|delay\w*|intermittent|yellow|warning)\b/,
+    /\b(partial|degraded|degradation|minor|low|medium|moderate|slow|latency|delay\w*|intermittent|disruptions?|yellow|warning)\b/,
     'minor',
   ],
-  [/\b(major|high|outages?|disruptions?|down|offline|unavailable|unreachable|red)\b/, 'major'],
+  [/\b(major|high|outages?|down|offline|unavailable|unreachable|red)\b/, 'major'],
   [/\b(none|notice|information|informational|operational|ok|green|resolved|available)\b/, 'none'],
 ]
 
@@ -26,7 +26,10 @@ export function severityOfTitle(title: string): VendorSeverity {
 }
 
 const STATUSES: [RegExp, VendorIncidentStatus][] = [
-  [/\b(resolved|closed|completed|mitigated|fixed|recovered|postmortem|post mortem|ok|operational)\b/, 'resolved'],
+  [
+    /\b(resolved|closed|completed|mitigated|fixed|recovered|postmortem|post mortem|ok|operational|available)\b/,
+    'resolved',
+  ],
   [/\b(monitoring|verifying|observing|watching)\b/, 'monitoring'],
   [/\b(identified|in progress|fixing|mitigating)\b/, 'identified'],
   [/\b(investigating|open|active|new|reported|confirmed|update)\b/, 'investigating'],
@@ -44,10 +47,11 @@ const OVER =
 /** True for prose that says that it is over. */
 export const saysItIsOver = (text: string): boolean => OVER.test(text.toLowerCase())
 
-const MAINTENANCE = /\b(scheduled|planned|upcoming)\b.*\b(maintenance|event|upgrade|change)\b|\bmaintenance\b/i
+const MAINTENANCE = /\bmaintenance\b|\b(scheduled|planned|upcoming)\b.*\b(event|upgrade|change)\b/i
+const WENT_WRONG = /\b(errors?|fail\w*|outages?|issues?|problems?|degrad\w*|after)\b/i
 
 /** True for the title of work that was announced, which is no incident. */
-export const isMaintenance = (title: string): boolean => MAINTENANCE.test(title)
+export const isMaintenance = (title: string): boolean => MAINTENANCE.test(title) && !WENT_WRONG.test(title)
 
 /** True for the status of what has not begun, or never will. */
 export const isAhead = (status: string): boolean => /^(scheduled|upcoming|cancell?ed|planned)$/i.test(status)

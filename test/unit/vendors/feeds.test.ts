@@ -84,6 +84,12 @@ const RESOLVED = [
 ]
 for (const title of RESOLVED) t.test(`“${title}” is over`, async t => t.same(openOf(rss(item(title, hoursAgo(1)))), []))
 
+t.test('announced work is no outage; what goes wrong after it is', async t => {
+  const work = ['Database maintenance', 'Scheduled upgrade of the network', 'Emergency maintenance in Paris']
+  t.same(openOf(rss(...work.map(title => item(title, hoursAgo(1))))), [])
+  t.same(openOf(rss(item('Errors after maintenance', hoursAgo(1)))), ['Errors after maintenance'])
+})
+
 const SEVERITIES: [title: string, severity: string][] = [
   ['Database outage', 'major'],
   ['The API is down', 'major'],
