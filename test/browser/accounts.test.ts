@@ -1,0 +1,68 @@
+import { chromium } from 'playwright-core'
+import t from 'tap'
+import { startApi } from '../support/api-server.ts'
+import { AXE, findingsOf } from '../support/axe.ts'
+import { chromiumPath } from '../support/browser.ts'
+
+const api = await startApi(t, { SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'picket@example.com', HOST: 'localhost' })
+const origin = api.origin.replace('127.0.0.1', 'localhost')
+const browser = await chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox'] })
+t.teardown(() => browser.close())
+
+const PASSWORD = 'correct horse battery'
+const LOOKS = [
+  { viewport: { width: 390, height: 844 }, colorScheme: 'dark' },
+  { viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
+] as const
+
+t.test('somebody invited sets a password, changes it, signs out and in, in a browser without scripts', async t => {
+  const { key } = await api.tenant()
+  const email = 'ann@example.com'
+  const { body } = await api.call('POST', '/agent/invite', { key, body: { email, role: 'admin' } })
+  const context = await browser.newContext({ javaScriptEnabled: false })
+  t.teardown(() => context.close())
+  const page = await context.newPage()
+  await page.goto(origin + new URL(body.data.claim_url).pathname)
+  await page.getByLabel('Password').fill('short')
+  await page.getByRole('button').click()
+  t.match(await page.locator('.said').textContent(), /at least 12 characters/)
+  await page.getByLabel('Password').fill(PASSWORD)
+  await page.getByRole('button').click()
+  t.equal(new URL(page.url()).pathname, '/account')
+  t.match(await page.getByRole('main').textContent(), /ann@example\.com/)
+
+  await page.getByLabel('Password now').fill(PASSWORD)
+  await page.getByLabel('New password').fill(`${PASSWORD} staple`)
+  await page.getByRole('button', { name: 'Change the password' }).click()
+  t.match(await page.getByRole('status').textContent(), /is changed/)
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  t.equal(new URL(page.url()).pathname, '/sign-in')
+
+  await page.goto(`${origin}/account`)
+  await page.getByLabel('E-mail address').fill(email)
+  await page.getByLabel('Password').fill('something else')
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  t.match(await page.getByRole('alert').textContent(), /wrong/)
+  t.equal(await page.getByLabel('E-mail address').inputValue(), email, 'nobody types the address twice')
+  await page.getByLabel('Password').fill(`${PASSWORD} staple`)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  t.equal(new URL(page.url()).pathname, '/account')
+})
+
+t.test('the pages read well on phones and desktops, in light and dark, for everybody', async t => {
+  const { key } = await api.tenant()
+  const { body } = await api.call('POST', '/agent/invite', { key, body: { email: 'bob@example.com' } })
+  const claim = new URL(body.data.claim_url).pathname
+  for (const look of LOOKS) {
+    const context = await browser.newContext(look)
+    const page = await context.newPage()
+    for (const path of ['/sign-in', claim, '/claim/nothing', '/forgot-password']) {
+      await page.goto(origin + path)
+      await page.evaluate(AXE)
+      t.same(await findingsOf(page), [], path)
+      const tooWide = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+      t.equal(tooWide, 0, path)
+    }
+    await context.close()
+  }
+})
