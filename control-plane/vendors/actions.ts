@@ -7,10 +7,11 @@ import { type Db, execute, type Tx } from '../platform/postgres.ts'
 import { conflict, notFound, validationError } from '../web/errors.ts'
 import { catalogEntry } from './catalog.ts'
 import { holdFeed, type StoredFeed } from './feed-store.ts'
+import { feedKey } from './feeds/index.ts'
 import { followReport } from './follow-actions.ts'
 import { closeIncidents } from './incident-store.ts'
 import type { DependencyCreate, DependencyUpdate } from './schema.ts'
-import { countDependencies, findDependency, lockDependency, saveDependency } from './store.ts'
+import { countDependencies, dependenciesOfCatalog, findDependency, lockDependency, saveDependency } from './store.ts'
 import { type Accepted, type Tracked, trackedAfter, trackedOfBody, trackedOfEntry } from './tracked.ts'
 import type { Dependency } from './types.ts'
 
@@ -68,16 +69,44 @@ export async function changeDependency(
     if (before.updatedAt.getTime() !== found.updatedAt.getTime())
       throw conflict('somebody else changes this dependency')
     await holdChannels(tx, projectId, body)
-    const tracked = accepted(trackedAfter(before, body, checkLiteral))
-    const isOther = feed.id !== before.feedId
-    const isNew = isOther || String(tracked.components) !== String(before.components)
-    const isBaselined = before.isBaselined && !isNew
-    const dependency = { ...before, ...tracked, feedId: feed.id, isBaselined, updatedAt: now }
-    await saveDependency(tx, dependency)
     if (body.overrides !== undefined) await replaceOverrides(tx, id, overridesOf(id, body.overrides))
-    if (isOther) await closeIncidents(tx, id, now)
-    if (isNew) await catchUp(tx, dependency, feed, now)
+    await rewrite(tx, before, accepted(trackedAfter(before, body, checkLiteral)), feed, now)
   })
+}
+
+/**
+ * Brings dependencies on vendors of the catalogue to the feeds that it names now: vendors move, and a new release knows
+ * where to. Any number of processes may do so.
+ */
+export async function followCatalog(db: Db, now: Date): Promise<void> {
+  for (const { projectId, id } of (await dependenciesOfCatalog(db)).filter(isElsewhere)) {
+    await db.transaction(async tx => {
+      const found = await findDependency(tx, projectId, id)
+      const entry = catalogEntry(found?.slug ?? '')
+      if (!entry) return
+      const feed = await holdFeed(tx, newId(), feedOf(entry), now)
+      const before = await lockDependency(tx, projectId, id)
+      if (before?.slug !== entry.slug) return
+      const { statusUrl, feedUrl, feedType, feedMapping } = entry
+      await rewrite(tx, before, { ...before, statusUrl, feedUrl, feedType, feedMapping }, feed, now)
+    })
+  }
+}
+
+function isElsewhere(dependency: Dependency): boolean {
+  const entry = catalogEntry(dependency.slug ?? '')
+  return entry !== null && feedKey(feedOf(entry)) !== feedKey(feedOf(dependency))
+}
+
+/** Stores what became of a locked dependency. What is new about it is met as it is, and told to nobody. */
+async function rewrite(tx: Tx, before: Dependency, tracked: Tracked, feed: StoredFeed, now: Date): Promise<void> {
+  const isOther = feed.id !== before.feedId
+  const isNew = isOther || String(tracked.components) !== String(before.components)
+  const isBaselined = before.isBaselined && !isNew
+  const dependency = { ...before, ...tracked, feedId: feed.id, isBaselined, updatedAt: now }
+  await saveDependency(tx, dependency)
+  if (isOther) await closeIncidents(tx, before.id, now)
+  if (isNew) await catchUp(tx, dependency, feed, now)
 }
 
 function ofCatalog(slug: string, body: DependencyCreate): Accepted {
@@ -91,7 +120,11 @@ function accepted({ tracked, problems }: Accepted): Tracked {
   return tracked
 }
 
-const feedOf = ({ feedUrl, feedType, feedMapping }: Tracked) => ({ url: feedUrl, type: feedType, mapping: feedMapping })
+const feedOf = ({ feedUrl, feedType, feedMapping }: Pick<Tracked, 'feedUrl' | 'feedType' | 'feedMapping'>) => ({
+  url: feedUrl,
+  type: feedType,
+  mapping: feedMapping,
+})
 
 async function holdChannels(tx: Tx, projectId: string, { overrides = [] }: DependencyUpdate): Promise<void> {
   const ids = [...new Set(overrides.map(({ alert_channel_id }) => alert_channel_id.toLowerCase()))].sort()

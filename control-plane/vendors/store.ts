@@ -53,6 +53,11 @@ export function lockDependenciesOf(tx: Tx, feedId: string, after: string, limit:
   )
 }
 
+/** All that came of the catalogue, whichever project's they are. */
+export function dependenciesOfCatalog(db: Db): Promise<Dependency[]> {
+  return query(db, `SELECT ${COLUMNS} FROM dependencies d WHERE slug IS NOT NULL ORDER BY id`)
+}
+
 /** Writes a dependency, new or locked by the caller. */
 export async function saveDependency(tx: Tx, dependency: Dependency): Promise<void> {
   await execute(

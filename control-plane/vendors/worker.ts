@@ -3,6 +3,7 @@ import { now } from '../platform/clock.ts'
 import { jitterMs } from '../platform/ids.ts'
 import { type LoopTools, startLoop } from '../platform/loop.ts'
 import type { Db } from '../platform/postgres.ts'
+import { followCatalog } from './actions.ts'
 import { claimDueFeeds, type StoredFeed } from './feed-store.ts'
 import { refreshFeed } from './refresh-actions.ts'
 
@@ -43,6 +44,7 @@ export function startVendorWorker(context: VendorContext): { stop(): Promise<voi
   }
   const underWay = new Set<Promise<void>>()
   let isBehind = false
+  let hasCatalog = false
   const begin = (feed: StoredFeed) => {
     const work = refresh(feed).finally(() => {
       underWay.delete(work)
@@ -51,6 +53,8 @@ export function startVendorWorker(context: VendorContext): { stop(): Promise<voi
     underWay.add(work)
   }
   const loop = startLoop('vendor-feeds', Math.min(LOOK_INTERVAL_MS, intervalMs), { log, metrics }, async () => {
+    if (!hasCatalog) await followCatalog(db, now())
+    hasCatalog = true
     const free = FEEDS_AT_ONCE - underWay.size
     if (free === 0) return
     const due = await claim(free)

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createPostgres, type Db, execute, query } from '../../control-plane/platform/postgres.ts'
-import { changeDependency, createDependency } from '../../control-plane/vendors/actions.ts'
+import { changeDependency, createDependency, followCatalog } from '../../control-plane/vendors/actions.ts'
 import { claimDueFeeds } from '../../control-plane/vendors/feed-store.ts'
 import { refreshFeed } from '../../control-plane/vendors/refresh-actions.ts'
 import type { DependencyCreate } from '../../control-plane/vendors/schema.ts'
@@ -245,6 +245,29 @@ t.test('With other components, or another feed, a dependency begins anew in sile
   await read(1)
   t.match(await findDependency(db, projectId, id), { severities: ['major'] })
   t.same(await toldOfVendor(db, id), [])
+  await forgetAll()
+})
+
+t.test('A vendor of the catalogue that has moved is followed to where a new release knows it', async t => {
+  const site = await startVendorSite(t)
+  const { projectId } = await newProject()
+  const [moved, own] = [await track(projectId, site), await track(projectId, site)]
+  site.report(OUTAGE)
+  await read(0)
+  await execute(db, `UPDATE dependencies SET slug = 'github', name = 'Code', components = '{Actions}' WHERE id = ?`, [
+    moved,
+  ])
+  await Promise.all([followCatalog(db, at(1)), followCatalog(other, at(1))])
+  await followCatalog(db, at(2))
+  t.match(await findDependency(db, projectId, moved), {
+    name: 'Code',
+    components: ['Actions'],
+    feedUrl: 'https://www.githubstatus.com/api/v2/summary.json',
+    severities: [],
+    updatedAt: at(1),
+  })
+  t.match(await findDependency(db, projectId, own), { feedUrl: `${site.statusUrl}api/v2/summary.json` })
+  t.same(await toldOfVendor(db, moved), [])
   await forgetAll()
 })
 
