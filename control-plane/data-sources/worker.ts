@@ -27,11 +27,13 @@ export type SourceContext = LoopTools & { db: Db; nats: Nats; secrets: Secrets; 
 const IDLE_MS = 10_000
 /** Claims are made, and ends written, for all that came together in this time. */
 const PACE_MS = 250
-const MOST_AT_ONCE = 64
+const MOST_AT_ONCE = 128
 /** Of the pool's connections, which others need too. */
 const TRANSACTIONS_AT_ONCE = 4
-/** A source whose host is asked enough already is tried again after this. */
-const PUT_OFF_MS = 10_000
+/** A source waits for its turn at a host for so long at most. */
+const WAIT_MS = 5_000
+/** One that had no turn is tried again after this: soon where too many wait, later behind a slow host. */
+const PUT_OFF_MS = { full: 2_000, slow: 10_000 }
 const RETRY_AFTER_MS = 5_000
 /** Beside the timeout of the fetch: the addresses that it names are asked, and what it says is taken in. */
 const LEASE_SPARE_MS = ASKING_LIMIT_MS + 20_000
@@ -49,7 +51,7 @@ export function startDataSourceWorker(given: SourceContext): Loop {
   const owner = newId()
   const meters = sourceMeters(context.metrics)
   const history = startHistory(context, owner, meters)
-  const hosts = createHosts()
+  const hosts = createHosts<ClaimedSource>()
   const inTransaction = atMost(TRANSACTIONS_AT_ONCE)
   const stopping = new AbortController()
   const inFlight = new Set<Promise<void>>()
@@ -66,7 +68,7 @@ export function startDataSourceWorker(given: SourceContext): Loop {
   }
 
   const handle = async (source: ClaimedSource) => {
-    const fetch = await fetchSource(context, source, stopping.signal).finally(() => hosts.leave(source.url))
+    const fetch = await fetchSource(context, source, stopping.signal)
     if (stopping.signal.aborted) return end('called_off', backOf(source, now(), null))
     const isTaken = isNews(fetch) ? await inTransaction(() => takeIn(context, owner, fetch)) : null
     if (isTaken === false) return end('void', backOf(source, now(), null))
@@ -74,8 +76,11 @@ export function startDataSourceWorker(given: SourceContext): Loop {
     end(outcomeOf(fetch.result, isTaken !== null), isTaken === null ? endOf(fetch) : null)
   }
 
+  const putOff = (source: ClaimedSource, why: keyof typeof PUT_OFF_MS) =>
+    end('put_off', backOf(source, now(), PUT_OFF_MS[why]))
+
   const start = (source: ClaimedSource) => {
-    if (!hosts.enter(source.url)) return end('put_off', backOf(source, now(), PUT_OFF_MS))
+    const startedMs = monotonicMs()
     meters.late.observe(source.lateMs / 1_000)
     const handling = handle(source).catch(error => end('error', endOfError(log, source, error)))
     inFlight.add(handling)
@@ -83,7 +88,16 @@ export function startDataSourceWorker(given: SourceContext): Loop {
     void handling.finally(() => {
       inFlight.delete(handling)
       meters.inFlight.set(inFlight.size)
+      const { next, back } = hosts.leave(source, monotonicMs() - startedMs)
+      for (const one of back) putOff(one, 'slow')
+      for (const one of next) start(one)
     })
+  }
+
+  const begin = (source: ClaimedSource) => {
+    const turn = hosts.enter(source, monotonicMs())
+    if (turn === 'now') start(source)
+    if (turn === 'full') putOff(source, turn)
   }
 
   const write = async () => {
@@ -106,15 +120,16 @@ export function startDataSourceWorker(given: SourceContext): Loop {
 
   const loop = startDueLoop('data-sources', IDLE_MS, context, async signal => {
     isWakeSet = false
+    for (const source of hosts.giveUp(monotonicMs() - WAIT_MS)) putOff(source, 'slow')
     await write()
     const due = await nextDue(db)
-    const room = MOST_AT_ONCE - inFlight.size
+    const room = MOST_AT_ONCE - inFlight.size - hosts.waiting()
     if (due === null || signal.aborted) return null
     await review()
     // without room, the next fetch that ends wakes it
     if (room <= 0) return null
     if (due.getTime() > nowMs()) return due
-    for (const source of await claimDue(db, owner, room, LEASE_SPARE_MS)) start(source)
+    for (const source of await claimDue(db, owner, room, LEASE_SPARE_MS)) begin(source)
     return new Date(nowMs() + PACE_MS)
   })
 
@@ -122,6 +137,7 @@ export function startDataSourceWorker(given: SourceContext): Loop {
     wake: loop.wake,
     async stop() {
       stopping.abort()
+      for (const source of hosts.giveUp(Number.POSITIVE_INFINITY)) end('called_off', backOf(source, now(), null))
       await loop.stop()
       await Promise.allSettled(inFlight)
       await history.stop()
