@@ -295,7 +295,7 @@ t.test(
     t.same((await call('POST', `/data-sources/${id}/publish`, body)).body.data.created_component_ids, [])
     const components = (await call('GET', `/status-pages/${page}/components`)).body.data
     t.match(components, [
-      { id: first.body.data.created_component_ids[0], name: 'Service x', group_id: group, status: 'unknown' },
+      { id: first?.body.data.created_component_ids[0], name: 'Service x', group_id: group, status: 'unknown' },
       { name: 'Service y', group_id: group },
       { name: 'Service z', group_id: null },
     ])
