@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.ts';
 import type { Client, Options as Options2, TDataShape } from './client/index.ts';
-import type { AcceptMonitorScreenshotsData, AcceptMonitorScreenshotsErrors, AcceptMonitorScreenshotsResponses, AcknowledgeIncidentData, AcknowledgeIncidentErrors, AcknowledgeIncidentResponses, AnalyzeStatusPageCustomDomainData, AnalyzeStatusPageCustomDomainErrors, AnalyzeStatusPageCustomDomainResponses, BootstrapAgentData, BootstrapAgentErrors, BootstrapAgentResponses, CheckMonitorData, CheckMonitorErrors, CheckMonitorResponses, ConnectStatusPageCustomDomainData, ConnectStatusPageCustomDomainErrors, ConnectStatusPageCustomDomainResponses, CreateAlertChannelData, CreateAlertChannelErrors, CreateAlertChannelResponses, CreateAlertProjectChannelData, CreateAlertProjectChannelErrors, CreateAlertProjectChannelResponses, CreateAlertRuleData, CreateAlertRuleErrors, CreateAlertRuleResponses, CreateApiKeyData, CreateApiKeyErrors, CreateApiKeyResponses, CreateIncidentData, CreateIncidentErrors, CreateIncidentResponses, CreateIncidentUpdateData, CreateIncidentUpdateErrors, CreateIncidentUpdateResponses, CreateMaintenanceWindowData, CreateMaintenanceWindowErrors, CreateMaintenanceWindowResponses, CreateMonitorData, CreateMonitorErrors, CreateMonitorResponses, CreateMonitorsData, CreateMonitorsErrors, CreateMonitorsResponses, CreateStatusPageComponentData, CreateStatusPageComponentErrors, CreateStatusPageComponentResponses, CreateStatusPageData, CreateStatusPageErrors, CreateStatusPageGroupData, CreateStatusPageGroupErrors, CreateStatusPageGroupResponses, CreateStatusPageResponses, DeleteAlertChannelData, DeleteAlertChannelErrors, DeleteAlertChannelResponses, DeleteAlertProjectChannelData, DeleteAlertProjectChannelErrors, DeleteAlertProjectChannelResponses, DeleteAlertRuleData, DeleteAlertRuleErrors, DeleteAlertRuleResponses, DeleteApiKeyData, DeleteApiKeyErrors, DeleteApiKeyResponses, DeleteChatInstallationData, DeleteChatInstallationErrors, DeleteChatInstallationResponses, DeleteIncidentData, DeleteIncidentErrors, DeleteIncidentResponses, DeleteMaintenanceWindowData, DeleteMaintenanceWindowErrors, DeleteMaintenanceWindowResponses, DeleteMonitorData, DeleteMonitorErrors, DeleteMonitorResponses, DeleteStatusPageComponentData, DeleteStatusPageComponentErrors, DeleteStatusPageComponentResponses, DeleteStatusPageCustomDomainData, DeleteStatusPageCustomDomainErrors, DeleteStatusPageCustomDomainResponses, DeleteStatusPageData, DeleteStatusPageErrors, DeleteStatusPageGroupData, DeleteStatusPageGroupErrors, DeleteStatusPageGroupResponses, DeleteStatusPageResponses, DeleteStatusPageSubscriberData, DeleteStatusPageSubscriberErrors, DeleteStatusPageSubscriberResponses, ListAlertChannelsData, ListAlertChannelsErrors, ListAlertChannelsResponses, ListAlertLogData, ListAlertLogErrors, ListAlertLogResponses, ListAlertProjectChannelsData, ListAlertProjectChannelsErrors, ListAlertProjectChannelsResponses, ListAlertRelayData, ListAlertRelayErrors, ListAlertRelayResponses, ListAlertRulesData, ListAlertRulesErrors, ListAlertRulesResponses, ListApiKeysData, ListApiKeysErrors, ListApiKeysResponses, ListChatInstallationsData, ListChatInstallationsErrors, ListChatInstallationsResponses, ListIncidentsData, ListIncidentsErrors, ListIncidentsResponses, ListIncidentUpdatesData, ListIncidentUpdatesErrors, ListIncidentUpdatesResponses, ListMaintenanceWindowsData, ListMaintenanceWindowsErrors, ListMaintenanceWindowsResponses, ListMonitorChecksData, ListMonitorChecksErrors, ListMonitorChecksResponses, ListMonitorParentsData, ListMonitorParentsErrors, ListMonitorParentsResponses, ListMonitorScreenshotsData, ListMonitorScreenshotsErrors, ListMonitorScreenshotsResponses, ListMonitorsData, ListMonitorsErrors, ListMonitorsResponses, ListMonitorTransitionsData, ListMonitorTransitionsErrors, ListMonitorTransitionsResponses, ListProbesData, ListProbesErrors, ListProbesResponses, ListRegionsData, ListRegionsErrors, ListRegionsResponses, ListStatusPageComponentsData, ListStatusPageComponentsErrors, ListStatusPageComponentsResponses, ListStatusPageGroupsData, ListStatusPageGroupsErrors, ListStatusPageGroupsResponses, ListStatusPagesData, ListStatusPagesErrors, ListStatusPagesResponses, ListStatusPageSubscribersData, ListStatusPageSubscribersErrors, ListStatusPageSubscribersResponses, OrderStatusPageComponentsData, OrderStatusPageComponentsErrors, OrderStatusPageComponentsResponses, PauseMonitorData, PauseMonitorErrors, PauseMonitorResponses, ReadAlertChannelData, ReadAlertChannelErrors, ReadAlertChannelResponses, ReadAlertLogData, ReadAlertLogErrors, ReadAlertLogResponses, ReadAlertRuleData, ReadAlertRuleErrors, ReadAlertRuleResponses, ReadAlertSettingsData, ReadAlertSettingsErrors, ReadAlertSettingsResponses, ReadAnalyticsLatencyData, ReadAnalyticsLatencyErrors, ReadAnalyticsLatencyResponses, ReadAnalyticsSummaryData, ReadAnalyticsSummaryErrors, ReadAnalyticsSummaryResponses, ReadAnalyticsUptimeData, ReadAnalyticsUptimeErrors, ReadAnalyticsUptimeResponses, ReadAuditLogData, ReadAuditLogErrors, ReadAuditLogResponses, ReadChatOauthCallbackData, ReadChatOauthCallbackErrors, ReadChatOauthCallbackResponses, ReadChatOauthInstallData, ReadChatOauthInstallErrors, ReadChatOauthInstallResponses, ReadIncidentData, ReadIncidentErrors, ReadIncidentResponses, ReadMaintenanceWindowData, ReadMaintenanceWindowErrors, ReadMaintenanceWindowResponses, ReadMonitorData, ReadMonitorErrors, ReadMonitorResponses, ReadProjectData, ReadProjectErrors, ReadProjectResponses, ReadStatusPageComponentData, ReadStatusPageComponentErrors, ReadStatusPageComponentResponses, ReadStatusPageData, ReadStatusPageErrors, ReadStatusPageGroupData, ReadStatusPageGroupErrors, ReadStatusPageGroupResponses, ReadStatusPageResponses, RedriveAlertRelayData, RedriveAlertRelayErrors, RedriveAlertRelayResponses, ResumeAlertChannelData, ResumeAlertChannelErrors, ResumeAlertChannelResponses, ResumeMonitorData, ResumeMonitorErrors, ResumeMonitorResponses, RetryAlertLogData, RetryAlertLogErrors, RetryAlertLogResponses, RotateAlertChannelSecretData, RotateAlertChannelSecretErrors, RotateAlertChannelSecretResponses, TestAlertChannelData, TestAlertChannelErrors, TestAlertChannelResponses, TestMonitorData, TestMonitorErrors, TestMonitorResponses, UpdateAlertChannelData, UpdateAlertChannelErrors, UpdateAlertChannelResponses, UpdateAlertRuleData, UpdateAlertRuleErrors, UpdateAlertRuleResponses, UpdateAlertSettingsData, UpdateAlertSettingsErrors, UpdateAlertSettingsResponses, UpdateIncidentData, UpdateIncidentErrors, UpdateIncidentResponses, UpdateMaintenanceWindowData, UpdateMaintenanceWindowErrors, UpdateMaintenanceWindowResponses, UpdateMonitorAuthData, UpdateMonitorAuthErrors, UpdateMonitorAuthResponses, UpdateMonitorData, UpdateMonitorErrors, UpdateMonitorParentsData, UpdateMonitorParentsErrors, UpdateMonitorParentsResponses, UpdateMonitorResponses, UpdateStatusPageComponentData, UpdateStatusPageComponentErrors, UpdateStatusPageComponentResponses, UpdateStatusPageCustomDomainData, UpdateStatusPageCustomDomainErrors, UpdateStatusPageCustomDomainResponses, UpdateStatusPageData, UpdateStatusPageErrors, UpdateStatusPageFaviconData, UpdateStatusPageFaviconErrors, UpdateStatusPageFaviconResponses, UpdateStatusPageGroupData, UpdateStatusPageGroupErrors, UpdateStatusPageGroupResponses, UpdateStatusPageLogoData, UpdateStatusPageLogoErrors, UpdateStatusPageLogoResponses, UpdateStatusPageResponses, VerifyStatusPageCustomDomainData, VerifyStatusPageCustomDomainErrors, VerifyStatusPageCustomDomainResponses } from './types.gen.ts';
+import type { AcceptMonitorScreenshotsData, AcceptMonitorScreenshotsErrors, AcceptMonitorScreenshotsResponses, AcknowledgeIncidentData, AcknowledgeIncidentErrors, AcknowledgeIncidentResponses, AnalyzeStatusPageCustomDomainData, AnalyzeStatusPageCustomDomainErrors, AnalyzeStatusPageCustomDomainResponses, BeginChatInstallationData, BeginChatInstallationErrors, BeginChatInstallationResponses, BootstrapAgentData, BootstrapAgentErrors, BootstrapAgentResponses, CheckMonitorData, CheckMonitorErrors, CheckMonitorResponses, CompleteChatInstallationData, CompleteChatInstallationErrors, CompleteChatInstallationResponses, ConnectStatusPageCustomDomainData, ConnectStatusPageCustomDomainErrors, ConnectStatusPageCustomDomainResponses, CreateAlertChannelData, CreateAlertChannelErrors, CreateAlertChannelResponses, CreateAlertProjectChannelData, CreateAlertProjectChannelErrors, CreateAlertProjectChannelResponses, CreateAlertRuleData, CreateAlertRuleErrors, CreateAlertRuleResponses, CreateApiKeyData, CreateApiKeyErrors, CreateApiKeyResponses, CreateDataSourceData, CreateDataSourceErrors, CreateDataSourceFieldData, CreateDataSourceFieldErrors, CreateDataSourceFieldResponses, CreateDataSourceResponses, CreateDependencyData, CreateDependencyErrors, CreateDependencyResponses, CreateIncidentData, CreateIncidentErrors, CreateIncidentResponses, CreateIncidentUpdateData, CreateIncidentUpdateErrors, CreateIncidentUpdateResponses, CreateMaintenanceWindowData, CreateMaintenanceWindowErrors, CreateMaintenanceWindowResponses, CreateMemberClaimLinkData, CreateMemberClaimLinkErrors, CreateMemberClaimLinkResponses, CreateMonitorData, CreateMonitorErrors, CreateMonitorResponses, CreateMonitorsData, CreateMonitorsErrors, CreateMonitorsResponses, CreateStatusPageComponentData, CreateStatusPageComponentErrors, CreateStatusPageComponentResponses, CreateStatusPageData, CreateStatusPageErrors, CreateStatusPageGroupData, CreateStatusPageGroupErrors, CreateStatusPageGroupResponses, CreateStatusPageResponses, DeleteAlertChannelData, DeleteAlertChannelErrors, DeleteAlertChannelResponses, DeleteAlertProjectChannelData, DeleteAlertProjectChannelErrors, DeleteAlertProjectChannelResponses, DeleteAlertRuleData, DeleteAlertRuleErrors, DeleteAlertRuleResponses, DeleteApiKeyData, DeleteApiKeyErrors, DeleteApiKeyResponses, DeleteChatInstallationData, DeleteChatInstallationErrors, DeleteChatInstallationResponses, DeleteDataSourceData, DeleteDataSourceErrors, DeleteDataSourceFieldData, DeleteDataSourceFieldErrors, DeleteDataSourceFieldResponses, DeleteDataSourceResponses, DeleteDependencyData, DeleteDependencyErrors, DeleteDependencyResponses, DeleteIncidentData, DeleteIncidentErrors, DeleteIncidentResponses, DeleteMaintenanceWindowData, DeleteMaintenanceWindowErrors, DeleteMaintenanceWindowResponses, DeleteMemberData, DeleteMemberErrors, DeleteMemberResponses, DeleteMonitorData, DeleteMonitorErrors, DeleteMonitorResponses, DeleteStatusPageComponentData, DeleteStatusPageComponentErrors, DeleteStatusPageComponentResponses, DeleteStatusPageCustomDomainData, DeleteStatusPageCustomDomainErrors, DeleteStatusPageCustomDomainResponses, DeleteStatusPageData, DeleteStatusPageErrors, DeleteStatusPageGroupData, DeleteStatusPageGroupErrors, DeleteStatusPageGroupResponses, DeleteStatusPageResponses, DeleteStatusPageSubscriberData, DeleteStatusPageSubscriberErrors, DeleteStatusPageSubscriberResponses, ExportProjectData, ExportProjectErrors, ExportProjectResponses, ImportProjectData, ImportProjectErrors, ImportProjectResponses, InviteMemberData, InviteMemberErrors, InviteMemberResponses, ListAlertChannelsData, ListAlertChannelsErrors, ListAlertChannelsResponses, ListAlertLogData, ListAlertLogErrors, ListAlertLogResponses, ListAlertProjectChannelsData, ListAlertProjectChannelsErrors, ListAlertProjectChannelsResponses, ListAlertRelayData, ListAlertRelayErrors, ListAlertRelayResponses, ListAlertRulesData, ListAlertRulesErrors, ListAlertRulesResponses, ListApiKeysData, ListApiKeysErrors, ListApiKeysResponses, ListAuditLogData, ListAuditLogErrors, ListAuditLogResponses, ListChatIdentitiesData, ListChatIdentitiesErrors, ListChatIdentitiesResponses, ListChatInstallationChannelsData, ListChatInstallationChannelsErrors, ListChatInstallationChannelsResponses, ListChatInstallationsData, ListChatInstallationsErrors, ListChatInstallationsResponses, ListDataSourceFieldsData, ListDataSourceFieldsErrors, ListDataSourceFieldsResponses, ListDataSourcesData, ListDataSourcesErrors, ListDataSourcesResponses, ListDependenciesData, ListDependenciesErrors, ListDependenciesResponses, ListDependencyCatalogData, ListDependencyCatalogErrors, ListDependencyCatalogResponses, ListDependencyIncidentsData, ListDependencyIncidentsErrors, ListDependencyIncidentsResponses, ListIncidentsData, ListIncidentsErrors, ListIncidentsResponses, ListIncidentUpdatesData, ListIncidentUpdatesErrors, ListIncidentUpdatesResponses, ListMaintenanceWindowsData, ListMaintenanceWindowsErrors, ListMaintenanceWindowsResponses, ListMembersData, ListMembersErrors, ListMembersResponses, ListMonitorChecksData, ListMonitorChecksErrors, ListMonitorChecksResponses, ListMonitorParentsData, ListMonitorParentsErrors, ListMonitorParentsResponses, ListMonitorScreenshotsData, ListMonitorScreenshotsErrors, ListMonitorScreenshotsResponses, ListMonitorsData, ListMonitorsErrors, ListMonitorsResponses, ListMonitorTransitionsData, ListMonitorTransitionsErrors, ListMonitorTransitionsResponses, ListProbesData, ListProbesErrors, ListProbesResponses, ListRegionsData, ListRegionsErrors, ListRegionsResponses, ListStatusPageComponentsData, ListStatusPageComponentsErrors, ListStatusPageComponentsResponses, ListStatusPageGroupsData, ListStatusPageGroupsErrors, ListStatusPageGroupsResponses, ListStatusPagesData, ListStatusPagesErrors, ListStatusPagesResponses, ListStatusPageSubscribersData, ListStatusPageSubscribersErrors, ListStatusPageSubscribersResponses, OrderStatusPageComponentsData, OrderStatusPageComponentsErrors, OrderStatusPageComponentsResponses, PauseMonitorData, PauseMonitorErrors, PauseMonitorResponses, PreviewDataSourceData, PreviewDataSourceErrors, PreviewDataSourceResponses, PublishDataSourceData, PublishDataSourceErrors, PublishDataSourceResponses, ReadAlertChannelData, ReadAlertChannelErrors, ReadAlertChannelResponses, ReadAlertLogData, ReadAlertLogErrors, ReadAlertLogResponses, ReadAlertRuleData, ReadAlertRuleErrors, ReadAlertRuleResponses, ReadAlertSettingsData, ReadAlertSettingsErrors, ReadAlertSettingsResponses, ReadAnalyticsLatencyData, ReadAnalyticsLatencyErrors, ReadAnalyticsLatencyResponses, ReadAnalyticsSummaryData, ReadAnalyticsSummaryErrors, ReadAnalyticsSummaryResponses, ReadAnalyticsUptimeData, ReadAnalyticsUptimeErrors, ReadAnalyticsUptimeResponses, ReadDataSourceData, ReadDataSourceErrors, ReadDataSourceResponses, ReadDependencyData, ReadDependencyErrors, ReadDependencyResponses, ReadIncidentData, ReadIncidentErrors, ReadIncidentResponses, ReadMaintenanceWindowData, ReadMaintenanceWindowErrors, ReadMaintenanceWindowResponses, ReadMonitorData, ReadMonitorErrors, ReadMonitorResponses, ReadProjectData, ReadProjectErrors, ReadProjectResponses, ReadStatusPageComponentData, ReadStatusPageComponentErrors, ReadStatusPageComponentResponses, ReadStatusPageData, ReadStatusPageErrors, ReadStatusPageGroupData, ReadStatusPageGroupErrors, ReadStatusPageGroupResponses, ReadStatusPageResponses, RedriveAlertRelayData, RedriveAlertRelayErrors, RedriveAlertRelayResponses, RefreshDataSourceData, RefreshDataSourceErrors, RefreshDataSourceResponses, ResumeAlertChannelData, ResumeAlertChannelErrors, ResumeAlertChannelResponses, ResumeMonitorData, ResumeMonitorErrors, ResumeMonitorResponses, RetryAlertLogData, RetryAlertLogErrors, RetryAlertLogResponses, RotateAlertChannelSecretData, RotateAlertChannelSecretErrors, RotateAlertChannelSecretResponses, TestAlertChannelData, TestAlertChannelErrors, TestAlertChannelResponses, TestMonitorData, TestMonitorErrors, TestMonitorResponses, UpdateAlertChannelData, UpdateAlertChannelErrors, UpdateAlertChannelResponses, UpdateAlertRuleData, UpdateAlertRuleErrors, UpdateAlertRuleResponses, UpdateAlertSettingsData, UpdateAlertSettingsErrors, UpdateAlertSettingsResponses, UpdateDataSourceData, UpdateDataSourceErrors, UpdateDataSourceFieldData, UpdateDataSourceFieldErrors, UpdateDataSourceFieldResponses, UpdateDataSourceResponses, UpdateDependencyData, UpdateDependencyErrors, UpdateDependencyResponses, UpdateIncidentData, UpdateIncidentErrors, UpdateIncidentResponses, UpdateMaintenanceWindowData, UpdateMaintenanceWindowErrors, UpdateMaintenanceWindowResponses, UpdateMemberData, UpdateMemberErrors, UpdateMemberResponses, UpdateMonitorAuthData, UpdateMonitorAuthErrors, UpdateMonitorAuthResponses, UpdateMonitorData, UpdateMonitorErrors, UpdateMonitorParentsData, UpdateMonitorParentsErrors, UpdateMonitorParentsResponses, UpdateMonitorResponses, UpdateStatusPageComponentData, UpdateStatusPageComponentErrors, UpdateStatusPageComponentResponses, UpdateStatusPageCustomDomainData, UpdateStatusPageCustomDomainErrors, UpdateStatusPageCustomDomainResponses, UpdateStatusPageData, UpdateStatusPageErrors, UpdateStatusPageFaviconData, UpdateStatusPageFaviconErrors, UpdateStatusPageFaviconResponses, UpdateStatusPageGroupData, UpdateStatusPageGroupErrors, UpdateStatusPageGroupResponses, UpdateStatusPageLogoData, UpdateStatusPageLogoErrors, UpdateStatusPageLogoResponses, UpdateStatusPageResponses, VerifyStatusPageCustomDomainData, VerifyStatusPageCustomDomainErrors, VerifyStatusPageCustomDomainResponses } from './types.gen.ts';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -109,10 +109,73 @@ export class Picket extends HeyApiClient {
     }
     
     /**
+     * Invite somebody; they are a member at once
+     */
+    public inviteMember<ThrowOnError extends boolean = false>(options: Options<InviteMemberData, ThrowOnError>) {
+        return (options.client ?? this.client).post<InviteMemberResponses, InviteMemberErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/agent/invite',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * List members
+     */
+    public listMembers<ThrowOnError extends boolean = false>(options?: Options<ListMembersData, ThrowOnError>) {
+        return (options?.client ?? this.client).get<ListMembersResponses, ListMembersErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/members',
+            ...options
+        });
+    }
+    
+    /**
+     * End a membership; API keys that the member made go on working
+     */
+    public deleteMember<ThrowOnError extends boolean = false>(options: Options<DeleteMemberData, ThrowOnError>) {
+        return (options.client ?? this.client).delete<DeleteMemberResponses, DeleteMemberErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/members/{id}',
+            ...options
+        });
+    }
+    
+    /**
+     * Change the role of a member
+     */
+    public updateMember<ThrowOnError extends boolean = false>(options: Options<UpdateMemberData, ThrowOnError>) {
+        return (options.client ?? this.client).put<UpdateMemberResponses, UpdateMemberErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/members/{id}',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Make a new claim link for a member who has set no password yet; the one before is void
+     */
+    public createMemberClaimLink<ThrowOnError extends boolean = false>(options: Options<CreateMemberClaimLinkData, ThrowOnError>) {
+        return (options.client ?? this.client).post<CreateMemberClaimLinkResponses, CreateMemberClaimLinkErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/members/{id}/claim-link',
+            ...options
+        });
+    }
+    
+    /**
      * Who changed what, newest first, for a year
      */
-    public readAuditLog<ThrowOnError extends boolean = false>(options?: Options<ReadAuditLogData, ThrowOnError>) {
-        return (options?.client ?? this.client).get<ReadAuditLogResponses, ReadAuditLogErrors, ThrowOnError>({
+    public listAuditLog<ThrowOnError extends boolean = false>(options?: Options<ListAuditLogData, ThrowOnError>) {
+        return (options?.client ?? this.client).get<ListAuditLogResponses, ListAuditLogErrors, ThrowOnError>({
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/api/v1/audit-log',
             ...options
@@ -633,7 +696,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Read one incident
+     * Read one incident, with what may have caused it
      */
     public readIncident<ThrowOnError extends boolean = false>(options: Options<ReadIncidentData, ThrowOnError>) {
         return (options.client ?? this.client).get<ReadIncidentResponses, ReadIncidentErrors, ThrowOnError>({
@@ -1140,10 +1203,95 @@ export class Picket extends HeyApiClient {
     }
     
     /**
+     * Well-known vendors that can be tracked by their slug, by name
+     */
+    public listDependencyCatalog<ThrowOnError extends boolean = false>(options?: Options<ListDependencyCatalogData, ThrowOnError>) {
+        return (options?.client ?? this.client).get<ListDependencyCatalogResponses, ListDependencyCatalogErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/dependencies/catalog',
+            ...options
+        });
+    }
+    
+    /**
+     * List dependencies, newest first
+     */
+    public listDependencies<ThrowOnError extends boolean = false>(options?: Options<ListDependenciesData, ThrowOnError>) {
+        return (options?.client ?? this.client).get<ListDependenciesResponses, ListDependenciesErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/dependencies',
+            ...options
+        });
+    }
+    
+    /**
+     * Track a vendor: by its slug of the catalogue, or by the address of its status page
+     */
+    public createDependency<ThrowOnError extends boolean = false>(options: Options<CreateDependencyData, ThrowOnError>) {
+        return (options.client ?? this.client).post<CreateDependencyResponses, CreateDependencyErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/dependencies',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Stop tracking a vendor; its incidents go too, and nobody is told
+     */
+    public deleteDependency<ThrowOnError extends boolean = false>(options: Options<DeleteDependencyData, ThrowOnError>) {
+        return (options.client ?? this.client).delete<DeleteDependencyResponses, DeleteDependencyErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/dependencies/{id}',
+            ...options
+        });
+    }
+    
+    /**
+     * One dependency
+     */
+    public readDependency<ThrowOnError extends boolean = false>(options: Options<ReadDependencyData, ThrowOnError>) {
+        return (options.client ?? this.client).get<ReadDependencyResponses, ReadDependencyErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/dependencies/{id}',
+            ...options
+        });
+    }
+    
+    /**
+     * Change a dependency: fields that are not named stay
+     */
+    public updateDependency<ThrowOnError extends boolean = false>(options: Options<UpdateDependencyData, ThrowOnError>) {
+        return (options.client ?? this.client).put<UpdateDependencyResponses, UpdateDependencyErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/dependencies/{id}',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Incidents that the vendor reported, newest first
+     */
+    public listDependencyIncidents<ThrowOnError extends boolean = false>(options: Options<ListDependencyIncidentsData, ThrowOnError>) {
+        return (options.client ?? this.client).get<ListDependencyIncidentsResponses, ListDependencyIncidentsErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/dependencies/{id}/incidents',
+            ...options
+        });
+    }
+    
+    /**
      * Go to the consent screen of the chat
      */
-    public readChatOauthInstall<ThrowOnError extends boolean = false>(options?: Options<ReadChatOauthInstallData, ThrowOnError>) {
-        return (options?.client ?? this.client).get<ReadChatOauthInstallResponses, ReadChatOauthInstallErrors, ThrowOnError>({
+    public beginChatInstallation<ThrowOnError extends boolean = false>(options?: Options<BeginChatInstallationData, ThrowOnError>) {
+        return (options?.client ?? this.client).get<BeginChatInstallationResponses, BeginChatInstallationErrors, ThrowOnError>({
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/api/v1/chat/oauth/install',
             ...options
@@ -1153,8 +1301,8 @@ export class Picket extends HeyApiClient {
     /**
      * Where the chat sends people back: stores the installation
      */
-    public readChatOauthCallback<ThrowOnError extends boolean = false>(options?: Options<ReadChatOauthCallbackData, ThrowOnError>) {
-        return (options?.client ?? this.client).get<ReadChatOauthCallbackResponses, ReadChatOauthCallbackErrors, ThrowOnError>({ url: '/api/v1/chat/oauth/callback', ...options });
+    public completeChatInstallation<ThrowOnError extends boolean = false>(options?: Options<CompleteChatInstallationData, ThrowOnError>) {
+        return (options?.client ?? this.client).get<CompleteChatInstallationResponses, CompleteChatInstallationErrors, ThrowOnError>({ url: '/api/v1/chat/oauth/callback', ...options });
     }
     
     /**
@@ -1176,6 +1324,188 @@ export class Picket extends HeyApiClient {
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/api/v1/chat/installations/{id}',
             ...options
+        });
+    }
+    
+    /**
+     * Public channels that an alert channel may write to, by their names
+     */
+    public listChatInstallationChannels<ThrowOnError extends boolean = false>(options: Options<ListChatInstallationChannelsData, ThrowOnError>) {
+        return (options.client ?? this.client).get<ListChatInstallationChannelsResponses, ListChatInstallationChannelsErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/chat/installations/{id}/channels',
+            ...options
+        });
+    }
+    
+    /**
+     * Who members are in the chat, by their e-mail addresses; newest first
+     */
+    public listChatIdentities<ThrowOnError extends boolean = false>(options?: Options<ListChatIdentitiesData, ThrowOnError>) {
+        return (options?.client ?? this.client).get<ListChatIdentitiesResponses, ListChatIdentitiesErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/chat/identities',
+            ...options
+        });
+    }
+    
+    /**
+     * List data sources with their fields, newest first; all of them unless a page is asked for
+     */
+    public listDataSources<ThrowOnError extends boolean = false>(options?: Options<ListDataSourcesData, ThrowOnError>) {
+        return (options?.client ?? this.client).get<ListDataSourcesResponses, ListDataSourcesErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/data-sources',
+            ...options
+        });
+    }
+    
+    /**
+     * Create a data source; it is fetched at once
+     */
+    public createDataSource<ThrowOnError extends boolean = false>(options: Options<CreateDataSourceData, ThrowOnError>) {
+        return (options.client ?? this.client).post<CreateDataSourceResponses, CreateDataSourceErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/data-sources',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Delete a data source with its monitors
+     */
+    public deleteDataSource<ThrowOnError extends boolean = false>(options: Options<DeleteDataSourceData, ThrowOnError>) {
+        return (options.client ?? this.client).delete<DeleteDataSourceResponses, DeleteDataSourceErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/data-sources/{id}',
+            ...options
+        });
+    }
+    
+    /**
+     * One data source
+     */
+    public readDataSource<ThrowOnError extends boolean = false>(options: Options<ReadDataSourceData, ThrowOnError>) {
+        return (options.client ?? this.client).get<ReadDataSourceResponses, ReadDataSourceErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/data-sources/{id}',
+            ...options
+        });
+    }
+    
+    /**
+     * Change a data source; fields that are named replace its own, matched by id
+     */
+    public updateDataSource<ThrowOnError extends boolean = false>(options: Options<UpdateDataSourceData, ThrowOnError>) {
+        return (options.client ?? this.client).put<UpdateDataSourceResponses, UpdateDataSourceErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/data-sources/{id}',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Fetch a data source at once; answers before it is fetched
+     *
+     * At most 30 a minute and 10 at once a project, then 429.
+     */
+    public refreshDataSource<ThrowOnError extends boolean = false>(options: Options<RefreshDataSourceData, ThrowOnError>) {
+        return (options.client ?? this.client).post<RefreshDataSourceResponses, RefreshDataSourceErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/data-sources/{id}/refresh',
+            ...options
+        });
+    }
+    
+    /**
+     * Fetch what a create would, and show the monitors that it would make; stores nothing
+     *
+     * At most 30 a minute and 10 at once a project, then 429.
+     */
+    public previewDataSource<ThrowOnError extends boolean = false>(options: Options<PreviewDataSourceData, ThrowOnError>) {
+        return (options.client ?? this.client).post<PreviewDataSourceResponses, PreviewDataSourceErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/data-sources/preview',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Put a component on a status page for each monitor of some fields that is not there yet
+     */
+    public publishDataSource<ThrowOnError extends boolean = false>(options: Options<PublishDataSourceData, ThrowOnError>) {
+        return (options.client ?? this.client).post<PublishDataSourceResponses, PublishDataSourceErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/data-sources/{id}/publish',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * List the fields of a data source, in their order; all of them unless a page is asked for
+     */
+    public listDataSourceFields<ThrowOnError extends boolean = false>(options: Options<ListDataSourceFieldsData, ThrowOnError>) {
+        return (options.client ?? this.client).get<ListDataSourceFieldsResponses, ListDataSourceFieldsErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/data-sources/{id}/fields',
+            ...options
+        });
+    }
+    
+    /**
+     * Add a field to a data source, which is fetched at once
+     */
+    public createDataSourceField<ThrowOnError extends boolean = false>(options: Options<CreateDataSourceFieldData, ThrowOnError>) {
+        return (options.client ?? this.client).post<CreateDataSourceFieldResponses, CreateDataSourceFieldErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/data-sources/{id}/fields',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Remove a field; its monitors are archived
+     */
+    public deleteDataSourceField<ThrowOnError extends boolean = false>(options: Options<DeleteDataSourceFieldData, ThrowOnError>) {
+        return (options.client ?? this.client).delete<DeleteDataSourceFieldResponses, DeleteDataSourceFieldErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/data-sources/{id}/fields/{field_id}',
+            ...options
+        });
+    }
+    
+    /**
+     * Change a field: what is not named stays
+     */
+    public updateDataSourceField<ThrowOnError extends boolean = false>(options: Options<UpdateDataSourceFieldData, ThrowOnError>) {
+        return (options.client ?? this.client).put<UpdateDataSourceFieldResponses, UpdateDataSourceFieldErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/data-sources/{id}/fields/{field_id}',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
         });
     }
     
@@ -1206,6 +1536,32 @@ export class Picket extends HeyApiClient {
             ...options,
             headers: {
                 'Content-Type': 'image/png',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * The whole project as a file that POST /import takes; secrets are masked
+     */
+    public exportProject<ThrowOnError extends boolean = false>(options?: Options<ExportProjectData, ThrowOnError>) {
+        return (options?.client ?? this.client).get<ExportProjectResponses, ExportProjectErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/export',
+            ...options
+        });
+    }
+    
+    /**
+     * Make the project what a file says, or show what would change
+     */
+    public importProject<ThrowOnError extends boolean = false>(options: Options<ImportProjectData, ThrowOnError>) {
+        return (options.client ?? this.client).post<ImportProjectResponses, ImportProjectErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/import',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
                 ...options.headers
             }
         });

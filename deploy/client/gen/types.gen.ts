@@ -23,6 +23,30 @@ export type PaginationMeta = {
     total_pages: number;
 };
 
+export type Member = {
+    /**
+     * the id of the user
+     */
+    id: string;
+    /**
+     * UUIDv7
+     */
+    user_id: string;
+    email: string;
+    name: string | null;
+    role: 'admin' | 'editor' | 'viewer';
+    /**
+     * a password is set
+     */
+    is_claimed: boolean;
+    /**
+     * the account was made by others, and nobody has shown that the address is theirs; until then nothing here is open to them
+     */
+    awaits_proof: boolean;
+    created_at: string;
+    updated_at: string;
+};
+
 export type AlertLogEntry = {
     /**
      * UUIDv7
@@ -85,7 +109,7 @@ export type AlertChannelCreate = {
     name: string;
     type: 'webhook' | 'email' | 'chat_a' | 'chat_b' | 'chat_c';
     /**
-     * webhook: url, optional headers, optional relay_source_id; email: to (1 to 20 addresses); chat_a, chat_b, chat_c: webhook_url
+     * webhook: url, optional headers, optional relay_source_id; email: to (1 to 20 addresses); chat_a, chat_b, chat_c: webhook_url; chat_a through the installed app: installation_id and channel_id
      */
     config: {
         [key: string]: unknown;
@@ -97,7 +121,7 @@ export type AlertChannelUpdate = {
     name?: string;
     type?: 'webhook' | 'email' | 'chat_a' | 'chat_b' | 'chat_c';
     /**
-     * webhook: url, optional headers, optional relay_source_id; email: to (1 to 20 addresses); chat_a, chat_b, chat_c: webhook_url
+     * webhook: url, optional headers, optional relay_source_id; email: to (1 to 20 addresses); chat_a, chat_b, chat_c: webhook_url; chat_a through the installed app: installation_id and channel_id
      */
     config?: {
         [key: string]: unknown;
@@ -192,6 +216,15 @@ export type Monitor = {
     ping_url: string | null;
     ssl_expires_at: string | null;
     domain_expires_at: string | null;
+    data_source: {
+        /**
+         * UUIDv7
+         */
+        id: string;
+        name: string;
+        field_id: string | null;
+        key: string;
+    } | null;
     configuration_issues: Array<string>;
     created_at: string;
     updated_at: string;
@@ -527,6 +560,49 @@ export type IncidentCreate = {
     monitor_ids?: Array<string>;
 };
 
+export type IncidentWithCauses = {
+    /**
+     * UUIDv7
+     */
+    id: string;
+    title: string;
+    severity: 'minor' | 'major' | 'critical';
+    status: 'investigating' | 'identified' | 'monitoring' | 'resolved';
+    message: string | null;
+    source: 'manual' | 'automatic';
+    caused_by_monitor_id: string | null;
+    monitor_ids: Array<string>;
+    monitors: Array<{
+        /**
+         * UUIDv7
+         */
+        id: string;
+        name: string;
+        status: 'up' | 'down' | 'degraded' | null;
+    }>;
+    started_at: string;
+    resolved_at: string | null;
+    acknowledged_at: string | null;
+    acknowledged_by: string | null;
+    created_at: string;
+    updated_at: string;
+    /**
+     * what vendors of the project reported while it lasted, worst first; of outages of monitors only
+     */
+    possible_causes: Array<{
+        /**
+         * UUIDv7
+         */
+        dependency_id: string;
+        name: string;
+        title: string;
+        severity: string;
+        source_url: string;
+        started_at: string;
+        resolved_at: string | null;
+    }>;
+};
+
 export type IncidentUpdate = {
     /**
      * UUIDv7
@@ -803,6 +879,130 @@ export type StatusPageGroupUpdate = {
     is_collapsed?: boolean;
 };
 
+export type CatalogEntry = {
+    slug: string;
+    name: string;
+    category: string;
+    status_url: string;
+    feed_type: 'statuspage' | 'rss' | 'atom' | 'json';
+    feed_url: string;
+};
+
+export type Dependency = {
+    /**
+     * UUIDv7
+     */
+    id: string;
+    slug: string | null;
+    name: string;
+    category: string;
+    status_url: string;
+    feed_type: 'statuspage' | 'rss' | 'atom' | 'json';
+    feed_url: string;
+    feed_mapping: {
+        [key: string]: string;
+    };
+    components: Array<string>;
+    overrides: Array<{
+        /**
+         * UUIDv7
+         */
+        alert_channel_id: string;
+        on_down: boolean;
+        on_degraded: boolean;
+        on_resolved: boolean;
+    }>;
+    status: 'operational' | 'degraded' | 'down' | 'unknown';
+    open_incidents: number;
+    last_checked_at: string | null;
+    last_error: string | null;
+    created_at: string;
+    updated_at: string;
+};
+
+export type VendorIncident = {
+    /**
+     * UUIDv7
+     */
+    id: string;
+    /**
+     * UUIDv7
+     */
+    dependency_id: string;
+    title: string;
+    severity: 'none' | 'minor' | 'major' | 'critical';
+    status: 'investigating' | 'identified' | 'monitoring' | 'resolved';
+    components: Array<string>;
+    source_url: string;
+    started_at: string;
+    resolved_at: string | null;
+    created_at: string;
+    updated_at: string;
+};
+
+export type DataSourceField = {
+    /**
+     * UUIDv7
+     */
+    id: string;
+    path: string;
+    name_template: string;
+    rule_type: 'equals' | 'in' | 'diff_lte' | 'truthy' | 'http_ok';
+    rule_config: {
+        [key: string]: unknown;
+    };
+    degraded_rule_config: {
+        [key: string]: unknown;
+    } | null;
+    display_order: number;
+    child_monitors: Array<{
+        /**
+         * UUIDv7
+         */
+        monitor_id: string;
+        /**
+         * what the wildcards of the path matched
+         */
+        key: string;
+        name: string;
+        status: 'up' | 'down' | 'degraded' | null;
+    }>;
+    created_at: string;
+    updated_at: string;
+};
+
+export type DataSource = {
+    /**
+     * UUIDv7
+     */
+    id: string;
+    name: string;
+    description: string | null;
+    url: string;
+    method: 'GET' | 'POST';
+    headers: {
+        [key: string]: string;
+    } | null;
+    body: string | null;
+    auth_type: 'basic' | 'bearer' | 'api_key' | null;
+    auth_config: {
+        [key: string]: unknown;
+    } | null;
+    root_path: string | null;
+    fetch_interval_s: number;
+    timeout_ms: number;
+    fields: Array<DataSourceField>;
+    field_count: number;
+    child_monitor_count: number;
+    last_fetched_at: string | null;
+    last_success_at: string | null;
+    last_error: string | null;
+    consecutive_failures: number;
+    next_fetch_at: string;
+    created_at: string;
+    updated_at: string;
+};
+
 export type BootstrapAgentData = {
     body: {
         email: string;
@@ -1044,7 +1244,80 @@ export type DeleteApiKeyResponses = {
 
 export type DeleteApiKeyResponse = DeleteApiKeyResponses[keyof DeleteApiKeyResponses];
 
-export type ReadAuditLogData = {
+export type InviteMemberData = {
+    body: {
+        email: string;
+        name?: string;
+        role?: 'admin' | 'editor' | 'viewer';
+    };
+    headers?: {
+        /**
+         * answers a repetition again
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/v1/agent/invite';
+};
+
+export type InviteMemberErrors = {
+    /**
+     * The request is not valid: details name each field
+     */
+    400: Error;
+    /**
+     * No valid API key
+     */
+    401: Error;
+    /**
+     * The limit of the plan is reached
+     */
+    402: Error;
+    /**
+     * The key or the plan may not do this
+     */
+    403: Error;
+    /**
+     * In conflict with what is there
+     */
+    409: Error;
+    /**
+     * Too many requests; Retry-After tells when to ask again
+     */
+    429: Error;
+    /**
+     * Refused or failed
+     */
+    default: Error;
+};
+
+export type InviteMemberError = InviteMemberErrors[keyof InviteMemberErrors];
+
+export type InviteMemberResponses = {
+    /**
+     * Done
+     */
+    200: {
+        data: {
+            /**
+             * UUIDv7
+             */
+            user_id: string;
+            email: string;
+            role: 'admin' | 'editor' | 'viewer';
+            is_new_account: boolean;
+            /**
+             * only of a new account; works once, for 72 hours
+             */
+            claim_url?: string;
+        };
+    };
+};
+
+export type InviteMemberResponse = InviteMemberResponses[keyof InviteMemberResponses];
+
+export type ListMembersData = {
     body?: never;
     path?: never;
     query?: {
@@ -1056,17 +1329,11 @@ export type ReadAuditLogData = {
          * default 25
          */
         per_page?: number;
-        actor_id?: string;
-        resource?: string;
-        resource_id?: string;
-        action?: 'created' | 'updated' | 'deleted' | 'signed_in' | 'signed_out' | 'password_changed' | 'replayed' | 'rotated';
-        from?: string;
-        to?: string;
     };
-    url: '/api/v1/audit-log';
+    url: '/api/v1/members';
 };
 
-export type ReadAuditLogErrors = {
+export type ListMembersErrors = {
     /**
      * The request is not valid: details name each field
      */
@@ -1089,9 +1356,240 @@ export type ReadAuditLogErrors = {
     default: Error;
 };
 
-export type ReadAuditLogError = ReadAuditLogErrors[keyof ReadAuditLogErrors];
+export type ListMembersError = ListMembersErrors[keyof ListMembersErrors];
 
-export type ReadAuditLogResponses = {
+export type ListMembersResponses = {
+    /**
+     * Done
+     */
+    200: {
+        data: Array<Member>;
+        meta: PaginationMeta;
+    };
+};
+
+export type ListMembersResponse = ListMembersResponses[keyof ListMembersResponses];
+
+export type DeleteMemberData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/members/{id}';
+};
+
+export type DeleteMemberErrors = {
+    /**
+     * No valid API key
+     */
+    401: Error;
+    /**
+     * The key or the plan may not do this
+     */
+    403: Error;
+    /**
+     * Not found, or of another project
+     */
+    404: Error;
+    /**
+     * In conflict with what is there
+     */
+    409: Error;
+    /**
+     * Too many requests; Retry-After tells when to ask again
+     */
+    429: Error;
+    /**
+     * Refused or failed
+     */
+    default: Error;
+};
+
+export type DeleteMemberError = DeleteMemberErrors[keyof DeleteMemberErrors];
+
+export type DeleteMemberResponses = {
+    /**
+     * Done
+     */
+    200: {
+        data: {
+            /**
+             * UUIDv7
+             */
+            id: string;
+            deleted: true;
+        };
+    };
+};
+
+export type DeleteMemberResponse = DeleteMemberResponses[keyof DeleteMemberResponses];
+
+export type UpdateMemberData = {
+    body: {
+        role: 'admin' | 'editor' | 'viewer';
+    };
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/members/{id}';
+};
+
+export type UpdateMemberErrors = {
+    /**
+     * The request is not valid: details name each field
+     */
+    400: Error;
+    /**
+     * No valid API key
+     */
+    401: Error;
+    /**
+     * The key or the plan may not do this
+     */
+    403: Error;
+    /**
+     * Not found, or of another project
+     */
+    404: Error;
+    /**
+     * In conflict with what is there
+     */
+    409: Error;
+    /**
+     * Too many requests; Retry-After tells when to ask again
+     */
+    429: Error;
+    /**
+     * Refused or failed
+     */
+    default: Error;
+};
+
+export type UpdateMemberError = UpdateMemberErrors[keyof UpdateMemberErrors];
+
+export type UpdateMemberResponses = {
+    /**
+     * Done
+     */
+    200: {
+        data: Member;
+    };
+};
+
+export type UpdateMemberResponse = UpdateMemberResponses[keyof UpdateMemberResponses];
+
+export type CreateMemberClaimLinkData = {
+    body?: never;
+    headers?: {
+        /**
+         * answers a repetition again
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/members/{id}/claim-link';
+};
+
+export type CreateMemberClaimLinkErrors = {
+    /**
+     * No valid API key
+     */
+    401: Error;
+    /**
+     * The key or the plan may not do this
+     */
+    403: Error;
+    /**
+     * Not found, or of another project
+     */
+    404: Error;
+    /**
+     * In conflict with what is there
+     */
+    409: Error;
+    /**
+     * Too many requests; Retry-After tells when to ask again
+     */
+    429: Error;
+    /**
+     * Refused or failed
+     */
+    default: Error;
+};
+
+export type CreateMemberClaimLinkError = CreateMemberClaimLinkErrors[keyof CreateMemberClaimLinkErrors];
+
+export type CreateMemberClaimLinkResponses = {
+    /**
+     * Created
+     */
+    201: {
+        data: {
+            /**
+             * UUIDv7
+             */
+            user_id: string;
+            claim_url: string;
+            claim_expires_in: string;
+        };
+    };
+};
+
+export type CreateMemberClaimLinkResponse = CreateMemberClaimLinkResponses[keyof CreateMemberClaimLinkResponses];
+
+export type ListAuditLogData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * from 1; default 1
+         */
+        page?: number;
+        /**
+         * default 25
+         */
+        per_page?: number;
+        actor_id?: string;
+        resource?: string;
+        resource_id?: string;
+        action?: 'created' | 'updated' | 'deleted' | 'signed_in' | 'signed_out' | 'password_changed' | 'claim_link_made' | 'replayed' | 'rotated';
+        from?: string;
+        to?: string;
+    };
+    url: '/api/v1/audit-log';
+};
+
+export type ListAuditLogErrors = {
+    /**
+     * The request is not valid: details name each field
+     */
+    400: Error;
+    /**
+     * No valid API key
+     */
+    401: Error;
+    /**
+     * The key or the plan may not do this
+     */
+    403: Error;
+    /**
+     * Too many requests; Retry-After tells when to ask again
+     */
+    429: Error;
+    /**
+     * Refused or failed
+     */
+    default: Error;
+};
+
+export type ListAuditLogError = ListAuditLogErrors[keyof ListAuditLogErrors];
+
+export type ListAuditLogResponses = {
     /**
      * Done
      */
@@ -1111,7 +1609,7 @@ export type ReadAuditLogResponses = {
                 name: string;
                 ip: string | null;
             };
-            action: 'created' | 'updated' | 'deleted' | 'signed_in' | 'signed_out' | 'password_changed' | 'replayed' | 'rotated';
+            action: 'created' | 'updated' | 'deleted' | 'signed_in' | 'signed_out' | 'password_changed' | 'claim_link_made' | 'replayed' | 'rotated';
             /**
              * monitor, alert_channel, status_page, member …
              */
@@ -1134,7 +1632,7 @@ export type ReadAuditLogResponses = {
     };
 };
 
-export type ReadAuditLogResponse = ReadAuditLogResponses[keyof ReadAuditLogResponses];
+export type ListAuditLogResponse = ListAuditLogResponses[keyof ListAuditLogResponses];
 
 export type ListAlertLogData = {
     body?: never;
@@ -2162,6 +2660,7 @@ export type ReadAlertSettingsResponses = {
              * of how many changing monitors in a minute a channel is told one by one; default 10
              */
             digest_threshold: number;
+            on_call_user_id: string | null;
             created_at: string;
             updated_at: string;
         };
@@ -2180,6 +2679,7 @@ export type UpdateAlertSettingsData = {
          * of how many changing monitors in a minute a channel is told one by one; default 10
          */
         digest_threshold?: number;
+        on_call_user_id?: string | null;
     };
     path?: never;
     query?: never;
@@ -2199,6 +2699,10 @@ export type UpdateAlertSettingsErrors = {
      * The key or the plan may not do this
      */
     403: Error;
+    /**
+     * Not found, or of another project
+     */
+    404: Error;
     /**
      * Too many requests; Retry-After tells when to ask again
      */
@@ -2229,6 +2733,7 @@ export type UpdateAlertSettingsResponses = {
              * of how many changing monitors in a minute a channel is told one by one; default 10
              */
             digest_threshold: number;
+            on_call_user_id: string | null;
             created_at: string;
             updated_at: string;
         };
@@ -2543,6 +3048,10 @@ export type DeleteMonitorErrors = {
      */
     404: Error;
     /**
+     * In conflict with what is there
+     */
+    409: Error;
+    /**
      * Too many requests; Retry-After tells when to ask again
      */
     429: Error;
@@ -2642,6 +3151,10 @@ export type UpdateMonitorErrors = {
      * Not found, or of another project
      */
     404: Error;
+    /**
+     * In conflict with what is there
+     */
+    409: Error;
     /**
      * Too many requests; Retry-After tells when to ask again
      */
@@ -2751,6 +3264,10 @@ export type UpdateMonitorAuthErrors = {
      * Not found, or of another project
      */
     404: Error;
+    /**
+     * In conflict with what is there
+     */
+    409: Error;
     /**
      * Too many requests; Retry-After tells when to ask again
      */
@@ -3539,7 +4056,7 @@ export type ReadIncidentResponses = {
      * Done
      */
     200: {
-        data: Incident;
+        data: IncidentWithCauses;
     };
 };
 
@@ -5989,19 +6506,28 @@ export type VerifyStatusPageCustomDomainResponses = {
 
 export type VerifyStatusPageCustomDomainResponse = VerifyStatusPageCustomDomainResponses[keyof VerifyStatusPageCustomDomainResponses];
 
-export type ReadChatOauthInstallData = {
+export type ListDependencyCatalogData = {
     body?: never;
     path?: never;
     query?: {
         /**
-         * a page of this origin to end at; default: the chat settings
+         * from 1; default 1
          */
-        redirect_to?: string;
+        page?: number;
+        /**
+         * default 25
+         */
+        per_page?: number;
+        category?: string;
+        /**
+         * a part of the name
+         */
+        q?: string;
     };
-    url: '/api/v1/chat/oauth/install';
+    url: '/api/v1/dependencies/catalog';
 };
 
-export type ReadChatOauthInstallErrors = {
+export type ListDependencyCatalogErrors = {
     /**
      * The request is not valid: details name each field
      */
@@ -6019,6 +6545,467 @@ export type ReadChatOauthInstallErrors = {
      */
     429: Error;
     /**
+     * Refused or failed
+     */
+    default: Error;
+};
+
+export type ListDependencyCatalogError = ListDependencyCatalogErrors[keyof ListDependencyCatalogErrors];
+
+export type ListDependencyCatalogResponses = {
+    /**
+     * Done
+     */
+    200: {
+        data: Array<CatalogEntry>;
+        meta: PaginationMeta;
+    };
+};
+
+export type ListDependencyCatalogResponse = ListDependencyCatalogResponses[keyof ListDependencyCatalogResponses];
+
+export type ListDependenciesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * from 1; default 1
+         */
+        page?: number;
+        /**
+         * default 25
+         */
+        per_page?: number;
+    };
+    url: '/api/v1/dependencies';
+};
+
+export type ListDependenciesErrors = {
+    /**
+     * The request is not valid: details name each field
+     */
+    400: Error;
+    /**
+     * No valid API key
+     */
+    401: Error;
+    /**
+     * The key or the plan may not do this
+     */
+    403: Error;
+    /**
+     * Too many requests; Retry-After tells when to ask again
+     */
+    429: Error;
+    /**
+     * Refused or failed
+     */
+    default: Error;
+};
+
+export type ListDependenciesError = ListDependenciesErrors[keyof ListDependenciesErrors];
+
+export type ListDependenciesResponses = {
+    /**
+     * Done
+     */
+    200: {
+        data: Array<Dependency>;
+        meta: PaginationMeta;
+    };
+};
+
+export type ListDependenciesResponse = ListDependenciesResponses[keyof ListDependenciesResponses];
+
+export type CreateDependencyData = {
+    /**
+     * a slug of the catalogue, or name, status_url and feed_type
+     */
+    body: {
+        slug?: string;
+        name?: string;
+        category?: string;
+        status_url?: string;
+        feed_type?: 'statuspage' | 'rss' | 'atom' | 'json';
+        feed_url?: string;
+        /**
+         * for the feed type json: where things stand in its document, as keys joined by dots through lists; incidents from the document ($ is the document itself), the others from each incident
+         */
+        feed_mapping?: {
+            incidents?: string;
+            id?: string;
+            title?: string;
+            severity?: string;
+            status?: string;
+            components?: string;
+            started_at?: string;
+            resolved_at?: string;
+            updated_at?: string;
+            url?: string;
+        };
+        /**
+         * names of components that count; none: all that the vendor reports
+         */
+        components?: Array<string>;
+        /**
+         * what these channels hear of this dependency, whether or not they are subscribed to all; others follow their subscription
+         */
+        overrides?: Array<{
+            alert_channel_id: string;
+            /**
+             * vendor.down
+             */
+            on_down?: boolean;
+            /**
+             * vendor.degraded
+             */
+            on_degraded?: boolean;
+            /**
+             * vendor.resolved
+             */
+            on_resolved?: boolean;
+        }>;
+    };
+    headers?: {
+        /**
+         * answers a repetition again
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/v1/dependencies';
+};
+
+export type CreateDependencyErrors = {
+    /**
+     * The request is not valid: details name each field
+     */
+    400: Error;
+    /**
+     * No valid API key
+     */
+    401: Error;
+    /**
+     * The key or the plan may not do this
+     */
+    403: Error;
+    /**
+     * Not found, or of another project
+     */
+    404: Error;
+    /**
+     * In conflict with what is there
+     */
+    409: Error;
+    /**
+     * Too many requests; Retry-After tells when to ask again
+     */
+    429: Error;
+    /**
+     * Refused or failed
+     */
+    default: Error;
+};
+
+export type CreateDependencyError = CreateDependencyErrors[keyof CreateDependencyErrors];
+
+export type CreateDependencyResponses = {
+    /**
+     * Created
+     */
+    201: {
+        data: Dependency;
+    };
+};
+
+export type CreateDependencyResponse = CreateDependencyResponses[keyof CreateDependencyResponses];
+
+export type DeleteDependencyData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/dependencies/{id}';
+};
+
+export type DeleteDependencyErrors = {
+    /**
+     * No valid API key
+     */
+    401: Error;
+    /**
+     * The key or the plan may not do this
+     */
+    403: Error;
+    /**
+     * Not found, or of another project
+     */
+    404: Error;
+    /**
+     * Too many requests; Retry-After tells when to ask again
+     */
+    429: Error;
+    /**
+     * Refused or failed
+     */
+    default: Error;
+};
+
+export type DeleteDependencyError = DeleteDependencyErrors[keyof DeleteDependencyErrors];
+
+export type DeleteDependencyResponses = {
+    /**
+     * Done
+     */
+    200: {
+        data: {
+            /**
+             * UUIDv7
+             */
+            id: string;
+            deleted: true;
+        };
+    };
+};
+
+export type DeleteDependencyResponse = DeleteDependencyResponses[keyof DeleteDependencyResponses];
+
+export type ReadDependencyData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/dependencies/{id}';
+};
+
+export type ReadDependencyErrors = {
+    /**
+     * No valid API key
+     */
+    401: Error;
+    /**
+     * The key or the plan may not do this
+     */
+    403: Error;
+    /**
+     * Not found, or of another project
+     */
+    404: Error;
+    /**
+     * Too many requests; Retry-After tells when to ask again
+     */
+    429: Error;
+    /**
+     * Refused or failed
+     */
+    default: Error;
+};
+
+export type ReadDependencyError = ReadDependencyErrors[keyof ReadDependencyErrors];
+
+export type ReadDependencyResponses = {
+    /**
+     * Done
+     */
+    200: {
+        data: Dependency;
+    };
+};
+
+export type ReadDependencyResponse = ReadDependencyResponses[keyof ReadDependencyResponses];
+
+export type UpdateDependencyData = {
+    body: {
+        name?: string;
+        category?: string;
+        status_url?: string;
+        feed_type?: 'statuspage' | 'rss' | 'atom' | 'json';
+        feed_url?: string;
+        /**
+         * for the feed type json: where things stand in its document, as keys joined by dots through lists; incidents from the document ($ is the document itself), the others from each incident
+         */
+        feed_mapping?: {
+            incidents?: string;
+            id?: string;
+            title?: string;
+            severity?: string;
+            status?: string;
+            components?: string;
+            started_at?: string;
+            resolved_at?: string;
+            updated_at?: string;
+            url?: string;
+        };
+        /**
+         * names of components that count; none: all that the vendor reports
+         */
+        components?: Array<string>;
+        /**
+         * what these channels hear of this dependency, whether or not they are subscribed to all; others follow their subscription
+         */
+        overrides?: Array<{
+            alert_channel_id: string;
+            /**
+             * vendor.down
+             */
+            on_down?: boolean;
+            /**
+             * vendor.degraded
+             */
+            on_degraded?: boolean;
+            /**
+             * vendor.resolved
+             */
+            on_resolved?: boolean;
+        }>;
+    };
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/dependencies/{id}';
+};
+
+export type UpdateDependencyErrors = {
+    /**
+     * The request is not valid: details name each field
+     */
+    400: Error;
+    /**
+     * No valid API key
+     */
+    401: Error;
+    /**
+     * The key or the plan may not do this
+     */
+    403: Error;
+    /**
+     * Not found, or of another project
+     */
+    404: Error;
+    /**
+     * In conflict with what is there
+     */
+    409: Error;
+    /**
+     * Too many requests; Retry-After tells when to ask again
+     */
+    429: Error;
+    /**
+     * Refused or failed
+     */
+    default: Error;
+};
+
+export type UpdateDependencyError = UpdateDependencyErrors[keyof UpdateDependencyErrors];
+
+export type UpdateDependencyResponses = {
+    /**
+     * Done
+     */
+    200: {
+        data: Dependency;
+    };
+};
+
+export type UpdateDependencyResponse = UpdateDependencyResponses[keyof UpdateDependencyResponses];
+
+export type ListDependencyIncidentsData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: {
+        /**
+         * from 1; default 1
+         */
+        page?: number;
+        /**
+         * default 25
+         */
+        per_page?: number;
+    };
+    url: '/api/v1/dependencies/{id}/incidents';
+};
+
+export type ListDependencyIncidentsErrors = {
+    /**
+     * The request is not valid: details name each field
+     */
+    400: Error;
+    /**
+     * No valid API key
+     */
+    401: Error;
+    /**
+     * The key or the plan may not do this
+     */
+    403: Error;
+    /**
+     * Not found, or of another project
+     */
+    404: Error;
+    /**
+     * Too many requests; Retry-After tells when to ask again
+     */
+    429: Error;
+    /**
+     * Refused or failed
+     */
+    default: Error;
+};
+
+export type ListDependencyIncidentsError = ListDependencyIncidentsErrors[keyof ListDependencyIncidentsErrors];
+
+export type ListDependencyIncidentsResponses = {
+    /**
+     * Done
+     */
+    200: {
+        data: Array<VendorIncident>;
+        meta: PaginationMeta;
+    };
+};
+
+export type ListDependencyIncidentsResponse = ListDependencyIncidentsResponses[keyof ListDependencyIncidentsResponses];
+
+export type BeginChatInstallationData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * a page of this origin to end at; default: the chat settings
+         */
+        redirect_to?: string;
+    };
+    url: '/api/v1/chat/oauth/install';
+};
+
+export type BeginChatInstallationErrors = {
+    /**
+     * The request is not valid: details name each field
+     */
+    400: Error;
+    /**
+     * No valid API key
+     */
+    401: Error;
+    /**
+     * The key or the plan may not do this
+     */
+    403: Error;
+    /**
+     * In conflict with what is there
+     */
+    409: Error;
+    /**
+     * Too many requests; Retry-After tells when to ask again
+     */
+    429: Error;
+    /**
      * An engine is away; ask again in a moment
      */
     503: Error;
@@ -6028,18 +7015,18 @@ export type ReadChatOauthInstallErrors = {
     default: Error;
 };
 
-export type ReadChatOauthInstallError = ReadChatOauthInstallErrors[keyof ReadChatOauthInstallErrors];
+export type BeginChatInstallationError = BeginChatInstallationErrors[keyof BeginChatInstallationErrors];
 
-export type ReadChatOauthInstallResponses = {
+export type BeginChatInstallationResponses = {
     /**
      * Refused or failed
      */
     default: Error;
 };
 
-export type ReadChatOauthInstallResponse = ReadChatOauthInstallResponses[keyof ReadChatOauthInstallResponses];
+export type BeginChatInstallationResponse = BeginChatInstallationResponses[keyof BeginChatInstallationResponses];
 
-export type ReadChatOauthCallbackData = {
+export type CompleteChatInstallationData = {
     body?: never;
     path?: never;
     query?: {
@@ -6050,7 +7037,7 @@ export type ReadChatOauthCallbackData = {
     url: '/api/v1/chat/oauth/callback';
 };
 
-export type ReadChatOauthCallbackErrors = {
+export type CompleteChatInstallationErrors = {
     /**
      * The request is not valid: details name each field
      */
@@ -6069,16 +7056,16 @@ export type ReadChatOauthCallbackErrors = {
     default: Error;
 };
 
-export type ReadChatOauthCallbackError = ReadChatOauthCallbackErrors[keyof ReadChatOauthCallbackErrors];
+export type CompleteChatInstallationError = CompleteChatInstallationErrors[keyof CompleteChatInstallationErrors];
 
-export type ReadChatOauthCallbackResponses = {
+export type CompleteChatInstallationResponses = {
     /**
      * Refused or failed
      */
     default: Error;
 };
 
-export type ReadChatOauthCallbackResponse = ReadChatOauthCallbackResponses[keyof ReadChatOauthCallbackResponses];
+export type CompleteChatInstallationResponse = CompleteChatInstallationResponses[keyof CompleteChatInstallationResponses];
 
 export type ListChatInstallationsData = {
     body?: never;
@@ -6198,6 +7185,991 @@ export type DeleteChatInstallationResponses = {
 
 export type DeleteChatInstallationResponse = DeleteChatInstallationResponses[keyof DeleteChatInstallationResponses];
 
+export type ListChatInstallationChannelsData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: {
+        /**
+         * from 1; default 1
+         */
+        page?: number;
+        /**
+         * default 25
+         */
+        per_page?: number;
+        /**
+         * part of a name
+         */
+        q?: string;
+    };
+    url: '/api/v1/chat/installations/{id}/channels';
+};
+
+export type ListChatInstallationChannelsErrors = {
+    /**
+     * The request is not valid: details name each field
+     */
+    400: Error;
+    /**
+     * No valid API key
+     */
+    401: Error;
+    /**
+     * The key or the plan may not do this
+     */
+    403: Error;
+    /**
+     * Not found, or of another project
+     */
+    404: Error;
+    /**
+     * In conflict with what is there
+     */
+    409: Error;
+    /**
+     * Too many requests; Retry-After tells when to ask again
+     */
+    429: Error;
+    /**
+     * An engine is away; ask again in a moment
+     */
+    503: Error;
+    /**
+     * Refused or failed
+     */
+    default: Error;
+};
+
+export type ListChatInstallationChannelsError = ListChatInstallationChannelsErrors[keyof ListChatInstallationChannelsErrors];
+
+export type ListChatInstallationChannelsResponses = {
+    /**
+     * Done
+     */
+    200: {
+        data: Array<{
+            /**
+             * the channel_id of an alert channel
+             */
+            id: string;
+            name: string;
+            /**
+             * the app is in the channel; else somebody has to invite it
+             */
+            is_member: boolean;
+        }>;
+        meta: PaginationMeta;
+    };
+};
+
+export type ListChatInstallationChannelsResponse = ListChatInstallationChannelsResponses[keyof ListChatInstallationChannelsResponses];
+
+export type ListChatIdentitiesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * from 1; default 1
+         */
+        page?: number;
+        /**
+         * default 25
+         */
+        per_page?: number;
+    };
+    url: '/api/v1/chat/identities';
+};
+
+export type ListChatIdentitiesErrors = {
+    /**
+     * The request is not valid: details name each field
+     */
+    400: Error;
+    /**
+     * No valid API key
+     */
+    401: Error;
+    /**
+     * The key or the plan may not do this
+     */
+    403: Error;
+    /**
+     * Too many requests; Retry-After tells when to ask again
+     */
+    429: Error;
+    /**
+     * Refused or failed
+     */
+    default: Error;
+};
+
+export type ListChatIdentitiesError = ListChatIdentitiesErrors[keyof ListChatIdentitiesErrors];
+
+export type ListChatIdentitiesResponses = {
+    /**
+     * Done
+     */
+    200: {
+        data: Array<{
+            /**
+             * UUIDv7
+             */
+            id: string;
+            team_id: string;
+            chat_user_id: string;
+            /**
+             * UUIDv7
+             */
+            user_id: string;
+            created_at: string;
+            updated_at: string;
+        }>;
+        meta: PaginationMeta;
+    };
+};
+
+export type ListChatIdentitiesResponse = ListChatIdentitiesResponses[keyof ListChatIdentitiesResponses];
+
+export type ListDataSourcesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * from 1; default 1
+         */
+        page?: number;
+        /**
+         * default 25
+         */
+        per_page?: number;
+    };
+    url: '/api/v1/data-sources';
+};
+
+export type ListDataSourcesErrors = {
+    /**
+     * The request is not valid: details name each field
+     */
+    400: Error;
+    /**
+     * No valid API key
+     */
+    401: Error;
+    /**
+     * The key or the plan may not do this
+     */
+    403: Error;
+    /**
+     * Too many requests; Retry-After tells when to ask again
+     */
+    429: Error;
+    /**
+     * Refused or failed
+     */
+    default: Error;
+};
+
+export type ListDataSourcesError = ListDataSourcesErrors[keyof ListDataSourcesErrors];
+
+export type ListDataSourcesResponses = {
+    /**
+     * Done
+     */
+    200: {
+        data: Array<DataSource>;
+        meta: PaginationMeta;
+    };
+};
+
+export type ListDataSourcesResponse = ListDataSourcesResponses[keyof ListDataSourcesResponses];
+
+export type CreateDataSourceData = {
+    body: {
+        name: string;
+        /**
+         * an http(s) URL that answers with a JSON document
+         */
+        url: string;
+        description?: string | null;
+        method?: 'GET' | 'POST';
+        headers?: {
+            [key: string]: string;
+        } | null;
+        body?: string | null;
+        auth_type?: 'basic' | 'bearer' | 'api_key' | null;
+        auth_config?: {
+            [key: string]: unknown;
+        } | null;
+        root_path?: string | null;
+        /**
+         * seconds
+         */
+        fetch_interval_s?: number;
+        timeout_ms?: number;
+        fields?: Array<{
+            id?: string;
+            path: string;
+            name_template: string;
+            rule_type: 'equals' | 'in' | 'diff_lte' | 'truthy' | 'http_ok';
+            /**
+             * equals: { value }; in: { values }; diff_lte: { other_path, max }, where other_path may be "now" and times differ in seconds; truthy and http_ok: {}
+             */
+            rule_config: {
+                [key: string]: unknown;
+            };
+            degraded_rule_config?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * ascending; without one: at the end
+             */
+            display_order?: number;
+        }>;
+    };
+    headers?: {
+        /**
+         * answers a repetition again
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/v1/data-sources';
+};
+
+export type CreateDataSourceErrors = {
+    /**
+     * The request is not valid: details name each field
+     */
+    400: Error;
+    /**
+     * No valid API key
+     */
+    401: Error;
+    /**
+     * The limit of the plan is reached
+     */
+    402: Error;
+    /**
+     * The key or the plan may not do this
+     */
+    403: Error;
+    /**
+     * Not found, or of another project
+     */
+    404: Error;
+    /**
+     * Too many requests; Retry-After tells when to ask again
+     */
+    429: Error;
+    /**
+     * Refused or failed
+     */
+    default: Error;
+};
+
+export type CreateDataSourceError = CreateDataSourceErrors[keyof CreateDataSourceErrors];
+
+export type CreateDataSourceResponses = {
+    /**
+     * Created
+     */
+    201: {
+        data: {
+            /**
+             * UUIDv7
+             */
+            id: string;
+        };
+    };
+};
+
+export type CreateDataSourceResponse = CreateDataSourceResponses[keyof CreateDataSourceResponses];
+
+export type DeleteDataSourceData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/data-sources/{id}';
+};
+
+export type DeleteDataSourceErrors = {
+    /**
+     * No valid API key
+     */
+    401: Error;
+    /**
+     * The key or the plan may not do this
+     */
+    403: Error;
+    /**
+     * Not found, or of another project
+     */
+    404: Error;
+    /**
+     * Too many requests; Retry-After tells when to ask again
+     */
+    429: Error;
+    /**
+     * Refused or failed
+     */
+    default: Error;
+};
+
+export type DeleteDataSourceError = DeleteDataSourceErrors[keyof DeleteDataSourceErrors];
+
+export type DeleteDataSourceResponses = {
+    /**
+     * Done
+     */
+    200: {
+        data: {
+            /**
+             * UUIDv7
+             */
+            id: string;
+            deleted: true;
+        };
+    };
+};
+
+export type DeleteDataSourceResponse = DeleteDataSourceResponses[keyof DeleteDataSourceResponses];
+
+export type ReadDataSourceData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/data-sources/{id}';
+};
+
+export type ReadDataSourceErrors = {
+    /**
+     * No valid API key
+     */
+    401: Error;
+    /**
+     * The key or the plan may not do this
+     */
+    403: Error;
+    /**
+     * Not found, or of another project
+     */
+    404: Error;
+    /**
+     * Too many requests; Retry-After tells when to ask again
+     */
+    429: Error;
+    /**
+     * Refused or failed
+     */
+    default: Error;
+};
+
+export type ReadDataSourceError = ReadDataSourceErrors[keyof ReadDataSourceErrors];
+
+export type ReadDataSourceResponses = {
+    /**
+     * Done
+     */
+    200: {
+        data: DataSource;
+    };
+};
+
+export type ReadDataSourceResponse = ReadDataSourceResponses[keyof ReadDataSourceResponses];
+
+export type UpdateDataSourceData = {
+    /**
+     * What is not named stays; fields, where they are named, replace those of the source.
+     */
+    body: {
+        name?: string;
+        /**
+         * an http(s) URL that answers with a JSON document
+         */
+        url?: string;
+        description?: string | null;
+        method?: 'GET' | 'POST';
+        headers?: {
+            [key: string]: string;
+        } | null;
+        body?: string | null;
+        auth_type?: 'basic' | 'bearer' | 'api_key' | null;
+        auth_config?: {
+            [key: string]: unknown;
+        } | null;
+        root_path?: string | null;
+        /**
+         * seconds
+         */
+        fetch_interval_s?: number;
+        timeout_ms?: number;
+        fields?: Array<{
+            id?: string;
+            path: string;
+            name_template: string;
+            rule_type: 'equals' | 'in' | 'diff_lte' | 'truthy' | 'http_ok';
+            /**
+             * equals: { value }; in: { values }; diff_lte: { other_path, max }, where other_path may be "now" and times differ in seconds; truthy and http_ok: {}
+             */
+            rule_config: {
+                [key: string]: unknown;
+            };
+            degraded_rule_config?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * ascending; without one: at the end
+             */
+            display_order?: number;
+        }>;
+    };
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/data-sources/{id}';
+};
+
+export type UpdateDataSourceErrors = {
+    /**
+     * The request is not valid: details name each field
+     */
+    400: Error;
+    /**
+     * No valid API key
+     */
+    401: Error;
+    /**
+     * The key or the plan may not do this
+     */
+    403: Error;
+    /**
+     * Not found, or of another project
+     */
+    404: Error;
+    /**
+     * Too many requests; Retry-After tells when to ask again
+     */
+    429: Error;
+    /**
+     * Refused or failed
+     */
+    default: Error;
+};
+
+export type UpdateDataSourceError = UpdateDataSourceErrors[keyof UpdateDataSourceErrors];
+
+export type UpdateDataSourceResponses = {
+    /**
+     * Done
+     */
+    200: {
+        data: {
+            /**
+             * UUIDv7
+             */
+            id: string;
+        };
+    };
+};
+
+export type UpdateDataSourceResponse = UpdateDataSourceResponses[keyof UpdateDataSourceResponses];
+
+export type RefreshDataSourceData = {
+    body?: never;
+    headers?: {
+        /**
+         * answers a repetition again
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/data-sources/{id}/refresh';
+};
+
+export type RefreshDataSourceErrors = {
+    /**
+     * No valid API key
+     */
+    401: Error;
+    /**
+     * The key or the plan may not do this
+     */
+    403: Error;
+    /**
+     * Not found, or of another project
+     */
+    404: Error;
+    /**
+     * Too many requests; Retry-After tells when to ask again
+     */
+    429: Error;
+    /**
+     * Refused or failed
+     */
+    default: Error;
+};
+
+export type RefreshDataSourceError = RefreshDataSourceErrors[keyof RefreshDataSourceErrors];
+
+export type RefreshDataSourceResponses = {
+    /**
+     * Done
+     */
+    200: {
+        data: DataSource;
+    };
+};
+
+export type RefreshDataSourceResponse = RefreshDataSourceResponses[keyof RefreshDataSourceResponses];
+
+export type PreviewDataSourceData = {
+    body: {
+        /**
+         * whose stored secrets masks stand for
+         */
+        data_source_id?: string;
+        name?: string;
+        /**
+         * an http(s) URL that answers with a JSON document
+         */
+        url: string;
+        description?: string | null;
+        method?: 'GET' | 'POST';
+        headers?: {
+            [key: string]: string;
+        } | null;
+        body?: string | null;
+        auth_type?: 'basic' | 'bearer' | 'api_key' | null;
+        auth_config?: {
+            [key: string]: unknown;
+        } | null;
+        root_path?: string | null;
+        /**
+         * seconds
+         */
+        fetch_interval_s?: number;
+        timeout_ms?: number;
+        fields?: Array<{
+            id?: string;
+            path: string;
+            name_template: string;
+            rule_type: 'equals' | 'in' | 'diff_lte' | 'truthy' | 'http_ok';
+            /**
+             * equals: { value }; in: { values }; diff_lte: { other_path, max }, where other_path may be "now" and times differ in seconds; truthy and http_ok: {}
+             */
+            rule_config: {
+                [key: string]: unknown;
+            };
+            degraded_rule_config?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * ascending; without one: at the end
+             */
+            display_order?: number;
+        }>;
+    };
+    headers?: {
+        /**
+         * answers a repetition again
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/v1/data-sources/preview';
+};
+
+export type PreviewDataSourceErrors = {
+    /**
+     * The request is not valid: details name each field
+     */
+    400: Error;
+    /**
+     * No valid API key
+     */
+    401: Error;
+    /**
+     * The key or the plan may not do this
+     */
+    403: Error;
+    /**
+     * Not found, or of another project
+     */
+    404: Error;
+    /**
+     * Too many requests; Retry-After tells when to ask again
+     */
+    429: Error;
+    /**
+     * Refused or failed
+     */
+    default: Error;
+};
+
+export type PreviewDataSourceError = PreviewDataSourceErrors[keyof PreviewDataSourceErrors];
+
+export type PreviewDataSourceResponses = {
+    /**
+     * Done
+     */
+    200: {
+        data: {
+            failure: {
+                code: string;
+                message: string;
+            } | null;
+            children: Array<{
+                /**
+                 * the place of its field, from 0
+                 */
+                field_index: number;
+                key: string;
+                name: string;
+                /**
+                 * the beginning of it, as text
+                 */
+                value: string;
+                status: 'up' | 'down' | 'degraded' | 'unknown';
+                reason: string;
+            }>;
+            notes: Array<string>;
+        };
+    };
+};
+
+export type PreviewDataSourceResponse = PreviewDataSourceResponses[keyof PreviewDataSourceResponses];
+
+export type PublishDataSourceData = {
+    body: {
+        status_page_id: string;
+        group_id?: string | null;
+        field_ids: Array<string>;
+    };
+    headers?: {
+        /**
+         * answers a repetition again
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/data-sources/{id}/publish';
+};
+
+export type PublishDataSourceErrors = {
+    /**
+     * The request is not valid: details name each field
+     */
+    400: Error;
+    /**
+     * No valid API key
+     */
+    401: Error;
+    /**
+     * The key or the plan may not do this
+     */
+    403: Error;
+    /**
+     * Not found, or of another project
+     */
+    404: Error;
+    /**
+     * In conflict with what is there
+     */
+    409: Error;
+    /**
+     * Too many requests; Retry-After tells when to ask again
+     */
+    429: Error;
+    /**
+     * Refused or failed
+     */
+    default: Error;
+};
+
+export type PublishDataSourceError = PublishDataSourceErrors[keyof PublishDataSourceErrors];
+
+export type PublishDataSourceResponses = {
+    /**
+     * Done
+     */
+    200: {
+        data: {
+            created_component_ids: Array<string>;
+        };
+    };
+};
+
+export type PublishDataSourceResponse = PublishDataSourceResponses[keyof PublishDataSourceResponses];
+
+export type ListDataSourceFieldsData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: {
+        /**
+         * from 1; default 1
+         */
+        page?: number;
+        /**
+         * default 25
+         */
+        per_page?: number;
+    };
+    url: '/api/v1/data-sources/{id}/fields';
+};
+
+export type ListDataSourceFieldsErrors = {
+    /**
+     * The request is not valid: details name each field
+     */
+    400: Error;
+    /**
+     * No valid API key
+     */
+    401: Error;
+    /**
+     * The key or the plan may not do this
+     */
+    403: Error;
+    /**
+     * Not found, or of another project
+     */
+    404: Error;
+    /**
+     * Too many requests; Retry-After tells when to ask again
+     */
+    429: Error;
+    /**
+     * Refused or failed
+     */
+    default: Error;
+};
+
+export type ListDataSourceFieldsError = ListDataSourceFieldsErrors[keyof ListDataSourceFieldsErrors];
+
+export type ListDataSourceFieldsResponses = {
+    /**
+     * Done
+     */
+    200: {
+        data: Array<DataSourceField>;
+        meta: PaginationMeta;
+    };
+};
+
+export type ListDataSourceFieldsResponse = ListDataSourceFieldsResponses[keyof ListDataSourceFieldsResponses];
+
+export type CreateDataSourceFieldData = {
+    body: {
+        path: string;
+        name_template: string;
+        rule_type: 'equals' | 'in' | 'diff_lte' | 'truthy' | 'http_ok';
+        /**
+         * equals: { value }; in: { values }; diff_lte: { other_path, max }, where other_path may be "now" and times differ in seconds; truthy and http_ok: {}
+         */
+        rule_config: {
+            [key: string]: unknown;
+        };
+        degraded_rule_config?: {
+            [key: string]: unknown;
+        } | null;
+        /**
+         * ascending; without one: at the end
+         */
+        display_order?: number;
+    };
+    headers?: {
+        /**
+         * answers a repetition again
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/data-sources/{id}/fields';
+};
+
+export type CreateDataSourceFieldErrors = {
+    /**
+     * The request is not valid: details name each field
+     */
+    400: Error;
+    /**
+     * No valid API key
+     */
+    401: Error;
+    /**
+     * The key or the plan may not do this
+     */
+    403: Error;
+    /**
+     * Not found, or of another project
+     */
+    404: Error;
+    /**
+     * In conflict with what is there
+     */
+    409: Error;
+    /**
+     * Too many requests; Retry-After tells when to ask again
+     */
+    429: Error;
+    /**
+     * Refused or failed
+     */
+    default: Error;
+};
+
+export type CreateDataSourceFieldError = CreateDataSourceFieldErrors[keyof CreateDataSourceFieldErrors];
+
+export type CreateDataSourceFieldResponses = {
+    /**
+     * Created
+     */
+    201: {
+        data: DataSourceField;
+    };
+};
+
+export type CreateDataSourceFieldResponse = CreateDataSourceFieldResponses[keyof CreateDataSourceFieldResponses];
+
+export type DeleteDataSourceFieldData = {
+    body?: never;
+    path: {
+        id: string;
+        field_id: string;
+    };
+    query?: never;
+    url: '/api/v1/data-sources/{id}/fields/{field_id}';
+};
+
+export type DeleteDataSourceFieldErrors = {
+    /**
+     * No valid API key
+     */
+    401: Error;
+    /**
+     * The key or the plan may not do this
+     */
+    403: Error;
+    /**
+     * Not found, or of another project
+     */
+    404: Error;
+    /**
+     * Too many requests; Retry-After tells when to ask again
+     */
+    429: Error;
+    /**
+     * Refused or failed
+     */
+    default: Error;
+};
+
+export type DeleteDataSourceFieldError = DeleteDataSourceFieldErrors[keyof DeleteDataSourceFieldErrors];
+
+export type DeleteDataSourceFieldResponses = {
+    /**
+     * Done
+     */
+    200: {
+        data: {
+            /**
+             * UUIDv7
+             */
+            id: string;
+            deleted: true;
+        };
+    };
+};
+
+export type DeleteDataSourceFieldResponse = DeleteDataSourceFieldResponses[keyof DeleteDataSourceFieldResponses];
+
+export type UpdateDataSourceFieldData = {
+    body: {
+        path?: string;
+        name_template?: string;
+        rule_type?: 'equals' | 'in' | 'diff_lte' | 'truthy' | 'http_ok';
+        /**
+         * equals: { value }; in: { values }; diff_lte: { other_path, max }, where other_path may be "now" and times differ in seconds; truthy and http_ok: {}
+         */
+        rule_config?: {
+            [key: string]: unknown;
+        };
+        degraded_rule_config?: {
+            [key: string]: unknown;
+        } | null;
+        /**
+         * ascending; without one: at the end
+         */
+        display_order?: number;
+    };
+    path: {
+        id: string;
+        field_id: string;
+    };
+    query?: never;
+    url: '/api/v1/data-sources/{id}/fields/{field_id}';
+};
+
+export type UpdateDataSourceFieldErrors = {
+    /**
+     * The request is not valid: details name each field
+     */
+    400: Error;
+    /**
+     * No valid API key
+     */
+    401: Error;
+    /**
+     * The key or the plan may not do this
+     */
+    403: Error;
+    /**
+     * Not found, or of another project
+     */
+    404: Error;
+    /**
+     * Too many requests; Retry-After tells when to ask again
+     */
+    429: Error;
+    /**
+     * Refused or failed
+     */
+    default: Error;
+};
+
+export type UpdateDataSourceFieldError = UpdateDataSourceFieldErrors[keyof UpdateDataSourceFieldErrors];
+
+export type UpdateDataSourceFieldResponses = {
+    /**
+     * Done
+     */
+    200: {
+        data: DataSourceField;
+    };
+};
+
+export type UpdateDataSourceFieldResponse = UpdateDataSourceFieldResponses[keyof UpdateDataSourceFieldResponses];
+
 export type UpdateStatusPageLogoData = {
     body: Blob | File;
     path: {
@@ -6311,3 +8283,652 @@ export type UpdateStatusPageFaviconResponses = {
 };
 
 export type UpdateStatusPageFaviconResponse = UpdateStatusPageFaviconResponses[keyof UpdateStatusPageFaviconResponses];
+
+export type ExportProjectData = {
+    body?: never;
+    path?: never;
+    query?: {
+        format?: 'yaml' | 'json';
+    };
+    url: '/api/v1/export';
+};
+
+export type ExportProjectErrors = {
+    /**
+     * The request is not valid: details name each field
+     */
+    400: Error;
+    /**
+     * No valid API key
+     */
+    401: Error;
+    /**
+     * The key or the plan may not do this
+     */
+    403: Error;
+    /**
+     * Too many requests; Retry-After tells when to ask again
+     */
+    429: Error;
+    /**
+     * Refused or failed
+     */
+    default: Error;
+};
+
+export type ExportProjectError = ExportProjectErrors[keyof ExportProjectErrors];
+
+export type ExportProjectResponses = {
+    /**
+     * The project
+     */
+    200: {
+        version: 1;
+        alert_settings?: {
+            /**
+             * chats and mail are told of many changes at once
+             */
+            is_digest_enabled?: boolean;
+            /**
+             * of how many changing monitors in a minute a channel is told one by one; default 10
+             */
+            digest_threshold?: number;
+            on_call_user_id?: string | null;
+        };
+        alert_channels?: Array<{
+            /**
+             * the record that this is; one of another project counts as none
+             */
+            id?: string;
+            name: string;
+            type: 'webhook' | 'email' | 'chat_a' | 'chat_b' | 'chat_c';
+            /**
+             * webhook: url, optional headers, optional relay_source_id; email: to (1 to 20 addresses); chat_a, chat_b, chat_c: webhook_url; chat_a through the installed app: installation_id and channel_id
+             */
+            config: {
+                [key: string]: unknown;
+            };
+            is_default?: boolean;
+            subscriptions?: Array<'incident' | 'dependency_incident'>;
+        }>;
+        monitors?: Array<{
+            /**
+             * the record that this is; one of another project counts as none
+             */
+            id?: string;
+            method?: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH' | 'HEAD' | 'OPTIONS';
+            interval_seconds?: number;
+            timeout_ms?: number;
+            regions?: Array<'us-east' | 'us-west' | 'eu-west' | 'eu-central' | 'ap-southeast' | 'ap-northeast'>;
+            keyword_type?: 'contains' | 'not_contains' | 'regex';
+            ssl_check?: boolean;
+            domain_check?: boolean;
+            screenshot_on_failure?: boolean;
+            screenshot_compare?: boolean;
+            retry_count?: number;
+            name: string;
+            type: 'http' | 'ping' | 'tcp' | 'dns' | 'keyword' | 'heartbeat';
+            /**
+             * An http(s) URL; for ping, tcp and dns also host, host:port, ping://host, tcp://host:port, dns://name, or dns://server[:port]/name?type=MX (A, AAAA, CNAME, MX, TXT, NS, SOA, SRV, CAA)
+             */
+            url?: string;
+            headers?: {
+                [key: string]: string;
+            };
+            body?: string;
+            assertions?: Array<{
+                type: string;
+                operator: string;
+                value: string;
+            }>;
+            auth_type?: 'basic' | 'bearer' | 'header';
+            auth_config?: {
+                [key: string]: unknown;
+            };
+            keyword?: string;
+            /**
+             * seconds
+             */
+            heartbeat_interval?: number;
+            /**
+             * seconds
+             */
+            heartbeat_grace?: number;
+            screenshot_threshold?: number;
+            tags?: Array<string>;
+            is_paused?: boolean;
+            parents?: Array<string>;
+            rules?: Array<{
+                /**
+                 * a name; an id where several have it
+                 */
+                channel: string;
+                on_down?: boolean;
+                on_recovery?: boolean;
+                on_degraded?: boolean;
+                remind_every_minutes?: number | null;
+            }>;
+        }>;
+        maintenance_windows?: Array<{
+            /**
+             * the record that this is; one of another project counts as none
+             */
+            id?: string;
+            title: string;
+            description?: string | null;
+            cron?: string | null;
+            duration_minutes?: number | null;
+            time_zone?: string | null;
+            starts_at?: string | null;
+            ends_at?: string | null;
+            monitors: Array<string>;
+        }>;
+        data_sources?: Array<{
+            /**
+             * the record that this is; one of another project counts as none
+             */
+            id?: string;
+            name: string;
+            /**
+             * an http(s) URL that answers with a JSON document
+             */
+            url: string;
+            description?: string | null;
+            method?: 'GET' | 'POST';
+            headers?: {
+                [key: string]: string;
+            } | null;
+            body?: string | null;
+            auth_type?: 'basic' | 'bearer' | 'api_key' | null;
+            auth_config?: {
+                [key: string]: unknown;
+            } | null;
+            root_path?: string | null;
+            /**
+             * seconds
+             */
+            fetch_interval_s?: number;
+            timeout_ms?: number;
+            /**
+             * in their order
+             */
+            fields?: Array<{
+                /**
+                 * the record that this is; one of another project counts as none
+                 */
+                id?: string;
+                path: string;
+                name_template: string;
+                rule_type: 'equals' | 'in' | 'diff_lte' | 'truthy' | 'http_ok';
+                /**
+                 * equals: { value }; in: { values }; diff_lte: { other_path, max }, where other_path may be "now" and times differ in seconds; truthy and http_ok: {}
+                 */
+                rule_config: {
+                    [key: string]: unknown;
+                };
+                degraded_rule_config?: {
+                    [key: string]: unknown;
+                } | null;
+            }>;
+            /**
+             * that it has made; others may refer to them, and an import makes none
+             */
+            monitors?: Array<string>;
+        }>;
+        dependencies?: Array<{
+            /**
+             * the record that this is; one of another project counts as none
+             */
+            id?: string;
+            slug?: string;
+            name?: string;
+            category?: string;
+            status_url?: string;
+            feed_type?: 'statuspage' | 'rss' | 'atom' | 'json';
+            feed_url?: string;
+            /**
+             * for the feed type json: where things stand in its document, as keys joined by dots through lists; incidents from the document ($ is the document itself), the others from each incident
+             */
+            feed_mapping?: {
+                incidents?: string;
+                id?: string;
+                title?: string;
+                severity?: string;
+                status?: string;
+                components?: string;
+                started_at?: string;
+                resolved_at?: string;
+                updated_at?: string;
+                url?: string;
+            };
+            /**
+             * names of components that count; none: all that the vendor reports
+             */
+            components?: Array<string>;
+            overrides?: Array<{
+                /**
+                 * a name; an id where several have it
+                 */
+                channel: string;
+                /**
+                 * vendor.down
+                 */
+                on_down?: boolean;
+                /**
+                 * vendor.degraded
+                 */
+                on_degraded?: boolean;
+                /**
+                 * vendor.resolved
+                 */
+                on_resolved?: boolean;
+            }>;
+        }>;
+        status_pages?: Array<{
+            /**
+             * the record that this is; one of another project counts as none
+             */
+            id?: string;
+            name: string;
+            logo_url?: string | null;
+            favicon_url?: string | null;
+            brand_color?: string;
+            custom_css?: string | null;
+            template?: 'minimal' | 'brand' | 'terminal' | 'modern' | 'clean' | 'developer';
+            seo_title?: string | null;
+            seo_description?: string | null;
+            is_published?: boolean;
+            show_response_times?: boolean;
+            show_uptime_percentage?: boolean;
+            slug: string;
+            /**
+             * in the order of the page
+             */
+            components?: Array<{
+                /**
+                 * the record that this is; one of another project counts as none
+                 */
+                id?: string;
+                name: string;
+                description?: string | null;
+                status?: 'operational' | 'degraded' | 'outage' | 'unknown';
+                /**
+                 * a name; an id where several have it
+                 */
+                monitor?: string;
+                is_collapsed?: boolean;
+                /**
+                 * makes it a group
+                 */
+                components?: Array<{
+                    /**
+                     * the record that this is; one of another project counts as none
+                     */
+                    id?: string;
+                    name: string;
+                    description?: string | null;
+                    status?: 'operational' | 'degraded' | 'outage' | 'unknown';
+                    /**
+                     * a name; an id where several have it
+                     */
+                    monitor?: string;
+                }>;
+            }>;
+        }>;
+    };
+};
+
+export type ExportProjectResponse = ExportProjectResponses[keyof ExportProjectResponses];
+
+export type ImportProjectData = {
+    body: {
+        version: 1;
+        alert_settings?: {
+            /**
+             * chats and mail are told of many changes at once
+             */
+            is_digest_enabled?: boolean;
+            /**
+             * of how many changing monitors in a minute a channel is told one by one; default 10
+             */
+            digest_threshold?: number;
+            on_call_user_id?: string | null;
+        };
+        alert_channels?: Array<{
+            /**
+             * the record that this is; one of another project counts as none
+             */
+            id?: string;
+            name: string;
+            type: 'webhook' | 'email' | 'chat_a' | 'chat_b' | 'chat_c';
+            /**
+             * webhook: url, optional headers, optional relay_source_id; email: to (1 to 20 addresses); chat_a, chat_b, chat_c: webhook_url; chat_a through the installed app: installation_id and channel_id
+             */
+            config: {
+                [key: string]: unknown;
+            };
+            is_default?: boolean;
+            subscriptions?: Array<'incident' | 'dependency_incident'>;
+        }>;
+        monitors?: Array<{
+            /**
+             * the record that this is; one of another project counts as none
+             */
+            id?: string;
+            method?: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH' | 'HEAD' | 'OPTIONS';
+            interval_seconds?: number;
+            timeout_ms?: number;
+            regions?: Array<'us-east' | 'us-west' | 'eu-west' | 'eu-central' | 'ap-southeast' | 'ap-northeast'>;
+            keyword_type?: 'contains' | 'not_contains' | 'regex';
+            ssl_check?: boolean;
+            domain_check?: boolean;
+            screenshot_on_failure?: boolean;
+            screenshot_compare?: boolean;
+            retry_count?: number;
+            name: string;
+            type: 'http' | 'ping' | 'tcp' | 'dns' | 'keyword' | 'heartbeat';
+            /**
+             * An http(s) URL; for ping, tcp and dns also host, host:port, ping://host, tcp://host:port, dns://name, or dns://server[:port]/name?type=MX (A, AAAA, CNAME, MX, TXT, NS, SOA, SRV, CAA)
+             */
+            url?: string;
+            headers?: {
+                [key: string]: string;
+            };
+            body?: string;
+            assertions?: Array<{
+                type: string;
+                operator: string;
+                value: string;
+            }>;
+            auth_type?: 'basic' | 'bearer' | 'header';
+            auth_config?: {
+                [key: string]: unknown;
+            };
+            keyword?: string;
+            /**
+             * seconds
+             */
+            heartbeat_interval?: number;
+            /**
+             * seconds
+             */
+            heartbeat_grace?: number;
+            screenshot_threshold?: number;
+            tags?: Array<string>;
+            is_paused?: boolean;
+            parents?: Array<string>;
+            rules?: Array<{
+                /**
+                 * a name; an id where several have it
+                 */
+                channel: string;
+                on_down?: boolean;
+                on_recovery?: boolean;
+                on_degraded?: boolean;
+                remind_every_minutes?: number | null;
+            }>;
+        }>;
+        maintenance_windows?: Array<{
+            /**
+             * the record that this is; one of another project counts as none
+             */
+            id?: string;
+            title: string;
+            description?: string | null;
+            cron?: string | null;
+            duration_minutes?: number | null;
+            time_zone?: string | null;
+            starts_at?: string | null;
+            ends_at?: string | null;
+            monitors: Array<string>;
+        }>;
+        data_sources?: Array<{
+            /**
+             * the record that this is; one of another project counts as none
+             */
+            id?: string;
+            name: string;
+            /**
+             * an http(s) URL that answers with a JSON document
+             */
+            url: string;
+            description?: string | null;
+            method?: 'GET' | 'POST';
+            headers?: {
+                [key: string]: string;
+            } | null;
+            body?: string | null;
+            auth_type?: 'basic' | 'bearer' | 'api_key' | null;
+            auth_config?: {
+                [key: string]: unknown;
+            } | null;
+            root_path?: string | null;
+            /**
+             * seconds
+             */
+            fetch_interval_s?: number;
+            timeout_ms?: number;
+            /**
+             * in their order
+             */
+            fields?: Array<{
+                /**
+                 * the record that this is; one of another project counts as none
+                 */
+                id?: string;
+                path: string;
+                name_template: string;
+                rule_type: 'equals' | 'in' | 'diff_lte' | 'truthy' | 'http_ok';
+                /**
+                 * equals: { value }; in: { values }; diff_lte: { other_path, max }, where other_path may be "now" and times differ in seconds; truthy and http_ok: {}
+                 */
+                rule_config: {
+                    [key: string]: unknown;
+                };
+                degraded_rule_config?: {
+                    [key: string]: unknown;
+                } | null;
+            }>;
+            /**
+             * that it has made; others may refer to them, and an import makes none
+             */
+            monitors?: Array<string>;
+        }>;
+        dependencies?: Array<{
+            /**
+             * the record that this is; one of another project counts as none
+             */
+            id?: string;
+            slug?: string;
+            name?: string;
+            category?: string;
+            status_url?: string;
+            feed_type?: 'statuspage' | 'rss' | 'atom' | 'json';
+            feed_url?: string;
+            /**
+             * for the feed type json: where things stand in its document, as keys joined by dots through lists; incidents from the document ($ is the document itself), the others from each incident
+             */
+            feed_mapping?: {
+                incidents?: string;
+                id?: string;
+                title?: string;
+                severity?: string;
+                status?: string;
+                components?: string;
+                started_at?: string;
+                resolved_at?: string;
+                updated_at?: string;
+                url?: string;
+            };
+            /**
+             * names of components that count; none: all that the vendor reports
+             */
+            components?: Array<string>;
+            overrides?: Array<{
+                /**
+                 * a name; an id where several have it
+                 */
+                channel: string;
+                /**
+                 * vendor.down
+                 */
+                on_down?: boolean;
+                /**
+                 * vendor.degraded
+                 */
+                on_degraded?: boolean;
+                /**
+                 * vendor.resolved
+                 */
+                on_resolved?: boolean;
+            }>;
+        }>;
+        status_pages?: Array<{
+            /**
+             * the record that this is; one of another project counts as none
+             */
+            id?: string;
+            name: string;
+            logo_url?: string | null;
+            favicon_url?: string | null;
+            brand_color?: string;
+            custom_css?: string | null;
+            template?: 'minimal' | 'brand' | 'terminal' | 'modern' | 'clean' | 'developer';
+            seo_title?: string | null;
+            seo_description?: string | null;
+            is_published?: boolean;
+            show_response_times?: boolean;
+            show_uptime_percentage?: boolean;
+            slug: string;
+            /**
+             * in the order of the page
+             */
+            components?: Array<{
+                /**
+                 * the record that this is; one of another project counts as none
+                 */
+                id?: string;
+                name: string;
+                description?: string | null;
+                status?: 'operational' | 'degraded' | 'outage' | 'unknown';
+                /**
+                 * a name; an id where several have it
+                 */
+                monitor?: string;
+                is_collapsed?: boolean;
+                /**
+                 * makes it a group
+                 */
+                components?: Array<{
+                    /**
+                     * the record that this is; one of another project counts as none
+                     */
+                    id?: string;
+                    name: string;
+                    description?: string | null;
+                    status?: 'operational' | 'degraded' | 'outage' | 'unknown';
+                    /**
+                     * a name; an id where several have it
+                     */
+                    monitor?: string;
+                }>;
+            }>;
+        }>;
+    };
+    headers?: {
+        /**
+         * answers a repetition again
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: {
+        /**
+         * true unless it is said: what would change, and nothing changes
+         */
+        dry_run?: boolean;
+        /**
+         * deletes what the file does not name, in the sections that it has; default false
+         */
+        prune?: boolean;
+        from?: 'picket' | 'uptime-kuma' | 'gatus';
+    };
+    url: '/api/v1/import';
+};
+
+export type ImportProjectErrors = {
+    /**
+     * The request is not valid: details name each field
+     */
+    400: Error;
+    /**
+     * No valid API key
+     */
+    401: Error;
+    /**
+     * The limit of the plan is reached
+     */
+    402: Error;
+    /**
+     * The key or the plan may not do this
+     */
+    403: Error;
+    /**
+     * In conflict with what is there
+     */
+    409: Error;
+    /**
+     * Too many requests; Retry-After tells when to ask again
+     */
+    429: Error;
+    /**
+     * Refused or failed
+     */
+    default: Error;
+};
+
+export type ImportProjectError = ImportProjectErrors[keyof ImportProjectErrors];
+
+export type ImportProjectResponses = {
+    /**
+     * Done
+     */
+    200: {
+        data: {
+            dry_run: boolean;
+            create: number;
+            update: number;
+            delete: number;
+            unchanged: number;
+            /**
+             * records that the file does not name and that stay; prune deletes them
+             */
+            extra: number;
+            changes: Array<{
+                action: 'create' | 'update' | 'delete';
+                resource: 'alert_settings' | 'alert_channel' | 'alert_subscription' | 'monitor' | 'alert_rule' | 'maintenance_window' | 'data_source' | 'dependency' | 'status_page' | 'status_page_group' | 'status_page_component';
+                /**
+                 * what people call it
+                 */
+                key: string;
+                id: string | null;
+                fields: {
+                    [key: string]: {
+                        from: unknown;
+                        to: unknown;
+                        /**
+                         * it differs, and is masked
+                         */
+                        is_secret?: boolean;
+                    };
+                };
+            }>;
+            warnings: Array<{
+                path: string;
+                message: string;
+            }>;
+        };
+    };
+};
+
+export type ImportProjectResponse = ImportProjectResponses[keyof ImportProjectResponses];

@@ -14,10 +14,11 @@ t.test('an operation is called by what it does to what', async t => {
     ['PUT /monitors/{id}/auth', 'updateMonitorAuth'],
     ['GET /dependencies/{id}/incidents', 'listDependencyIncidents'],
     ['POST /alerts/channels/{id}/rotate-secret', 'rotateAlertChannelSecret'],
-    ['POST /members/{user_id}/claim-link', 'createMemberClaimLink'],
+    ['POST /members/{id}/claim-link', 'createMemberClaimLink'],
     ['DELETE /status-pages/{id}/components/{cid}', 'deleteStatusPageComponent'],
     ['GET /analytics/latency', 'readAnalyticsLatency'],
     ['GET /project', 'readProject'],
+    ['GET /export', 'exportProject'],
     ['GET /alerts/settings', 'readAlertSettings'],
   ]
   for (const [operation, name] of rows) {
