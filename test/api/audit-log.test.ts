@@ -32,6 +32,7 @@ const RESOURCES: [RegExp, string][] = [
   [/^\/incidents\/\{id\}\/updates/, 'incident_update'],
   [/^\/incidents/, 'incident'],
   [/^\/api-keys/, 'api_key'],
+  [/^\/(members|agent\/invite)/, 'member'],
   [/^\/data-sources\/\{id\}\/fields/, 'data_source_field'],
   [/^\/data-sources\/\{id\}\/publish/, 'status_page_component'],
   [/^\/data-sources/, 'data_source'],
@@ -134,10 +135,10 @@ for (const operation of changing) {
   })
 }
 
-/** A record is created by a POST to its list, and deleted by a DELETE of its address. */
+/** A record, or a link, is made by a POST to its list, and deleted by a DELETE of its address. */
 function fits({ method, path, answers }: Operation, { action }: Row): boolean {
   if (method === 'DELETE' && path.endsWith('}')) return action === 'deleted'
-  if (method === 'POST' && '201' in answers) return action === 'created'
+  if (method === 'POST' && '201' in answers) return !['updated', 'deleted'].includes(action)
   return action !== 'deleted'
 }
 

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
+import { post } from '../../control-plane/accounts/mails/actions.ts'
+import { forgottenPassword } from '../../control-plane/accounts/mails/letter.ts'
 import { SEALED_COLUMNS } from '../../control-plane/admin/sealed-columns.ts'
 import { SECRET_COMMANDS } from '../../control-plane/admin/secrets.ts'
 import { sealChatTokens } from '../../control-plane/channels/chat-tokens.ts'
@@ -34,6 +36,9 @@ const subscribe = (form: URLSearchParams, { origin } = first) =>
 await subscribe(hook)
 
 await insertChatTokens()
+await db.transaction(tx =>
+  post(tx, createSecrets(Buffer.from(before, 'base64')), forgottenPassword('a@example.com', '')),
+)
 
 /** What the provider of a team's chat grants, and what it has still to end. */
 async function insertChatTokens(): Promise<void> {
@@ -56,7 +61,7 @@ async function insertChatTokens(): Promise<void> {
 }
 
 /** Bytes that are stored as they are. */
-const PLAIN = ['deliveries.request_body', 'status_page_images.bytes']
+const PLAIN = ['deliveries.request_body', 'password_attempts.subject', 'status_page_images.bytes']
 
 t.test('every column of bytes is known to the rotation, a hash, or plain', async t => {
   const columns = await query<{ name: string }>(

@@ -95,6 +95,7 @@ t.test('a tenant who is locked out gets a key and a link to set a password', asy
   const first = await run(`user claim-link ${row[1]}`)
   t.match(first, /^https:\/\/picket\.example\.com\/claim\/[\w-]{43}$/)
   t.not(await run(`user claim-link ${row[1]!.toUpperCase()}`), first)
+  t.match(await run(`audit list --organization ${organizationId}`), `\toperator\tclaim_link_made\tmember\t${row[1]}\t`)
   t.same((await query(db, 'SELECT 1 FROM claim_links WHERE user_id = ?', [userId])).length, 1, 'the first one is void')
 })
 

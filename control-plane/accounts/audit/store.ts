@@ -4,7 +4,7 @@ import type { Actor } from '../../web/auth.ts'
 /** What is done to a record; and acts that change none, of which a new one needs a word here. */
 export const ACTIONS = [
   ...['created', 'updated', 'deleted'],
-  ...['signed_in', 'signed_out', 'password_changed', 'replayed', 'rotated'],
+  ...['signed_in', 'signed_out', 'password_changed', 'claim_link_made', 'replayed', 'rotated'],
 ] as const
 export type Action = (typeof ACTIONS)[number]
 export type Change = { from: unknown; to: unknown }

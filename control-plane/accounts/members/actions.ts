@@ -2,23 +2,29 @@ import { now as clock } from '../../platform/clock.ts'
 import { isId } from '../../platform/ids.ts'
 import type { Db, Tx } from '../../platform/postgres.ts'
 import type { Secrets } from '../../platform/secrets.ts'
-import { conflict, notFound } from '../../web/errors.ts'
+import { conflict, notFound, rateLimited } from '../../web/errors.ts'
 import { assertWithinLimit } from '../actions.ts'
+import { recordAct } from '../audit/actions.ts'
 import { createUser } from '../bootstrap/actions.ts'
 import { post } from '../mails/actions.ts'
 import { invitation } from '../mails/letter.ts'
 import { makeLink } from '../password-links/actions.ts'
 import { leaveOrganization } from '../sessions/store.ts'
+import { takeAttempt } from '../sign-in/attempt-store.ts'
+import { invitationLimits } from '../sign-in/limits.ts'
 import type { Role } from './role.ts'
 import {
-  countMemberships,
   findMember,
-  findUser,
+  hasOtherAdmin,
+  holdUser,
   insertMember,
-  lockRoles,
+  type KnownUser,
+  lockOrganization,
+  lockUser,
   type MemberRow,
   nameOfOrganization,
   removeMember,
+  removeUnusedUser,
   updateRole,
 } from './store.ts'
 
@@ -31,24 +37,43 @@ export type Invited = { user_id: string; email: string; role: Role; is_new_accou
  * bootstrap"). Throws 402 over the plan's limit, 409 for a member. They are told by mail where there is a mail server.
  */
 export function invite(
-  { db, secrets, publicUrl, sendsMail }: InviteTools,
+  tools: InviteTools,
   organizationId: string,
   { email, name, role }: { email: string; name: string | null; role: Role },
 ): Promise<Invited> {
-  return db.transaction(async tx => {
-    const created = await createUser(tx, { email, name, publicUrl })
-    const user = created ? { id: created.userId, email: created.email } : (await findUser(tx, email.toLowerCase()))!
+  const { publicUrl, sendsMail } = tools
+  return tools.db.transaction(async tx => {
     await assertWithinLimit(tx, organizationId, 'members', 1)
-    const isNew = await insertMember(tx, { organizationId, userId: user.id, role, now: clock() })
+    const created = await createUser(tx, { email, name, publicUrl })
+    const user = created
+      ? { id: created.userId, email: created.email, isProven: false }
+      : await holdUser(tx, email.toLowerCase())
+    if (!user) throw conflict('this account is being deleted; try again')
+    // whoever made the account may have chosen its password
+    const awaitsProof = created === null && !user.isProven
+    const isNew = await insertMember(tx, { organizationId, userId: user.id, role, awaitsProof, now: clock() })
     if (!isNew) throw conflict(`${user.email} is a member already`)
-    if (sendsMail) {
-      const organization = await nameOfOrganization(tx, organizationId)
-      const link = { url: created?.claimUrl ?? `${publicUrl}/sign-in`, isNew: created !== null }
-      await post(tx, secrets, invitation(user.email, organization, link))
-    }
+    if (sendsMail) await sendInvitation(tools, tx, organizationId, user, created !== null)
     const invited = { user_id: user.id, email: user.email, role, is_new_account: created !== null }
     return created ? { ...invited, claim_url: created.claimUrl } : invited
   })
+}
+
+/** The link in it is another one than the inviter sees, so that it proves whose mail it is. Throws 429 when there are many. */
+async function sendInvitation(
+  { secrets, publicUrl }: InviteTools,
+  tx: Tx,
+  organizationId: string,
+  { id, email, isProven }: KnownUser,
+  isNew: boolean,
+): Promise<void> {
+  const waitSeconds = await takeAttempt(tx, invitationLimits(email, organizationId), clock())
+  if (waitSeconds !== null) throw rateLimited('too many invitations were mailed; try again later', waitSeconds)
+  const url = isProven
+    ? `${publicUrl}/sign-in`
+    : await makeLink(tx, id, { purpose: 'claim', provesEmail: true, publicUrl })
+  const account = isNew ? 'new' : isProven ? 'proven' : 'unproven'
+  await post(tx, secrets, invitation(email, await nameOfOrganization(tx, organizationId), { url, account }))
 }
 
 /** Throws 404, and 409 for the last admin: nobody could make another. */
@@ -64,34 +89,40 @@ export function changeRole(db: Db, organizationId: string, userId: string, role:
 export function dismiss(db: Db, organizationId: string, userId: string): Promise<void> {
   return db.transaction(async tx => {
     await assertReplaceable(tx, organizationId, userId, null)
+    await lockUser(tx, userId)
     await removeMember(tx, organizationId, userId)
     await leaveOrganization(tx, organizationId, userId)
+    await removeUnusedUser(tx, userId)
   })
 }
 
 async function assertReplaceable(tx: Tx, organizationId: string, userId: string, role: Role | null): Promise<void> {
   if (!isId(userId)) throw notFound('member')
-  const roles = await lockRoles(tx, organizationId)
-  const before = roles.get(userId.toLowerCase())
-  if (!before) throw notFound('member')
-  const admins = [...roles.values()].filter(other => other === 'admin').length
-  if (before === 'admin' && role !== 'admin' && admins === 1) {
+  await lockOrganization(tx, organizationId)
+  const member = await findMember(tx, organizationId, userId)
+  if (!member) throw notFound('member')
+  const isLosing = member.role === 'admin' && role !== 'admin'
+  if (isLosing && !(await hasOtherAdmin(tx, organizationId, userId))) {
     throw conflict('this is the last admin of the organization; make somebody else an admin first')
   }
 }
 
 /**
- * A new claim link for somebody who has not set a password yet. Throws 404, and 409 where the account is not this
- * organization's alone: whoever holds the link holds the account.
+ * A new claim link for somebody who has not set a password yet. Throws 404, and 409 where others made the account: whoever
+ * holds the link holds it.
  */
 export function renewClaimLink(db: Db, organizationId: string, userId: string, publicUrl: string): Promise<string> {
   return db.transaction(async tx => {
-    const member = isId(userId) ? await findMember(tx, organizationId, userId) : null
+    if (!isId(userId)) throw notFound('member')
+    await lockUser(tx, userId)
+    const member = await findMember(tx, organizationId, userId)
     if (!member) throw notFound('member')
     if (member.is_claimed) throw conflict(`${member.email} has set a password; they can ask for a new one by mail`)
-    if ((await countMemberships(tx, userId)) > 1) {
-      throw conflict(`${member.email} is a member elsewhere too; only they can ask for a new link, by mail`)
+    if (member.awaits_proof) {
+      throw conflict(`the account of ${member.email} was made elsewhere; only they can ask for a new link, by mail`)
     }
-    return makeLink(tx, member.id, 'claim', publicUrl)
+    const whose = { resource: 'member', resourceId: member.id, resourceName: member.email }
+    await recordAct(tx, { action: 'claim_link_made', ...whose })
+    return makeLink(tx, member.id, { purpose: 'claim', provesEmail: false, publicUrl })
   })
 }
