@@ -51,7 +51,9 @@ export async function createUser(
 ): Promise<{ userId: string; email: string; claimUrl: string } | null> {
   const [userId, email] = [newId(), written.toLowerCase()]
   const isNew = await insertUser(tx, { userId, email, name, now: clock() })
-  return isNew ? { userId, email, claimUrl: await makeLink(tx, userId, 'claim', publicUrl) } : null
+  return isNew
+    ? { userId, email, claimUrl: await makeLink(tx, userId, { purpose: 'claim', provesEmail: false, publicUrl }) }
+    : null
 }
 
 /** `createAccount` for the public: 3 accounts an hour a network, counted across all processes (decisions 2.3). */

@@ -4,17 +4,24 @@ import { escapeHtml } from '../../web/markup.ts'
 /** A mail about an account. `link.url` holds a secret; `to` is one plain address. */
 export type Letter = { to: string; subject: string; paragraphs: string[]; link: { label: string; url: string } }
 
-/** What somebody is told whom an admin invited: a new account is claimed by the link, one that is there signs in. */
-export function invitation(to: string, organization: string, { url, isNew }: { url: string; isNew: boolean }): Letter {
+/** A new account is claimed by the link; one whose address nobody has proven yet is proven by it; another signs in. */
+export type Invitation = { url: string; account: 'new' | 'unproven' | 'proven' }
+
+const HOW: Record<Invitation['account'], string> = {
+  new: 'Choose a password to sign in. The link works once, for 72 hours.',
+  unproven:
+    'There is an account for this address already. Choose a password for it, to show that the address is yours; the one before stops working. The link works once, for 72 hours.',
+  proven: 'Sign in with the account you have.',
+}
+
+/** What somebody is told whom an admin invited. */
+export function invitation(to: string, organization: string, { url, account }: Invitation): Letter {
   const name = nameOf(organization)
   return {
     to,
     subject: `You were added to ${name} on Picket`,
-    paragraphs: [
-      `You are now a member of ${name} on Picket, which watches whether its services are up.`,
-      isNew ? 'Choose a password to sign in. The link works once, for 72 hours.' : 'Sign in with the account you have.',
-    ],
-    link: { label: isNew ? 'Choose a password' : 'Sign in', url },
+    paragraphs: [`You are now a member of ${name} on Picket, which watches whether its services are up.`, HOW[account]],
+    link: { label: account === 'proven' ? 'Sign in' : 'Choose a password', url },
   }
 }
 

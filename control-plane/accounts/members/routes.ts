@@ -30,6 +30,10 @@ const Member = Type.Object(
     name: nullable(Type.String()),
     role: enumOf(ROLES),
     is_claimed: Type.Boolean({ description: 'a password is set' }),
+    awaits_proof: Type.Boolean({
+      description:
+        'the account was made by others, and nobody has shown that the address is theirs; until then nothing here is open to them',
+    }),
     created_at: Timestamp,
     updated_at: Timestamp,
   },

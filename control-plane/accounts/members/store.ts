@@ -8,11 +8,12 @@ export type MemberRow = {
   name: string | null
   role: Role
   is_claimed: boolean
+  awaits_proof: boolean
   created_at: Date
   updated_at: Date
 }
 
-const COLUMNS = `u.id, u.email, u.name, m.role, u.password_hash IS NOT NULL AS is_claimed, m.created_at,
+const COLUMNS = `u.id, u.email, u.name, m.role, u.password_hash IS NOT NULL AS is_claimed, m.awaits_proof, m.created_at,
   greatest(m.created_at, u.updated_at) AS updated_at`
 const FROM = 'FROM memberships m JOIN users u ON u.id = m.user_id WHERE m.organization_id = :organizationId'
 
@@ -36,31 +37,31 @@ export async function findMember(db: Db, organizationId: string, userId: string)
   return row ?? null
 }
 
-/** The roles of all members by user, locked until the transaction ends: who is the last admin stays so. */
-export async function lockRoles(tx: Tx, organizationId: string): Promise<Map<string, Role>> {
-  await tx.raw('SELECT 1 FROM organizations WHERE id = ? FOR NO KEY UPDATE', [organizationId])
-  const rows = await query<{ userId: string; role: Role }>(
-    tx,
-    'SELECT user_id AS "userId", role FROM memberships WHERE organization_id = ?',
-    [organizationId],
-  )
-  return new Map(rows.map(({ userId, role }) => [userId, role]))
+/** Holds the organization's row until the transaction ends: who is the last admin stays so. */
+export const lockOrganization = (tx: Tx, organizationId: string) =>
+  tx.raw('SELECT 1 FROM organizations WHERE id = ? FOR NO KEY UPDATE', [organizationId])
+
+/** Whether somebody else of an organization may manage it. */
+export async function hasOtherAdmin(tx: Tx, organizationId: string, userId: string): Promise<boolean> {
+  const sql = `SELECT 1 FROM memberships
+    WHERE organization_id = ? AND user_id <> ? AND role = 'admin' AND NOT awaits_proof LIMIT 1`
+  return (await query(tx, sql, [organizationId, userId])).length > 0
 }
 
-export type Membership = { organizationId: string; userId: string; role: Role; now: Date }
+export type Membership = { organizationId: string; userId: string; role: Role }
 
 /** False when the user is a member already. */
-export async function insertMember(tx: Tx, member: Membership): Promise<boolean> {
+export async function insertMember(tx: Tx, member: Membership & { awaitsProof: boolean; now: Date }): Promise<boolean> {
   const inserted = await execute(
     tx,
-    `INSERT INTO memberships (organization_id, user_id, role, created_at) VALUES (:organizationId, :userId, :role, :now)
-     ON CONFLICT DO NOTHING`,
+    `INSERT INTO memberships (organization_id, user_id, role, awaits_proof, created_at)
+     VALUES (:organizationId, :userId, :role, :awaitsProof, :now) ON CONFLICT DO NOTHING`,
     member,
   )
   return inserted === 1
 }
 
-export const updateRole = (tx: Tx, { organizationId, userId, role }: Omit<Membership, 'now'>) =>
+export const updateRole = (tx: Tx, { organizationId, userId, role }: Membership) =>
   execute(tx, 'UPDATE memberships SET role = ? WHERE organization_id = ? AND user_id = ?', [
     role,
     organizationId,
@@ -70,11 +71,27 @@ export const updateRole = (tx: Tx, { organizationId, userId, role }: Omit<Member
 export const removeMember = (tx: Tx, organizationId: string, userId: string) =>
   execute(tx, 'DELETE FROM memberships WHERE organization_id = ? AND user_id = ?', [organizationId, userId])
 
-export const countMemberships = async (db: Db, userId: string): Promise<number> =>
-  (await query(db, 'SELECT 1 FROM memberships WHERE user_id = ?', [userId])).length
+/** Before their memberships, like whoever sets a password. */
+export const lockUser = (tx: Tx, userId: string) => tx.raw('SELECT 1 FROM users WHERE id = ? FOR UPDATE', [userId])
 
-export async function findUser(db: Db, email: string): Promise<{ id: string; email: string } | null> {
-  const [row] = await query<{ id: string; email: string }>(db, 'SELECT id, email FROM users WHERE email = ?', [email])
+/** An account that nobody has claimed and that belongs nowhere is none: the next invitation makes a new one. */
+export const removeUnusedUser = (tx: Tx, userId: string) =>
+  execute(
+    tx,
+    `DELETE FROM users WHERE id = :userId AND password_hash IS NULL
+       AND NOT EXISTS (SELECT FROM memberships WHERE user_id = :userId)`,
+    { userId },
+  )
+
+export type KnownUser = { id: string; email: string; isProven: boolean }
+
+/** By the address in small letters. Whether it is proven stays so until the transaction ends. */
+export async function holdUser(tx: Tx, email: string): Promise<KnownUser | null> {
+  const [row] = await query<KnownUser>(
+    tx,
+    'SELECT id, email, email_proven_at IS NOT NULL AS "isProven" FROM users WHERE email = ? FOR KEY SHARE',
+    [email],
+  )
   return row ?? null
 }
 

@@ -5,19 +5,26 @@ import { sha256 } from '../../platform/secrets.ts'
 import { LINK_MS, linkUrl, type Purpose } from './link.ts'
 import { dropLinks, insertLink, pruneLinks } from './store.ts'
 
-/** A new link with which somebody sets a password; their older ones of that purpose are void. Kept as a hash. */
-export async function makeLink(tx: Tx, userId: string, purpose: Purpose, publicUrl: string): Promise<string> {
+export type LinkParts = {
+  purpose: Purpose
+  /** it is mailed, or handed over by the operator, and shown to nobody else */
+  provesEmail: boolean
+  publicUrl: string
+}
+
+/** A new link with which somebody sets a password; their older ones of that kind are void. Kept as a hash. */
+export async function makeLink(tx: Tx, userId: string, { publicUrl, ...kind }: LinkParts): Promise<string> {
   const now = clock()
   const token = randomToken(32)
-  await dropLinks(tx, userId, purpose)
+  await dropLinks(tx, userId, kind)
   await insertLink(tx, {
     tokenHash: sha256(token),
     userId,
-    purpose,
-    expiresAt: new Date(now.getTime() + LINK_MS[purpose]),
+    ...kind,
+    expiresAt: new Date(now.getTime() + LINK_MS[kind.purpose]),
     now,
   })
-  return linkUrl(publicUrl, purpose, token)
+  return linkUrl(publicUrl, kind.purpose, token)
 }
 
 const KEPT_MS = 30 * 86_400_000

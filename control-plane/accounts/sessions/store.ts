@@ -44,7 +44,7 @@ export async function findSession(
             o.id AS "organizationId", o.name AS "organizationName", m.role, p.id AS "projectId",
             EXISTS (SELECT FROM operator_project op WHERE op.project_id = p.id) AS "isOperator"
      FROM sessions s JOIN users u ON u.id = s.user_id
-       LEFT JOIN memberships m ON m.user_id = s.user_id AND m.organization_id = s.organization_id
+       LEFT JOIN memberships m ON m.user_id = s.user_id AND m.organization_id = s.organization_id AND NOT m.awaits_proof
        LEFT JOIN organizations o ON o.id = m.organization_id
        LEFT JOIN LATERAL (SELECT id FROM projects WHERE organization_id = o.id ORDER BY id LIMIT 1) p ON true
      WHERE s.token_hash = :tokenHash AND s.expires_at > :now AND s.last_seen_at > :seenAfter`,
@@ -76,7 +76,7 @@ export const leaveOrganization = (tx: Tx, organizationId: string, userId: string
   execute(
     tx,
     `UPDATE sessions SET organization_id =
-       (SELECT organization_id FROM memberships WHERE user_id = :userId ORDER BY created_at, organization_id LIMIT 1)
+       (SELECT organization_id FROM memberships WHERE user_id = :userId AND NOT awaits_proof ORDER BY created_at, organization_id LIMIT 1)
      WHERE user_id = :userId AND organization_id = :organizationId`,
     { organizationId, userId },
   )
@@ -86,18 +86,18 @@ export async function enterOrganization(db: Db, sessionId: string, organizationI
   const touched = await execute(
     db,
     `UPDATE sessions s SET organization_id = m.organization_id FROM memberships m
-     WHERE s.id = :sessionId AND m.user_id = s.user_id AND m.organization_id = :organizationId`,
+     WHERE s.id = :sessionId AND m.user_id = s.user_id AND m.organization_id = :organizationId AND NOT m.awaits_proof`,
     { sessionId, organizationId },
   )
   return touched === 1
 }
 
-/** The organizations of a user, the one they joined first at the beginning. */
+/** The organizations that a user may enter, the one they joined first at the beginning. */
 export const organizationsOf = (db: Db, userId: string) =>
   query<{ id: string; name: string; role: Role }>(
     db,
     `SELECT o.id, o.name, m.role FROM memberships m JOIN organizations o ON o.id = m.organization_id
-     WHERE m.user_id = ? ORDER BY m.created_at, o.id`,
+     WHERE m.user_id = ? AND NOT m.awaits_proof ORDER BY m.created_at, o.id`,
     [userId],
   )
 

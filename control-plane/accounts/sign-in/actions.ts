@@ -14,7 +14,7 @@ import { organizationsOf, removeSessionsOf } from '../sessions/store.ts'
 import { forgetAttempts, takeAttempt } from './attempt-store.ts'
 import { personHere, resetLimits, signInLimits } from './limits.ts'
 import { normalizePassword, passwordProblem } from './password.ts'
-import { type Account, findAccount, replacePassword, storePassword } from './store.ts'
+import { type Account, findAccount, proveEmail, replacePassword, storePassword } from './store.ts'
 
 export type SignInTools = { db: Db; secrets: Secrets; passwords: Passwords; publicUrl: string; sendsMail: boolean }
 
@@ -51,7 +51,7 @@ export async function askForReset(tools: SignInTools, { network }: Visitor, writ
   const account = await findAccount(db, email)
   if (account === null) return true
   await db.transaction(async tx => {
-    const url = await makeLink(tx, account.id, 'reset', publicUrl)
+    const url = await makeLink(tx, account.id, { purpose: 'reset', provesEmail: true, publicUrl })
     await post(tx, secrets, forgottenPassword(account.email, url))
   })
   return true
@@ -74,6 +74,7 @@ export async function setPassword(
     const owner = await lockLink(tx, sha256(token), purpose, now)
     if (typeof owner === 'string') return { dead: owner }
     await storePassword(tx, owner.userId, passwordHash, now)
+    if (owner.provesEmail) await proveEmail(tx, owner.userId, now)
     return { token: await beginAnew(tx, { id: owner.userId, email: owner.email }, ip) }
   })
 }

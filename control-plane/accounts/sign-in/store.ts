@@ -20,6 +20,12 @@ export const storePassword = (tx: Tx, userId: string, passwordHash: string, now:
     { userId, passwordHash, now },
   )
 
+/** Somebody reads the mail of that address: memberships that waited for it begin. */
+export async function proveEmail(tx: Tx, userId: string, now: Date): Promise<void> {
+  await execute(tx, 'UPDATE users SET email_proven_at = coalesce(email_proven_at, ?) WHERE id = ?', [now, userId])
+  await execute(tx, 'UPDATE memberships SET awaits_proof = false WHERE user_id = ? AND awaits_proof', [userId])
+}
+
 /** False when the password is another one than `before` by now. */
 export async function replacePassword(tx: Tx, account: Account, passwordHash: string, now: Date): Promise<boolean> {
   const touched = await execute(

@@ -8,6 +8,11 @@ export async function up(db: Knex): Promise<void> {
   await db.raw(`
     -- a reset of a forgotten password is a link like the one that claims an account
     ALTER TABLE claim_links ADD COLUMN purpose text NOT NULL DEFAULT 'claim' CHECK (purpose IN ('claim', 'reset'));
+    -- it is told to nobody but whoever reads that address's mail
+    ALTER TABLE claim_links ADD COLUMN proves_email boolean NOT NULL DEFAULT false;
+    ALTER TABLE users ADD COLUMN email_proven_at timestamptz;
+    -- of an account that others made: it opens nothing until the address is proven
+    ALTER TABLE memberships ADD COLUMN awaits_proof boolean NOT NULL DEFAULT false;
     CREATE INDEX claim_links_by_user ON claim_links (user_id);
     CREATE INDEX claim_links_by_age ON claim_links (expires_at);
 

@@ -1,0 +1,137 @@
+import { createHash, randomBytes } from 'node:crypto'
+import t from 'tap'
+import { query } from '../../control-plane/platform/postgres.ts'
+import { startApi } from '../support/api-server.ts'
+import { startSmtp } from '../support/smtp.ts'
+
+const smtp = await startSmtp(t)
+const api = await startApi(t, { SMTP_URL: smtp.url, ROLES: 'api,deliver', PUBLIC_URL: 'http://localhost:8080' })
+const PASSWORD = 'somebody else chose this'
+
+type Account = Awaited<ReturnType<typeof api.tenant>>
+
+const send = (path: string, fields: Record<string, string>, cookie = '') =>
+  fetch(`${api.origin}${path}`, {
+    method: 'POST',
+    redirect: 'manual',
+    body: new URLSearchParams(fields),
+    headers: { 'sec-fetch-site': 'same-origin', cookie },
+  })
+
+const invite = (by: Account, email: string, role = 'editor') =>
+  api.call('POST', '/agent/invite', { key: by.key, body: { email, role } })
+
+/** Sets a password by a link; answers the cookie of the session. */
+async function claim(url: string, password = PASSWORD): Promise<string> {
+  const answer = await send(new URL(url).pathname, { password })
+  return (answer.headers.get('set-cookie') ?? '').split(';')[0]!
+}
+
+const enter = async (cookie: string, organization: Account) =>
+  (await send('/account/organization', { organization_id: organization.organizationId }, cookie)).status
+
+/** The link in the newest mail to an address. */
+async function mailedLink(email: string, count: number): Promise<string> {
+  const mails = () => smtp.mails.filter(mail => mail.to.includes(email))
+  while (mails().length < count) await smtp.waitFor(smtp.mails.length + 1)
+  return /http:\/\/localhost:8080\/\S+/.exec(
+    mails()
+      .at(-1)!
+      .raw.replace(/=\r?\n/g, '')
+      .replaceAll('=3D', '='),
+  )![0]
+}
+
+const memberOf = async (organization: Account, email: string) => {
+  const { body } = await api.call('GET', '/members', { key: organization.key })
+  return body.data.find((member: { email: string }) => member.email === email)
+}
+
+t.test(
+  'whoever makes an account for somebody else’s address gets into no organization that invites that person',
+  async t => {
+    const [stranger, company] = [await api.tenant(), await api.tenant()]
+    const email = 'ann@company.example'
+    const { claim_url: shown } = (await invite(stranger, email)).body.data
+    const stolen = await claim(shown)
+    t.equal(await enter(stolen, stranger), 303, 'what the stranger made is open')
+
+    t.match(await invite(company, email, 'admin'), { status: 200, body: { data: { is_new_account: false } } })
+    t.equal(await enter(stolen, company), 404, 'the company is not')
+    t.match(await memberOf(company, email), { awaits_proof: true, role: 'admin' })
+    const link = await api.call('POST', `/members/${(await memberOf(company, email)).id}/claim-link`, {
+      key: company.key,
+    })
+    t.equal(link.status, 409, 'nor may the company take the account from the stranger')
+
+    const own = await claim(await mailedLink(email, 2), 'ann herself chose this')
+    t.equal(await enter(own, company), 303, 'Ann reads the mail, so she is in')
+    t.match(await memberOf(company, email), { awaits_proof: false })
+    t.equal(await enter(stolen, stranger), 303, 'and the stranger’s session has ended')
+    t.match((await fetch(`${api.origin}/account`, { headers: { cookie: stolen }, redirect: 'manual' })).status, 303)
+    const after = await send('/sign-in', { email, password: PASSWORD })
+    t.equal(after.status, 401, 'with the password')
+  },
+)
+
+t.test('an account that nobody claimed goes with its last membership, so no other organization finds it', async t => {
+  const [company, stranger] = [await api.tenant(), await api.tenant()]
+  const email = 'bob@company.example'
+  const { user_id: id, claim_url: shown } = (await invite(company, email)).body.data
+  t.equal((await api.call('DELETE', `/members/${id}`, { key: company.key })).status, 200)
+  t.equal((await fetch(`${api.origin}${new URL(shown).pathname}`)).status, 404, 'its link is void')
+  t.match(await invite(stranger, email), { body: { data: { is_new_account: true } } })
+  await claim(
+    (await api.call('POST', `/members/${(await memberOf(stranger, email)).id}/claim-link`, { key: stranger.key })).body
+      .data.claim_url,
+  )
+  await invite(company, email)
+  t.match(await memberOf(company, email), { awaits_proof: true, is_claimed: true })
+})
+
+t.test('an admin whose address is not proven is not who keeps an organization manageable', async t => {
+  const [stranger, company] = [await api.tenant(), await api.tenant()]
+  const email = 'carl@company.example'
+  await invite(stranger, email)
+  await invite(company, email, 'admin')
+  const last = await api.call('DELETE', `/members/${company.userId}`, { key: company.key })
+  t.match(last, { status: 409, body: { error: { code: 'conflict' } } })
+})
+
+t.test('POST /agent/invite 429 when one address, or an organization, is mailed too often', async t => {
+  const sender = await api.tenant()
+  const statuses: number[] = []
+  for (let n = 0; n < 5; n++) {
+    const { status, body } = await invite(sender, 'dora@company.example')
+    statuses.push(status)
+    if (status === 200) await api.call('DELETE', `/members/${body.data.user_id}`, { key: sender.key })
+  }
+  t.same(statuses, [200, 200, 200, 429, 429])
+  t.equal((await invite(await api.tenant(), 'dora@company.example')).status, 429, 'whoever invites')
+})
+
+t.test(
+  'of a claim and a reset at the same moment one sets the password, and the other is told that it is too late',
+  async t => {
+    const hash = (token: string) => createHash('sha256').update(token).digest()
+    for (let n = 0; n < 5; n++) {
+      const { userId } = await api.tenant()
+      const links = (['claim', 'reset'] as const).map(purpose => ({
+        purpose,
+        token: randomBytes(32).toString('base64url'),
+      }))
+      for (const { purpose, token } of links) {
+        await query(
+          api.db,
+          `INSERT INTO claim_links (token_hash, user_id, purpose, expires_at, created_at)
+         VALUES (?, ?, ?, now() + interval '1 hour', now())`,
+          [hash(token), userId, purpose],
+        )
+      }
+      const answers = await Promise.all(
+        links.map(({ purpose, token }) => send(`/${purpose}/${token}`, { password: PASSWORD })),
+      )
+      t.same(answers.map(({ status }) => status).sort(), [303, 410])
+    }
+  },
+)
