@@ -10,7 +10,7 @@ export type StoredOverride = {
   onResolved: boolean
 }
 
-const MOST_OVERRIDES = 20
+export const MOST_OVERRIDES = 20
 const heard = (description: string) => Type.Optional(Type.Boolean({ default: true, description }))
 
 export const Overrides = Type.Array(

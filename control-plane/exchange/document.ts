@@ -1,9 +1,12 @@
 import { type Static, Type } from 'typebox'
+import { MOST_OVERRIDES, Overrides } from '../alerts/override.ts'
 import { ChannelCreate, RuleCreate, RuleUpdate, SettingsUpdate } from '../alerts/schema.ts'
 import { ALERT_TYPES } from '../alerts/subscription.ts'
+import { FieldInput, MOST_FIELDS, SourceCreate } from '../data-sources/schema.ts'
 import { WindowCreate } from '../maintenance/schema.ts'
 import { MonitorCreate } from '../monitors/schema.ts'
 import { ComponentCreate, PageCreate, PageUpdate } from '../status-pages/schema.ts'
+import { DependencyCreate } from '../vendors/schema.ts'
 import { enumOf, strictObject } from '../web/schemas.ts'
 
 /** The form of the file. Another one is a new number, so that an old file never comes to mean something else. */
@@ -65,6 +68,31 @@ const PageEntry = strictObject({
 })
 export type PageEntry = Static<typeof PageEntry>
 
+const { display_order, ...sourceField } = FieldInput.properties
+const SourceFieldEntry = strictObject({ ...sourceField, id })
+export type SourceFieldEntry = Static<typeof SourceFieldEntry>
+
+const SourceEntry = strictObject({
+  id,
+  ...SourceCreate.properties,
+  fields: Type.Optional(Type.Array(SourceFieldEntry, { maxItems: MOST_FIELDS, description: 'in their order' })),
+  monitors: Type.Optional(
+    Type.Array(Type.String({ maxLength: 200 }), {
+      maxItems: MOST_ENTRIES,
+      description: 'that it has made; others may refer to them, and an import makes none',
+    }),
+  ),
+})
+export type SourceEntry = Static<typeof SourceEntry>
+
+const { alert_channel_id, ...heard } = Overrides.items.properties
+const DependencyEntry = strictObject({
+  id,
+  ...DependencyCreate.properties,
+  overrides: Type.Optional(Type.Array(strictObject({ channel: Reference, ...heard }), { maxItems: MOST_OVERRIDES })),
+})
+export type DependencyEntry = Static<typeof DependencyEntry>
+
 /** A project as a file. A section that is left out says nothing of its records. */
 export const ProjectFile = strictObject({
   version: Type.Literal(FORMAT_VERSION),
@@ -72,6 +100,8 @@ export const ProjectFile = strictObject({
   alert_channels: Type.Optional(listOf(ChannelEntry)),
   monitors: Type.Optional(listOf(MonitorEntry)),
   maintenance_windows: Type.Optional(listOf(WindowEntry)),
+  data_sources: Type.Optional(listOf(SourceEntry)),
+  dependencies: Type.Optional(listOf(DependencyEntry)),
   status_pages: Type.Optional(listOf(PageEntry)),
 })
 export type ProjectFile = Static<typeof ProjectFile>

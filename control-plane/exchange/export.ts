@@ -1,7 +1,11 @@
+import type { StoredOverride } from '../alerts/override.ts'
+import type { StoredMonitor } from '../monitors/types.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { byOrder } from '../status-pages/order.ts'
 import type { StoredComponent } from '../status-pages/records.ts'
+import type { Dependency } from '../vendors/types.ts'
 import { CHANNEL_DEFAULTS, RULE_DEFAULTS, ruleFields, showChannel, storedChannelFields } from './channel-fields.ts'
+import { dependencyDefaults, OVERRIDE_DEFAULTS, overrideFields, trackedFields } from './dependency-fields.ts'
 import { FORMAT_VERSION, type ProjectFile } from './document.ts'
 import { concise, type Fields } from './fields.ts'
 import { MONITOR_DEFAULTS, showMonitor, storedMonitorFields } from './monitor-fields.ts'
@@ -14,7 +18,8 @@ import {
   storedGroupFields,
   storedPageFields,
 } from './page-fields.ts'
-import type { ProjectState, WholePage } from './state-reader.ts'
+import { SOURCE_DEFAULTS, showSource, storedFieldEntry, storedSourceFields } from './source-fields.ts'
+import type { ProjectState, WholePage, WholeSource } from './state-reader.ts'
 import { showWindow, storedWindowFields } from './window-fields.ts'
 
 type Names = ReadonlyMap<string, string>
@@ -25,7 +30,7 @@ export function exportProject(
   secrets: Secrets,
   hasEnded: (windowId: string) => boolean,
 ): ProjectFile {
-  const monitors = referencesTo(state.monitors)
+  const monitors = referencesTo([...state.monitors, ...state.children])
   const channels = referencesTo(state.channels)
   const { is_digest_enabled, digest_threshold } = state.settings
   const file = {
@@ -45,6 +50,8 @@ export function exportProject(
     maintenance_windows: state.windows
       .filter(window => window.monitorIds.length > 0 && !hasEnded(window.id))
       .map(window => ({ id: window.id, ...concise(showWindow(monitors)(storedWindowFields(window)), {}) })),
+    data_sources: state.sources.map(whole => sourceEntry(whole, state.children, secrets)),
+    dependencies: state.dependencies.map(dependency => dependencyEntry(dependency, state.overrides, channels)),
     status_pages: state.pages.map(whole => pageEntry(whole, monitors)),
   }
   return file as unknown as ProjectFile
@@ -65,6 +72,29 @@ function rulesOf(state: ProjectState, id: string, names: Names): Fields[] {
       channel: names.get(rule.alertChannelId) ?? rule.alertChannelId,
       ...concise(ruleFields(rule), RULE_DEFAULTS),
     }))
+}
+
+function sourceEntry({ source, fields }: WholeSource, children: StoredMonitor[], secrets: Secrets): Fields {
+  const made = children.filter(({ dataSource }) => dataSource?.id === source.id)
+  return {
+    id: source.id,
+    ...concise(showSource(storedSourceFields(source, secrets)), SOURCE_DEFAULTS),
+    fields: fields.map(storedFieldEntry),
+    ...(made.length > 0 && { monitors: made.map(({ name }) => name) }),
+  }
+}
+
+function dependencyEntry(dependency: Dependency, overrides: StoredOverride[], channels: Names): Fields {
+  const mine = overrideFields(overrides.filter(({ dependencyId }) => dependencyId === dependency.id))
+  const named = mine.map(({ channel, ...on }) => ({
+    channel: channels.get(channel as string) ?? channel,
+    ...concise(on, OVERRIDE_DEFAULTS),
+  }))
+  return {
+    id: dependency.id,
+    ...concise(trackedFields(dependency), dependencyDefaults(dependency.slug)),
+    ...(named.length > 0 && { overrides: named }),
+  }
 }
 
 function pageEntry({ page, groups, components }: WholePage, monitors: Names): Fields {

@@ -3,6 +3,7 @@ import { isDeadlock, type Tx } from '../platform/postgres.ts'
 import type { Caller } from '../web/auth.ts'
 import { validationError } from '../web/errors.ts'
 import { importChannels } from './channel-actions.ts'
+import { importDependencies } from './dependency-actions.ts'
 import type { ProjectFile } from './document.ts'
 import { differences, type Fields } from './fields.ts'
 import { type Ledger, leaveOut, newLedger, noteUpdate, refusalOf } from './ledger.ts'
@@ -12,6 +13,7 @@ import { repeatedIds } from './pairs.ts'
 import { prune } from './prune-actions.ts'
 import { importRules } from './rule-actions.ts'
 import type { ImportTools, Run } from './run.ts'
+import { importSources } from './source-actions.ts'
 import { readProject } from './state-reader.ts'
 import { lockForImport } from './store.ts'
 import { importWindows } from './window-actions.ts'
@@ -67,12 +69,22 @@ async function importAll(run: Run): Promise<void> {
   const channels = await importChannels(run)
   const rules = await importRules(run, monitors.planned, channels.find)
   const windows = await importWindows(run, monitors.find)
+  const sources = await importSources(run)
+  const dependencies = await importDependencies(run, channels.find)
   const pages = await importPages(run, monitors.find)
-  const { subscriptions } = channels
-  await prune(run, { rules, subscriptions, windows, pages, monitors: monitors.unnamed, channels: channels.unnamed })
+  const links = { rules, subscriptions: channels.subscriptions }
+  const records = { windows, sources, dependencies, monitors: monitors.unnamed, channels: channels.unnamed }
+  await prune(run, { ...links, pages, ...records })
 }
 
-const SECTIONS = ['alert_channels', 'monitors', 'maintenance_windows', 'status_pages'] as const
+const SECTIONS = [
+  'alert_channels',
+  'monitors',
+  'maintenance_windows',
+  'data_sources',
+  'dependencies',
+  'status_pages',
+] as const
 
 function refuseRepeatedIds({ file, ledger }: Run): void {
   for (const section of SECTIONS) {

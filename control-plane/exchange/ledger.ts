@@ -10,6 +10,8 @@ export const RESOURCES = [
   'monitor',
   'alert_rule',
   'maintenance_window',
+  'data_source',
+  'dependency',
   'status_page',
   'status_page_group',
   'status_page_component',

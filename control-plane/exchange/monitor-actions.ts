@@ -16,7 +16,7 @@ import {
   parentDifference,
   parentIdsOf,
 } from './monitor-plan.ts'
-import { type Find, finder } from './names.ts'
+import { type Find, finder, type Named } from './names.ts'
 import { pairs, sameText, unpaired } from './pairs.ts'
 import type { Run } from './run.ts'
 
@@ -41,11 +41,23 @@ export async function importMonitors(run: Run): Promise<ImportedMonitors> {
   }
   await storeNew(run, plans)
   const named = entries.map((entry, i) => ({ name: entry.name, id: plans[i]?.id ?? null, writtenId: entry.id }))
-  const find = finder('monitor', [...named, ...unnamed])
+  const find = finder('monitor', [...named, ...unnamed, ...childrenOf(run)])
   const planned = plans.filter(plan => plan !== null)
   for (const plan of planned) await findParents(run, plan, find)
   await storeChanges(run, planned, run.isPruning && file.monitors ? unnamed : [])
   return { planned, find, unnamed: file.monitors ? unnamed : [] }
+}
+
+/** What data sources have made, and what those of the file are still to make: that has no id yet, and is told. */
+function childrenOf({ file, state, ledger }: Run): Named[] {
+  const known = new Set(state.children.map(({ name }) => name))
+  const awaited = (file.data_sources ?? []).map(({ monitors = [] }) => monitors.filter(name => !known.has(name)))
+  for (const [index, names] of awaited.entries()) {
+    if (names.length === 0) continue
+    const message = `${names.join(', ')}: not there before the data source is fetched; import again then for what refers to it`
+    ledger.warnings.push({ path: `data_sources[${index}].monitors`, message })
+  }
+  return [...state.children, ...awaited.flat().map(name => ({ name, id: null }))]
 }
 
 /** Throws 400 for a new monitor that cannot be. */

@@ -2,12 +2,16 @@ import type { StoredChannel } from '../alerts/channel-store.ts'
 import { deleteChannel } from '../alerts/channel-store.ts'
 import { deleteRule, type StoredRule } from '../alerts/store.ts'
 import { deleteSubscription } from '../alerts/subscription-store.ts'
+import { deleteSource } from '../data-sources/actions.ts'
+import type { StoredSource } from '../data-sources/types.ts'
 import { deleteWindow } from '../maintenance/actions.ts'
 import type { Window } from '../maintenance/types.ts'
 import type { StoredMonitor } from '../monitors/types.ts'
 import { deleteComponent } from '../status-pages/component-actions.ts'
 import { deleteGroup } from '../status-pages/group-actions.ts'
 import { removePage } from '../status-pages/store.ts'
+import { deleteDependency } from '../vendors/store.ts'
+import type { Dependency } from '../vendors/types.ts'
 import { deleteMonitor } from '../verdict/actions.ts'
 import type { Resource } from './ledger.ts'
 import { referencesTo } from './names.ts'
@@ -19,6 +23,8 @@ export type Unnamed = {
   rules: StoredRule[]
   subscriptions: { id: string; alertChannelId: string; alertType: string }[]
   windows: Window[]
+  sources: StoredSource[]
+  dependencies: Dependency[]
   pages: UnnamedPages
   monitors: StoredMonitor[]
   channels: StoredChannel[]
@@ -86,7 +92,10 @@ function pageDeletions({ tx, caller, now }: Run, { pages, sections }: UnnamedPag
   ]
 }
 
-function recordDeletions({ tx, tools, caller, now }: Run, { windows, monitors, channels }: Unnamed): Deletion[] {
+function recordDeletions(
+  { tx, tools, caller, now }: Run,
+  { windows, sources, dependencies, monitors, channels }: Unnamed,
+): Deletion[] {
   const { projectId } = caller
   return [
     ...windows.map(({ id, title }) => ({
@@ -94,6 +103,18 @@ function recordDeletions({ tx, tools, caller, now }: Run, { windows, monitors, c
       key: title,
       id,
       remove: () => deleteWindow(tools, projectId, id, now),
+    })),
+    ...sources.map(({ id, name }) => ({
+      resource: 'data_source' as const,
+      key: name,
+      id,
+      remove: () => deleteSource(tools, projectId, id, now),
+    })),
+    ...dependencies.map(({ id, name }) => ({
+      resource: 'dependency' as const,
+      key: name,
+      id,
+      remove: () => deleteDependency(tx, projectId, id),
     })),
     ...monitors.map(({ id, name }) => ({
       resource: 'monitor' as const,

@@ -4,8 +4,9 @@ import { now } from '../platform/clock.ts'
 import { actingAs } from '../web/acting.ts'
 import type { App } from '../web/app.ts'
 import { callerOf } from '../web/auth.ts'
+import { validationError } from '../web/errors.ts'
 import { answers, dataOf, enumOf, Id, nullable, strictObject } from '../web/schemas.ts'
-import { faultsFinder } from '../web/validation.ts'
+import { detailsOf, faultsFinder } from '../web/validation.ts'
 import { ProjectFile } from './document.ts'
 import { exportProject } from './export.ts'
 import { readSource, SOURCES } from './from/index.ts'
@@ -123,10 +124,12 @@ type Query = { from?: (typeof SOURCES)[number] }
 
 /** The file of a request, in Picket's own form. Throws 400. */
 function readFile(request: FastifyRequest<{ Querystring: Query }>): { file: ProjectFile; warnings: Warning[] } {
+  const findFaults = faultsFinder(request)
+  // where the body is not as ours, which is no fault of another product's, nobody has looked at the query yet
+  const faults = findFaults(ImportQuery, request.query)
+  if (faults.length > 0) throw validationError(detailsOf(faults, 'query'))
   const { from = 'picket' } = request.query
-  if (from !== 'picket' && request.validationError?.validationContext !== 'querystring') {
-    return readSource(from, request.body, faultsFinder(request))
-  }
+  if (from !== 'picket') return readSource(from, request.body, findFaults)
   if (request.validationError) throw request.validationError
   return { file: request.body as ProjectFile, warnings: [] }
 }

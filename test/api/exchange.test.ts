@@ -39,6 +39,27 @@ const fileOf = (slug: string) => ({
   maintenance_windows: [
     { title: 'Nightly', cron: '30 2 * * *', duration_minutes: 45, time_zone: 'Europe/Berlin', monitors: ['Shop'] },
   ],
+  data_sources: [
+    {
+      name: 'Queues',
+      url: 'https://queues.example.com/status.json',
+      headers: { 'X-Api-Key': 'a secret key' },
+      root_path: 'queues',
+      fields: [
+        { path: '*.state', name_template: 'Queue {{key}}', rule_type: 'equals', rule_config: { value: 'ok' } },
+        { path: '*.age', name_template: 'Age of {{key}}', rule_type: 'truthy', rule_config: {} },
+      ],
+    },
+  ],
+  dependencies: [
+    { slug: 'asana', overrides: [{ channel: 'Ops', on_degraded: false }] },
+    {
+      name: 'Carrier',
+      status_url: 'https://status.carrier.example.com/feed',
+      feed_type: 'rss',
+      components: ['Tracking'],
+    },
+  ],
   status_pages: [
     {
       slug,
@@ -90,10 +111,15 @@ t.test('a whole project is imported, exported, and imported again without a chan
   t.equal(refused.status, 400)
   t.same(
     refused.body.error.details.map(({ path }: { path: string }) => path),
-    ['monitors[1].auth_config.token', 'alert_channels[0].config.headers.Authorization'],
+    [
+      'monitors[1].auth_config.token',
+      'alert_channels[0].config.headers.Authorization',
+      'data_sources[0].headers.X-Api-Key',
+    ],
   )
   file.monitors[1].auth_config.token = 'another'
   file.alert_channels[0].config.headers.Authorization = 'Bearer another'
+  file.data_sources[0].headers['X-Api-Key'] = 'another'
   const carried = await apply(other, file)
   t.equal(carried.status, 200, carried.body.error?.message)
   t.same(withoutIds(await exported(other)), withoutIds(await exported(mine)))

@@ -2,6 +2,7 @@ import { channelRoutes } from '../../control-plane/alerts/channel-routes.ts'
 import { ruleRoutes } from '../../control-plane/alerts/rule-routes.ts'
 import { settingsRoutes } from '../../control-plane/alerts/settings-routes.ts'
 import { subscriptionRoutes } from '../../control-plane/alerts/subscription-routes.ts'
+import { sourceRoutes } from '../../control-plane/data-sources/routes.ts'
 import { exchangeRoutes } from '../../control-plane/exchange/routes.ts'
 import { maintenanceRoutes } from '../../control-plane/maintenance/routes.ts'
 import { parentRoutes } from '../../control-plane/monitors/parent-routes.ts'
@@ -10,6 +11,7 @@ import { lookSoon } from '../../control-plane/silences/store.ts'
 import { componentRoutes } from '../../control-plane/status-pages/component-routes.ts'
 import { groupRoutes } from '../../control-plane/status-pages/group-routes.ts'
 import { statusPageRoutes } from '../../control-plane/status-pages/routes.ts'
+import { dependencyRoutes } from '../../control-plane/vendors/routes.ts'
 import { verdictRoutes } from '../../control-plane/verdict/routes.ts'
 import type { App } from '../../control-plane/web/app.ts'
 import type { Account, ApiAnswer, Handles } from './resource-api.ts'
@@ -28,6 +30,8 @@ export function exchangeApi(app: App, handles: Handles): void {
   statusPageRoutes(app, handles)
   componentRoutes(app, handles)
   groupRoutes(app, handles)
+  sourceRoutes(app, handles)
+  dependencyRoutes(app, handles)
   exchangeRoutes(app, { ...handles, review: lookSoon })
 }
 

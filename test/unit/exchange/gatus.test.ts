@@ -132,7 +132,7 @@ t.test('alerts, groups, maintenance and what has no counterpart', async t => {
 
 t.test('what is no configuration of Gatus is refused, and odd parts of one are told', async t => {
   for (const other of [null, 1, 'text', [], {}, { monitorList: [] }, { endpoints: 0 }]) {
-    t.throws(() => convertGatus(other), { status: 400 }, JSON.stringify(other))
+    t.throws(() => convertGatus(other), /no file of Gatus/, JSON.stringify(other))
   }
   const odd = {
     endpoints: [null, 3, {}, { name: {}, url: [], conditions: 'x' }],

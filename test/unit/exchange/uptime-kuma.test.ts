@@ -82,7 +82,7 @@ t.test('the records that version 2 answers, by their ids, are read too', async t
 
 t.test('what is no backup is refused, and odd parts of one are told', async t => {
   for (const other of [null, 1, 'text', [], {}, { endpoints: [] }]) {
-    t.throws(() => convertUptimeKuma(other), { status: 400 }, JSON.stringify(other))
+    t.throws(() => convertUptimeKuma(other), /no file of Uptime Kuma/, JSON.stringify(other))
   }
   const odd = {
     monitorList: [null, {}, { type: 'http', name: 7, tags: 3, headers: '{', notificationIDList: 5 }],
