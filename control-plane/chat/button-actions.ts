@@ -1,7 +1,7 @@
 import { isPassing } from '../channels/chat-answer.ts'
-import { openChatTokens } from '../channels/chat-tokens.ts'
 import type { Db } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
+import { botOf } from './bot.ts'
 import { forgetMessage, type Served, servedButtons } from './button-store.ts'
 import { withoutButton } from './click.ts'
 import { callProvider, type Provider } from './provider-reader.ts'
@@ -21,12 +21,11 @@ export async function clearButtons(tools: Tools): Promise<void> {
 
 /** False when it may work later. */
 async function clear({ secrets, provider }: Tools, served: Served): Promise<boolean> {
-  const { installationId, projectId, tokens, message, body, incidentId } = served
-  const { accessToken: token } = openChatTokens(tokens, { id: installationId, projectId }, secrets)
+  const { installation, message, body, incidentId } = served
   const { text, blocks } = JSON.parse(body.toString('utf8')) as { text: string; blocks: unknown[] }
   const changed = JSON.stringify(withoutButton(blocks, incidentId, lineOf(served)))
   const answer = await callProvider(provider, 'chat.update', {
-    as: { token },
+    as: botOf(installation, secrets),
     fields: { ...message, text, blocks: changed },
   })
   return answer.ok || !isPassing(answer.reason)

@@ -4,9 +4,7 @@ import { type Db, execute, query } from '../platform/postgres.ts'
 /** A message in a chat whose button has served. `chatUserId`: who acknowledged, if the team's chat knows them. */
 export type Served = {
   deliveryId: string
-  projectId: string
-  installationId: string
-  tokens: Buffer
+  installation: { id: string; projectId: string; tokens: Buffer }
   message: ChatMessage
   body: Buffer
   incidentId: string
@@ -16,10 +14,10 @@ export type Served = {
 }
 
 /** Messages about incidents that somebody acknowledged, or that are over or deleted. */
-export const servedButtons = (db: Db): Promise<Served[]> =>
-  query(
+export async function servedButtons(db: Db): Promise<Served[]> {
+  const rows = await query<Row>(
     db,
-    `SELECT d.id AS "deliveryId", ci.project_id AS "projectId", ci.id AS "installationId", ci.tokens,
+    `SELECT d.id AS "deliveryId", ci.project_id AS "projectId", ci.id, ci.tokens,
        d.chat_message AS message, d.request_body AS body, e.data->'incident'->>'id' AS "incidentId", i.status,
        (SELECT chat_user_id FROM chat_identities x WHERE x.project_id = ci.project_id AND x.team_id = ci.team_id
           AND x.user_id = i.acknowledged_by) AS "chatUserId"
@@ -31,6 +29,10 @@ export const servedButtons = (db: Db): Promise<Served[]> =>
        AND (i.id IS NULL OR i.acknowledged_at IS NOT NULL OR i.status = 'resolved')
      ORDER BY d.id LIMIT 50`,
   )
+  return rows.map(({ id, projectId, tokens, ...row }) => ({ ...row, installation: { id, projectId, tokens } }))
+}
+
+type Row = Omit<Served, 'installation'> & Served['installation']
 
 /** The button is gone, or nobody can take it away any more. */
 export const forgetMessage = (db: Db, deliveryId: string) =>

@@ -1,6 +1,6 @@
-import { openChatTokens } from '../channels/chat-tokens.ts'
 import { nowMs } from '../platform/clock.ts'
 import type { Secrets } from '../platform/secrets.ts'
+import { botOf } from './bot.ts'
 import { type ListedChannel, readChannels } from './channel-list.ts'
 import type { StoredInstallation } from './installation.ts'
 import { callProvider, type Provider } from './provider-reader.ts'
@@ -31,12 +31,12 @@ export function createChannelReader(tools: Tools): (installation: StoredInstalla
 }
 
 async function readAll(installation: StoredInstallation, { secrets, provider }: Tools): Promise<ListedChannel[]> {
-  const { accessToken: token } = openChatTokens(installation.tokens, installation, secrets)
+  const as = botOf(installation, secrets)
   const channels = new Map<string, ListedChannel>()
   let cursor = ''
   for (let calls = 0; calls < MOST_CALLS; calls++) {
     const fields = { types: 'public_channel', exclude_archived: 'true', limit: '1000', ...(cursor && { cursor }) }
-    const answer = await callProvider(provider, 'conversations.list', { as: { token }, fields })
+    const answer = await callProvider(provider, 'conversations.list', { as, fields })
     if (!answer.ok) throw refusedCall(answer)
     const page = readChannels(answer.fields)
     for (const channel of page.channels) channels.set(channel.id, channel)

@@ -1,7 +1,7 @@
 import { type ChatAnswer, isRevoked } from '../channels/chat-answer.ts'
-import { openChatTokens } from '../channels/chat-tokens.ts'
 import { sealConfig } from '../channels/sealed.ts'
 import { newId } from '../platform/ids.ts'
+import { botOf } from './bot.ts'
 import { claimPeople } from './due-store.ts'
 import { insertLink } from './identity-store.ts'
 import type { StoredInstallation } from './installation.ts'
@@ -40,9 +40,9 @@ export async function matchPeople(tools: PeopleTools, now: Date): Promise<boolea
 async function linkMembers(tools: PeopleTools, installation: StoredInstallation, now: Date): Promise<Refusal | null> {
   const { db, secrets, provider } = tools
   const { projectId, teamId } = installation
-  const { accessToken: token } = openChatTokens(installation.tokens, installation, secrets)
+  const as = botOf(installation, secrets)
   for (const { userId, email } of await unlinkedMembers(db, projectId, teamId)) {
-    const answer = await callProvider(provider, 'users.lookupByEmail', { as: { token }, fields: { email } })
+    const answer = await callProvider(provider, 'users.lookupByEmail', { as, fields: { email } })
     if (!answer.ok && answer.reason !== 'users_not_found') return answer
     const person = answer.ok ? readPerson(answer.fields, teamId) : null
     if (person?.email !== email) continue
@@ -54,9 +54,9 @@ async function linkMembers(tools: PeopleTools, installation: StoredInstallation,
 async function reachPeople(tools: PeopleTools, installation: StoredInstallation, now: Date): Promise<Refusal | null> {
   const { db, secrets, provider } = tools
   const { id: installationId, projectId, teamId } = installation
-  const { accessToken: token } = openChatTokens(installation.tokens, installation, secrets)
+  const as = botOf(installation, secrets)
   for (const { userId, chatUserId } of await unreachedPeople(db, projectId, teamId)) {
-    const answer = await callProvider(provider, 'conversations.open', { as: { token }, fields: { users: chatUserId } })
+    const answer = await callProvider(provider, 'conversations.open', { as, fields: { users: chatUserId } })
     const channelId = answer.ok ? wordOf(recordOf(answer.fields.channel).id) : null
     if (!answer.ok && !OF_ONE_PERSON.includes(answer.reason)) return answer
     if (channelId === null) continue

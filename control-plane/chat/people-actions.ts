@@ -1,6 +1,6 @@
-import { openChatTokens } from '../channels/chat-tokens.ts'
 import { type Db, execute } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
+import { botOf } from './bot.ts'
 import { insertLink, linkedMember } from './identity-store.ts'
 import type { StoredInstallation } from './installation.ts'
 import { findMemberByEmail, type Member } from './people-store.ts'
@@ -25,8 +25,7 @@ export async function memberOf(
   const { projectId, teamId, id } = installation
   const linked = await linkedMember(db, projectId, teamId, chatUserId)
   if (linked) return linked
-  const { accessToken: token } = openChatTokens(installation.tokens, installation, secrets)
-  const asked = { as: { token }, fields: { user: chatUserId }, timeoutMs: PATIENCE_MS }
+  const asked = { as: botOf(installation, secrets), fields: { user: chatUserId }, timeoutMs: PATIENCE_MS }
   const answer = await callProvider(provider, 'users.info', asked)
   const person = answer.ok ? readPerson(answer.fields, teamId) : null
   const member = person?.chatUserId === chatUserId ? await findMemberByEmail(db, projectId, person.email) : null

@@ -1,9 +1,9 @@
 import { isPassing } from '../channels/chat-answer.ts'
-import { openChatTokens } from '../channels/chat-tokens.ts'
 import { isId } from '../platform/ids.ts'
 import type { Db } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { notFound } from '../web/errors.ts'
+import { botOf } from './bot.ts'
 import { callProvider, type Provider } from './provider-reader.ts'
 import {
   claimRevocations,
@@ -45,9 +45,8 @@ export async function revokeDue(tools: RevokeTools, now: Date): Promise<void> {
 }
 
 async function revoke({ db, secrets, provider }: RevokeTools, revocation: Revocation, now: Date): Promise<void> {
-  const { id, tokens, failures } = revocation
-  const { accessToken } = openChatTokens(tokens, revocation, secrets)
-  const answer = await callProvider(provider, 'auth.revoke', { as: { token: accessToken } })
+  const { id, failures } = revocation
+  const answer = await callProvider(provider, 'auth.revoke', { as: botOf(revocation, secrets) })
   // what is refused for good is no grant any more
   if (answer.ok || !isPassing(answer.reason) || answer.reason === 'token_expired' || failures >= MOST_FAILURES) {
     await dropRevocation(db, id)

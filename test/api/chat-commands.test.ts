@@ -96,24 +96,21 @@ t.test('the button acknowledges, and what came of it stands in its place', async
     { type: 'header', text: { type: 'plain_text', text: 'New incident' } },
     { type: 'actions', elements: [{ type: 'button', action_id: 'acknowledge', value: id }, other] },
   ]
-  t.same(await team.click('U1', id, blocks), { status: 200, body: null })
+  const { told, ...answer } = await team.click('U1', id, blocks)
+  t.same(answer, { status: 200, body: null })
   t.ok((await incident(id)).acknowledged_at)
-  const told = provider.bodies('response').at(-1)
   t.match(told, { replace_original: true, blocks: [blocks[0], { elements: [other] }, { type: 'context' }] })
   t.match(told.blocks[2].elements[0].text, 'Acknowledged by <@U1>: Search is slow')
-  await team.click('U2', id, blocks)
-  t.match(provider.bodies('response').at(-1), { response_type: 'ephemeral', text: /viewer/ })
+  t.match((await team.click('U2', id, blocks)).told, { response_type: 'ephemeral', text: /viewer/ })
 })
 
 t.test('the button of an incident that is over, or of somebody else’s, does nothing but go', async t => {
   const id = await team.incident(mine, 'Gone')
   await api.call('PUT', `/incidents/${id}`, { key: mine.key, body: { status: 'resolved' } })
-  await team.click('U1', id, [], true)
-  t.match(provider.bodies('response').at(-1), { replace_original: true, text: /the incident is resolved/ })
+  t.match((await team.click('U1', id, [], true)).told, { replace_original: true, text: /the incident is resolved/ })
   const other = await api.tenant()
   const foreign = await team.incident(other, 'Not ours')
-  await team.click('U1', foreign, [], true)
-  t.match(provider.bodies('response').at(-1), { text: /incident not found/ })
+  t.match((await team.click('U1', foreign, [], true)).told, { text: /incident not found/ })
   const { body } = await api.call('GET', `/incidents/${foreign}`, { key: other.key })
   t.equal(body.data.acknowledged_at, null)
 })
@@ -164,4 +161,21 @@ t.test('nonsense that is signed is answered and harms nothing', async t => {
   }
   const long = `text=${'x'.repeat(600_000)}`
   t.equal((await team.send('/chat/commands', long, provider.signed(long))).status, 413)
+})
+
+t.test('who waits longer than the chat allows is told so, and then the answer', async t => {
+  const before = provider.bodies('response').length
+  await api.db.transaction(async tx => {
+    await tx.raw('LOCK TABLE monitors IN ACCESS EXCLUSIVE MODE')
+    t.match((await team.commandAtOnce('U1', 'status')).body, { text: 'One moment…' })
+  })
+  t.match(await team.nextTold(before), { response_type: 'ephemeral', text: /1 down/ })
+})
+
+t.test('a fault of ours is told to the person, in a sentence', async t => {
+  await api.db.raw('ALTER TABLE incidents RENAME COLUMN title TO broken')
+  t.match((await team.command('U1', 'status')).body, { text: /Picket cannot answer at the moment/ })
+  const { told } = await team.click('U1', '0190a0a0-0000-7000-8000-000000000000')
+  await api.db.raw('ALTER TABLE incidents RENAME COLUMN broken TO title')
+  t.match(told, { text: /Picket cannot answer at the moment/ })
 })

@@ -3,6 +3,7 @@ import { execute } from '../../control-plane/platform/postgres.ts'
 import type { ApiServer } from './api-server.ts'
 import type { ChatProvider } from './chat-provider.ts'
 import type { Tenant } from './tenant.ts'
+import { waitFor } from './wait.ts'
 
 export type Account = Tenant & { key: string }
 
@@ -14,6 +15,16 @@ export function createChatTeam(api: ApiServer, provider: ChatProvider) {
     return { status: answer.status, body: body === '' ? null : JSON.parse(body) }
   }
   const formOf = (fields: Record<string, string>) => new URLSearchParams(fields).toString()
+
+  const told = () => provider.bodies('response')
+  /** What was posted to the address that came with a request, after `before` others. */
+  const nextTold = (before: number) => waitFor(() => told()[before], { timeoutMs: 30_000, label: 'an answer' })
+
+  const commandAtOnce = (chatUserId: string, text: string, teamId = 'T1') => {
+    const speaker = { team_id: teamId, user_id: chatUserId, command: '/picket' }
+    const sent = formOf({ ...speaker, text, response_url: `${provider.origin}/response`, id: uuidv7() })
+    return send('/chat/commands', sent, provider.signed(sent))
+  }
 
   return {
     /** Installs the app for a project; answers the installation. */
@@ -49,21 +60,18 @@ export function createChatTeam(api: ApiServer, provider: ChatProvider) {
     async incident({ key }: Account, title: string): Promise<string> {
       return (await api.call('POST', '/incidents', { key, body: { title } })).body.data.id
     },
-    /** `/picket <text>`, as the provider passes it on. */
-    command(chatUserId: string, text: string, teamId = 'T1', headers?: Record<string, string>) {
-      const url = `${provider.origin}/response`
-      const sent = formOf({
-        team_id: teamId,
-        user_id: chatUserId,
-        command: '/picket',
-        text,
-        response_url: url,
-        id: uuidv7(),
-      })
-      return send('/chat/commands', sent, headers ?? provider.signed(sent))
+    /** `/picket <text>` as the provider passes it on, and the answer, which may come later on a busy machine. */
+    async command(chatUserId: string, text: string, teamId = 'T1') {
+      const before = told().length
+      const answer = await commandAtOnce(chatUserId, text, teamId)
+      if (answer.body?.text !== 'One moment…') return answer
+      return { ...answer, body: await nextTold(before) }
     },
-    /** A click on the button of a message. */
-    click(chatUserId: string, incidentId: string, blocks: object[] = [], isEphemeral = false) {
+    commandAtOnce,
+    nextTold,
+    /** A click on the button of a message; answers what it led to. */
+    async click(chatUserId: string, incidentId: string, blocks: object[] = [], isEphemeral = false) {
+      const before = told().length
       const payload = {
         type: 'block_actions',
         user: { id: chatUserId, team_id: 'T1' },
@@ -75,7 +83,8 @@ export function createChatTeam(api: ApiServer, provider: ChatProvider) {
         trigger_id: uuidv7(),
       }
       const sent = formOf({ payload: JSON.stringify(payload) })
-      return send('/chat/interactions', sent, provider.signed(sent))
+      const { status, body } = await send('/chat/interactions', sent, provider.signed(sent))
+      return { status, body, told: await nextTold(before) }
     },
     send,
   }
