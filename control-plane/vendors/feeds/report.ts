@@ -87,8 +87,8 @@ export function plainText(text: string, maxLength: number): string {
     .replace(/\p{Surrogate}/gu, '\ufffd')
 }
 
-/** control characters and unassigned ones too, whatever they would do where the text is shown */
-const BLANKS = /[\s\p{Cc}\p{Cn}\p{Zl}\p{Zp}]+/gu
+/** what turns the direction of a text, control characters and unassigned ones too: who knows what they do where it is shown */
+const BLANKS = /[\s\p{Cc}\p{Cn}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu
 
 const OLDEST = Date.UTC(2000, 0)
 

@@ -150,7 +150,7 @@ t.test(
       name: `<img src=x onerror=alert(1)>Out\u0000age \u202e\ud800 ${'x'.repeat(300)}`,
       impact: 'critical',
       status: i === 9_999 ? 'investigating' : 'resolved',
-      components: Array.from({ length: 500 }, (_, i) => ({ name: `c${i}` })),
+      components: Array.from({ length: 60 }, (_, i) => ({ name: `c${i}` })),
       started_at: '2026-11-20T00:00:00Z',
       shortlink: 'javascript:alert(1)',
       __proto__: { id: 'nobody' },
@@ -161,7 +161,7 @@ t.test(
     t.equal(new Set(incidents.map(({ id }) => id)).size, 200)
     for (const { title, components, source_url } of incidents) {
       t.match(title, /^Out age/)
-      t.notMatch(title, /[<>]|\p{Cc}|\p{Surrogate}/u)
+      t.notMatch(title, /[<>\u202e]|\p{Cc}|\p{Surrogate}/u)
       t.ok(title.length <= 200 && components.length === 50 && source_url === null)
     }
   },
