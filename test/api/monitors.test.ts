@@ -67,6 +67,7 @@ t.test('POST /monitors 201: name and type are enough, the rest has the defaults 
     ping_url: null,
     ssl_expires_at: null,
     domain_expires_at: null,
+    data_source: null,
     configuration_issues: ['url is required to check an http monitor'],
   })
 })
