@@ -153,6 +153,9 @@ export function bodyOf({ name }: Operation, records: Records): Record<string, un
 /** A file of an entry of each kind, with every property that it knows. What it refers to is there by its id. */
 function fileWith({ monitor_id, parent_id, alert_channel_id }: Records): Record<string, unknown> {
   const entry = { name: 'Filed', description: 'sells', monitor: monitor_id }
+  const { display_order, ...field } = FIELD
+  const { overrides, ...dependency } = dependencyBody(alert_channel_id)
+  const heard = { on_down: true, on_degraded: false, on_resolved: true }
   return {
     version: 1,
     alert_settings: { is_digest_enabled: true, digest_threshold: 10 },
@@ -176,6 +179,10 @@ function fileWith({ monitor_id, parent_id, alert_channel_id }: Records): Record<
       },
     ],
     maintenance_windows: [{ id: uuidv7(), ...WINDOW, title: 'Filed', monitors: [monitor_id] }],
+    data_sources: [
+      { id: uuidv7(), ...SOURCE, name: 'Filed', fields: [{ id: uuidv7(), ...field }], monitors: ['Filed elsewhere'] },
+    ],
+    dependencies: [{ id: uuidv7(), ...dependency, overrides: [{ channel: alert_channel_id, ...heard }] }],
     status_pages: [
       {
         id: uuidv7(),
