@@ -5,6 +5,7 @@ import type { Teardown } from '../support/teardown.ts'
 import { benchAlerting } from './alerting.ts'
 import { benchApi } from './api.ts'
 import { benchHttps } from './check-cpu.ts'
+import { benchDataSources } from './data-sources.ts'
 import { benchDeliveries } from './deliveries.ts'
 import { benchEndToEnd } from './end-to-end.ts'
 import { benchFleet } from './fleet.ts'
@@ -32,6 +33,7 @@ const PARTS: Record<string, (t: Teardown, engines: Engines) => Promise<Figure[]>
   alerting: benchAlerting,
   deliveries: benchDeliveries,
   heartbeats: benchHeartbeats,
+  'data-sources': benchDataSources,
   'monitors-list': benchMonitorsList,
   api: benchApi,
   fleet: benchFleet,
