@@ -255,6 +255,7 @@ t.test('what somebody may do follows their role, and who is shown out sees nothi
 
 t.test('a member of two organizations chooses which one to look at, and no other', async t => {
   const { visitor, email } = await claimed()
+  await execute(api.db, 'UPDATE users SET email_proven_at = now() WHERE email = ?', [email])
   const other = await api.tenant()
   await api.call('POST', '/agent/invite', { key: other.key, body: { email, role: 'viewer' } })
   const switchTo = (id: string) => visitor.post('/account/organization', { organization_id: id })

@@ -4,6 +4,9 @@ import { escapeHtml } from '../../web/markup.ts'
 /** A mail about an account. `link.url` holds a secret; `to` is one plain address. */
 export type Letter = { to: string; subject: string; paragraphs: string[]; link: { label: string; url: string } }
 
+/** What waits to be mailed: a letter, or that somebody wants a link for the account of an address, if it has one. */
+export type Posted = Letter | { resetFor: string }
+
 /** A new account is claimed by the link; one whose address nobody has proven yet is proven by it; another signs in. */
 export type Invitation = { url: string; account: 'new' | 'unproven' | 'proven' }
 

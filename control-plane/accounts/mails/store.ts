@@ -1,7 +1,7 @@
 import { type Db, execute, query, type Tx } from '../../platform/postgres.ts'
 import type { SealedColumn } from '../../platform/reseal.ts'
 import type { Secrets } from '../../platform/secrets.ts'
-import type { Letter } from './letter.ts'
+import type { Posted } from './letter.ts'
 
 const bindingOf = (id: string) => `account-mail:${id}`
 
@@ -9,11 +9,11 @@ export const SEALED_IN_MAILS: SealedColumn[] = [
   { table: 'account_mails', column: 'letter', key: ['id'], needs: [], bindingOf: row => bindingOf(row.id!) },
 ]
 
-export const sealLetter = (letter: Letter, id: string, secrets: Secrets): Buffer =>
+export const sealLetter = (letter: Posted, id: string, secrets: Secrets): Buffer =>
   secrets.seal(JSON.stringify(letter), bindingOf(id))
 
-export const openLetter = (sealed: Buffer, id: string, secrets: Secrets): Letter =>
-  JSON.parse(secrets.open(sealed, bindingOf(id))) as Letter
+export const openLetter = (sealed: Buffer, id: string, secrets: Secrets): Posted =>
+  JSON.parse(secrets.open(sealed, bindingOf(id))) as Posted
 
 export const insertMail = (tx: Tx, mail: { id: string; letter: Buffer; now: Date }) =>
   execute(

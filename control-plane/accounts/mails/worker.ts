@@ -9,7 +9,11 @@ type Tools = LoopTools & { db: Db; secrets: Secrets; mailer: Mailer; publicUrl: 
 const EVERY_MS = 30_000
 
 /** Sends mails about accounts, in any number of processes: woken by whoever posts one, and by the time of the next attempt. */
-export function startAccountMailWorker({ metrics, ...tools }: Tools): Loop {
+export function startAccountMailWorker({ metrics, ...handles }: Tools): Loop {
+  const mails = metrics.counter('picket_account_mails_total', 'Mails about accounts by what became of them', [
+    'outcome',
+  ])
+  const tools = { ...handles, count: (outcome: string) => mails.inc({ outcome }) }
   return startLoop('account-mails', EVERY_MS, { log: tools.log, metrics }, async signal => {
     while (!signal.aborted && (await sendDueMails(tools)));
   })
