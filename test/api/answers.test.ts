@@ -20,13 +20,21 @@ t.test('/openapi.json is valid OpenAPI', async t => {
 const ENDS = [
   /^POST .*pause/,
   /^DELETE .*(rules|project-channels)/,
-  /^DELETE .*(channels|components|groups|subscribers|custom-domain)/,
+  /^DELETE .*(channels|components|groups|subscribers|custom-domain|fields)/,
   /^DELETE/,
 ]
 const rank = ({ name }: Operation) => ENDS.findIndex(pattern => pattern.test(name))
 
-/** What this installation refuses to everybody: it is no provider of Domain Connect. */
-const REFUSED: Record<string, number> = { 'POST /status-pages/{id}/custom-domain/domain-connect': 422 }
+/**
+ * What leads elsewhere, and what is refused here: the installation is no provider of Domain Connect, nobody began to
+ * install the app in a chat, and the team of the one that is there has ended it.
+ */
+const OTHER_ANSWERS: Record<string, number> = {
+  'POST /status-pages/{id}/custom-domain/domain-connect': 422,
+  'GET /chat/oauth/install': 302,
+  'GET /chat/oauth/callback': 400,
+  'GET /chat/installations/{id}/channels': 409,
+}
 
 t.test('each operation answers its success as /openapi.json describes it, no more and no less', async t => {
   const account = await makeOperator(api.db, await api.tenant())
@@ -37,10 +45,11 @@ t.test('each operation answers its success as /openapi.json describes it, no mor
     return body.data.status === 'delivered'
   })
   for (const operation of [...operations].sort((a, b) => rank(a) - rank(b))) {
-    const { status, body } = await send(operation, account.key, records)
-    const isGood = status === 200 || status === 201 || status === REFUSED[operation.name]
+    const { status, body, headers } = await send(operation, account.key, records)
+    const other = OTHER_ANSWERS[operation.name]
+    const isGood = other ? status === other : status === 200 || status === 201
     t.ok(isGood, `${operation.name} answered ${status} ${JSON.stringify(body.error ?? '')}`)
-    t.same(differencesOf(operation, status, body), [], operation.name)
+    if (isJson(headers)) t.same(differencesOf(operation, status, body), [], operation.name)
   }
 })
 
@@ -54,9 +63,13 @@ t.test('each operation refuses in the shape that /openapi.json describes', async
   }
 })
 
+const isJson = (headers: Headers) => headers.get('content-type')?.startsWith('application/json') === true
+
 async function send(operation: Operation, key: string, records: Records, body?: object) {
   const fresh = isPairOf(operation) ? await newPair(key) : records
-  return api.call(operation.method, addressOf(operation, records), {
+  // a project is YAML unless it is asked for as JSON
+  const asJson = operation.name === 'GET /export' ? '?format=json' : ''
+  return api.call(operation.method, `${addressOf(operation, records)}${asJson}`, {
     key: operation.isOpen ? null : key,
     ...(operation.body && { body: body ?? bodyOf(operation, fresh) }),
     ...(operation.upload && { body: PIXEL, headers: { 'content-type': operation.upload } }),
