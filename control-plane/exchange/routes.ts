@@ -79,7 +79,7 @@ function exportRoute(app: App, { db, secrets }: ExchangeContext): void {
           ...answers(200, Type.Unsafe<string>({}), 400),
           200: {
             description: 'The project',
-            content: { [YAML]: { schema: Type.String() }, 'application/json': { schema: ProjectFile } },
+            content: { 'application/json': { schema: ProjectFile }, [YAML]: { schema: Type.String() } },
           },
         },
       },
