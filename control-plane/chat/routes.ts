@@ -7,17 +7,7 @@ import { callerOf } from '../web/auth.ts'
 import { ApiError, notFound } from '../web/errors.ts'
 import { sendPage } from '../web/forms.ts'
 import { metaOf, metaOfAll, pageOf } from '../web/pages.ts'
-import {
-  answers,
-  DeletedResponse,
-  Id,
-  IdParams,
-  PageQuery,
-  pageProperties,
-  pageOf as pageSchema,
-  strictObject,
-  Timestamp,
-} from '../web/schemas.ts'
+import { answers, DeletedResponse, IdParams, PageQuery, pageOf as pageSchema } from '../web/schemas.ts'
 import { ListedChannel } from './channel-list.ts'
 import { createChannelReader } from './channel-reader.ts'
 import { listIdentities } from './identity-store.ts'
@@ -26,27 +16,10 @@ import { InstallationRecord, presentInstallation } from './installation.ts'
 import { appIsGone } from './refusals.ts'
 import { refusedPage } from './refused-page.tsx'
 import { removeInstallation } from './revoke-actions.ts'
+import { CallbackQuery, ChannelQuery, IdentityRecord, InstallQuery } from './schema.ts'
 import { findInstallation, listInstallations } from './store.ts'
 
 const tags = ['Chat']
-
-const InstallQuery = strictObject({
-  redirect_to: Type.Optional(
-    Type.String({ maxLength: 2_048, description: 'a page of this origin to end at; default: the chat settings' }),
-  ),
-})
-
-const ChannelQuery = strictObject({
-  ...pageProperties,
-  q: Type.Optional(Type.String({ maxLength: 100, description: 'part of a name' })),
-})
-
-/** What the provider adds to it is its own business. */
-const CallbackQuery = Type.Object({
-  code: Type.Optional(Type.String({ maxLength: 2_048 })),
-  state: Type.Optional(Type.String({ maxLength: 8_192 })),
-  error: Type.Optional(Type.String({ maxLength: 200 })),
-})
 
 /** Installing the app in a team's chat, and ending that (specification, "Team-chat app install"). */
 export function chatRoutes(app: App, tools: InstallTools): void {
@@ -114,15 +87,6 @@ function identityRoutes(app: App, { db }: InstallTools): void {
     },
   )
 }
-
-const IdentityRecord = Type.Object({
-  id: Id,
-  team_id: Type.String(),
-  chat_user_id: Type.String(),
-  user_id: Id,
-  created_at: Timestamp,
-  updated_at: Timestamp,
-})
 
 function channelRoutes(app: App, tools: InstallTools): void {
   const readChannels = createChannelReader(tools)

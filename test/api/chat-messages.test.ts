@@ -26,7 +26,7 @@ async function project(teamId: string, consent: object = {}) {
       return entries.length >= count ? entries : null
     }, SLOW)
   const read = async () => (await api.call('GET', '/chat/installations', { key })).body.data[0]
-  return { account, key, installation, channelId, ended, read, teamId }
+  return { account, key, installation, channelId, log, ended, read, teamId }
 }
 
 const messagesTo = (channel: string) => provider.bodies('chat.postMessage').filter(body => body.channel === channel)
@@ -120,7 +120,7 @@ t.test('a token that is over is renewed once, and the message arrives with the n
 })
 
 t.test('who is on call is told in person that an incident opened, who acknowledged it how it goes on', async t => {
-  const { account, key } = await project('T8')
+  const { account, key, installation, log, ended } = await project('T8')
   const names = ['ann', 'bob'].map(name => `${name}@t8.example.com`)
   const [ann, bob] = [await team.member(account, 'editor', names[0]!), await team.member(account, 'admin', names[1]!)]
   provider.people.push({ id: 'UANN', email: names[0]!, team: 'T8' }, { id: 'UBOB', email: names[1]!, team: 'T8' })
@@ -142,6 +142,20 @@ t.test('who is on call is told in person that an incident opened, who acknowledg
     [/^Update: Disk is full/, /^Resolved: Disk is full/],
   )
   t.equal(messagesTo('DUANN').length, 1, 'each is told what is theirs, once')
+
+  await api.db.raw('DELETE FROM memberships WHERE user_id = ?', [ann])
+  const told = (await log()).length
+  await team.incident(account, 'Disk is full again')
+  await ended(told + 1)
+  t.equal(messagesTo('DUANN').length, 1, 'who has left is told nothing')
+
+  const links = async () => (await api.call('GET', '/chat/identities', { key })).body.meta.total
+  t.equal(await links(), 2)
+  await api.call('DELETE', `/chat/installations/${installation.id}`, { key })
+  t.equal(await links(), 2, 'who is who outlives the installation')
+  t.same(await query(api.db, reached, [[ann, bob]]), [])
+  await team.install(account, { team: 'T8' })
+  await waitFor(async () => (await query(api.db, reached, [[bob]])).length === 1, SLOW)
 })
 
 t.test('the picker pages through all public channels, and asks once in a while', async t => {

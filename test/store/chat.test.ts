@@ -4,6 +4,7 @@ import { v7 as uuidv7 } from 'uuid'
 import { openChatTokens, sealChatTokens } from '../../control-plane/channels/chat-tokens.ts'
 import { claimPeople, claimRenewals, readDue } from '../../control-plane/chat/due-store.ts'
 import { renewTokens } from '../../control-plane/chat/renew-actions.ts'
+import { removeInstallation, revokeDue } from '../../control-plane/chat/revoke-actions.ts'
 import { chatSettings } from '../../control-plane/chat/settings.ts'
 import { findInstallation, saveInstallation, spend } from '../../control-plane/chat/store.ts'
 import { createPostgres } from '../../control-plane/platform/postgres.ts'
@@ -101,4 +102,19 @@ t.test('what counts once counts once, whoever brings it at the same time', async
   const hash = randomBytes(32)
   const first = await Promise.all([1, 2, 3, 4].map(() => spend(db, hash, later(60))))
   t.equal(first.filter(isFirst => isFirst).length, 1)
+})
+
+t.test('a grant that could not be ended is ended later, by one process, and a hopeless one is let go', async t => {
+  const { read, ...owner } = await installation()
+  provider.next('auth.revoke', 'reset')
+  await removeInstallation(tools, owner.projectId, owner.id, now)
+  t.equal(provider.calls('auth.revoke').length, 1)
+  await revokeDue(tools, later(59))
+  t.equal(provider.calls('auth.revoke').length, 1, 'not before its time')
+  await Promise.all([1, 2, 3].map(() => revokeDue(tools, later(61))))
+  t.same(
+    provider.calls('auth.revoke').map(({ token }) => token),
+    ['xoxb-old', 'xoxb-old'],
+  )
+  t.match(await readDue(db, later(10_000)), { revocations: false })
 })
