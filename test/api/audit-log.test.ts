@@ -179,6 +179,18 @@ t.test('GET /audit-log 200 tells an admin who changed what, newest first, by fil
   t.match(second.body, { data: [{ action: 'created' }], meta: { total: 3, total_pages: 2 } })
 })
 
+t.test('GET /audit-log 200 begins with who made the organization', async t => {
+  const made = await api.call('POST', '/agent/bootstrap', { key: null, body: { email: 'Ann@example.com' } })
+  const { api_key: key, organization_id: resource_id, user_id: id } = made.body.data
+  const { body } = await api.call('GET', '/audit-log', { key })
+  t.match(body.data, [
+    {
+      ...{ action: 'created', resource: 'organization', resource_id },
+      actor: { kind: 'user', id, name: 'ann@example.com', ip: '127.0.0.1' },
+    },
+  ])
+})
+
 t.test('GET /audit-log 200 tells times as the rest of the API does', async t => {
   const { key } = await api.tenant()
   const { id } = (await api.call('POST', '/incidents', { key, body: { title: 'Shop is slow' } })).body.data

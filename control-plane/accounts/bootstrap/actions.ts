@@ -1,8 +1,10 @@
 import { now as clock } from '../../platform/clock.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Db, Tx } from '../../platform/postgres.ts'
+import { type Acting, actingFor } from '../../web/acting.ts'
 import { conflict, rateLimited } from '../../web/errors.ts'
 import { createApiKey } from '../api-keys/actions.ts'
+import { recordAct } from '../audit/actions.ts'
 import { makeLink } from '../password-links/actions.ts'
 import type { Plan } from '../plans.ts'
 import {
@@ -64,9 +66,18 @@ export async function bootstrap(db: Db, network: string, registration: Registrat
     await assertBelow(tx, network, true, ACCOUNTS_AN_HOUR, now)
     await assertBelow(tx, network, false, REFUSALS_AN_HOUR, now)
     const account = await createAccount(tx, registration)
+    await tellBeginning(tx, network, account)
     await insertAttempt(tx, network, true, now)
     return account
   })
+}
+
+/** The first entry of the new organization's audit log. */
+function tellBeginning(tx: Tx, network: string, account: { user_id: string; email: string; organization_id: string }) {
+  const { user_id: id, email, organization_id: organizationId } = account
+  const acting: Acting = { kind: 'user', id, name: email, ip: network, projectId: null, organizationId }
+  const what = { resource: 'organization', resourceId: organizationId, resourceName: null }
+  return actingFor(tx, acting).transaction(acted => recordAct(acted, { action: 'created', ...what }))
 }
 
 /** Counts an attempt that was answered with 400 or 409. Throws 429 after 20 of them in an hour. */
