@@ -34,6 +34,25 @@ export function cardPage(title: string, content: ComponentChildren): RenderedDoc
   })
 }
 
+const TROUBLES: Record<number, string> = {
+  403: 'This form was not sent from here',
+  404: 'There is nothing here',
+  429: 'Too often',
+  503: 'Try again in a moment',
+}
+
+/** What somebody is shown instead of a page that could not be made. `message`: a sentence without its capital. */
+export const troublePage = (status: number, message: string) =>
+  cardPage(
+    TROUBLES[status] ?? (status < 500 ? 'This cannot be read' : 'Something went wrong'),
+    <>
+      <p>{`${message.charAt(0).toUpperCase()}${message.slice(1)}.`}</p>
+      <p class="more">
+        <a href="/sign-in">Sign in</a>
+      </p>
+    </>,
+  )
+
 const Mark = () => (
   <svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2" aria-hidden="true">
     <path d="M12 2.5 4 6.2v5.6c0 4.7 3.3 8.3 8 9.7 4.7-1.4 8-5 8-9.7V6.2z" />

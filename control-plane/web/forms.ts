@@ -1,5 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { answerError, toApiError } from './answer.ts'
 import type { App } from './app.ts'
+import { troublePage } from './card-page.tsx'
 import type { RenderedDocument } from './document.tsx'
 import { ApiError } from './errors.ts'
 
@@ -37,7 +39,17 @@ export function assertOwnForm(request: FastifyRequest, publicUrl: string): void 
 
 const hostOf = (origin: string) => (URL.canParse(origin) ? new URL(origin).host : null)
 
-/** A page for one person: kept by nobody, and its address, which may hold a token, is told to nobody. */
+/** What went wrong, for a person as a page, and for a program as everywhere. */
+export function answerPerson(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
+  reply.header('cache-control', 'no-store')
+  if (!request.headers.accept?.includes('text/html')) return answerError(thrown, request, reply)
+  const { status, message, extra } = toApiError(thrown, request.id)
+  if (status >= 500) request.log.error({ err: thrown, request_id: request.id }, 'a page failed')
+  if (extra.retryAfterSeconds !== undefined) reply.header('retry-after', extra.retryAfterSeconds)
+  return sendPage(reply, troublePage(status, message), status)
+}
+
+/** A page for one person: kept by nobody, and its address, which may hold a token, is told to no other site. */
 export function sendPage(reply: FastifyReply, { html, csp }: RenderedDocument, status = 200) {
   return reply
     .code(status)
@@ -45,7 +57,8 @@ export function sendPage(reply: FastifyReply, { html, csp }: RenderedDocument, s
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': csp,
       'cache-control': 'no-store',
-      'referrer-policy': 'no-referrer',
+      // none at all would make browsers send forms as of nowhere
+      'referrer-policy': 'same-origin',
     })
     .send(html)
 }

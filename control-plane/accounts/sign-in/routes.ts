@@ -4,7 +4,7 @@ import { TooBusy } from '../../platform/passwords.ts'
 import { sha256 } from '../../platform/secrets.ts'
 import type { App } from '../../web/app.ts'
 import { notFound, unavailable } from '../../web/errors.ts'
-import { assertOwnForm, fieldsOf, sendPage, takeForms } from '../../web/forms.ts'
+import { answerPerson, assertOwnForm, fieldsOf, sendPage, takeForms } from '../../web/forms.ts'
 import { clientNetworkOf } from '../bootstrap/network.ts'
 import { readSession, SESSION_MS } from '../sessions/actions.ts'
 import { clearCookie, setCookie, tokenOf } from '../sessions/cookie.ts'
@@ -23,9 +23,7 @@ export function signInRoutes(app: App, tools: SignInTools & { isOwnHost(host: st
       if (!tools.isOwnHost(request.host)) throw notFound('page')
       if (request.method === 'POST') assertOwnForm(request, tools.publicUrl)
     })
-    scope.addHook('onError', async (_request, reply) => {
-      reply.header('cache-control', 'no-store')
-    })
+    scope.setErrorHandler(answerPerson)
     doorRoutes(scope as App, tools)
     linkRoutes(scope as App, tools)
     accountRoutes(scope as App, tools)
@@ -36,7 +34,7 @@ function doorRoutes(app: App, tools: SignInTools): void {
   app.get<{ Querystring: { return_to?: unknown } }>('/sign-in', async (request, reply) => {
     const returnTo = returnPath(request.query.return_to)
     if (await sessionOf(request, tools)) return reply.redirect(returnTo, 303)
-    if (!mayKeepCookie(request)) return sendPage(reply, needsTlsPage())
+    if (!mayKeepCookie(request, tools.publicUrl)) return sendPage(reply, needsTlsPage())
     return sendPage(reply, signInPage({ email: '', returnTo }))
   })
 
@@ -119,11 +117,8 @@ export function toBusy(error: unknown): never {
   throw error instanceof TooBusy ? unavailable('too many people sign in at this moment; try again') : error
 }
 
-/** Browsers keep the cookie over TLS, and from this machine itself. What a proxy in front did is not always told. */
-function mayKeepCookie(request: FastifyRequest): boolean {
-  const host = request.host.replace(/:\d+$/, '')
-  return request.protocol === 'https' || host === 'localhost' || host.endsWith('.localhost') || isForwarded(request)
+/** Browsers keep the cookie over TLS, which a proxy in front may do for us, and from this machine itself. */
+function mayKeepCookie({ host, protocol }: FastifyRequest, publicUrl: string): boolean {
+  const isOnThisMachine = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(host)
+  return protocol === 'https' || publicUrl.startsWith('https:') || isOnThisMachine
 }
-
-const isForwarded = ({ headers }: FastifyRequest) =>
-  headers['x-forwarded-proto'] === 'https' || !headers['sec-fetch-mode']

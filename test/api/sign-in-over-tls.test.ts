@@ -1,0 +1,46 @@
+import { request } from 'node:http'
+import t from 'tap'
+import { startApi } from '../support/api-server.ts'
+
+type Got = { status: number; type: string; text: string }
+
+/** As browsers ask for it by name: they send no Sec-Fetch headers where they see no TLS. */
+function ask(origin: string, host: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Got> {
+  return new Promise((resolve, reject) => {
+    const asking = request(
+      `${origin}/sign-in`,
+      { method, headers: { host, accept: 'text/html', ...headers } },
+      answer => {
+        let text = ''
+        answer.on('data', chunk => (text += chunk))
+        answer.on('end', () => resolve({ status: answer.statusCode!, type: answer.headers['content-type']!, text }))
+      },
+    )
+    asking.on('error', reject).end()
+  })
+}
+
+const PASSWORD_FIELD = /type="password"/
+
+t.test(
+  'where browsers would drop the cookie the page says that it needs https; elsewhere it asks for the password',
+  async t => {
+    const plain = await startApi(t, { PUBLIC_URL: 'http://picket.example' })
+    const far = await ask(plain.origin, 'picket.example')
+    t.match(far.text, /over https only/)
+    t.notMatch(far.text, PASSWORD_FIELD)
+
+    const secure = await startApi(t, { PUBLIC_URL: 'https://picket.example' })
+    const proxied = { 'sec-fetch-mode': 'navigate', 'sec-fetch-site': 'none' }
+    t.match((await ask(secure.origin, 'picket.example', proxied)).text, PASSWORD_FIELD, 'a proxy in front has the TLS')
+
+    const local = await startApi(t, { PUBLIC_URL: 'http://localhost:8080' })
+    t.match((await ask(local.origin, 'localhost:8080')).text, PASSWORD_FIELD)
+
+    const foreign = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }
+    const refused = await ask(local.origin, 'localhost:8080', foreign, 'POST')
+    t.match(refused, { status: 403, type: /^text\/html/, text: /not sent from here/ })
+    const program = await ask(local.origin, 'localhost:8080', { ...foreign, accept: '*/*' }, 'POST')
+    t.match(program, { status: 403, type: /^application\/json/ })
+  },
+)
