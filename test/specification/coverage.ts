@@ -30,6 +30,7 @@ export function coverageOf(facts: Facts): Table[] {
     { title: 'Events', head: ['event', 'fields of `data`'], rows: eventRows(facts) },
     { title: 'Deliveries and the chat app', head: ['part', 'names'], rows: deliveryRows(facts) },
     { title: 'Limits', head: ['limit', 'value', 'where'], rows: limitRows(facts) },
+    { title: 'Beyond the specification', head: ['operation', 'method of the client'], rows: otherRows(facts) },
   ]
 }
 
@@ -58,6 +59,13 @@ function operationRows({ operations, tests }: Facts): Row[] {
     const shown = statuses.map(status => `${status}: ${placeOf(status) ?? '–'}`).join('<br>')
     return { cells: [`\`${name}\``, operation?.operationId ?? '–', shown], missing: missing && `${name}: ${missing}` }
   })
+}
+
+/** What users of the best peers expect, and the specification does not show (docs/decisions.md). */
+function otherRows({ operations }: Facts): Row[] {
+  return Object.entries(operations)
+    .filter(([name]) => !OPERATIONS[name])
+    .map(([name, { operationId }]) => ({ cells: [`\`${name}\``, operationId], missing: null }))
 }
 
 function fieldRows({ operations }: Facts): Row[] {
