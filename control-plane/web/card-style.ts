@@ -2,8 +2,8 @@
 export const CARD_STYLE = `
 :root{color-scheme:light dark;--page:#f4f6fa;--card:#fff;--ink:#0f172a;--soft:#526077;--line:#d5dbe6;--field:#fff;
   --accent:#1d4ed8;--accent-strong:#1e40af;--on-accent:#fff;--bad:#b42318;--bad-field:#fef3f2;--good:#05603a;--good-field:#ecfdf3;
-  --shadow:0 1px 2px #1018280d,0 12px 32px -8px #1018281f}
-  @media(prefers-color-scheme:dark){:root{--page:#0b1018;--card:#141b27;--ink:#eef2f8;--soft:#9aa7bb;--line:#2b3648;--field:#0f1622;
+  --shadow:0 1px 2px #1018280d,0 12px 32px -8px #1018281f}@media(prefers-color-scheme:dark){
+  :root{--page:#0b1018;--card:#141b27;--ink:#eef2f8;--soft:#9aa7bb;--line:#2b3648;--field:#0f1622;
   --accent:#5b8def;--accent-strong:#83a9f5;--on-accent:#071227;--bad:#fda29b;--bad-field:#2a1613;--good:#75e0a7;--good-field:#0d2418;
   --shadow:0 1px 2px #0006,0 16px 40px -12px #000a}}
 *{box-sizing:border-box}
@@ -12,8 +12,8 @@ body{margin:0;min-height:100vh;min-height:100dvh;display:flex;flex-direction:col
   background:var(--page);color:var(--ink);font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif}
 header{display:flex;align-items:center;gap:10px;font-weight:650;font-size:20px;letter-spacing:-.02em}
 header svg{width:28px;height:28px;color:var(--accent)}
-main{width:100%;max-width:420px;background:var(--card);border:1px solid var(--line);border-radius:14px;padding:32px;box-shadow:var(--shadow)}
-  @media(max-width:480px){body{justify-content:flex-start;padding:28px 12px}main{padding:24px 20px}}
+main{width:100%;max-width:420px;background:var(--card);border:1px solid var(--line);border-radius:14px;padding:32px;box-shadow:var(--shadow)}@media(max-width:480px){
+  body{justify-content:flex-start;padding:28px 12px}main{padding:24px 20px}}
 h1{margin:0 0 6px;font-size:22px;line-height:1.3;letter-spacing:-.015em;text-wrap:balance;overflow-wrap:anywhere}
 h2{margin:28px 0 4px;font-size:16px}
 p{margin:0 0 16px;color:var(--soft);overflow-wrap:anywhere}
