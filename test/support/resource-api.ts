@@ -77,7 +77,8 @@ export async function createResourceApi(
         },
         ...(body !== undefined && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
       })
-      return { status: answer.statusCode, body: answer.json(), headers: answer.headers }
+      const isJson = String(answer.headers['content-type']).startsWith('application/json')
+      return { status: answer.statusCode, body: isJson ? answer.json() : answer.body, headers: answer.headers }
     }
   }
 
