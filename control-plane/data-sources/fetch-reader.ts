@@ -2,7 +2,7 @@ import type { Egress, Signal } from '../../shared/egress/index.ts'
 import { type CheckError, FailureSource } from '../../shared/result.ts'
 import { monotonicMs } from '../platform/clock.ts'
 import { exchange } from '../platform/http.ts'
-import { type Fetched, failed, MOST_DOCUMENT_BYTES, readDocument } from './document.ts'
+import { type Answered, type Failed, type Fetched, failed, MOST_DOCUMENT_BYTES, readDocument } from './document.ts'
 import type { HttpAnswer, HttpAnswers } from './rule.ts'
 import { isOkStatus } from './rules.ts'
 import type { StoredSource } from './types.ts'
@@ -12,16 +12,23 @@ export type Asked = Pick<StoredSource, 'url' | 'method' | 'body' | 'timeoutMs'>
 /** Headers that tell no secret: another origin may see them when a source redirects there. */
 const HARMLESS = new Set(['accept', 'accept-language', 'content-type', 'user-agent'])
 
+/** The document of a source, or a `failure` with a sentence; see fetchAnswer. Never rejects. */
+export async function fetchDocument(...asked: Parameters<typeof fetchAnswer>): Promise<Fetched> {
+  const answer = await fetchAnswer(...asked)
+  return 'failure' in answer ? answer : readDocument(answer)
+}
+
 /**
- * Fetches the document of a source through the egress guard, redirects included, each of them guarded. Of `headers`,
- * another origin sees only what tells no secret. Never rejects: what went wrong is a `failure` with a sentence.
+ * Fetches from a source through the egress guard, redirects included, each of them guarded. Of `headers`, another
+ * origin sees only what tells no secret. Answers what `readDocument` reads: many documents at once are bytes, and not
+ * the objects that they hold. Never rejects.
  */
-export async function fetchDocument(
+export async function fetchAnswer(
   egress: Egress,
   { url, method, body, timeoutMs }: Asked,
   headers: Record<string, string>,
   signal?: Signal,
-): Promise<Fetched> {
+): Promise<Answered | Failed> {
   const credentialHeaders = Object.keys(headers).filter(name => !HARMLESS.has(name.toLowerCase()))
   const answer = await exchange(
     { method, url, headers, body: method === 'POST' ? (body ?? '') : null, credentialHeaders, followRedirects: true },
@@ -35,10 +42,10 @@ export async function fetchDocument(
     return failed('http_status', `the source answers with status ${statusCode}`)
   }
   if (answer.truncated) return failed('too_large', 'the document is larger than 5 MiB')
-  return readDocument(answer)
+  return { body: answer.body, headers: answer.headers }
 }
 
-function failureOf({ source, code, message }: CheckError): Fetched {
+function failureOf({ source, code, message }: CheckError): Failed {
   if (source !== FailureSource.INTERNAL) return failed(code, message)
   return { failure: { code, message: `Picket could not fetch the source: ${message}`, isOurFault: true } }
 }
@@ -50,7 +57,8 @@ export const ASKING_LIMIT_MS = 20_000
 
 /**
  * Asks whether URLs answer with a status of 200 to 399 (the rule `http_ok`), without credentials; a redirect is an
- * answer and is not followed. `isOk` null: our own fault, or there was no time left to ask. Never rejects.
+ * answer and is not followed. `isOk` null: our own fault, no time was left to ask, or the egress guard refuses the
+ * address: that says nothing of whoever stands there. Never rejects.
  */
 export async function askUrls(
   egress: Egress,
@@ -84,6 +92,7 @@ async function askUrl(egress: Egress, url: string, timeoutMs: number, signal?: S
   )
   // with the status its answer is complete: what becomes of the body is no matter
   if (statusCode !== null) return { isOk: isOkStatus(statusCode), said: `answers ${statusCode}` }
-  if (error?.source === FailureSource.TARGET) return { isOk: false, said: `does not answer: ${error.message}` }
+  const isTheirs = error?.source === FailureSource.TARGET && error.code !== 'blocked_target'
+  if (isTheirs) return { isOk: false, said: `does not answer: ${error.message}` }
   return { isOk: null, said: `could not be asked: ${error?.message}` }
 }

@@ -55,7 +55,9 @@ export const isOkStatus = (status: number) => status >= 200 && status <= 399
 
 /** The address that a value is for the rule http_ok; null when it is none. */
 export const urlOf = (value: unknown): string | null =>
-  typeof value === 'string' && value.length <= 2_048 && /^https?:\/\/[^/\\\s]/i.test(value) ? value : null
+  typeof value === 'string' && value.length <= 2_048 && isAddress(value) ? value : null
+
+const isAddress = (text: string) => /^https?:\/\/[^/\\\s]/i.test(text) && URL.canParse(text)
 
 const judgeHttp: Judge = ({ value }, { answers }: Scene) => {
   const url = urlOf(value)

@@ -73,7 +73,7 @@ t.test('a preview sends what is configured, credentials above headers', async t 
 
 t.test('http_ok asks the addresses that a document names, without the credentials of the source', async t => {
   other.behaveAt('/down', { kind: 'answer', status: 503 })
-  serve({ a: `${other.url}up`, b: `${other.url}down`, c: 'http://10.0.0.1/', d: 204 })
+  serve({ a: `${other.url}up`, b: `${other.url}down`, c: 'http://10.0.0.1/', d: 204, e: 'http://[' })
   const preview = await previewer()
   const { body } = await preview({
     url: target.url,
@@ -83,8 +83,9 @@ t.test('http_ok asks the addresses that a document names, without the credential
   t.match(body.data.children, [
     { key: 'a', status: 'up', reason: /which answers 200/ },
     { key: 'b', status: 'down', reason: /which answers 503/ },
-    { key: 'c', status: 'down', reason: /private address/ },
+    { key: 'c', status: 'unknown', reason: /private address/ },
     { key: 'd', status: 'up' },
+    { key: 'e', status: 'down', reason: /expected a status code .* or a URL/ },
   ])
   t.notOk(other.requests.some(({ headers }) => headers.authorization))
 })

@@ -152,6 +152,8 @@ t.test('http_ok takes a status code, or an address that answers with one', async
     ['fine', 'down'],
     [true, 'down'],
     ['ftp://up.example.com/', 'down'],
+    ['http://[', 'down'],
+    ['http://up.example.com:99999/', 'down'],
     ['https://up.example.com/', 'up'],
     ['https://down.example.com/', 'down'],
   ]
@@ -167,6 +169,8 @@ t.test('only what http_ok has to know is asked, each address once', async t => {
   const fields = [fieldOf('http_ok', {}, null, '*.url'), fieldOf('truthy', {}, null, 'a.url')]
   t.same(urlsToAsk(document, WHOLE, fields), ['https://x.example.com/'])
   t.same(urlsToAsk(document, WHOLE, [fieldOf('truthy', {}, null, '*.url')]), [])
+  const broken = { a: { url: 'http://[' }, b: { url: 'http://%' }, c: { url: 'http://x:99999/' } }
+  t.same(urlsToAsk(broken, WHOLE, fields), [], 'what no URL parser reads is no address')
 })
 
 t.test('a config that no rule can work with is refused at its place', async t => {
