@@ -276,6 +276,6 @@ t.test('whatever a project holds, its file makes the same project elsewhere, as 
       const again = await plan(one, first, '&prune=true')
       t.match(again.body.data, { create: 0, update: 0, delete: 0 })
     }),
-    { numRuns: 15 },
+    { numRuns: 8 },
   )
 })

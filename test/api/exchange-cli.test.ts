@@ -1,0 +1,129 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { startApi } from '../support/api-server.ts'
+
+const CLI = join(import.meta.dirname, '../../deploy/cli/picket.mjs')
+const FIXTURES = join(import.meta.dirname, '../fixtures/exchange')
+const api = await startApi(t)
+const { key } = await api.tenant()
+const folder = mkdtempSync(join(tmpdir(), 'picket-cli-'))
+
+type Run = { code: number | null; out: string; err: string }
+
+/** The command line as people start it, without a loader of ours. */
+function picket(args: string[], env: Record<string, string> = {}, input = ''): Promise<Run> {
+  const child = spawn(process.execPath, [CLI, ...args], {
+    env: { PATH: process.env.PATH, PICKET_URL: api.origin, PICKET_API_KEY: key, ...env },
+  })
+  const run: Run = { code: null, out: '', err: '' }
+  child.stdout.on('data', text => {
+    run.out += text
+  })
+  child.stderr.on('data', text => {
+    run.err += text
+  })
+  child.stdin.end(input)
+  return new Promise(resolve => child.on('close', code => resolve({ ...run, code })))
+}
+
+function file(name: string, text: string): string {
+  const path = join(folder, name)
+  writeFileSync(path, text)
+  return path
+}
+
+const shop = file(
+  'shop.yaml',
+  `version: 1
+alert_channels:
+  - name: Ops
+    type: webhook
+    config: { url: "https://hooks.example.com/\${TEAM}" }
+monitors:
+  - name: Shop
+    type: http
+    url: https://shop.example.com/
+    rules:
+      - channel: Ops
+`,
+)
+
+t.test('picket --help tells everything, and a command that there is not is told', async t => {
+  t.match(await picket(['--help'], { PICKET_API_KEY: '' }), { code: 0, out: /picket plan <file>/ })
+  t.match(await picket([]), { code: 1, out: /picket plan <file>/ })
+  t.match(await picket(['destroy']), { code: 1, err: /^There is no command "destroy"/ })
+  t.match(await picket(['plan']), { code: 1, err: /takes one file/ })
+  t.match(await picket(['plan', shop, '--force']), { code: 1, err: /'--force'/ })
+  t.match(await picket(['export', '--prune']), { code: 1, err: /takes no --prune/ })
+})
+
+t.test('plan shows what would change and ends with 2; apply does it; then plan ends with 0', async t => {
+  const planned = await picket(['plan', shop, '--env'], { TEAM: 'ops' })
+  t.equal(planned.code, 2, planned.err)
+  t.match(planned.out, /^\+ monitor Shop$/m)
+  t.match(planned.out, /^ {4}url: https:\/\/shop\.example\.com\/$/m)
+  t.match(planned.out, /^\+ alert rule Shop → Ops$/m)
+  t.match(planned.out, /^3 to create, 0 to change, 0 to delete/m)
+  t.notOk(planned.out.includes('\u001b'), 'no colours where nobody sees them')
+
+  t.match(await picket(['apply', shop, '--env'], { TEAM: 'ops' }), { code: 1, err: /--yes/ })
+  const applied = await picket(['apply', shop, '--env', '--yes'], { TEAM: 'ops' })
+  t.match(applied, { code: 0, out: /Done: 3 created/ })
+  t.match(await picket(['plan', shop, '--env'], { TEAM: 'ops' }), { code: 0, out: /3 as they should be/ })
+  t.match(await picket(['apply', shop, '--env'], { TEAM: 'ops' }), { code: 0 }, 'where nothing changes nobody is asked')
+
+  const changed = readFileSync(shop, 'utf8').replace(/\$\{TEAM\}/, 'night')
+  const again = await picket(['plan', '-', '--prune'], {}, changed)
+  t.match(again, { code: 2, out: /^~ alert channel Ops$/m })
+})
+
+t.test('export prints a file that plan finds nothing to do about, as YAML and as JSON', async t => {
+  for (const format of ['yaml', 'json']) {
+    const exported = await picket(['export', '--format', format])
+    t.equal(exported.code, 0)
+    t.match(exported.out, format === 'yaml' ? /^version: 1$/m : /^\{\n {2}"version": 1,/)
+    t.match(await picket(['plan', file(`all.${format}`, exported.out)]), { code: 0 })
+  }
+})
+
+t.test('files of other products are read with --from, and what is left out is told', async t => {
+  const kuma = await picket(['plan', join(FIXTURES, 'uptime-kuma-backup.json'), '--from', 'uptime-kuma'])
+  t.match(kuma, { code: 2, out: /^! monitorList\[9\]: Firewall: it is upside down/m })
+  const gatus = await picket(['plan', join(FIXTURES, 'gatus-example.yaml'), '--from', 'gatus'])
+  t.match(gatus, { code: 2, out: /^\+ monitor front-end$/m })
+})
+
+t.test('whatever is wrong is one clear sentence and exit code 1', async t => {
+  const broken = file('broken.yaml', 'version: 1\nmonitors:\n  - name: x\n    type: carrier-pigeon\n    colour: red\n')
+  const rows: [string[], Record<string, string>, RegExp][] = [
+    [['plan', shop], { PICKET_API_KEY: '' }, /^Set PICKET_API_KEY/],
+    [['plan', shop], { PICKET_API_KEY: 'svc_wrong' }, /^PICKET_API_KEY is not a key of this Picket/],
+    [['plan', shop], { PICKET_URL: 'picket' }, /^PICKET_URL has to be an address/],
+    [['plan', shop], { PICKET_URL: 'http://127.0.0.1:9' }, /does not answer \(.*\); is PICKET_URL right/],
+    [['plan', shop], { PICKET_URL: `${api.origin}/healthz` }, /is PICKET_URL right|not found/],
+    [['plan', join(folder, 'none.yaml')], {}, /there is no such file/],
+    [['plan', shop, '--env'], {}, /environment variable TEAM, which is not set/],
+    [['plan', shop, '--env'], { TEAM: 'a\nb' }, /has line breaks/],
+    [['plan', shop, '--from', 'nagios'], {}, /from must be one of picket, uptime-kuma, gatus/],
+    [
+      ['plan', broken],
+      {},
+      /Refused \(400\), nothing was changed:\n {2}monitors\[0\]\.colour is not[^]*\n {2}monitors\[0\]\.type must be one of/,
+    ],
+    [['plan', file('bad.yaml', 'a: [')], {}, /not valid YAML in line 1/],
+  ]
+  for (const [args, env, sentence] of rows) {
+    const { code, out, err } = await picket(args, env)
+    t.match(err, sentence)
+    t.same([code, out], [1, ''], `${sentence}`)
+    t.notMatch(err, /\n +at /, 'no stack')
+  }
+  t.match(
+    await picket(['export'], { PICKET_URL: `${api.origin}/api/v1/` }),
+    { code: 0 },
+    'the whole base address is good too',
+  )
+})
