@@ -99,17 +99,15 @@ const createWriter = (db: Knex) =>
     -- what differs between two rows, null where one is missing; of a secret only that it differs
     CREATE FUNCTION audit_changes(earlier jsonb, later jsonb, hidden text[], ignored text[]) RETURNS jsonb
     LANGUAGE sql IMMUTABLE AS $$
-      SELECT coalesce(jsonb_object_agg(field, jsonb_build_object('from', was, 'to', is_now)), '{}')
+      SELECT coalesce(jsonb_object_agg(field, jsonb_build_object(
+        'from', CASE WHEN field = ANY (hidden) AND was <> 'null' THEN '"********"' ELSE audit_value(was) END,
+        'to', CASE WHEN field = ANY (hidden) AND is_now <> 'null' THEN '"********"' ELSE audit_value(is_now) END
+      )), '{}')
       FROM (
-        SELECT field,
-          CASE WHEN field = ANY (hidden) AND was <> 'null' THEN '"********"' ELSE audit_value(was) END AS was,
-          CASE WHEN field = ANY (hidden) AND is_now <> 'null' THEN '"********"' ELSE audit_value(is_now) END AS is_now
-        FROM (
-          SELECT coalesce(o.key, n.key) AS field, coalesce(o.value, 'null') AS was, coalesce(n.value, 'null') AS is_now
-          FROM jsonb_each(earlier) o FULL JOIN jsonb_each(later) n USING (key)
-        ) pairs
-        WHERE was <> is_now AND field <> ALL (ignored)
-      ) shown
+        SELECT field, coalesce(earlier -> field, 'null') AS was, coalesce(later -> field, 'null') AS is_now
+        FROM jsonb_object_keys((earlier || later) - ignored) AS field
+      ) fields
+      WHERE was <> is_now
     $$;
 
     -- arguments: resource, id column, name column, the table of which a row is a part, hidden columns, ignored columns
