@@ -6,9 +6,11 @@ const MOST_LEVELS = 500
 
 /** Why a source gave no document. `isOurFault`: nothing that its owner could mend. */
 export type Failure = { code: string; message: string; isOurFault: boolean }
-export type Fetched = { document: unknown } | { failure: Failure }
+export type Failed = { failure: Failure }
+export type Fetched = { document: unknown } | Failed
 
-type Answered = { body: Buffer | null; headers: Record<string, string> | null }
+/** The bytes of an answer, and what says how to read them. */
+export type Answered = { body: Buffer | null; headers: Record<string, string> | null }
 
 /**
  * The JSON document that an answer holds, whatever its content type says; else why it is none. Of a key that stands
@@ -27,7 +29,7 @@ export function readDocument(answer: Answered): Fetched {
   }
 }
 
-export const failed = (code: string, message: string): Fetched => ({ failure: { code, message, isOurFault: false } })
+export const failed = (code: string, message: string): Failed => ({ failure: { code, message, isOurFault: false } })
 
 function whatItIs(text: string, { message }: Error): string {
   if (text.trimStart().startsWith('<')) return /<html|<!doctype html/i.test(text) ? 'it is an HTML page' : 'it is XML'

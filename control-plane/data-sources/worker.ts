@@ -1,4 +1,4 @@
-import type { Egress, Signal } from '../../shared/egress/index.ts'
+import type { Egress } from '../../shared/egress/index.ts'
 import type { Log } from '../../shared/log.ts'
 import { atMost } from '../platform/at-most.ts'
 import { monotonicMs, now, nowMs, sleep } from '../platform/clock.ts'
@@ -10,15 +10,13 @@ import { type Db, isRefusedRow } from '../platform/postgres.ts'
 import { rememberOpened, type Secrets } from '../platform/secrets.ts'
 import { archiveMissing, takeIn } from './apply-actions.ts'
 import { sourcesWithMissing } from './children-store.ts'
-import { evaluate, urlsToAsk } from './evaluate.ts'
-import { backOf, endOf, type Fetch, isNews, type Result } from './fetch.ts'
-import { ASKING_LIMIT_MS, askUrls, fetchDocument } from './fetch-reader.ts'
+import { backOf, endOf, isNews, type Result } from './fetch.ts'
+import { ASKING_LIMIT_MS } from './fetch-reader.ts'
 import { startHistory } from './history-worker.ts'
 import { createHosts } from './hosts.ts'
 import { sourceMeters } from './meters.ts'
 import { ARCHIVE_AFTER_MS } from './reconcile.ts'
-import { requestHeadersOf } from './request-headers.ts'
-import { openSource } from './sealed.ts'
+import { fetchSource } from './source-reader.ts'
 import { type ClaimedSource, claimDue, type Ended, endFetches, nextDue } from './worker-store.ts'
 
 export type SourceContext = LoopTools & { db: Db; nats: Nats; secrets: Secrets; egress: Egress; publicUrl: string }
@@ -27,7 +25,8 @@ export type SourceContext = LoopTools & { db: Db; nats: Nats; secrets: Secrets; 
 const IDLE_MS = 10_000
 /** Claims are made, and ends written, for all that came together in this time. */
 const PACE_MS = 250
-const MOST_AT_ONCE = 128
+/** Under way and waiting: each may bring 5 MiB. */
+const MOST_AT_ONCE = 96
 /** Of the pool's connections, which others need too. */
 const TRANSACTIONS_AT_ONCE = 4
 /** A source waits for its turn at a host for so long at most. */
@@ -149,25 +148,6 @@ export function startDataSourceWorker(given: SourceContext): Loop {
 const outcomeOf = (result: Result, isNew: boolean) => {
   if ('failure' in result) return result.failure.isOurFault ? 'our_fault' : 'failed'
   return isNew ? 'changed' : 'same'
-}
-
-async function fetchSource(
-  { egress, secrets }: Pick<SourceContext, 'egress' | 'secrets'>,
-  source: ClaimedSource,
-  signal: Signal,
-): Promise<Fetch> {
-  const [startedAt, startedMs] = [now(), monotonicMs()]
-  const headers = requestHeadersOf(source, openSource(source, secrets))
-  const fetched = await fetchDocument(egress, source, headers, signal)
-  const responseTimeMs = monotonicMs() - startedMs
-  const result = 'failure' in fetched ? fetched : await resultOf(egress, source, fetched.document, signal)
-  return { source, result, startedAt, endedAt: now(), responseTimeMs }
-}
-
-async function resultOf(egress: Egress, source: ClaimedSource, document: unknown, signal: Signal): Promise<Result> {
-  const urls = urlsToAsk(document, source, source.fields)
-  const answers = await askUrls(egress, urls, source.timeoutMs, signal)
-  return { children: evaluate(document, source, source.fields, now(), answers).children }
 }
 
 const REFUSED = { code: 'internal_error', message: 'Picket could not take in the document', isOurFault: true }
