@@ -1,4 +1,4 @@
-import { writeSettings } from '../alerts/settings-store.ts'
+import { changeSettings } from '../alerts/settings-actions.ts'
 import { isDeadlock, type Tx } from '../platform/postgres.ts'
 import type { Caller } from '../web/auth.ts'
 import { validationError } from '../web/errors.ts'
@@ -6,7 +6,7 @@ import { importChannels } from './channel-actions.ts'
 import { importDependencies } from './dependency-actions.ts'
 import type { ProjectFile } from './document.ts'
 import { differences, type Fields } from './fields.ts'
-import { type Ledger, leaveOut, newLedger, noteUpdate, refusalOf } from './ledger.ts'
+import { attempt, type Ledger, leaveOut, newLedger, noteUpdate, refusalOf } from './ledger.ts'
 import { importMonitors } from './monitor-actions.ts'
 import { fetchImages, importPages } from './page-actions.ts'
 import { repeatedIds } from './pairs.ts'
@@ -31,7 +31,8 @@ const MOST_TRIES = 3
 
 /**
  * Makes a project what a file says, in one transaction. Throws one error that names all that was refused, and then
- * nothing is changed: 400 for what the file says, 402 for the plan, 403 where secrets would go elsewhere, 409.
+ * nothing is changed: 400 for what the file says, 404 for what it names and is not there, 402 for the plan, 403 where
+ * secrets would go elsewhere, 409.
  */
 export async function importProject(
   tools: ImportTools,
@@ -96,12 +97,12 @@ function refuseRepeatedIds({ file, ledger }: Run): void {
 }
 
 async function importSettings({ tx, caller, file, state, ledger, now }: Run): Promise<void> {
-  if (file.alert_settings === undefined) return
-  const fields = differences(state.settings as unknown as Fields, file.alert_settings, asIs => asIs)
+  const { alert_settings: wanted } = file
+  if (wanted === undefined) return
+  const fields = differences(state.settings as unknown as Fields, wanted, asIs => asIs)
   const { projectId } = caller
-  if (noteUpdate(ledger, { resource: 'alert_settings', key: 'alert settings', id: projectId, fields })) {
-    await writeSettings(tx, projectId, file.alert_settings, now)
-  }
+  if (!noteUpdate(ledger, { resource: 'alert_settings', key: 'alert settings', id: projectId, fields })) return
+  await attempt(ledger, 'alert_settings', () => changeSettings(tx, projectId, wanted, now))
 }
 
 class TakenBack extends Error {}

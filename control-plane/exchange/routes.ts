@@ -106,7 +106,7 @@ function importRoute(app: App, context: ExchangeContext): void {
         consumes: ['application/json', YAML],
         querystring: ImportQuery,
         body: ProjectFile,
-        response: answers(200, dataOf(ImportAnswer), 400, 402, 403, 409),
+        response: answers(200, dataOf(ImportAnswer), 400, 402, 403, 404, 409),
       },
     },
     async request => {
