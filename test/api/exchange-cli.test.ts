@@ -111,7 +111,7 @@ t.test('whatever is wrong is one clear sentence and exit code 1', async t => {
     [
       ['plan', broken],
       {},
-      /Refused \(400\), nothing was changed:\n {2}monitors\[0\]\.colour is not[^]*\n {2}monitors\[0\]\.type must be one of/,
+      /Refused \(400\), nothing was changed:\n {2}monitors\[0\]\.colour is not[\s\S]*\n {2}monitors\[0\]\.type must be one of/,
     ],
     [['plan', file('bad.yaml', 'a: [')], {}, /not valid YAML in line 1/],
   ]
