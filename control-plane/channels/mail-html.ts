@@ -1,6 +1,6 @@
+import { MAIL_STYLE } from '../web/mail-style.ts'
 import { escapeHtml } from '../web/markup.ts'
 import type { ChangeLine } from './digest-notice.ts'
-import { MAIL_STYLE } from '../web/mail-style.ts'
 import type { MailFooter, Notice, Tone } from './notice.ts'
 import { moment } from './wording.ts'
 
