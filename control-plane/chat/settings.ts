@@ -12,22 +12,22 @@ export type ChatSettings = {
 
 /** Where the provider's methods are called, without a slash at the end. */
 export const chatApiUrl = (env: Env): string =>
-  httpUrl(env, 'CHAT_API_URL', 'https://slack.com/api').replace(/\/+$/, '')
+  httpUrl('CHAT_API_URL', text(env, 'CHAT_API_URL', 'https://slack.com/api')).replace(/\/+$/, '')
 
 /** CHAT_*; null: there is no app, and nobody can install it. @throws ConfigError */
 export function chatSettings(env: Env): ChatSettings | null {
-  const names = ['CHAT_CLIENT_ID', 'CHAT_CLIENT_SECRET', 'CHAT_SIGNING_SECRET']
-  const [clientId, clientSecret, signingSecret] = names.map(name => optionalText(env, name))
+  const clientId = optionalText(env, 'CHAT_CLIENT_ID')
+  const clientSecret = optionalText(env, 'CHAT_CLIENT_SECRET')
+  const signingSecret = optionalText(env, 'CHAT_SIGNING_SECRET')
   if (clientId && clientSecret && signingSecret) {
-    const authorizeUrl = httpUrl(env, 'CHAT_AUTHORIZE_URL', 'https://slack.com/oauth/v2/authorize')
-    return { clientId, clientSecret, signingSecret, authorizeUrl }
+    const authorizeUrl = text(env, 'CHAT_AUTHORIZE_URL', 'https://slack.com/oauth/v2/authorize')
+    return { clientId, clientSecret, signingSecret, authorizeUrl: httpUrl('CHAT_AUTHORIZE_URL', authorizeUrl) }
   }
-  if (clientId || clientSecret || signingSecret) throw new ConfigError(`${names.join(', ')} have to be set together`)
-  return null
+  if (clientId === null && clientSecret === null && signingSecret === null) return null
+  throw new ConfigError('CHAT_CLIENT_ID, CHAT_CLIENT_SECRET and CHAT_SIGNING_SECRET have to be set together')
 }
 
-function httpUrl(env: Env, name: string, fallback: string): string {
-  const value = text(env, name, fallback)
+function httpUrl(name: string, value: string): string {
   if (/^https?:\/\//.test(value) && URL.canParse(value)) return value
   throw new ConfigError(`${name} has to be a URL that begins with http:// or https://`)
 }
