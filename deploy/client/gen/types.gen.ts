@@ -8874,6 +8874,10 @@ export type ImportProjectErrors = {
      */
     403: Error;
     /**
+     * Not found, or of another project
+     */
+    404: Error;
+    /**
      * In conflict with what is there
      */
     409: Error;
