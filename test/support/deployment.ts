@@ -32,11 +32,16 @@ export function manifests(): Manifest[] {
     })
 }
 
+/** What the configuration has rooms read for themselves. */
+const SETTINGS = {
+  'control-plane': ['control-plane/chat/settings.ts', 'control-plane/status-pages/custom-domain/settings.ts'],
+  'probe-agent': [],
+}
+
 /** The variables that a program reads. */
 export function variablesOf(program: 'control-plane' | 'probe-agent'): Set<string> {
-  return new Set(
-    [...textOf(`${program}/config.ts`).matchAll(/'([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)'/g)].map(found => found[1]!),
-  )
+  const texts = [`${program}/config.ts`, ...SETTINGS[program]].map(textOf)
+  return new Set([...texts.join('\n').matchAll(/'([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)'/g)].map(found => found[1]!))
 }
 
 export const VERSION: string = JSON.parse(textOf('package.json')).version
