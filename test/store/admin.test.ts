@@ -126,6 +126,22 @@ t.test('an organization is deleted when that is confirmed, with everything in it
   t.equal(log.split('\n').length, 1, 'one row tells all of it')
 })
 
+t.test('who belongs to another organization too stays, and sees that one next', async t => {
+  const [kept, gone] = [await insertTenant(db), await insertTenant(db)]
+  const { userId } = kept
+  const join = `INSERT INTO memberships (organization_id, user_id, role, created_at) VALUES (?, ?, 'viewer', now())`
+  await execute(db, join, [gone.organizationId, userId])
+  await execute(
+    db,
+    `INSERT INTO sessions (id, token_hash, user_id, organization_id, last_seen_at, expires_at, created_at)
+     VALUES (?, 'x'::bytea, ?, ?, now(), now(), now())`,
+    [uuidv7(), userId, gone.organizationId],
+  )
+  await run(`organization delete ${gone.organizationId} --yes`)
+  const sessions = await query(db, 'SELECT organization_id FROM sessions WHERE user_id = ?', [userId])
+  t.same(sessions, [{ organization_id: kept.organizationId }])
+})
+
 t.test('the operator’s own organization is not deleted', async t => {
   await run('operator create --email operator@example.com')
   const id = (await run('organization list'))

@@ -6,6 +6,7 @@ import { conflict, notFound, validationError } from '../../web/errors.ts'
 import { createApiKey } from '../api-keys/actions.ts'
 import { recordAct } from '../audit/actions.ts'
 import { type Counted, PLAN_LIMITS, type Plan } from '../plans.ts'
+import { leaveOrganization } from '../sessions/store.ts'
 import { readUsage } from '../store.ts'
 import {
   emptyOrganization,
@@ -61,7 +62,9 @@ export async function deleteOrganization(db: Db, id: string, isSure: boolean): P
       organizationId: id,
     })
     await nobodyActs(tx)
+    const members = await membersOf(tx, id)
     await emptyOrganization(tx, id, now())
+    for (const { id: userId } of members) await leaveOrganization(tx, id, userId)
     return organization
   })
 }
