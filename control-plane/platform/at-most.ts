@@ -1,10 +1,16 @@
+/** How many may wait; whoever comes after them meets the error that `refuse` makes. */
+export type Queue = { mostWaiting: number; refuse: () => Error }
+
 /** Runs work that is handed in, at most `limit` of it at once; the rest waits in its order. */
-export function atMost(limit: number): <T>(work: () => Promise<T>) => Promise<T> {
+export function atMost(limit: number, queue?: Queue): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = []
   let running = 0
   return async work => {
     if (running < limit) running++
-    else await new Promise<void>(resolve => waiting.push(resolve))
+    else {
+      if (queue && waiting.length >= queue.mostWaiting) throw queue.refuse()
+      await new Promise<void>(resolve => waiting.push(resolve))
+    }
     try {
       return await work()
     } finally {

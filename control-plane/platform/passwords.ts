@@ -1,4 +1,5 @@
 import { hash, verify } from '@node-rs/argon2'
+import { atMost } from './at-most.ts'
 
 /** OWASP's first choice: 19 MiB, two passes of argon2id, the library's own algorithm. A hash tells what it was made with, so this may be raised. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
@@ -19,7 +20,10 @@ export class TooBusy extends Error {}
 
 /** Hashes passwords, a few at a time. */
 export function createPasswords(): Passwords {
-  const turn = createTurns()
+  const turn = atMost(AT_ONCE, {
+    mostWaiting: WAITING,
+    refuse: () => new TooBusy('too many passwords are being looked at'),
+  })
   const nobody = turn(() => hash('nobody', COST))
   nobody.catch(() => {})
   return {
@@ -29,23 +33,5 @@ export function createPasswords(): Passwords {
       const isRight = await turn(() => verify(compared, password))
       return isRight && stored !== null
     },
-  }
-}
-
-function createTurns() {
-  let running = 0
-  const waiting: (() => void)[] = []
-  return async <T>(work: () => Promise<T>): Promise<T> => {
-    if (running >= AT_ONCE) {
-      if (waiting.length >= WAITING) throw new TooBusy('too many passwords are being looked at')
-      await new Promise<void>(resolve => waiting.push(resolve))
-    } else running++
-    try {
-      return await work()
-    } finally {
-      const next = waiting.shift()
-      if (next) next()
-      else running--
-    }
   }
 }
