@@ -21,7 +21,7 @@ p:last-child{margin-bottom:0}
 form{margin:20px 0 0}
 label{display:block;margin:0 0 16px;font-size:14px;font-weight:550}
 label small{display:block;font-weight:400;font-size:13px;color:var(--soft)}
-input,select{display:block;width:100%;margin:6px 0 0;padding:10px 12px;border:1px solid var(--line);border-radius:8px;background:var(--field);color:inherit;font:inherit}
+input,select{display:block;width:100%;margin:6px 0 0;padding:10px 12px;border:1px solid var(--line);border-radius:8px;background:var(--field);color:inherit;font:inherit;font-weight:400}
 input[aria-invalid=true]{border-color:var(--bad)}
 :is(input,select,button,a):focus-visible{outline:2px solid var(--accent);outline-offset:2px}
 button{display:block;width:100%;padding:11px 16px;border:0;border-radius:8px;background:var(--accent);color:var(--on-accent);font:inherit;font-weight:600;cursor:pointer}

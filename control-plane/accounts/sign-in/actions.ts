@@ -10,10 +10,10 @@ import type { Dead, Purpose } from '../password-links/link.ts'
 import { lockLink, spendLinks } from '../password-links/store.ts'
 import { openSession } from '../sessions/actions.ts'
 import { organizationsOf, removeSessionsOf } from '../sessions/store.ts'
-import { forgetAttempts, takeAttempt } from './attempt-store.ts'
+import { forgetAttempts, giveBackAttempt, takeAttempt } from './attempt-store.ts'
 import { personHere, resetLimits, signInLimits } from './limits.ts'
 import { normalizePassword, passwordProblem } from './password.ts'
-import { type Account, findAccount, proveEmail, replacePassword, storePassword } from './store.ts'
+import { type Account, findAccount, holdPassword, proveEmail, replacePassword, storePassword } from './store.ts'
 
 export type SignInTools = { db: Db; secrets: Secrets; passwords: Passwords; publicUrl: string; sendsMail: boolean }
 
@@ -29,13 +29,17 @@ export async function signIn(
   form: { email: string; password: string },
 ): Promise<SignedIn> {
   const email = form.email.trim().toLowerCase()
-  const waitSeconds = await takeAttempt(db, signInLimits(email, network), clock())
+  const [limits, at] = [signInLimits(email, network), clock()]
+  const waitSeconds = await takeAttempt(db, limits, at)
   if (waitSeconds !== null) return { refused: 'too many', waitSeconds }
   const account = await findAccount(db, email)
   const isRight = await passwords.verify(account?.passwordHash ?? null, normalizePassword(form.password))
   if (!isRight || account === null) return { refused: 'wrong' }
   await forgetAttempts(db, personHere(email, network))
+  await giveBackAttempt(db, limits, at)
   return db.transaction(async tx => {
+    // it may have been changed while it was looked at, and no session outlives that
+    if (!(await holdPassword(tx, account))) return { refused: 'wrong' as const }
     const token = await openSession(tx, account.id)
     await record(tx, account, ip, 'signed_in')
     return { token }

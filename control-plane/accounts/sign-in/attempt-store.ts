@@ -31,6 +31,13 @@ export function takeAttempt(db: Db, limited: Limited[], now: Date): Promise<numb
   })
 }
 
+/** What was taken at `at` turned out to be no guess, and counts no more: many people may sign in from one network. */
+export const giveBackAttempt = (db: Db, limited: Limited[], at: Date) =>
+  execute(db, 'DELETE FROM password_attempts WHERE subject = ANY (?) AND at = ?', [
+    limited.map(({ subject }) => sha256(subject)),
+    at,
+  ])
+
 /** After a success what was tried for this subject counts no more. */
 export const forgetAttempts = (db: Db, subject: string) =>
   execute(db, 'DELETE FROM password_attempts WHERE subject = ?', [sha256(subject)])

@@ -12,6 +12,12 @@ export async function findAccount(db: Db, email: string): Promise<Account | null
   return row ?? null
 }
 
+/** False when the password is another one by now; else it stays what it is until the transaction ends. */
+export async function holdPassword(tx: Tx, { id, passwordHash }: Account): Promise<boolean> {
+  const sql = 'SELECT 1 FROM users WHERE id = ? AND password_hash = ? FOR SHARE'
+  return (await query(tx, sql, [id, passwordHash])).length === 1
+}
+
 export const storePassword = (tx: Tx, userId: string, passwordHash: string, now: Date) =>
   execute(
     tx,

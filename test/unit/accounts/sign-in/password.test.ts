@@ -1,0 +1,44 @@
+import t from 'tap'
+import { normalizePassword, passwordProblem } from '../../../../control-plane/accounts/sign-in/password.ts'
+import { returnPath } from '../../../../control-plane/accounts/sign-in/return-to.ts'
+
+const EMAIL = 'ann@example.com'
+
+t.test('a password is long and not what others try first; what it is made of does not matter', async t => {
+  const rows: [string, RegExp | null][] = [
+    ['correct horse', null],
+    ['            a bc', null],
+    ['пароль и ещё слово', null],
+    ['🔒🗝️🔑🧷📎🖇️🧵🪡🧶🪢🪝🧲', null],
+    [`${'x'.repeat(250)}abcdef`, null],
+    ['short', /at least 12/],
+    ['elevenchars', /at least 12/],
+    ['abcdef'.repeat(43), /at most 256/],
+    [EMAIL, /e-mail/],
+    [`${EMAIL.toUpperCase()}1`, /e-mail/],
+    ['Password1234', /first passwords/],
+    ['aaaaaaaaaaaa', /first passwords/],
+    ['abababababab', /first passwords/],
+    ['a NUL in it: \0', /not text/],
+    [`half a pair: \ud800`, /not text/],
+  ]
+  for (const [password, problem] of rows) {
+    const said = passwordProblem(normalizePassword(password), EMAIL)
+    if (problem === null) t.equal(said, null, password)
+    else t.match(said, problem, password)
+  }
+})
+
+t.test('a password is the same however a keyboard composes its letters', async t => {
+  t.equal(normalizePassword('cafe\u0301 cre\u0300me'), normalizePassword('caf\u00e9 cr\u00e8me'))
+  t.equal(normalizePassword('ｐａｓｓ'), 'pass')
+})
+
+t.test('after signing in people go to a path of ours, whatever the address asked for', async t => {
+  t.equal(returnPath('/monitors/1?tab=checks#now'), '/monitors/1?tab=checks#now')
+  const elsewhere = [
+    ...['//evil.example', '/\\evil.example', '\\/evil.example', 'https://evil.example', 'javascript:alert(1)', 'x', ''],
+    ...['/\t/evil.example', '/a\r\nSet-Cookie: x=1', '/a b', '/\0', `/${'a'.repeat(2_001)}`, undefined, ['/a'], 1],
+  ]
+  for (const wanted of elsewhere) t.equal(returnPath(wanted), '/account', JSON.stringify(wanted))
+})
