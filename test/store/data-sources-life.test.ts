@@ -3,13 +3,19 @@ import { v7 as uuidv7 } from 'uuid'
 import { archiveMissing, takeIn } from '../../control-plane/data-sources/apply-actions.ts'
 import type { Child, Outcome } from '../../control-plane/data-sources/evaluate.ts'
 import { backOf, endOf, isNews, type Result } from '../../control-plane/data-sources/fetch.ts'
+import { startDataSourceWorker } from '../../control-plane/data-sources/worker.ts'
 import { type ClaimedSource, claimDue, endFetches, nextDue } from '../../control-plane/data-sources/worker-store.ts'
+import type { Nats } from '../../control-plane/platform/nats.ts'
 import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
 import { createSecrets } from '../../control-plane/platform/secrets.ts'
 import { pauseMonitor, resumeMonitor } from '../../control-plane/verdict/actions.ts'
+import { createEgress } from '../../shared/egress/index.ts'
+import { createLog } from '../../shared/log.ts'
+import { createMetrics } from '../../shared/metrics.ts'
 import { createDatabase } from '../support/database.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertChannel } from '../support/verdict.ts'
+import { waitFor } from '../support/wait.ts'
 
 const db = createPostgres((await createDatabase(t)).url)
 t.teardown(() => db.destroy())
@@ -86,6 +92,23 @@ async function createSource(interval = 60) {
 const statusesOf = (rows: { key: string; status: string | null }[]) =>
   Object.fromEntries(rows.map(({ key, status }) => [key, status]))
 
+t.test('Without a source a process asks for one once in ten seconds', async t => {
+  const queries: string[] = []
+  const note = ({ sql }: { sql: string }) => void queries.push(sql)
+  db.on('query', note)
+  // no history is written without a fetch
+  const nats = {} as Nats
+  const worker = startDataSourceWorker({
+    ...{ ...tools, nats, log: createLog('test', 'silent'), metrics: createMetrics() },
+    egress: createEgress({ allow: [] }),
+  })
+  await waitFor(() => queries.length > 0)
+  await new Promise(resolve => setTimeout(resolve, 1_500))
+  await worker.stop()
+  db.off('query', note)
+  t.equal(queries.length, 1, queries.join('\n'))
+})
+
 t.test('A value becomes a monitor with a verdict, an incident, an alert and an explanation', async t => {
   const source = await createSource()
   t.ok(await source.says({ a: 'up', b: 'down', c: 'degraded', d: 'unknown' }))
@@ -108,7 +131,7 @@ t.test('A value becomes a monitor with a verdict, an incident, an alert and an e
   )
 })
 
-t.test('The same again costs no transaction, whatever order it comes in', async t => {
+t.test('The same again costs no transaction', async t => {
   const source = await createSource()
   t.ok(await source.says({ a: 'up', b: 'down' }))
   t.notOk(await source.says({ a: 'up', b: 'down' }))
