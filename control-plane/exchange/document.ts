@@ -93,10 +93,12 @@ const DependencyEntry = strictObject({
 })
 export type DependencyEntry = Static<typeof DependencyEntry>
 
+const { is_digest_enabled, digest_threshold } = SettingsUpdate.properties
+
 /** A project as a file. A section that is left out says nothing of its records. */
 export const ProjectFile = strictObject({
   version: Type.Literal(FORMAT_VERSION),
-  alert_settings: Type.Optional(SettingsUpdate),
+  alert_settings: Type.Optional(strictObject({ is_digest_enabled, digest_threshold })),
   alert_channels: Type.Optional(listOf(ChannelEntry)),
   monitors: Type.Optional(listOf(MonitorEntry)),
   maintenance_windows: Type.Optional(listOf(WindowEntry)),

@@ -1,3 +1,4 @@
+import { DEFAULT_SETTINGS } from '../alerts/grouping.ts'
 import { changeSettings } from '../alerts/settings-actions.ts'
 import { isDeadlock, type Tx } from '../platform/postgres.ts'
 import type { Caller } from '../web/auth.ts'
@@ -5,8 +6,8 @@ import { validationError } from '../web/errors.ts'
 import { importChannels } from './channel-actions.ts'
 import { importDependencies } from './dependency-actions.ts'
 import type { ProjectFile } from './document.ts'
-import { differences, type Fields } from './fields.ts'
-import { attempt, type Ledger, leaveOut, newLedger, noteUpdate, refusalOf } from './ledger.ts'
+import { differences } from './fields.ts'
+import { type Ledger, leaveOut, newLedger, noteUpdate, refusalOf } from './ledger.ts'
 import { importMonitors } from './monitor-actions.ts'
 import { fetchImages, importPages } from './page-actions.ts'
 import { repeatedIds } from './pairs.ts'
@@ -96,13 +97,19 @@ function refuseRepeatedIds({ file, ledger }: Run): void {
   }
 }
 
+const SETTINGS = {
+  is_digest_enabled: DEFAULT_SETTINGS.isDigestEnabled,
+  digest_threshold: DEFAULT_SETTINGS.digestThreshold,
+}
+
 async function importSettings({ tx, caller, file, state, ledger, now }: Run): Promise<void> {
-  const { alert_settings: wanted } = file
-  if (wanted === undefined) return
-  const fields = differences(state.settings as unknown as Fields, wanted, asIs => asIs)
+  if (file.alert_settings === undefined) return
   const { projectId } = caller
-  if (!noteUpdate(ledger, { resource: 'alert_settings', key: 'alert settings', id: projectId, fields })) return
-  await attempt(ledger, 'alert_settings', () => changeSettings(tx, projectId, wanted, now))
+  const wanted = { ...SETTINGS, ...file.alert_settings }
+  const fields = differences({ ...state.settings }, wanted, asIs => asIs)
+  if (noteUpdate(ledger, { resource: 'alert_settings', key: 'alert settings', id: projectId, fields })) {
+    await changeSettings(tx, projectId, wanted, now)
+  }
 }
 
 class TakenBack extends Error {}

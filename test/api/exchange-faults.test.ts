@@ -173,26 +173,24 @@ t.test('ids of another project are as if they were not there, and nothing of it 
 })
 
 t.test(
-  'POST /import 404 who is to be on call and is no member, a vendor and an installation that there is not',
+  'POST /import 404 a vendor and an installation that there is not; 400 who is on call, whom no file names',
   async t => {
-    const [mine, other] = [await api.account(), await api.account()]
-    const settings = (id: string) => ({ version: 1, alert_settings: { digest_threshold: 3, on_call_user_id: id } })
+    const account = await api.account()
     const installed = { installation_id: '0190a0a0-0000-7000-8000-000000000000', channel_id: 'C1' }
-    const rows: [object, string][] = [
-      [settings(other.userId), 'alert_settings'],
-      [settings('x'), 'alert_settings'],
-      [settings('0190a0a0-0000-7000-8000-000000000000'), 'alert_settings'],
-      [{ version: 1, dependencies: [{ slug: 'no-such-vendor' }] }, 'dependencies[0]'],
-      [{ version: 1, alert_channels: [{ name: 'Ops', type: 'chat_a', config: installed }] }, 'alert_channels[0]'],
+    const rows: [object, number, string][] = [
+      [{ dependencies: [{ slug: 'no-such-vendor' }] }, 404, 'dependencies[0]'],
+      [{ alert_channels: [{ name: 'Ops', type: 'chat_a', config: installed }] }, 404, 'alert_channels[0]'],
+      [{ alert_settings: { on_call_user_id: account.userId } }, 400, 'alert_settings.on_call_user_id'],
     ]
-    for (const [file, path] of rows) {
+    for (const [file, status, path] of rows) {
       for (const send of [plan, apply]) {
-        const refused = await send(mine, file)
-        t.match(refused, { status: 404, body: { error: { code: 'not_found', details: [{ path }] } } }, path)
+        t.match(
+          await send(account, { version: 1, ...file }),
+          { status, body: { error: { details: [{ path }] } } },
+          path,
+        )
       }
     }
-    t.match(await exported(mine), { alert_settings: { digest_threshold: 10 }, alert_channels: [], dependencies: [] })
-    t.equal((await apply(mine, settings(mine.userId))).status, 200)
-    t.match((await mine.call('GET /alerts/settings')).body.data, { on_call_user_id: mine.userId })
+    t.match(await exported(account), { alert_channels: [], dependencies: [] })
   },
 )

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { apply, changesOf, exchangeApi, exported, plan, withoutIds } from '../support/exchange.ts'
 import { createResourceApi } from '../support/resource-api.ts'
@@ -124,4 +126,28 @@ t.test('a whole project is imported, exported, and imported again without a chan
   t.equal(carried.status, 200, carried.body.error?.message)
   t.same(withoutIds(await exported(other)), withoutIds(await exported(mine)))
   t.match((await apply(other, file)).body.data, { create: 0, update: 0, delete: 0 })
+})
+
+t.test('GET /export 200 is YAML that people can read, in the order in which records were made', async t => {
+  const account = await api.account()
+  await apply(account, { ...fileOf('readable'), status_pages: [] })
+  const { status, headers, body } = await account.call('GET /export')
+  t.equal(status, 200)
+  t.equal(headers['content-type'], 'application/yaml; charset=utf-8')
+  t.match(body, /^version: 1\nalert_settings:\n/)
+  t.match(
+    body,
+    /\n {2}- id: [0-9a-f-]{36}\n {4}name: Shop\n {4}type: http\n {4}url: https:\/\/shop\.example\.com\/health\n/,
+  )
+  t.notMatch(body, /secret|: null|timeout_ms: 30000/, 'neither secrets nor what is so without being said')
+  t.equal((await account.call('GET /export')).body, body)
+})
+
+t.test('the file in docs/import-export.md is one that POST /import takes', async t => {
+  const docs = readFileSync(join(import.meta.dirname, '../../docs/import-export.md'), 'utf8')
+  const [, file = ''] = /```yaml\n([\s\S]+?)```/.exec(docs) ?? []
+  const account = await api.account()
+  const sent = file.replace('"********"', 'Bearer abc')
+  const planned = await account.call('POST /import', sent, { 'content-type': 'application/yaml' })
+  t.match(planned, { status: 200, body: { data: { dry_run: true, warnings: [] } } }, planned.body.error?.message)
 })
