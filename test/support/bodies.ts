@@ -1,4 +1,12 @@
 import { v7 as uuidv7 } from 'uuid'
+import type {
+  AlertChannelCreate,
+  CreateDataSourceData,
+  CreateDataSourceFieldData,
+  MonitorCreate,
+  StatusPageCreate,
+  StatusPageUpdate,
+} from '../../deploy/client/index.ts'
 import type { Operation } from './operations.ts'
 import type { Records } from './records.ts'
 import { dependencyBody } from './vendors.ts'
@@ -29,13 +37,13 @@ export const MONITOR = {
   screenshot_threshold: 0.1,
   retry_count: 1,
   tags: ['shop'],
-}
+} satisfies MonitorCreate
 export const CHANNEL = {
   name: 'Hook',
   type: 'webhook',
   config: { url: HOOK, headers: { 'X-Team': 'ops' } },
   is_default: false,
-}
+} satisfies AlertChannelCreate
 
 export const WINDOW = {
   title: 'Backup',
@@ -54,7 +62,7 @@ export const FIELD = {
   rule_config: { value: 'ok' },
   degraded_rule_config: { value: 'slow' },
   display_order: 2.5,
-}
+} satisfies CreateDataSourceFieldData['body']
 export const SOURCE = {
   name: 'Health',
   description: 'of all services',
@@ -68,9 +76,14 @@ export const SOURCE = {
   fetch_interval_s: 60,
   timeout_ms: 5_000,
   fields: [FIELD],
-}
+} satisfies CreateDataSourceData['body']
 
-export const newPage = () => ({ name: 'Acme', slug: uuidv7(), template: 'clean', brand_color: '#00ff7f' })
+export const newPage = (): StatusPageCreate => ({
+  name: 'Acme',
+  slug: uuidv7(),
+  template: 'clean',
+  brand_color: '#00ff7f',
+})
 const PAGE_UPDATE = {
   name: 'Acme Cloud',
   logo_url: null,
@@ -83,7 +96,7 @@ const PAGE_UPDATE = {
   is_published: true,
   show_response_times: false,
   show_uptime_percentage: false,
-}
+} satisfies StatusPageUpdate
 
 /** A webhook channel to nowhere. */
 export const bodyOfChannel = () => CHANNEL

@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid'
 import { execute, query } from '../../control-plane/platform/postgres.ts'
 import type { ApiServer } from './api-server.ts'
 import { CHANNEL, FIELD, HOOK, MONITOR, newPage, SOURCE, WINDOW } from './bodies.ts'
+import { dataOf } from './client.ts'
 import type { Operation } from './operations.ts'
 import type { Tenant } from './tenant.ts'
 
@@ -44,34 +45,36 @@ export async function createRecords(
   { key, projectId, userId }: Account,
   hook = HOOK,
 ): Promise<Records> {
-  const create = async (path: string, body?: object) => {
-    const answer = await api.call('POST', path, { key, ...(body && { body }) })
-    if (answer.status > 201) throw new Error(`POST ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`)
-    return answer.body.data.id as string
-  }
-  const monitor_id = await create('/monitors', MONITOR)
-  const alert_channel_id = await create('/alerts/channels', { ...CHANNEL, config: { ...CHANNEL.config, url: hook } })
+  const picket = api.picket(key)
+  const idOf = async (made: Parameters<typeof dataOf<{ id: string }>>[0]) => (await dataOf(made)).id
+  const monitor_id = await idOf(picket.createMonitor({ body: MONITOR }))
+  const channel = { ...CHANNEL, config: { ...CHANNEL.config, url: hook } }
+  const alert_channel_id = await idOf(picket.createAlertChannel({ body: channel }))
   await insertScreenshot(api, projectId, monitor_id)
-  const parent_id = await create('/monitors', { ...MONITOR, name: 'Router' })
-  const page_id = await create('/status-pages', newPage())
-  const data_source_id = await create('/data-sources', SOURCE)
+  const parent_id = await idOf(picket.createMonitor({ body: { ...MONITOR, name: 'Router' } }))
+  const page_id = await idOf(picket.createStatusPage({ body: newPage() }))
+  const ofPage = { path: { id: page_id } }
+  const data_source_id = await idOf(picket.createDataSource({ body: SOURCE }))
+  const window = { ...WINDOW, monitor_ids: [monitor_id] }
+  const subscription = { alert_channel_id, alert_type: 'dependency_incident' } as const
+  const incident = { title: 'Shop is down', monitor_ids: [monitor_id] }
   return {
     monitor_id,
     parent_id,
-    window_id: await create('/maintenance-windows', { ...WINDOW, monitor_ids: [monitor_id] }),
+    window_id: await idOf(picket.createMaintenanceWindow({ body: window })),
     alert_channel_id,
-    rule_id: await create('/alerts/rules', { monitor_id, alert_channel_id }),
-    subscription_id: await create('/alerts/project-channels', { alert_channel_id, alert_type: 'dependency_incident' }),
-    incident_id: await create('/incidents', { title: 'Shop is down', monitor_ids: [monitor_id] }),
+    rule_id: await idOf(picket.createAlertRule({ body: { monitor_id, alert_channel_id } })),
+    subscription_id: await idOf(picket.createAlertProjectChannel({ body: subscription })),
+    incident_id: await idOf(picket.createIncident({ body: incident })),
     page_id,
-    component_id: await create(`/status-pages/${page_id}/components`, { name: 'Shop', monitor_id }),
-    group_id: await create(`/status-pages/${page_id}/groups`, { name: 'Europe' }),
+    component_id: await idOf(picket.createStatusPageComponent({ ...ofPage, body: { name: 'Shop', monitor_id } })),
+    group_id: await idOf(picket.createStatusPageGroup({ ...ofPage, body: { name: 'Europe' } })),
     subscriber_id: await subscribe(api, key, page_id),
-    log_id: await create(`/alerts/channels/${alert_channel_id}/test`),
-    api_key_id: await create('/api-keys', { name: 'spare', scope: 'read' }),
-    dependency_id: await create('/dependencies', { slug: 'github' }),
+    log_id: await idOf(picket.testAlertChannel({ path: { id: alert_channel_id } })),
+    api_key_id: await idOf(picket.createApiKey({ body: { name: 'spare', scope: 'read' } })),
+    dependency_id: await idOf(picket.createDependency({ body: { slug: 'github' } })),
     data_source_id,
-    field_id: await create(`/data-sources/${data_source_id}/fields`, FIELD),
+    field_id: await idOf(picket.createDataSourceField({ path: { id: data_source_id }, body: FIELD })),
     chat_installation_id: await insertChatInstallation(api, projectId),
     on_call_user_id: userId,
     member_id: await addMember(api, key),
