@@ -8333,7 +8333,6 @@ export type ExportProjectResponses = {
              * of how many changing monitors in a minute a channel is told one by one; default 10
              */
             digest_threshold?: number;
-            on_call_user_id?: string | null;
         };
         alert_channels?: Array<{
             /**
@@ -8592,7 +8591,6 @@ export type ImportProjectData = {
              * of how many changing monitors in a minute a channel is told one by one; default 10
              */
             digest_threshold?: number;
-            on_call_user_id?: string | null;
         };
         alert_channels?: Array<{
             /**
