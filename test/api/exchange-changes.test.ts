@@ -204,6 +204,27 @@ t.test('a maintenance window that is over stays, and is not made again elsewhere
   t.same((await exported(account)).maintenance_windows, [])
 })
 
+t.test('what refers to a monitor that a data source is still to make is left out, and told', async t => {
+  const account = await api.account()
+  const field = { path: '*.state', name_template: 'Queue {{key}}', rule_type: 'equals', rule_config: { value: 'ok' } }
+  const made = await apply(account, {
+    version: 1,
+    data_sources: [{ name: 'Queues', url: 'https://queues.example.com/', fields: [field], monitors: ['Queue mail'] }],
+    status_pages: [
+      { name: 'Acme', slug: 'awaited', components: [{ name: 'Mail', monitor: 'Queue mail' }, { name: 'Site' }] },
+    ],
+  })
+  t.match(made, {
+    status: 200,
+    body: { data: { warnings: [{ path: 'data_sources[0].monitors', message: /Queue mail/ }] } },
+  })
+  t.same(changesOf(made), [
+    'create data_source Queues',
+    'create status_page awaited',
+    'create status_page_component awaited / Site',
+  ])
+})
+
 t.test('two applies of one file at once make each record once', async t => {
   const account = await api.account()
   const file = {
