@@ -194,3 +194,18 @@ t.test(
     t.match(await exported(account), { alert_channels: [], dependencies: [] })
   },
 )
+
+t.test('POST /import 400 an image that cannot be had, beside all else that is wrong', async t => {
+  const account = await api.account()
+  const refused = await apply(account, {
+    version: 1,
+    monitors: [{ ...MONITOR, url: 'http://127.0.0.1/' }],
+    status_pages: [
+      { name: 'Acme', slug: 'no-images', logo_url: 'http://example.com/logo.png' },
+      { name: 'Other', slug: 'none-either', favicon_url: 'https://127.0.0.1/icon.png' },
+    ],
+  })
+  t.equal(refused.status, 400)
+  t.same(placesOf(refused), ['status_pages[0].logo_url', 'status_pages[1].favicon_url', 'monitors[0].url'])
+  t.same((await exported(account)).status_pages, [])
+})
