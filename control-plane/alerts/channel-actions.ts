@@ -4,13 +4,13 @@ import { openConfig, sealConfig, sealSigningSecret } from '../channels/sealed.ts
 import { enqueueDeliveries } from '../deliveries/actions.ts'
 import { insertEvents } from '../events/store.ts'
 import { isId, newId, randomToken } from '../platform/ids.ts'
-import type { Db } from '../platform/postgres.ts'
+import type { Db, Tx } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { assertMayLead, type Caller } from '../web/auth.ts'
 import { conflict, notFound, validationError } from '../web/errors.ts'
 import { isSameOrigin } from '../web/origin.ts'
 import { acceptConfig, type ConfigTools, maskedPlaces } from './channel-config.ts'
-import { hasChatInstallation, insertChannel, lockChannel, type StoredChannel, updateChannel } from './channel-store.ts'
+import { holdChatInstallation, insertChannel, lockChannel, type StoredChannel, updateChannel } from './channel-store.ts'
 import type { ChannelCreate, ChannelUpdate } from './schema.ts'
 import { testEvent } from './test-event.ts'
 
@@ -25,7 +25,6 @@ export async function createChannel(tools: ChannelTools, projectId: string, body
   const { config, problems } = acceptConfig(type, body.config, null, tools)
   if (problems.length > 0) throw validationError(problems)
   const chatInstallationId = installationOf(type, config)
-  await assertInstalled(db, projectId, chatInstallationId)
   const owner = { id: newId(), projectId }
   const signingSecret = kindOf(type).isSigned ? newSigningSecret() : null
   const channel: StoredChannel = {
@@ -43,7 +42,10 @@ export async function createChannel(tools: ChannelTools, projectId: string, body
     createdAt: now,
     updatedAt: now,
   }
-  await insertChannel(db, channel)
+  await db.transaction(async tx => {
+    await holdInstallation(tx, channel)
+    await insertChannel(tx, channel)
+  })
   return { channel, signingSecret } satisfies Shown
 }
 
@@ -117,9 +119,7 @@ async function rewrite(
     const stored = isId(id) ? await lockChannel(tx, projectId, id) : null
     if (!stored) throw notFound('channel')
     const channel = { ...change(stored), updatedAt: now }
-    if (channel.chatInstallationId !== stored.chatInstallationId) {
-      await assertInstalled(tx, projectId, channel.chatInstallationId)
-    }
+    if (channel.chatInstallationId !== stored.chatInstallationId) await holdInstallation(tx, channel)
     await updateChannel(tx, channel)
     return channel
   })
@@ -129,9 +129,9 @@ async function rewrite(
 const installationOf = (type: ChannelType, config: Record<string, unknown>) =>
   kindOf(type).installationOf?.(config)?.toLowerCase() ?? null
 
-async function assertInstalled(db: Db, projectId: string, id: string | null): Promise<void> {
+async function holdInstallation(tx: Tx, { projectId, chatInstallationId: id }: StoredChannel): Promise<void> {
   if (id === null) return
-  if (!isId(id) || !(await hasChatInstallation(db, projectId, id))) throw notFound('chat installation')
+  if (!isId(id) || !(await holdChatInstallation(tx, projectId, id))) throw notFound('chat installation')
 }
 
 /** `whsec_` and 32 random bytes in base64, as Standard Webhooks wants them (decisions 6.5). */

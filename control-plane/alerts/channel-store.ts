@@ -92,8 +92,8 @@ export async function deleteChannel(db: Db, projectId: string, id: string): Prom
   return (await execute(db, sql, [projectId, id])) === 1
 }
 
-/** True when the project has this installation of the app in a chat. `id` has to be a valid id. */
-export async function hasChatInstallation(db: Db, projectId: string, id: string): Promise<boolean> {
-  const sql = 'SELECT id FROM chat_installations WHERE project_id = ? AND id = ?'
-  return (await query(db, sql, [projectId, id])).length === 1
+/** True when the project has this installation of the app in a chat, which then stays until the transaction ends. */
+export async function holdChatInstallation(tx: Tx, projectId: string, id: string): Promise<boolean> {
+  const sql = 'SELECT id FROM chat_installations WHERE project_id = ? AND id = ? FOR KEY SHARE'
+  return (await query(tx, sql, [projectId, id])).length === 1
 }
