@@ -9,13 +9,16 @@ import { callProvider, type Provider } from './provider-reader.ts'
 type Tools = { db: Db; secrets: Secrets; provider: Provider }
 
 /**
- * Takes buttons away that have served: their incidents are acknowledged or over, by whichever way. What fails for now is
- * tried in the next round; to do it twice changes nothing.
+ * Takes buttons away that have served: their incidents are acknowledged or over, by whichever way. A team in trouble is
+ * left for the next round, without the others; to do it twice changes nothing.
  */
 export async function clearButtons(tools: Tools): Promise<void> {
+  const troubled = new Set<string>()
   for (const served of await servedButtons(tools.db)) {
-    if (!(await clear(tools, served))) return
-    await forgetMessage(tools.db, served.deliveryId)
+    const { id } = served.installation
+    if (troubled.has(id)) continue
+    if (await clear(tools, served)) await forgetMessage(tools.db, served.deliveryId)
+    else troubled.add(id)
   }
 }
 

@@ -13,7 +13,7 @@ export type Served = {
   chatUserId: string | null
 }
 
-/** Messages about incidents that somebody acknowledged, or that are over or deleted. */
+/** Some messages about incidents that somebody acknowledged, or that are over or deleted: of each team in its turn. */
 export async function servedButtons(db: Db): Promise<Served[]> {
   const rows = await query<Row>(
     db,
@@ -27,7 +27,7 @@ export async function servedButtons(db: Db): Promise<Served[]> {
      LEFT JOIN incidents i ON i.id = (e.data->'incident'->>'id')::uuid
      WHERE d.chat_message IS NOT NULL
        AND (i.id IS NULL OR i.acknowledged_at IS NOT NULL OR i.status = 'resolved')
-     ORDER BY d.id LIMIT 50`,
+     ORDER BY row_number() OVER (PARTITION BY ci.id ORDER BY d.id), d.id LIMIT 50`,
   )
   return rows.map(({ id, projectId, tokens, ...row }) => ({ ...row, installation: { id, projectId, tokens } }))
 }

@@ -1,9 +1,10 @@
 import t from 'tap'
-import { query } from '../../control-plane/platform/postgres.ts'
+import { execute, query } from '../../control-plane/platform/postgres.ts'
 import { startApi } from '../support/api-server.ts'
 import { startChatProvider } from '../support/chat-provider.ts'
 import { createChatTeam } from '../support/chat-team.ts'
 import { waitFor } from '../support/wait.ts'
+import { whileHeld } from '../support/while-held.ts'
 
 const provider = await startChatProvider(t)
 const api = await startApi(t, { ...provider.env, ROLES: 'api,deliver,schedule' })
@@ -58,6 +59,21 @@ t.test('an acknowledged incident’s button goes from every message, whoever ack
   t.match(update, { token: /-T2$/, fields: { channel: 'C1', ts: /^17/, text: /Mail is slow/ } })
   t.notMatch(update.fields.blocks, /"acknowledge"/)
   t.match(update.fields.blocks, /Acknowledged/)
+})
+
+t.test('a team whose chat is in trouble keeps its buttons for a while, and another one’s go', async t => {
+  const [first, second] = [await project('T12'), await project('T13')]
+  const ids = [await team.incident(first.account, 'Left is slow'), await team.incident(second.account, 'Right is slow')]
+  await Promise.all([first.ended(1), second.ended(1)])
+  const isOf =
+    (teamId: string) =>
+    ({ token }: { token: string }) =>
+      token.endsWith(`-${teamId}`)
+  provider.refuse(provider.calls('chat.postMessage').find(isOf('T12'))!.token, 'ratelimited')
+  for (const id of ids) await api.call('POST', `/incidents/${id}/acknowledge`, id === ids[0] ? first : second)
+  for (const teamId of ['T12', 'T13']) {
+    t.ok(await waitFor(() => provider.calls('chat.update').find(isOf(teamId)), SLOW), teamId)
+  }
 })
 
 t.test('a message that the provider takes no more of is tried again when it wants it', async t => {
@@ -195,4 +211,15 @@ t.test('a channel can name only an installation of its own project, and the whol
   for (const [config, path] of rows) {
     t.match(await create(config), { status: 400, body: { error: { details: [{ path }] } } }, JSON.stringify(config))
   }
+})
+
+t.test('a channel that is made while its installation ends is a 404', async t => {
+  const { installation, key } = await project('T11')
+  const config = { installation_id: installation.id, channel_id: 'C1' }
+  const late = await whileHeld(
+    api.db,
+    tx => execute(tx, 'DELETE FROM chat_installations WHERE id = ?', [installation.id]),
+    () => api.call('POST', '/alerts/channels', { key, body: { name: 'Ops', type: 'chat_a', config } }),
+  )
+  t.equal(late.status, 404)
 })

@@ -1,0 +1,18 @@
+import { type Db, query, type Tx } from '../../control-plane/platform/postgres.ts'
+import { waitFor } from './wait.ts'
+
+/** Lets `others` wait for what `change` has locked, then commits that. Answers what became of the others. */
+export async function whileHeld<T>(db: Db, change: (tx: Tx) => Promise<unknown>, others: () => Promise<T>): Promise<T> {
+  const under = await db.transaction(async tx => {
+    await change(tx)
+    const waiting = others()
+    await waitFor(() => isSomebodyWaiting(db), { label: 'somebody who waits for the lock' })
+    return { waiting }
+  })
+  return under.waiting
+}
+
+async function isSomebodyWaiting(db: Db): Promise<boolean> {
+  const sql = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+  return (await query(db, sql)).length > 0
+}
