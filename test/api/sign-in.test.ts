@@ -3,6 +3,7 @@ import { execute, query } from '../../control-plane/platform/postgres.ts'
 import { startApi } from '../support/api-server.ts'
 import { startSmtp } from '../support/smtp.ts'
 import { createVisitor } from '../support/visitor.ts'
+import { whileHeld } from '../support/while-held.ts'
 
 const smtp = await startSmtp(t)
 const api = await startApi(t, { ROLES: 'api,deliver', SMTP_URL: smtp.url, MAIL_FROM: 'Picket <picket@example.com>' })
@@ -164,6 +165,16 @@ t.test('a changed password ends every other session; a wrong old one changes not
   t.equal((await visitor.get('/account')).status, 200)
   t.equal((await elsewhere.get('/account')).status, 303)
   t.equal((await here().post('/sign-in', { email, password: PASSWORD })).status, 401)
+})
+
+t.test('who signs in with a password that is being changed is not in after it', async t => {
+  const { email } = await claimed()
+  const late = await whileHeld(
+    api.db,
+    tx => execute(tx, `UPDATE users SET password_hash = 'another' WHERE email = ?`, [email]),
+    () => here().post('/sign-in', { email, password: PASSWORD }),
+  )
+  t.equal(late.status, 401)
 })
 
 t.test('a forgotten password: a link by mail, for an hour, once; nobody learns who has an account', async t => {
