@@ -32,6 +32,8 @@ const secrets: Record<string, string> = {
   'channel header': 'header-of-the-channel',
   'channel config': 'config-of-the-channel',
   'rotated credential': 'rotated-of-the-shop',
+  'credential of a data source': 'credential-of-the-source',
+  'header of a data source': 'header-of-the-source',
   'client secret of the chat app': chat.env.CHAT_CLIENT_SECRET!,
   'signing secret of the chat app': chat.env.CHAT_SIGNING_SECRET!,
   'first key': picket.apiKey,
@@ -79,9 +81,13 @@ async function live(): Promise<unknown[]> {
   answers.push(
     ...(await whileBroken(() => monitor('broken', { auth_type: 'bearer', auth_config: { token: secrets.token } }))),
   )
-  answers.push(...(await installChat()))
+  answers.push(...(await watchSource()), ...(await installChat()))
+  await invite()
   const lists = [
     '/monitors',
+    '/data-sources',
+    '/members',
+    '/export',
     '/chat/installations',
     '/audit-log',
     '/alerts/channels',
@@ -94,6 +100,35 @@ async function live(): Promise<unknown[]> {
   const each = ids.flatMap(id => [`/monitors/${id}`, `/monitors/${id}/checks`, `/monitors/${id}/transitions`])
   for (const path of [...lists, ...each, `/alerts/channels/${channelId}`]) answers.push(await api.get(path))
   return answers.map(({ body }) => body)
+}
+
+/** Makes a data source that is fetched in vain, as anything that is asked for with a secret may be. */
+async function watchSource() {
+  const auth = { auth_type: 'bearer', auth_config: { token: secrets['credential of a data source'] } }
+  const source = {
+    name: 'Health',
+    url: target.url,
+    headers: { 'X-Api-Key': secrets['header of a data source'] },
+    ...auth,
+  }
+  const made = await api.post('/data-sources', source)
+  const path = `/data-sources/${made.body.data.id}`
+  await waitFor(async () => (await api.get(path)).body.data.last_error, { timeoutMs: 30_000 })
+  return [
+    made,
+    await api.post('/data-sources/preview', source),
+    await api.post('/data-sources', { ...source, url: 'http://10.0.0.1/' }),
+    await api.put(path, { auth_config: { token: `${secrets['credential of a data source']}\r\n` } }),
+    await api.get(path),
+  ]
+}
+
+/** Somebody opens the link with which an account is claimed, and one with a mistake in it. */
+async function invite() {
+  const { body } = await api.post('/agent/invite', { email: 'ann@example.com' })
+  const { pathname } = new URL(body.data.claim_url)
+  secrets['claim link'] = pathname.split('/').at(-1)!
+  for (const path of [pathname, `${pathname}/x`, `${pathname}?a=b`]) await fetch(`${picket.origin}${path}`)
 }
 
 /** Installs the app in a chat, lets it send, lose its token and end, with a provider that is in trouble. */
