@@ -199,6 +199,9 @@ t.test('a channel can name only an installation of its own project, and the whol
     api.call('POST', '/alerts/channels', { key, body: { name: 'Ops', type: 'chat_a', config } })
   t.equal((await create({ installation_id: installation.id, channel_id: 'C1' })).status, 404)
   t.equal((await create({ installation_id: 'x', channel_id: 'C1' })).status, 404)
+  const own = (await create({ webhook_url: 'https://hooks.example.com/x' })).body.data
+  const config = { installation_id: installation.id, channel_id: 'C1' }
+  t.equal((await api.call('PUT', `/alerts/channels/${own.id}`, { key, body: { config } })).status, 404)
   const rows: [object, string][] = [
     [{}, 'config.webhook_url'],
     [{ installation_id: installation.id }, 'config.channel_id'],
