@@ -142,6 +142,23 @@ t.test('a record below another one is 404 where it is not that one’s, unknown 
   t.same(await everything(), before)
 })
 
+/** Of somebody else's making, so no id of ours. */
+const FOREIGN_WORDS = ['relay_source_id']
+
+/** Each id that a body names, however deep and in a list too, and the body with another one in its place. */
+function idsIn(value: unknown, name = ''): { name: string; bodyWith: (id: string) => unknown }[] {
+  if (typeof value === 'string') {
+    const isId = /_ids?$/.test(name) && !FOREIGN_WORDS.includes(name)
+    return isId ? [{ name: name.replace(/s$/, ''), bodyWith: id => id }] : []
+  }
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, inner]) => {
+    const put = (other: unknown) => (Array.isArray(value) ? value.with(Number(key), other) : { ...value, [key]: other })
+    const found = idsIn(inner, Array.isArray(value) ? name : key)
+    return found.map(({ name, bodyWith }) => ({ name, bodyWith: (id: string) => put(bodyWith(id)) }))
+  })
+}
+
 t.test('an id in a body or a filter that is another tenant’s, unknown or malformed is 404', async t => {
   const before = await everything()
   const wrongIds = (name: string) => [
@@ -151,10 +168,10 @@ t.test('an id in a body or a filter that is another tenant’s, unknown or malfo
     '1;--',
   ]
   for (const operation of closed.filter(operation => !isOfTheGone(operation))) {
-    const inBody = Object.keys(operation.body?.properties ?? {}).filter(name => name.endsWith('_id'))
-    for (const name of inBody) {
+    const inBody = operation.body ? idsIn(bodyOf(operation, records)) : []
+    for (const { name, bodyWith } of inBody) {
       for (const id of wrongIds(name)) {
-        const body = { ...bodyOf(operation, records), [name]: id }
+        const body = bodyWith(id) as object
         const { status } = await send(operation, addressOf(operation, records), { key: mine.key, body })
         t.equal(status, 404, `${operation.name} with ${name} ${id}`)
       }
