@@ -57,21 +57,24 @@ t.test('two organizations invite the same new person at once: one account, a mem
   t.equal(new Set(answers.map(({ body }) => body.data.user_id)).size, 1)
 })
 
-t.test('PUT /members/{user_id}: roles change; the last admin keeps theirs, whoever asks at the same moment', async t => {
-  const { key, userId } = await api.tenant()
-  const put = (id: string, role: string) => api.call('PUT', `/members/${id}`, { key, body: { role } })
-  t.match(await put(userId, 'viewer'), { status: 409, body: { error: { message: /last admin/ } } })
-  const other = (await invite(key, { email: unique('finn') })).body.data.user_id
-  t.match(await put(other, 'admin'), { status: 200, body: { data: { role: 'admin', id: other } } })
-  const both = await Promise.all([
-    put(userId, 'editor'),
-    api.call('DELETE', `/members/${other}`, { key }),
-    put(other, 'viewer'),
-  ])
-  t.ok(both.some(({ status }) => status === 409))
-  const left = await members(key)
-  t.equal(left.filter(({ role }: { role: string }) => role === 'admin').length, 1)
-})
+t.test(
+  'PUT /members/{user_id}: roles change; the last admin keeps theirs, whoever asks at the same moment',
+  async t => {
+    const { key, userId } = await api.tenant()
+    const put = (id: string, role: string) => api.call('PUT', `/members/${id}`, { key, body: { role } })
+    t.match(await put(userId, 'viewer'), { status: 409, body: { error: { message: /last admin/ } } })
+    const other = (await invite(key, { email: unique('finn') })).body.data.user_id
+    t.match(await put(other, 'admin'), { status: 200, body: { data: { role: 'admin', id: other } } })
+    const both = await Promise.all([
+      put(userId, 'editor'),
+      api.call('DELETE', `/members/${other}`, { key }),
+      put(other, 'viewer'),
+    ])
+    t.ok(both.some(({ status }) => status === 409))
+    const left = await members(key)
+    t.equal(left.filter(({ role }: { role: string }) => role === 'admin').length, 1)
+  },
+)
 
 t.test('DELETE /members/{user_id}: the membership ends, keys go on, the audit log says who did it', async t => {
   const { key } = await api.tenant()
