@@ -22,6 +22,7 @@ import { canaryRoutes } from './canaries/routes.ts'
 import { startCanaryWorker } from './canaries/worker.ts'
 import { chatRequestRoutes } from './chat/request-routes.ts'
 import { chatRoutes } from './chat/routes.ts'
+import { chatSettingsRoutes } from './chat/settings-routes.ts'
 import { STATE_PURPOSE } from './chat/state.ts'
 import { startChatWorker } from './chat/worker.ts'
 import type { Config, Role } from './config.ts'
@@ -139,6 +140,7 @@ export function publicRoutes(app: App, handles: Handles): void {
   tlsCheckRoutes(app, { db, ownHosts: ownHosts(config) })
   const canaries = { db, secrets, sign: createSigner(secretKey, CANARIES) }
   app.register(async scope => canaryRoutes(scope as App, canaries))
+  app.register(async scope => chatSettingsRoutes(scope as App, { ...chatTools(handles), isOwnHost }))
   app.register(async scope => chatRequestRoutes(scope as App, { ...chatTools(handles), log: handles.log }))
   app.register(async scope => publicPageRoutes(scope as App, pageTools(handles)))
 }

@@ -71,9 +71,13 @@ export function assertScope(request: FastifyRequest, caller: Caller): void {
     )
   }
   const needed = request.routeOptions.config.scope ?? scopeOfMethod(request.method)
-  if (SCOPES.indexOf(caller.scope) >= SCOPES.indexOf(needed)) return
+  if (isAllowed(caller, needed)) return
   throw insufficientScope(`this needs a key with scope ${needed}; this key has ${caller.scope}`)
 }
+
+/** Whether what a caller may do covers a scope. */
+export const isAllowed = (caller: Caller, needed: Scope): boolean =>
+  SCOPES.indexOf(caller.scope) >= SCOPES.indexOf(needed)
 
 /**
  * Throws 403 when a key below admin would send stored secrets, which it cannot read, to another origin than the one

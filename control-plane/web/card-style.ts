@@ -25,7 +25,8 @@ input,select{display:block;width:100%;margin:6px 0 0;padding:10px 12px;border:1p
 input[aria-invalid=true]{border-color:var(--bad)}
 :is(input,select,button,a):focus-visible{outline:2px solid var(--accent);outline-offset:2px}
 button{display:block;width:100%;padding:11px 16px;border:0;border-radius:8px;background:var(--accent);color:var(--on-accent);font:inherit;font-weight:600;cursor:pointer}
-button:hover{background:var(--accent-strong)}
+a.button{display:block;padding:11px 16px;border-radius:8px;background:var(--accent);color:var(--on-accent);font-size:16px;font-weight:600;text-decoration:none}
+button:hover,a.button:hover{background:var(--accent-strong)}
 button.plain{background:none;border:1px solid var(--line);color:var(--ink)}
 button.plain:hover{background:var(--page)}
 a{color:var(--accent);text-underline-offset:3px}

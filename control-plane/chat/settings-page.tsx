@@ -1,0 +1,53 @@
+import { cardPage } from '../web/card-page.tsx'
+import type { RenderedDocument } from '../web/document.tsx'
+import type { StoredInstallation } from './installation.ts'
+
+export type ChatPage = {
+  installations: StoredInstallation[]
+  /** the operator has set up an app */
+  hasApp: boolean
+  /** viewers look only */
+  mayConnect: boolean
+}
+
+/** Which teams' chats a project is connected to, and the way to connect another. */
+export const settingsPage = ({ installations, hasApp, mayConnect }: ChatPage): RenderedDocument =>
+  cardPage(
+    'Chat',
+    <>
+      {installations.length === 0 ? (
+        <p>No team is connected yet. Incidents can be told, acknowledged and asked about where your team talks.</p>
+      ) : (
+        <dl>
+          {installations.map(({ teamName, installedAt, revokedAt }) => (
+            <>
+              <dt dir="auto">{teamName}</dt>
+              <dd>
+                {revokedAt === null
+                  ? `connected on ${dayOf(installedAt)}`
+                  : `removed by the team on ${dayOf(revokedAt)}; connect it again`}
+              </dd>
+            </>
+          ))}
+        </dl>
+      )}
+      <Way hasApp={hasApp} mayConnect={mayConnect} />
+      <p class="more">
+        <a href="/account">Your account</a>
+      </p>
+    </>,
+  )
+
+function Way({ hasApp, mayConnect }: Pick<ChatPage, 'hasApp' | 'mayConnect'>) {
+  if (!hasApp) return <p>This installation of Picket has no app for chats. Whoever runs it can set one up.</p>
+  if (!mayConnect) return <p>Editors and admins of your organization can connect a team.</p>
+  return (
+    <p class="more">
+      <a class="button" href="/settings/chat/install">
+        Connect a team
+      </a>
+    </p>
+  )
+}
+
+const dayOf = (at: Date) => at.toISOString().slice(0, 10)

@@ -1,0 +1,87 @@
+import t from 'tap'
+import { v7 as uuidv7 } from 'uuid'
+import { startDataSourceWorker } from '../../control-plane/data-sources/worker.ts'
+import { connectNats, ensureStreams } from '../../control-plane/platform/nats.ts'
+import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
+import { createSecrets } from '../../control-plane/platform/secrets.ts'
+import { createEgress } from '../../shared/egress/index.ts'
+import { createLog } from '../../shared/log.ts'
+import { createMetrics } from '../../shared/metrics.ts'
+import { createDatabase } from '../support/database.ts'
+import { startNats } from '../support/nats.ts'
+import { startTarget } from '../support/target.ts'
+import { insertTenant } from '../support/tenant.ts'
+import { waitFor } from '../support/wait.ts'
+
+t.test('a source of 200 monitors costs one fetch, and one transaction when something changed, else none', async t => {
+  const db = createPostgres((await createDatabase(t)).url)
+  t.teardown(() => db.destroy())
+  const nats = await connectNats((await startNats(t)).url, 'test')
+  t.teardown(() => nats.close())
+  await ensureStreams(nats.manager)
+  const target = await startTarget(t)
+  const say = (status: string) => {
+    const cells = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`cell-${i}`, { status }]))
+    target.behave({ kind: 'answer', body: JSON.stringify(cells) })
+  }
+  say('ok')
+  const id = uuidv7()
+  const { projectId } = await insertTenant(db)
+  await execute(
+    db,
+    `INSERT INTO data_sources (id, project_id, name, url, method, fetch_interval_s, timeout_ms, next_fetch_at,
+       created_at, updated_at)
+     VALUES (:id, :projectId, 'Cells', :url, 'GET', 3600, 5000, now(), now(), now())`,
+    { id, projectId, url: target.url },
+  )
+  await execute(
+    db,
+    `INSERT INTO data_source_fields (id, data_source_id, path, name_template, rule_type, rule_config, display_order,
+       created_at, updated_at)
+     VALUES (?, ?, '*.status', 'Cell {{key}}', 'equals', '{"value": "ok"}', 0, now(), now())`,
+    [uuidv7(), id],
+  )
+
+  let transactions = 0
+  const worker = startDataSourceWorker({
+    ...{ db, nats, secrets: createSecrets(Buffer.alloc(32)), publicUrl: 'https://picket.test' },
+    ...{ log: createLog('test', 'silent'), metrics: createMetrics(), egress: createEgress({ allow: ['127.0.0.0/8'] }) },
+  })
+  t.teardown(() => worker.stop())
+  const statuses = async () => {
+    const rows = await query<{ status: string; count: number }>(
+      db,
+      'SELECT status, count(*)::integer FROM monitors WHERE data_source_id = ? GROUP BY status',
+      [id],
+    )
+    return Object.fromEntries(rows.map(({ status, count }) => [status, count]))
+  }
+  /** What one more fetch costs, once its end is stored. */
+  const costOfNext = async (count: number) => {
+    transactions = 0
+    db.on('query', noteBegin)
+    if (count > 1) await execute(db, 'UPDATE data_sources SET next_fetch_at = now() WHERE id = ?', [id])
+    worker.wake()
+    await waitFor(() => target.requests.length === count)
+    await waitFor(async () => {
+      const [row] = await query<{ isOver: boolean }>(
+        db,
+        'SELECT lease_owner IS NULL AND next_fetch_at > now() AS "isOver" FROM data_sources WHERE id = ?',
+        [id],
+      )
+      return row!.isOver
+    })
+    db.off('query', noteBegin)
+    return { fetches: target.requests.length, transactions }
+  }
+  const noteBegin = ({ sql }: { sql: string }) => {
+    if (/^BEGIN/i.test(sql)) transactions++
+  }
+
+  t.same(await costOfNext(1), { fetches: 1, transactions: 1 })
+  t.same(await statuses(), { up: 200 })
+  t.same(await costOfNext(2), { fetches: 2, transactions: 0 })
+  say('broken')
+  t.same(await costOfNext(3), { fetches: 3, transactions: 1 })
+  t.same(await statuses(), { down: 200 })
+})
