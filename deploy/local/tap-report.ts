@@ -5,9 +5,10 @@ export type Report = { file(run: FileRun): void; end(): { passed: number; failed
 /**
  * Prints a line a test file (before it what it wrote to standard error, and all that a failing file said), and counts the tests: the test points at the margin of a
  * file's TAP. A file that failed though none of its tests did (it crashed, hung, ended before its plan was met or holds
- * no test) counts as one failure; a skipped test counts as nothing.
+ * no test) counts as one failure; a skipped test counts as nothing. `inSources` says of a line's places where they are in
+ * the sources.
  */
-export function createReport(print: (text: string) => void): Report {
+export function createReport(print: (text: string) => void, inSources = (line: string) => line): Report {
   const total = { passed: 0, failed: 0 }
   const failing: string[] = []
   return {
@@ -17,9 +18,9 @@ export function createReport(print: (text: string) => void): Report {
       total.passed += passed
       total.failed += isOk ? 0 : Math.max(1, failed)
       const line = `${isOk ? 'ok    ' : 'FAILED'} ${file} ${Math.round(tookMs)} ms, ${passed + failed} tests`
-      if (errors.length > 0) print(errors.join('\n'))
+      if (errors.length > 0) print(errors.map(inSources).join('\n'))
       if (!isOk) {
-        print(lines.join('\n'))
+        print(lines.map(inSources).join('\n'))
         failing.push(failed === 0 ? `${line} (${code === 0 ? 'not to its end' : `exit code ${code}`})` : line)
       }
       print(isOk ? line : failing.at(-1)!)

@@ -17,7 +17,7 @@ export function runTestFile(
   signal: AbortSignal,
 ): Promise<FileRun> {
   const startedMs = performance.now()
-  const child = spawn(process.execPath, ['--enable-source-maps', bundle], {
+  const child = spawn(process.execPath, [bundle], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, TAP_TIMEOUT: String(TIMEOUT_S), ...env },
   })

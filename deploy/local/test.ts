@@ -3,6 +3,7 @@ import { startTestEngines, type TestEngines } from './engines/pair.ts'
 import { createReport } from './tap-report.ts'
 import { bundleTests } from './test-bundle.ts'
 import { type TestFiles, testFiles } from './test-files.ts'
+import { createPlaces } from './test-places.ts'
 import { runTestFile } from './test-process.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -24,7 +25,7 @@ export async function runTests(given: string[]): Promise<number> {
   const [engines, bundles] = await Promise.all([givenEngines(), bundleTests(ROOT, [...files.quick, ...files.flow])])
   const interruption = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => interruption.abort())
-  const report = createReport(text => console.log(text))
+  const report = createReport(text => console.log(text), createPlaces(ROOT.replace(/\/$/, '')))
   const env = { TEST_DATABASE_URL: engines.databaseUrl, TEST_CLICKHOUSE_URL: engines.clickhouseUrl }
   const { signal } = interruption
   await runAll(files, async file => {

@@ -79,6 +79,8 @@ t.test('a team whose chat is in trouble keeps its buttons for a while, and anoth
   for (const teamId of ['T12', 'T13']) {
     t.ok(await waitFor(() => provider.calls('chat.update').find(isOf(teamId)), SLOW), teamId)
   }
+  // the next test counts what is posted
+  await Promise.all([first.ended(2), second.ended(2)])
 })
 
 t.test('a message that the provider takes no more of is tried again when it wants it', async t => {
