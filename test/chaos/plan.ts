@@ -94,21 +94,31 @@ function planFaults(random: Random, scale: Scale, lastsMs: number): PlannedFault
   const spacingMs = (lastsMs - FIRST_MS - scale.longestMs) / scale.faults
   return kinds.slice(0, scale.faults).map((wanted, i) => {
     const atMs = Math.round(FIRST_MS + spacingMs * i + random.between(0, spacingMs))
-    const isFree = (what: string) => (busyUntil.get(thingOf(what)) ?? 0) <= atMs
-    const kind = [wanted, ...possible].find(kind => KINDS[kind].of(scale).some(isFree)) ?? 'redelivery'
+    const freeOf = (kind: FaultKind) => {
+      const isFree = (what: string) => brokenBy(kind, what).every(thing => (busyUntil.get(thing) ?? 0) <= atMs)
+      return KINDS[kind].of(scale).filter(isFree)
+    }
+    const kind = [wanted, ...possible].find(kind => freeOf(kind).length > 0) ?? 'redelivery'
     const [shortestMs, longestMs] = KINDS[kind].lastsMs
     const lastsMs = random.between(shortestMs, Math.max(shortestMs, Math.min(longestMs, scale.longestMs)))
-    const free = KINDS[kind].of(scale).filter(isFree)
+    const free = freeOf(kind)
     const what = free.length > 0 ? random.pick(free) : 'RESULTS'
-    busyUntil.set(thingOf(what), atMs + lastsMs + SETTLE_MS)
+    for (const thing of brokenBy(kind, what)) busyUntil.set(thing, atMs + lastsMs + SETTLE_MS)
     return { atMs, kind, what, lastsMs }
   })
 }
 
 const FIRST_MS = 1_000
 const SETTLE_MS = 2_000
-/** One engine at a time: without any of them nothing could be expected of the others. */
-const thingOf = (what: string) => ((ENGINES as readonly string[]).includes(what) ? 'engines' : what)
+
+/**
+ * The parts that a fault breaks and mends. One engine at a time: without any of them nothing could be expected of the
+ * others. A probe's disk is full while it needs its spool, so its way to NATS is cut as well.
+ */
+export function brokenBy(kind: FaultKind, what: string): string[] {
+  if ((ENGINES as readonly string[]).includes(what)) return ['engines']
+  return kind === 'full disk' ? [what, PROBES_TO_NATS] : [what]
+}
 
 const MANNERS: Manner[] = ['status', 'reset', 'hang']
 

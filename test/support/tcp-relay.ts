@@ -61,6 +61,8 @@ export async function startTcpRelay(t: Teardown, ...targets: [string, ...string[
     for (const inner of waiting) inner.destroy()
   }
   const stop = (next: State) => {
+    // whoever mends it would not know that it has to listen again
+    if (state !== 'open') throw new Error(`a relay that is ${state} cannot be ${next}`)
     state = next
     for (const pair of pairs) part(pair)
   }
