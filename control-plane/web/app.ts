@@ -22,7 +22,7 @@ import { addIdempotency } from './idempotency.ts'
 import { addOpenapi } from './openapi.ts'
 import { typedQuery } from './query.ts'
 import { createRateLimit } from './rate-limit.ts'
-import { FORMATS } from './validation.ts'
+import { createCompiler } from './schema-compiler.ts'
 
 /**
  * What a room's routes are declared on: `monitorRoutes(app: App, context)`. Paths are written as in the
@@ -60,12 +60,6 @@ export async function createApp(context: AppContext): Promise<App> {
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     routerOptions: { maxParamLength: 200, ignoreTrailingSlash: false },
-    ajv: {
-      customOptions: { coerceTypes: false, removeAdditional: false, allErrors: true },
-      onCreate: ajv => {
-        for (const [name, format] of Object.entries(FORMATS)) ajv.addFormat(name, format)
-      },
-    },
     frameworkErrors: (_error, request, reply) => answerError(notFound('page'), request, reply),
     clientErrorHandler: answerBrokenRequest,
   }).withTypeProvider<TypeBoxTypeProvider>()
@@ -74,6 +68,7 @@ export async function createApp(context: AppContext): Promise<App> {
   app.setNotFoundHandler(request => {
     throw notFound(routeOf(request))
   })
+  app.setValidatorCompiler(createCompiler())
   // the schemas check what comes in; what goes out is our own and is sent as it is
   app.setSerializerCompiler(() => data => JSON.stringify(data))
   app.removeAllContentTypeParsers()

@@ -55,7 +55,7 @@ export function startProgram(t: Teardown, options: ProgramOptions): Program {
     const mine = lines
     const tell = listeners
     const { program, args = [] } = options
-    const node = [process.execPath, '--enable-source-maps', `${ROOT}${program}`]
+    const node = [process.execPath, `${ROOT}${program}`]
     const [command = '', ...before] = isAbsolute(program) ? [program] : node
     child = spawn(command, [...before, ...args], {
       cwd: ROOT,
