@@ -1,4 +1,4 @@
-import { fieldOf, type Json, parseJson, textOf, timeOf } from './read.ts'
+import { fieldOf, type Json, listOf, parseJson, textOf, timeOf } from './read.ts'
 import { FeedError, type FeedReport, type ReportedIncident } from './report.ts'
 import { isAhead, isMaintenance, severityOfValue, statusOfValue } from './words.ts'
 
@@ -33,7 +33,7 @@ export function parseJsonFeed(text: string, mapping: JsonMapping, feedUrl: strin
   if (!Array.isArray(incidents)) throw new FeedError(`there is no list of incidents at ${places.incidents}`)
   return {
     status: 'unknown',
-    incidents: incidents.flatMap(incident => toIncident(incident, places, feedUrl)),
+    incidents: listOf(incidents).flatMap(incident => toIncident(incident, places, feedUrl)),
     components: [],
   }
 }

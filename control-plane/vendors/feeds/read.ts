@@ -8,7 +8,11 @@ export function fieldOf(value: Json, name: string): Json {
   return (value as Record<string, Json>)[name]
 }
 
-export const listOf = (value: Json): Json[] => (Array.isArray(value) ? value : [])
+/** More than any vendor lists in a document that may be read; reading a million holds everything else up for seconds. */
+const MOST_ITEMS = 10_000
+
+/** The items of a list, as far as they are looked at; none of everything else. */
+export const listOf = (value: Json): Json[] => (Array.isArray(value) ? value.slice(0, MOST_ITEMS) : [])
 
 /** A text; numbers as they are written; null for everything else and for nothing. */
 export function textOf(value: Json): string | null {

@@ -142,6 +142,24 @@ t.test('a bomb of entities stays what it was written as', async t => {
   t.ok(performance.now() - startedAt < 2_000)
 })
 
+const MIB_5 = 5 * 1_048_576
+const SLOW: [title: string, type: FeedType, text: string][] = [
+  [
+    'a severity of a million words',
+    'json',
+    `{"incidents":[{"title":"A","severity":"${'planned '.repeat(MIB_5 / 8)}"}]}`,
+  ],
+  ['a million incidents', 'json', `{"incidents":[${'{"title":"A"},'.repeat(MIB_5 / 14)}{"title":"A"}]}`],
+  ['a million incidents of a Statuspage', 'statuspage', summary(Array(MIB_5 / 14).fill({ name: 'A' }))],
+]
+for (const [title, type, text] of SLOW) {
+  t.test(`${title} hold nothing else up`, async t => {
+    const startedAt = performance.now()
+    t.match(parse(type, text).incidents, [{ title: 'A' }])
+    t.ok(performance.now() - startedAt < 3_000)
+  })
+}
+
 t.test(
   '10,000 incidents, ids twice, markup, control characters and halves of characters come within bounds',
   async t => {
