@@ -9,7 +9,7 @@ import { conflict, validationError } from '../web/errors.ts'
 import { keepDefaultChannel, lockDefaultChannel } from './default-channel-actions.ts'
 import { type Grant, readGrant } from './grant.ts'
 import { lifeOf, type StoredInstallation } from './installation.ts'
-import { findMember } from './people-store.ts'
+import { type Beginner, findBeginner, findMember } from './people-store.ts'
 import { callProvider, type Provider } from './provider-reader.ts'
 import { declined, noApp, refusedCode, unusableAnswer } from './refusals.ts'
 import { dropRevocationsOfTeam } from './revocation-store.ts'
@@ -60,19 +60,33 @@ export function beginInstall(
 /** What the provider sends back with the person. */
 export type Returned = { code?: string; state?: string; error?: string }
 
+/** What a person is told of an installation before they end it: who began it, and for what. */
+export type Begun = Beginner & { userId: string }
+
+/** Reads a state without using it up. Throws 400 like finishInstall, and 503 without an app. */
+export async function readBegun({ settings, db, sign }: InstallTools, sent: string, now: Date): Promise<Begun> {
+  if (!settings) throw noApp()
+  const state = openState(sent, sign, now)
+  const beginner = await findBeginner(db, state.projectId, state.userId)
+  if (!beginner) throw refusedBeginner()
+  return { ...beginner, userId: state.userId }
+}
+
+/** Where a person goes after an installation, and which team has the app now. */
+export type Finished = { landing: string; teamName: string }
+
 /**
- * Ends what beginInstall began: exchanges the code, stores the installation, and answers where the person goes now.
- * Throws 400 for a state or a code that does not count (any more), 409 for a team of another project, and 503 when the
- * provider cannot be asked or understood.
+ * Ends what beginInstall began: exchanges the code and stores the installation. Throws 400 for a state or a code that
+ * does not count (any more), 409 for a team of another project, and 503 when the provider cannot be asked or understood.
  */
-export async function finishInstall(tools: InstallTools, returned: Returned, ip: string, now: Date): Promise<string> {
+export async function finishInstall(tools: InstallTools, returned: Returned, ip: string, now: Date): Promise<Finished> {
   const { settings, provider, publicUrl, db } = tools
   if (!settings) throw noApp()
   const state = await takeState(tools, returned.state ?? '', now)
   if (returned.error !== undefined) throw declined(returned.error)
   if (!returned.code) throw validationError([{ path: 'code', message: 'code is required' }])
   const person = await findMember(db, state.projectId, state.userId)
-  if (!person) throw refusedState('belongs to an account that may not install anything here any more')
+  if (!person) throw refusedBeginner()
   const fields = { code: returned.code, redirect_uri: callbackUrl(publicUrl) }
   const answer = await callProvider(provider, 'oauth.v2.access', { as: settings, fields })
   if (!answer.ok) throw refusedCode(answer)
@@ -81,18 +95,25 @@ export async function finishInstall(tools: InstallTools, returned: Returned, ip:
   const actor = { kind: 'user' as const, id: person.userId, name: person.email }
   const acting = { ...actor, ip, projectId: state.projectId, organizationId: person.organizationId }
   await storeGrant({ ...tools, db: actingFor(db, acting) }, state, grant, now)
-  return state.redirectTo
+  return { landing: state.redirectTo, teamName: grant.teamName }
 }
 
 /** Throws 400 for a state that we did not give out, that is too old, or that was used. */
 async function takeState({ db, sign }: InstallTools, sent: string, now: Date): Promise<InstallState> {
-  const state = readState(sent, sign, equalSecrets, now.getTime())
-  if (state === 'forged') throw refusedState('is not one of ours')
-  if (state === 'expired') throw refusedState('is older than 10 minutes')
+  const state = openState(sent, sign, now)
   const isFirst = await spend(db, sha256(`state ${state.id}`), new Date(state.expiresAtMs))
   if (!isFirst) throw refusedState('was used before')
   return state
 }
+
+function openState(sent: string, sign: Sign, now: Date): InstallState {
+  const state = readState(sent, sign, equalSecrets, now.getTime())
+  if (state === 'forged') throw refusedState('is not one of ours')
+  if (state === 'expired') throw refusedState('is older than 10 minutes')
+  return state
+}
+
+const refusedBeginner = () => refusedState('belongs to an account that may not install anything here any more')
 
 const refusedState = (why: string) =>
   validationError([{ path: 'state', message: `state ${why}; begin the installation again` }])

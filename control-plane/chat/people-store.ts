@@ -14,6 +14,22 @@ export async function findMember(db: Db, projectId: string, userId: string): Pro
   return row ?? null
 }
 
+/** Who began an installation, in the words that a stranger is asked with. */
+export type Beginner = { email: string; projectName: string; organizationName: string }
+
+/** Null for somebody who is no member (any more). */
+export async function findBeginner(db: Db, projectId: string, userId: string): Promise<Beginner | null> {
+  const [row] = await query<Beginner>(
+    db,
+    `SELECT u.email, p.name AS "projectName", o.name AS "organizationName"
+     FROM projects p JOIN organizations o ON o.id = p.organization_id
+     JOIN memberships m ON m.organization_id = o.id JOIN users u ON u.id = m.user_id
+     WHERE p.id = :projectId AND u.id = :userId`,
+    { projectId, userId },
+  )
+  return row ?? null
+}
+
 /** The member with an e-mail address, however that is written. */
 export async function findMemberByEmail(db: Db, projectId: string, email: string): Promise<Member | null> {
   const [row] = await query<Member>(db, `${MEMBERS} AND u.email = lower(:email)`, { projectId, email })

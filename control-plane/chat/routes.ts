@@ -4,17 +4,16 @@ import { isId } from '../platform/ids.ts'
 import { toolsActingAs } from '../web/acting.ts'
 import type { App } from '../web/app.ts'
 import { callerOf } from '../web/auth.ts'
-import { ApiError, notFound } from '../web/errors.ts'
-import { sendPage } from '../web/forms.ts'
+import { notFound } from '../web/errors.ts'
 import { metaOf, metaOfAll, pageOf } from '../web/pages.ts'
 import { answers, DeletedResponse, IdParams, PageQuery, pageOf as pageSchema } from '../web/schemas.ts'
 import { ListedChannel } from './channel-list.ts'
 import { createChannelReader } from './channel-reader.ts'
+import { connectPath } from './connect-path.ts'
 import { listIdentities } from './identity-store.ts'
 import { beginInstall, finishInstall, type InstallTools } from './install-actions.ts'
 import { InstallationRecord, presentInstallation } from './installation.ts'
 import { appIsGone } from './refusals.ts'
-import { refusedPage } from './refused-page.tsx'
 import { removeInstallation } from './revoke-actions.ts'
 import { CallbackQuery, ChannelQuery, IdentityRecord, InstallQuery } from './schema.ts'
 import { findInstallation, listInstallations } from './store.ts'
@@ -56,16 +55,22 @@ function installRoutes(app: App, tools: InstallTools): void {
         summary: 'Where the chat sends people back: stores the installation',
         tags,
         querystring: CallbackQuery,
-        response: answers(302, Type.Null({ description: 'Location is the page that was asked for' }), 400, 409, 503),
+        response: answers(
+          302,
+          Type.Null({
+            description: 'Location is the page that was asked for; a browser is led there by a page of ours',
+          }),
+          400,
+          409,
+          503,
+        ),
       },
     },
     async (request, reply) => {
-      const landing = await finishInstall(tools, request.query, request.ip, now()).catch(error => {
-        if (!(error instanceof ApiError) || !request.headers.accept?.includes('text/html')) throw error
-        return error
-      })
-      if (landing instanceof ApiError) return sendPage(reply, refusedPage(landing.message), landing.status)
-      return reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer').redirect(landing, 302)
+      reply.headers({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
+      if (request.headers.accept?.includes('text/html')) return reply.redirect(connectPath(request.query), 302)
+      const { landing } = await finishInstall(tools, request.query, request.ip, now())
+      return reply.redirect(landing, 302)
     },
   )
 }

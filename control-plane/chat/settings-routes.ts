@@ -6,6 +6,7 @@ import type { App } from '../web/app.ts'
 import { type Caller, isAllowed } from '../web/auth.ts'
 import { insufficientScope, notFound } from '../web/errors.ts'
 import { answerPerson, sendPage } from '../web/forms.ts'
+import { connectRoutes } from './connect-routes.ts'
 import { beginInstall, type InstallTools } from './install-actions.ts'
 import { settingsPage } from './settings-page.tsx'
 import { listInstallations } from './store.ts'
@@ -19,6 +20,8 @@ export function chatSettingsRoutes(app: App, tools: InstallTools & { isOwnHost(h
   app.addHook('preHandler', async request => {
     if (!tools.isOwnHost(request.host)) throw notFound('page')
   })
+
+  app.register(async scope => connectRoutes(scope as App, tools))
 
   /** Null when somebody has to sign in first, and is on the way there. */
   const callerOf = async (request: FastifyRequest, reply: FastifyReply): Promise<Caller | null> => {

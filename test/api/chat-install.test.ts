@@ -1,8 +1,10 @@
 import t from 'tap'
-import { query } from '../../control-plane/platform/postgres.ts'
+import { execute, query } from '../../control-plane/platform/postgres.ts'
 import { startApi } from '../support/api-server.ts'
 import { startChatProvider } from '../support/chat-provider.ts'
 import { createDatabase } from '../support/database.ts'
+import { createRecords } from '../support/records.ts'
+import { createVisitor } from '../support/visitor.ts'
 
 const provider = await startChatProvider(t)
 const { url: databaseUrl } = await createDatabase(t)
@@ -137,23 +139,102 @@ t.test('GET /chat/oauth/callback 400 says that somebody declined, or that a code
   t.equal((await callback({ state: await begin() })).status, 400)
 })
 
-t.test('GET /chat/oauth/callback 400 is a page for a person, in the words of the error', async t => {
-  const query = new URLSearchParams({ state: await begin(), error: 'access_denied<script>' })
-  const headers = { accept: 'text/html,*/*;q=0.8' }
-  const answer = await api.call('GET', `/chat/oauth/callback?${query}`, { key: null, headers })
-  t.equal(answer.status, 400)
-  t.match(answer.headers.get('content-type'), /^text\/html/)
-  t.match(answer.headers.get('content-security-policy'), /default-src 'none'/)
-  t.match(answer.body, /The chat refused the installation; nothing was changed\./)
-  t.notMatch(answer.body, /<script>/)
+const HTML = { accept: 'text/html,*/*;q=0.8' }
+
+/** Somebody of a new organization who is signed in. */
+async function member(role: string) {
+  const tenant = await api.tenant()
+  const body = { email: `${crypto.randomUUID()}@example.com`, role }
+  const invited = await api.call('POST', '/agent/invite', { key: tenant.key, body })
+  const visitor = createVisitor(api.origin)
+  await visitor.post(new URL(invited.body.data.claim_url).pathname, { password: 'correct horse battery' })
+  return { ...tenant, visitor }
+}
+
+/** The way back from the consent screen, in somebody's browser. */
+async function comeBack(visitor: ReturnType<typeof createVisitor>, fields: Record<string, string>) {
+  const back = await visitor.get(`/api/v1/chat/oauth/callback?${new URLSearchParams(fields)}`, HTML)
+  t.match(back, { status: 302, location: /^\/settings\/chat\/connect\?/ })
+  return { path: back.location!, page: await visitor.get(back.location!, HTML) }
+}
+
+t.test('who is signed in begins and ends an installation without being asked anything', async t => {
+  const { visitor, key } = await member('editor')
+  t.match((await visitor.get('/settings/chat')).text, /No team is connected yet/)
+  const { status, location } = await visitor.get('/settings/chat/install')
+  t.equal(status, 302)
+  const state = new URL(location!).searchParams.get('state')!
+  const { page } = await comeBack(visitor, { state, code: provider.consent({ team: 'T20' }) })
+  t.match(page, { status: 302, location: 'http://localhost:0/settings/chat' })
+  t.match(await visitor.get('/settings/chat'), { text: /Team T20/ })
+  t.match(await installations(key), [{ team_id: 'T20' }])
 })
 
-t.test('GET /chat/oauth/callback 503 for a provider that is away, hangs or lies, and nothing is stored', async t => {
+t.test('somebody else’s browser is asked first, and told by whom and for what it was begun', async t => {
+  const { visitor: attacker, key } = await member('editor')
+  await execute(api.db, `UPDATE projects SET name = '<b>Ours' WHERE id = (SELECT max(id::text)::uuid FROM projects)`)
+  const { location } = await attacker.get('/settings/chat/install')
+  const states = [new URL(location!).searchParams.get('state')!, await begin(key)]
+  for (const state of states) {
+    for (const { visitor } of [{ visitor: createVisitor(api.origin) }, await member('admin')]) {
+      const { page, path } = await comeBack(visitor, { state, code: provider.consent({ team: 'T21' }) })
+      t.match(page, { status: 200, text: /Connect your chat\?.*&lt;b>Ours.*Begun by/s })
+      t.match(page.headers.get('content-security-policy'), /frame-ancestors 'none'/)
+      const forged = await visitor.post(path, {}, { ...HTML, origin: 'https://evil.example' })
+      t.match(forged, { status: 403, text: /not sent by a page of this site/ })
+    }
+  }
+  t.same(await installations(key), [], 'nothing happens before somebody says so')
+})
+
+t.test(
+  'a stranger who agrees connects the team, and lands where the program said, or reads that it is done',
+  async t => {
+    const { key } = await api.tenant()
+    const stranger = createVisitor(api.origin)
+    const done = await comeBack(stranger, { state: await begin(key), code: provider.consent({ team: 'T22' }) })
+    t.match(await stranger.post(done.path, {}, HTML), { status: 200, text: /<strong dir="auto">Team T22<\/strong>/ })
+    t.match(await installations(key), [{ team_id: 'T22' }])
+    t.match(await stranger.post(done.path, {}, HTML), { status: 400, text: /was used before/ })
+    const long = `/settings/team?tab=${'x'.repeat(1_900)}`
+    const state = await begin(key, `?redirect_to=${encodeURIComponent(long)}`)
+    const there = await comeBack(stranger, { state, code: provider.consent({ team: 'T22' }) })
+    t.match(await stranger.post(there.path, {}, HTML), { status: 303, location: `http://localhost:0${long}` })
+  },
+)
+
+t.test('a person who comes back in vain reads why, in the words of the error', async t => {
+  const visitor = createVisitor(api.origin)
+  const { page } = await comeBack(visitor, { state: await begin(), error: 'access_denied<script>' })
+  t.match(page, { status: 400, text: /The chat refused the installation; nothing was changed\./ })
+  t.match(page.headers.get('content-type'), /^text\/html/)
+  t.match(page.headers.get('content-security-policy'), /default-src 'none'/)
+  t.notMatch(page.text, /<script>/)
+  t.match((await comeBack(visitor, { state: 'x.y', code: 'x' })).page, { status: 400, text: /not one of ours/ })
+  t.match(await visitor.get('/settings/chat/connect?state=a&state=b', HTML), { status: 400, text: /not one of ours/ })
+})
+
+t.test('the settings show the teams of one’s own project, and viewers look only', async t => {
+  t.match(await createVisitor(api.origin).get('/settings/chat'), {
+    status: 303,
+    location: '/sign-in?return_to=/settings/chat',
+  })
+  const { visitor, ...tenant } = await member('viewer')
+  t.match(await visitor.get('/settings/chat'), { status: 200, text: /No team is connected/ })
+  t.match(await visitor.get('/settings/chat/install', HTML), { status: 403, text: /Only editors and admins/i })
+  await createRecords(api, tenant)
+  await execute(api.db, `UPDATE chat_installations SET team_name = '<b>Ops' WHERE project_id = ?`, [tenant.projectId])
+  const page = await visitor.get('/settings/chat')
+  t.match(page, { status: 200, text: /&lt;b>Ops/ })
+  t.equal(page.headers.get('cache-control'), 'no-store')
+  t.notMatch(page.text, /settings\/chat\/install/)
+})
+
+t.test('GET /chat/oauth/callback 503 for a provider that is away or lies, and nothing is stored', async t => {
   const key = (await api.tenant()).key
-  const lies: [string, object | number | 'hang' | 'reset', RegExp][] = [
+  const lies: [string, object | number | 'reset', RegExp][] = [
     ['away', 500, /out of order/],
     ['gone', 'reset', /cannot be reached/],
-    ['silent', 'hang', /cannot be reached/],
     ['busy', { status: 429, headers: { 'retry-after': '30' } }, /too often/],
     ['HTML', { status: 200, body: '<html>ok</html>' }, /cannot be read/],
     ['no token', { ok: true, team: { id: 'T9', name: 'x' }, token_type: 'bot', scope: 'chat:write' }, /without a team/],
