@@ -7,6 +7,14 @@ import { claimDueReminders, deleteReminders, moveReminders, remindOfPresent } fr
 import { type DueReminder, firstReminderAt, isStanding, nextReminderAt, reminderEvent } from './reminders.ts'
 import type { StoredRule } from './store.ts'
 
+/** New rules remind of the outages that their monitors are in. The caller holds the monitors. */
+export async function beginReminders(tx: Tx, rules: StoredRule[], now: Date): Promise<void> {
+  const reminding = rules.flatMap(({ id, monitorId, onDown, remindEveryMinutes }) =>
+    onDown && remindEveryMinutes !== null ? [{ id, monitorId, dueAt: firstReminderAt(remindEveryMinutes, now) }] : [],
+  )
+  await remindOfPresent(tx, reminding)
+}
+
 /** With a rule changes what it still has to say of a present outage. The caller holds the rule and its monitor. */
 export async function moveReminder(tx: Tx, before: StoredRule, after: StoredRule, now: Date): Promise<void> {
   const isSamePair = before.monitorId === after.monitorId && before.alertChannelId === after.alertChannelId
@@ -14,7 +22,7 @@ export async function moveReminder(tx: Tx, before: StoredRule, after: StoredRule
   if (everyMinutes === null || !isSamePair) await deleteReminders(tx, [after.id])
   const isSame = isSamePair && before.remindEveryMinutes === everyMinutes && before.onDown
   if (everyMinutes === null || isSame) return
-  await remindOfPresent(tx, after, firstReminderAt(everyMinutes, now))
+  await beginReminders(tx, [after], now)
 }
 
 /**

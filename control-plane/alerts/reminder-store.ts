@@ -27,21 +27,24 @@ export async function deleteReminders(tx: Tx, ruleIds: string[]): Promise<void> 
 }
 
 /**
- * A rule begins to remind of the outage that its monitor is in, if that was told: one that was withheld (a maintenance
- * window, a parent) has no event. The caller keeps the monitor from changing.
+ * Rules begin to remind of the outages that their monitors are in, where those were told: one that was withheld (a
+ * maintenance window, a parent) has no event. The caller keeps the monitors from changing.
  */
-export async function remindOfPresent(tx: Tx, rule: { id: string; monitorId: string }, dueAt: Date): Promise<void> {
+export async function remindOfPresent(tx: Tx, rules: { id: string; monitorId: string; dueAt: Date }[]): Promise<void> {
+  if (rules.length === 0) return
   await execute(
     tx,
     `INSERT INTO reminders (rule_id, monitor_id, incident_id, event_id, due_at)
-     SELECT :id::uuid, i.cause_monitor_id, i.id, e.id, :dueAt
-     FROM incidents i, LATERAL (
+     SELECT rule.id, i.cause_monitor_id, i.id, e.id, rule."dueAt"
+     FROM jsonb_to_recordset(:rows::jsonb) AS rule (id uuid, "monitorId" uuid, "dueAt" timestamptz)
+     JOIN incidents i ON i.cause_monitor_id = rule."monitorId" AND i.source = 'automatic' AND i.resolved_at IS NULL,
+     LATERAL (
        SELECT id, data FROM events
        WHERE subject = 'monitor:' || i.cause_monitor_id AND name = 'monitor.down' ORDER BY id DESC LIMIT 1
      ) e
-     WHERE i.cause_monitor_id = :monitorId AND i.source = 'automatic' AND i.resolved_at IS NULL
-       AND e.data->'incident'->>'id' = i.id::text ${COUNTING_ON}`,
-    { id: rule.id, monitorId: rule.monitorId, dueAt },
+     WHERE e.data->'incident'->>'id' = i.id::text
+     ORDER BY rule.id ${COUNTING_ON}`,
+    { rows: JSON.stringify(rules.map(({ id, monitorId, dueAt }) => ({ id, monitorId, dueAt }))) },
   )
 }
 

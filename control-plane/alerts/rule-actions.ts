@@ -1,13 +1,21 @@
 import { isId, newId } from '../platform/ids.ts'
 import { type Db, isUniqueViolation, type Tx } from '../platform/postgres.ts'
 import { conflict, notFound } from '../web/errors.ts'
-import { moveReminder } from './reminder-actions.ts'
+import { beginReminders, moveReminder } from './reminder-actions.ts'
 import type { RuleCreate, RuleUpdate } from './schema.ts'
-import { findRule, holdChannel, holdMonitor, insertRule, lockRule, type StoredRule, updateRule } from './store.ts'
+import { findRule, holdChannels, holdMonitors, insertRules, lockRule, type StoredRule, updateRule } from './store.ts'
+
+export type NewRule = RuleCreate & Pick<RuleUpdate, 'remind_every_minutes'>
 
 /** Throws 404 for a monitor or channel that the project does not have, 409 when the pair has a rule. */
-export async function createRule(db: Db, projectId: string, body: RuleCreate, now: Date): Promise<StoredRule> {
-  const rule = {
+export async function createRule(db: Db, projectId: string, body: NewRule, now: Date): Promise<StoredRule> {
+  const [rule] = await createRules(db, projectId, [body], now)
+  return rule!
+}
+
+/** All of some rules, or none. Throws as createRule does. */
+export async function createRules(db: Db, projectId: string, bodies: NewRule[], now: Date): Promise<StoredRule[]> {
+  const rules = bodies.map(body => ({
     id: newId(),
     projectId,
     monitorId: body.monitor_id.toLowerCase(),
@@ -15,14 +23,15 @@ export async function createRule(db: Db, projectId: string, body: RuleCreate, no
     onDown: body.on_down ?? true,
     onRecovery: body.on_recovery ?? true,
     onDegraded: body.on_degraded ?? false,
-    remindEveryMinutes: null,
+    remindEveryMinutes: body.remind_every_minutes ?? null,
     createdAt: now,
     updatedAt: now,
-  }
+  }))
   return await db.transaction(async tx => {
-    await holdPair(tx, rule)
-    await refusePairsTwice(() => insertRule(tx, rule))
-    return rule
+    await holdPairs(tx, projectId, rules)
+    await refusePairsTwice(() => insertRules(tx, rules))
+    await beginReminders(tx, rules, now)
+    return rules
   })
 }
 
@@ -33,7 +42,7 @@ export async function changeRule(db: Db, projectId: string, id: string, body: Ru
     if (!found) throw notFound('rule')
     const monitorId = body.monitor_id?.toLowerCase() ?? found.monitorId
     const alertChannelId = body.alert_channel_id?.toLowerCase() ?? found.alertChannelId
-    await holdPair(tx, { projectId, monitorId, alertChannelId })
+    await holdPairs(tx, projectId, [{ monitorId, alertChannelId }])
     const locked = await lockRule(tx, projectId, id)
     if (!locked) throw notFound('rule')
     const rule = {
@@ -53,11 +62,13 @@ export async function changeRule(db: Db, projectId: string, id: string, body: Ru
   })
 }
 
-type Pair = Pick<StoredRule, 'projectId' | 'monitorId' | 'alertChannelId'>
+type Pair = Pick<StoredRule, 'monitorId' | 'alertChannelId'>
 
-async function holdPair(tx: Tx, { projectId, monitorId, alertChannelId }: Pair): Promise<void> {
-  if (!isId(monitorId) || !(await holdMonitor(tx, projectId, monitorId))) throw notFound('monitor')
-  if (!isId(alertChannelId) || !(await holdChannel(tx, projectId, alertChannelId))) throw notFound('channel')
+async function holdPairs(tx: Tx, projectId: string, pairs: Pair[]): Promise<void> {
+  const monitorIds = pairs.map(({ monitorId }) => monitorId)
+  const channelIds = pairs.map(({ alertChannelId }) => alertChannelId)
+  if (!monitorIds.every(isId) || !(await holdMonitors(tx, projectId, monitorIds))) throw notFound('monitor')
+  if (!channelIds.every(isId) || !(await holdChannels(tx, projectId, channelIds))) throw notFound('channel')
 }
 
 async function refusePairsTwice(write: () => Promise<void>): Promise<void> {

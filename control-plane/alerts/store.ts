@@ -76,14 +76,18 @@ export async function lockRule(tx: Tx, projectId: string, id: string): Promise<S
   return row ?? null
 }
 
-/** Violates a unique constraint when the pair has a rule; so does updateRule. A new rule reminds of nothing. */
-export async function insertRule(tx: Tx, rule: StoredRule): Promise<void> {
+/** Inserts rules of any number in one statement. Violates a unique constraint when a pair has one; so does updateRule. */
+export async function insertRules(tx: Tx, rules: StoredRule[]): Promise<void> {
   await execute(
     tx,
     `INSERT INTO alert_rules (id, project_id, monitor_id, alert_channel_id, on_down, on_recovery, on_degraded,
-       created_at, updated_at)
-     VALUES (:id, :projectId, :monitorId, :alertChannelId, :onDown, :onRecovery, :onDegraded, :createdAt, :updatedAt)`,
-    rule,
+       remind_every_minutes, created_at, updated_at)
+     SELECT id, "projectId", "monitorId", "alertChannelId", "onDown", "onRecovery", "onDegraded",
+       "remindEveryMinutes", "createdAt", "updatedAt"
+     FROM jsonb_to_recordset(:rows::jsonb) AS row (id uuid, "projectId" uuid, "monitorId" uuid,
+       "alertChannelId" uuid, "onDown" boolean, "onRecovery" boolean, "onDegraded" boolean,
+       "remindEveryMinutes" integer, "createdAt" timestamptz, "updatedAt" timestamptz)`,
+    { rows: JSON.stringify(rules) },
   )
 }
 
@@ -110,17 +114,23 @@ export async function hasMonitor(db: Db, projectId: string, id: string): Promise
   return (await query(db, sql, [projectId, id])).length === 1
 }
 
-/** True when the project has this monitor; it keeps its row until the transaction ends. */
-export async function holdMonitor(tx: Tx, projectId: string, id: string): Promise<boolean> {
-  const sql = 'SELECT id FROM monitors WHERE project_id = ? AND id = ? AND deleted_at IS NULL FOR KEY SHARE'
-  return (await query(tx, sql, [projectId, id])).length === 1
-}
+/** True when the project has all of these monitors; they keep their rows until the transaction ends. The ids are valid. */
+export const holdMonitors = (tx: Tx, projectId: string, ids: string[]): Promise<boolean> =>
+  holdAll(tx, 'SELECT id FROM monitors WHERE deleted_at IS NULL', projectId, ids)
 
-/** True when the project has this channel; it keeps its row until the transaction ends. */
-export async function holdChannel(tx: Tx, projectId: string, id: string): Promise<boolean> {
-  const sql =
-    'SELECT id FROM alert_channels WHERE project_id = ? AND id = ? AND page_id IS NULL AND person_id IS NULL FOR KEY SHARE'
-  return (await query(tx, sql, [projectId, id])).length === 1
+/** True when the project has all of these channels; they keep their rows until the transaction ends. The ids are valid. */
+export const holdChannels = (tx: Tx, projectId: string, ids: string[]): Promise<boolean> =>
+  holdAll(tx, 'SELECT id FROM alert_channels WHERE page_id IS NULL AND person_id IS NULL', projectId, ids)
+
+async function holdAll(tx: Tx, select: string, projectId: string, ids: string[]): Promise<boolean> {
+  const wanted = [...new Set(ids.map(id => id.toLowerCase()))]
+  if (wanted.length === 0) return true
+  const held = await query(
+    tx,
+    `${select} AND project_id = :projectId AND id = ANY (CAST(:wanted AS uuid[])) ORDER BY id FOR KEY SHARE`,
+    { projectId, wanted },
+  )
+  return held.length === wanted.length
 }
 
 /** Gives new monitors of a project a rule, with the defaults, for each of its default channels. */

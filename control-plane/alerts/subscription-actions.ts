@@ -1,7 +1,7 @@
 import { isId, newId } from '../platform/ids.ts'
 import { type Db, isUniqueViolation } from '../platform/postgres.ts'
 import { conflict, notFound } from '../web/errors.ts'
-import { holdChannel } from './store.ts'
+import { holdChannels } from './store.ts'
 import type { StoredSubscription, SubscriptionCreate } from './subscription.ts'
 import { insertSubscription } from './subscription-store.ts'
 
@@ -14,7 +14,7 @@ export async function subscribe(
 ): Promise<StoredSubscription> {
   const alertChannelId = alert_channel_id.toLowerCase()
   return await db.transaction(async tx => {
-    if (!isId(alertChannelId) || !(await holdChannel(tx, projectId, alertChannelId))) throw notFound('channel')
+    if (!isId(alertChannelId) || !(await holdChannels(tx, projectId, [alertChannelId]))) throw notFound('channel')
     const subscription: StoredSubscription = {
       id: newId(),
       projectId,

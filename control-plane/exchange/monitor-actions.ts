@@ -1,10 +1,11 @@
 import { addMonitors, draftMonitor } from '../monitors/actions.ts'
-import { changeParents } from '../monitors/parent-actions.ts'
+import { circle, moveParents } from '../monitors/parent-actions.ts'
 import { lockParents } from '../monitors/parent-store.ts'
 import { replaceMonitor } from '../monitors/replace-actions.ts'
 import { lockMonitors } from '../monitors/store.ts'
 import type { StoredMonitor } from '../monitors/types.ts'
 import { pauseMonitor, resumeMonitor } from '../verdict/actions.ts'
+import { validationError } from '../web/errors.ts'
 import type { MonitorEntry } from './document.ts'
 import { attempt, noteUpdate } from './ledger.ts'
 import { bodyOf } from './monitor-fields.ts'
@@ -14,7 +15,6 @@ import {
   newMonitorFields,
   type PlannedMonitor,
   parentDifference,
-  parentIdsOf,
 } from './monitor-plan.ts'
 import { type Find, finder, type Named } from './names.ts'
 import { pairs, sameText, unpaired } from './pairs.ts'
@@ -62,16 +62,29 @@ function childrenOf({ file, state, ledger }: Run): Named[] {
 
 /** Throws 400 for a new monitor that cannot be. */
 function planOf(run: Run, entry: MonitorEntry, stored: StoredMonitor | null, place: string): Draft {
-  const draft = stored ? null : draftMonitor(run.tools, run.caller.projectId, bodyOf(entry), run.now)
+  const draft = stored ? null : draftOf(run, entry)
   return { entry, place, stored, draft, id: (stored ?? draft)!.id, parentIds: null }
 }
+
+const draftOf = ({ tools, caller, now }: Run, entry: MonitorEntry): StoredMonitor => ({
+  ...draftMonitor(tools, caller.projectId, bodyOf(entry), now),
+  isPaused: entry.is_paused ?? false,
+})
 
 async function findParents(run: Run, plan: PlannedMonitor, find: Find): Promise<void> {
   const { parents } = plan.entry
   if (parents === undefined) return
-  const ids = await attempt(run.ledger, plan.place, () => parents.map((name, i) => find(name, `parents[${i}]`)))
+  const ids = await attempt(run.ledger, plan.place, () =>
+    parents.map((name, i) => {
+      const id = find(name, `parents[${i}]`)
+      if (id === plan.id) throw itsOwn(`parents[${i}]`)
+      return id
+    }),
+  )
   plan.parentIds = ids && [...new Set(ids.filter(id => id !== null))].sort()
 }
+
+const itsOwn = (path: string) => validationError([{ path, message: `${path} is the monitor itself` }])
 
 async function storeChanges(run: Run, planned: Draft[], leaving: StoredMonitor[]): Promise<void> {
   const { tx, caller, ledger } = run
@@ -84,7 +97,7 @@ async function storeChanges(run: Run, planned: Draft[], leaving: StoredMonitor[]
   // all at once and in the order of ids, as whoever locks several does
   await lockParents(tx, caller.projectId)
   await lockMonitors(tx, [...changing.map(({ stored }) => stored.id), ...leaving.map(({ id }) => id)])
-  await noteNew(run, planned)
+  noteNew(run, planned)
   for (const { plan, stored, fields } of changing) {
     await attempt(ledger, plan.place, () => change(run, plan, stored, Object.keys(fields)))
   }
@@ -109,12 +122,10 @@ async function storeNew({ tx, caller, ledger }: Run, plans: (Draft | null)[]): P
   for (const [index, plan] of plans.entries()) if (plan?.draft) plans[index] = null
 }
 
-async function noteNew({ tools, caller, ledger, now }: Run, planned: Draft[]): Promise<void> {
+function noteNew({ ledger }: Run, planned: Draft[]): void {
   for (const plan of planned.filter(({ draft }) => draft !== null)) {
-    const { entry } = plan
     const fields = newMonitorFields(plan)
-    ledger.changes.push({ action: 'create', resource: 'monitor', key: entry.name, id: null, fields })
-    if (entry.is_paused) await pauseMonitor(tools, caller.projectId, plan.id, now)
+    ledger.changes.push({ action: 'create', resource: 'monitor', key: plan.entry.name, id: null, fields })
   }
 }
 
@@ -127,16 +138,11 @@ async function change(run: Run, { entry }: PlannedMonitor, stored: StoredMonitor
   await (entry.is_paused ? pauseMonitor : resumeMonitor)(tools, caller.projectId, stored.id, now)
 }
 
-/** First what is left, then what is new: where two monitors change places, there is no circle in between. */
-async function storeParents(run: Run, planned: PlannedMonitor[]): Promise<void> {
-  const { tools, caller, state, ledger, now } = run
+async function storeParents({ tx, tools, caller, state, ledger, now }: Run, planned: PlannedMonitor[]): Promise<void> {
   const moved = planned.filter(plan => movesParents(state, plan))
-  const store = (plan: PlannedMonitor, ids: string[]) =>
-    attempt(ledger, `${plan.place}.parents`, () => changeParents(tools, caller.projectId, plan.id, ids, now))
-  for (const plan of moved) {
-    const before = parentIdsOf(state, plan.id)
-    const kept = before.filter(id => plan.parentIds?.includes(id))
-    if (kept.length < before.length) await store(plan, kept)
+  const lineages = moved.map(({ id, parentIds }) => ({ monitorId: id, parentIds: parentIds ?? [] }))
+  const circular = await moveParents(tx, tools.review, caller.projectId, lineages, now)
+  for (const { place } of moved.filter(({ id }) => circular.includes(id))) {
+    ledger.refusals.push({ path: `${place}.parents`, error: circle() })
   }
-  for (const plan of moved) await store(plan, plan.parentIds ?? [])
 }

@@ -1,4 +1,5 @@
-import { changeRule, createRule } from '../alerts/rule-actions.ts'
+import { groupBy } from '../../shared/group-by.ts'
+import { changeRule, createRules, type NewRule } from '../alerts/rule-actions.ts'
 import { linkDefaultChannels, listRules, type StoredRule } from '../alerts/store.ts'
 import { validationError } from '../web/errors.ts'
 import { RULE_DEFAULTS, ruleFields, ruleFieldsOf } from './channel-fields.ts'
@@ -15,12 +16,15 @@ const asIs = (fields: Fields) => fields
 /** The rules that the monitors of the file name. Answers those beside them, of monitors that name theirs. */
 export async function importRules(run: Run, planned: PlannedMonitor[], find: Find): Promise<StoredRule[]> {
   await linkNew(run, planned)
+  const storedOf = groupBy(run.state.rules, ({ monitorId }) => monitorId)
   const unnamed: StoredRule[] = []
+  const fresh: NewRule[] = []
   for (const monitor of planned.filter(({ entry }) => entry.rules !== undefined)) {
-    const stored = run.state.rules.filter(({ monitorId }) => monitorId === monitor.id)
-    const named = await importRulesOf(run, monitor, stored, find)
+    const stored = storedOf.get(monitor.id) ?? []
+    const named = await importRulesOf(run, monitor, stored, find, fresh)
     unnamed.push(...stored.filter(({ alertChannelId }) => !named.has(alertChannelId)))
   }
+  await attempt(run.ledger, 'monitors', () => createRules(run.tx, run.caller.projectId, fresh, run.now))
   return unnamed
 }
 
@@ -37,8 +41,8 @@ async function linkNew({ tx, caller, ledger }: Run, planned: PlannedMonitor[]): 
   }
 }
 
-/** Answers the channels that they name. */
-async function importRulesOf(run: Run, monitor: PlannedMonitor, stored: StoredRule[], find: Find) {
+/** Changes those that are there and gathers the others in `fresh`. Answers the channels that they name. */
+async function importRulesOf(run: Run, monitor: PlannedMonitor, stored: StoredRule[], find: Find, fresh: NewRule[]) {
   const named = new Set<string>()
   for (const [index, entry] of (monitor.entry.rules ?? []).entries()) {
     const place = `${monitor.place}.rules[${index}]`
@@ -50,7 +54,7 @@ async function importRulesOf(run: Run, monitor: PlannedMonitor, stored: StoredRu
       const rule = stored.find(({ alertChannelId }) => alertChannelId === channelId)
       const key = `${monitor.entry.name} → ${entry.channel}`
       if (rule) await updateRule(run, entry, rule, key)
-      else await addRule(run, entry, monitor.id, channelId, key)
+      else fresh.push(newRule(run, entry, monitor.id, channelId, key))
     })
   }
   return named
@@ -58,19 +62,11 @@ async function importRulesOf(run: Run, monitor: PlannedMonitor, stored: StoredRu
 
 const twice = () => validationError([{ path: 'channel', message: 'channel has a rule for this monitor already' }])
 
-async function addRule(
-  { tx, caller, ledger, now }: Run,
-  entry: RuleEntry,
-  monitorId: string,
-  channelId: string,
-  key: string,
-) {
-  const { channel, remind_every_minutes, ...switches } = entry
-  const body = { monitor_id: monitorId, alert_channel_id: channelId, ...switches }
-  const { id } = await createRule(tx, caller.projectId, body, now)
-  if (remind_every_minutes != null) await changeRule(tx, caller.projectId, id, { remind_every_minutes }, now)
+function newRule({ ledger }: Run, entry: RuleEntry, monitorId: string, channelId: string, key: string): NewRule {
   const fields = newFields(concise(ruleFieldsOf(entry), RULE_DEFAULTS))
   ledger.changes.push({ action: 'create', resource: RESOURCE, key, id: null, fields })
+  const { channel, ...switches } = entry
+  return { monitor_id: monitorId, alert_channel_id: channelId, ...switches }
 }
 
 async function updateRule({ tx, caller, ledger, now }: Run, entry: RuleEntry, rule: StoredRule, key: string) {

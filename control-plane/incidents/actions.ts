@@ -1,5 +1,5 @@
 import { announce } from '../alerts/announce-actions.ts'
-import { holdMonitors } from '../monitors/store.ts'
+import { holdMonitors } from '../alerts/store.ts'
 import { isId, newId } from '../platform/ids.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
 import { conflict, notFound } from '../web/errors.ts'

@@ -1,4 +1,4 @@
-import { holdMonitors } from '../monitors/store.ts'
+import { holdMonitors } from '../alerts/store.ts'
 import { isId, newId } from '../platform/ids.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
 import { notFound, validationError } from '../web/errors.ts'

@@ -1,8 +1,9 @@
+import { holdMonitors } from '../alerts/store.ts'
 import { isId } from '../platform/ids.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
 import { conflict, notFound, validationError } from '../web/errors.ts'
-import { isBelow, lockParents, type Parent, parentsOf, replaceParents } from './parent-store.ts'
-import { holdMonitors } from './store.ts'
+import { inCircle } from './circle.ts'
+import { type Lineage, lockParents, type Parent, parentPairs, parentsOf, replaceParents } from './parent-store.ts'
 
 export type ParentTools = {
   db: Db
@@ -28,11 +29,31 @@ export async function changeParents(
     throw validationError([{ path: `parent_ids[${itself}]`, message: 'a monitor is not its own parent' }])
   if (!isId(id) || !parentIds.every(isId)) throw notFound('monitor')
   return await db.transaction(async tx => {
-    await lockParents(tx, projectId)
-    if (!(await holdMonitors(tx, projectId, [id, ...parentIds]))) throw notFound('monitor')
-    if (await isBelow(tx, id, parentIds)) throw conflict('one of these monitors depends on this one already')
-    await replaceParents(tx, id, parentIds)
-    await review(tx, [id], now)
+    const circular = await moveParents(tx, review, projectId, [{ monitorId: id, parentIds }], now)
+    if (circular.length > 0) throw circle()
     return await parentsOf(tx, id)
   })
+}
+
+export const circle = () => conflict('one of these monitors depends on this one already')
+
+/**
+ * Replaces the parents of some monitors at once, so that two may change places. Answers which of them depend on
+ * themselves then: the caller refuses that. Throws 404 for monitors that the project does not have.
+ */
+export async function moveParents(
+  tx: Tx,
+  review: ParentTools['review'],
+  projectId: string,
+  moved: Lineage[],
+  now: Date,
+): Promise<string[]> {
+  const ids = moved.map(({ monitorId }) => monitorId)
+  await lockParents(tx, projectId)
+  const everybody = [...ids, ...moved.flatMap(({ parentIds }) => parentIds)]
+  if (!(await holdMonitors(tx, projectId, everybody))) throw notFound('monitor')
+  await replaceParents(tx, moved)
+  await review(tx, ids, now)
+  const circular = inCircle(await parentPairs(tx, projectId))
+  return ids.filter(id => circular.has(id))
 }

@@ -29,23 +29,27 @@ export async function lockParents(tx: Tx, projectId: string): Promise<void> {
   await query(tx, 'SELECT pg_advisory_xact_lock(7026004, hashtext(?))', [projectId])
 }
 
-/** Whether one of these monitors is below `monitorId`, through however many others. */
-export async function isBelow(tx: Tx, monitorId: string, ids: string[]): Promise<boolean> {
-  const sql = 'SELECT 1 FROM ancestors_of(CAST(:ids AS uuid[])) WHERE ancestor_id = :monitorId LIMIT 1'
-  return (await query(tx, sql, { monitorId, ids })).length > 0
-}
+/** All parents of one monitor. */
+export type Lineage = { monitorId: string; parentIds: string[] }
 
-export async function replaceParents(tx: Tx, monitorId: string, parentIds: string[]): Promise<void> {
+export async function replaceParents(tx: Tx, moved: Lineage[]): Promise<void> {
+  const bindings = {
+    monitorIds: moved.map(({ monitorId }) => monitorId),
+    pairs: JSON.stringify(
+      moved.flatMap(({ monitorId, parentIds }) => parentIds.map(parentId => ({ monitorId, parentId }))),
+    ),
+  }
+  const pairs = 'jsonb_to_recordset(:pairs::jsonb) AS pair ("monitorId" uuid, "parentId" uuid)'
   await execute(
     tx,
-    'DELETE FROM monitor_parents WHERE monitor_id = :monitorId AND parent_id <> ALL (CAST(:parentIds AS uuid[]))',
-    { monitorId, parentIds },
+    `DELETE FROM monitor_parents WHERE monitor_id = ANY (CAST(:monitorIds AS uuid[]))
+       AND NOT EXISTS (SELECT FROM ${pairs} WHERE "monitorId" = monitor_id AND "parentId" = parent_id)`,
+    bindings,
   )
   await execute(
     tx,
-    `INSERT INTO monitor_parents (monitor_id, parent_id)
-     SELECT :monitorId, parent_id FROM unnest(CAST(:parentIds AS uuid[])) AS row (parent_id)
+    `INSERT INTO monitor_parents (monitor_id, parent_id) SELECT "monitorId", "parentId" FROM ${pairs}
      ON CONFLICT DO NOTHING`,
-    { monitorId, parentIds },
+    bindings,
   )
 }

@@ -122,12 +122,12 @@ export async function insertMonitors(tx: Tx, monitors: StoredMonitor[]): Promise
     `INSERT INTO monitors (id, project_id, partition, config_version, name, type, url, method, headers, body,
        interval_seconds, timeout_ms, regions, assertions, auth_type, auth_config, keyword, keyword_type,
        heartbeat_interval, heartbeat_grace, ping_token, ping_token_hash, ssl_check, domain_check,
-       screenshot_on_failure, screenshot_compare, screenshot_threshold, retry_count, tags, data_source_id, created_at,
-       updated_at)
+       screenshot_on_failure, screenshot_compare, screenshot_threshold, retry_count, tags, is_paused, data_source_id,
+       created_at, updated_at)
      SELECT id, "projectId", partition, "configVersion", name, type, url, method, headers, body,
        "intervalSeconds", "timeoutMs", regions, assertions, "authType", "authConfig", keyword, "keywordType",
        "heartbeatInterval", "heartbeatGrace", "pingToken", "pingTokenHash", "sslCheck", "domainCheck",
-       "screenshotOnFailure", "screenshotCompare", "screenshotThreshold", "retryCount", tags,
+       "screenshotOnFailure", "screenshotCompare", "screenshotThreshold", "retryCount", tags, "isPaused",
        CAST("dataSource"->>'id' AS uuid), "createdAt", "updatedAt"
      FROM jsonb_to_recordset(:rows::jsonb) AS row (${ROW_TYPES})`,
     { rows: rowsOf(monitors) },
@@ -160,20 +160,7 @@ const ROW_TYPES = `id uuid, "projectId" uuid, partition smallint, "configVersion
   "heartbeatInterval" integer, "heartbeatGrace" integer, "pingToken" bytea, "pingTokenHash" bytea,
   "sslCheck" boolean, "domainCheck" boolean,
   "screenshotOnFailure" boolean, "screenshotCompare" boolean, "screenshotThreshold" double precision,
-  "retryCount" integer, tags text[], "dataSource" jsonb, "sslExpiresAt" timestamptz, "domainExpiresAt" timestamptz, "createdAt" timestamptz, "updatedAt" timestamptz`
-
-/** True when the project has all of these monitors; they keep their rows until the transaction ends. The ids are valid. */
-export async function holdMonitors(tx: Tx, projectId: string, ids: string[]): Promise<boolean> {
-  const wanted = new Set(ids.map(id => id.toLowerCase()))
-  if (wanted.size === 0) return true
-  const held = await query(
-    tx,
-    `SELECT id FROM monitors WHERE project_id = :projectId AND id = ANY (CAST(:ids AS uuid[])) AND deleted_at IS NULL
-     ORDER BY id FOR KEY SHARE`,
-    { projectId, ids: [...wanted] },
-  )
-  return held.length === wanted.size
-}
+  "retryCount" integer, tags text[], "isPaused" boolean, "dataSource" jsonb, "sslExpiresAt" timestamptz, "domainExpiresAt" timestamptz, "createdAt" timestamptz, "updatedAt" timestamptz`
 
 function rowsOf(monitors: StoredMonitor[]): string {
   const bytes = (sealed: Buffer | null) => sealed && `\\x${sealed.toString('hex')}`

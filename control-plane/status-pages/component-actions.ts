@@ -1,4 +1,5 @@
-import { holdMonitors, monitorsOfIds } from '../monitors/store.ts'
+import { holdMonitors } from '../alerts/store.ts'
+import { monitorsOfIds } from '../monitors/store.ts'
 import type { StoredMonitor } from '../monitors/types.ts'
 import { isId, newId } from '../platform/ids.ts'
 import type { Db, Tx } from '../platform/postgres.ts'

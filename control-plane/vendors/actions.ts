@@ -1,6 +1,6 @@
 import { overridesOf } from '../alerts/override.ts'
 import { replaceOverrides } from '../alerts/override-store.ts'
-import { holdChannel } from '../alerts/store.ts'
+import { holdChannels } from '../alerts/store.ts'
 import type { CheckLiteral } from '../channels/types.ts'
 import { isId, newId } from '../platform/ids.ts'
 import { type Db, execute, type Tx } from '../platform/postgres.ts'
@@ -36,7 +36,7 @@ export async function createDependency(
     const feed = await holdFeed(tx, newId(), feedOf(tracked), now)
     // one at a time, so that two at once cannot pass the limit
     await execute(tx, 'SELECT 1 FROM projects WHERE id = ? FOR NO KEY UPDATE', [projectId])
-    await holdChannels(tx, projectId, body)
+    await holdOverridden(tx, projectId, body)
     if ((await countDependencies(tx, projectId)) >= MOST_DEPENDENCIES) {
       throw conflict(`a project tracks at most ${MOST_DEPENDENCIES} dependencies`)
     }
@@ -68,7 +68,7 @@ export async function changeDependency(
     if (!before) throw notFound('dependency')
     if (before.updatedAt.getTime() !== found.updatedAt.getTime())
       throw conflict('somebody else changes this dependency')
-    await holdChannels(tx, projectId, body)
+    await holdOverridden(tx, projectId, body)
     if (body.overrides !== undefined) await replaceOverrides(tx, id, overridesOf(id, body.overrides))
     await rewrite(tx, before, accepted(trackedAfter(before, body, checkLiteral)), feed, now)
   })
@@ -126,11 +126,9 @@ const feedOf = ({ feedUrl, feedType, feedMapping }: Pick<Tracked, 'feedUrl' | 'f
   mapping: feedMapping,
 })
 
-async function holdChannels(tx: Tx, projectId: string, { overrides = [] }: DependencyUpdate): Promise<void> {
-  const ids = [...new Set(overrides.map(({ alert_channel_id }) => alert_channel_id.toLowerCase()))].sort()
-  for (const id of ids) {
-    if (!isId(id) || !(await holdChannel(tx, projectId, id))) throw notFound('channel')
-  }
+async function holdOverridden(tx: Tx, projectId: string, { overrides = [] }: DependencyUpdate): Promise<void> {
+  const ids = overrides.map(({ alert_channel_id }) => alert_channel_id)
+  if (!ids.every(isId) || !(await holdChannels(tx, projectId, ids))) throw notFound('channel')
 }
 
 /** What others who follow the feed know already. */

@@ -184,6 +184,47 @@ t.test('components keep the order of the file, and a monitor may trade places wi
   ])
 })
 
+t.test('a circle of dependencies is a 409 that names its monitors, however long it is', async t => {
+  const account = await api.account()
+  const parentOf = (i: number) => (i === 40 ? 'M39' : `M${(i + 39) % 40}`)
+  const monitors = Array.from({ length: 41 }, (_, i) => ({
+    ...MONITOR,
+    name: `M${i}`,
+    parents: [parentOf(i)],
+    rules: [],
+  }))
+  const refused = await apply(account, { version: 1, monitors })
+  t.equal(refused.status, 409)
+  const places = refused.body.error.details.map(({ path }: { path: string }) => path)
+  t.same(
+    places,
+    monitors.slice(0, 40).map((_, i) => `monitors[${i}].parents`),
+  )
+  t.same((await exported(account)).monitors, [], 'nothing is stored')
+})
+
+t.test('more new monitors, paused, with rules, reminders and parents, cost no statement more', async t => {
+  const counts: number[] = []
+  for (const size of [2, 60]) {
+    const account = await api.account()
+    const rules = [{ channel: 'Ops', remind_every_minutes: 30 }]
+    const others = Array.from({ length: size }, (_, i) => ({
+      ...{ ...MONITOR, name: `M${i}`, is_paused: i % 2 === 0, rules },
+      ...(i > 0 && { parents: ['M0'] }),
+    }))
+    const count = { queries: 0 }
+    const listen = () => count.queries++
+    api.db.on('query', listen)
+    const applied = await apply(account, { version: 1, alert_channels: [hook('Ops')], monitors: others })
+    api.db.removeListener('query', listen)
+    t.match(applied, { status: 200, body: { data: { create: 1 + 2 * size } } })
+    t.match((await exported(account)).monitors[1], { parents: ['M0'], rules: [rules[0]] })
+    t.match((await exported(account)).monitors[0], { is_paused: true })
+    counts.push(count.queries)
+  }
+  t.equal(counts[0], counts[1])
+})
+
 t.test(
   'a new monitor of whose rules nothing is said tells the default channels; one with rules tells those only',
   async t => {
