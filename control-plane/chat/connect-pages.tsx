@@ -19,7 +19,7 @@ export const confirmPage = ({ email, projectName, organizationName }: Begun): Re
         <dt>Begun by</dt>
         <dd dir="auto">{email}</dd>
       </dl>
-      <p class="notice caution">
+      <p class="caution">
         Whoever runs this project can then write into your chat and find people there by their e-mail addresses. Go on
         only if you know who began this.
       </p>
@@ -40,7 +40,7 @@ export const connectedPage = (teamName: string): RenderedDocument =>
         see what else it can do.
       </p>
       <p class="more">
-        You can close this page, or go to <a href="/settings/chat">the settings of the chat</a>
+        You can close this page. <a href="/settings/chat">Settings</a>
       </p>
     </>,
   )
@@ -52,7 +52,7 @@ export const refusedPage = (message: string): RenderedDocument =>
     <>
       <Wrong text={`${message.charAt(0).toUpperCase()}${message.slice(1)}.`} />
       <p class="more">
-        <a href="/settings/chat">Begin again in the settings of the chat</a>
+        <a href="/settings/chat">See what is connected, or begin again</a>
       </p>
     </>,
   )

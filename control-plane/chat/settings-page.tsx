@@ -18,18 +18,11 @@ export const settingsPage = ({ installations, hasApp, mayConnect }: ChatPage): R
       {installations.length === 0 ? (
         <p>No team is connected yet. Incidents can be told, acknowledged and asked about where your team talks.</p>
       ) : (
-        <dl>
-          {installations.map(({ teamName, installedAt, revokedAt }) => (
-            <>
-              <dt dir="auto">{teamName}</dt>
-              <dd>
-                {revokedAt === null
-                  ? `connected on ${dayOf(installedAt)}`
-                  : `removed by the team on ${dayOf(revokedAt)}; connect it again`}
-              </dd>
-            </>
+        <ul>
+          {installations.map(installation => (
+            <Team {...installation} />
           ))}
-        </dl>
+        </ul>
       )}
       <Way hasApp={hasApp} mayConnect={mayConnect} />
       <p class="more">
@@ -37,6 +30,16 @@ export const settingsPage = ({ installations, hasApp, mayConnect }: ChatPage): R
       </p>
     </>,
   )
+
+/** The dot in front says the same by its colour. */
+const Team = ({ teamName, installedAt, revokedAt }: StoredInstallation) => (
+  <li class={revokedAt === null ? undefined : 'over'}>
+    <strong dir="auto">{teamName}</strong>
+    {revokedAt === null
+      ? `Connected on ${dayOf(installedAt)}`
+      : `The team removed the app on ${dayOf(revokedAt)}. Connect it again to be told of incidents there.`}
+  </li>
+)
 
 function Way({ hasApp, mayConnect }: Pick<ChatPage, 'hasApp' | 'mayConnect'>) {
   if (!hasApp) return <p>This installation of Picket has no app for chats. Whoever runs it can set one up.</p>

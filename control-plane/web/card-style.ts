@@ -1,10 +1,10 @@
 /** How pages of a single card look: what a person is asked before they are let in. Light and dark, from a phone's width on. */
 export const CARD_STYLE = `
 :root{color-scheme:light dark;--page:#f4f6fa;--card:#fff;--ink:#0f172a;--soft:#526077;--line:#d5dbe6;--field:#fff;
-  --accent:#1d4ed8;--accent-strong:#1e40af;--on-accent:#fff;--bad:#b42318;--bad-field:#fef3f2;--good:#05603a;--good-field:#ecfdf3;
+  --accent:#1d4ed8;--accent-strong:#1e40af;--on-accent:#fff;--bad:#b42318;--bad-field:#fef3f2;--good:#05603a;--good-field:#ecfdf3;--warn:#93370d;--warn-field:#fffaeb;
   --shadow:0 1px 2px #1018280d,0 12px 32px -8px #1018281f}@media(prefers-color-scheme:dark){
   :root{--page:#0b1018;--card:#141b27;--ink:#eef2f8;--soft:#9aa7bb;--line:#2b3648;--field:#0f1622;
-  --accent:#5b8def;--accent-strong:#83a9f5;--on-accent:#071227;--bad:#fda29b;--bad-field:#2a1613;--good:#75e0a7;--good-field:#0d2418;
+  --accent:#5b8def;--accent-strong:#83a9f5;--on-accent:#071227;--bad:#fda29b;--bad-field:#2a1613;--good:#75e0a7;--good-field:#0d2418;--warn:#fec84b;--warn-field:#291f0e;
   --shadow:0 1px 2px #0006,0 16px 40px -12px #000a}}
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%}
@@ -30,12 +30,19 @@ button:hover,a.button:hover{background:var(--accent-strong)}
 button.plain{background:none;border:1px solid var(--line);color:var(--ink)}
 button.plain:hover{background:var(--page)}
 a{color:var(--accent);text-underline-offset:3px}
-.wrong,.notice{margin:16px 0 0;padding:10px 14px;border-radius:8px;font-size:14px}
+.wrong,.notice,.caution{margin:16px 0 0;padding:10px 14px;border-radius:8px;font-size:14px}
 .wrong{background:var(--bad-field);color:var(--bad)}
 .notice{background:var(--good-field);color:var(--good)}
+.caution{background:var(--warn-field);color:var(--warn)}
 .said{display:block;margin:6px 0 0;font-weight:400;font-size:13px;color:var(--bad)}
-.more{margin:20px 0 0;font-size:14px;text-align:center}
+.more{margin:20px 0 0;font-size:14px;text-align:center;text-wrap:balance}
 dl{display:grid;grid-template-columns:auto 1fr;gap:6px 16px;margin:16px 0 0;font-size:14px}
 dt{color:var(--soft)}
 dd{margin:0;overflow-wrap:anywhere}
+ul{list-style:none;margin:16px 0 20px;padding:0;border:1px solid var(--line);border-radius:10px}
+li{padding:12px 14px;font-size:14px;color:var(--soft)}
+li+li{border-top:1px solid var(--line)}
+li strong{display:block;font-size:15px;font-weight:600;line-height:1.4;color:var(--ink);overflow-wrap:anywhere}
+li::before{content:"";float:right;width:9px;height:9px;margin:7px 0 0 12px;border-radius:50%;background:var(--good)}
+li.over::before{background:var(--bad)}
 `

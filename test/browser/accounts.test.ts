@@ -53,10 +53,13 @@ t.test('the pages read well on phones and desktops, in light and dark, for every
   const { key } = await api.tenant()
   const { body } = await api.call('POST', '/agent/invite', { key, body: { email: 'bob@example.com' } })
   const claim = new URL(body.data.claim_url).pathname
+  const begun = await api.call('GET', '/chat/oauth/install', { key })
+  const state = new URL(begun.headers.get('location')!).searchParams.get('state')
+  const connect = `/settings/chat/connect?code=x&state=${state}`
   for (const look of LOOKS) {
     const context = await browser.newContext(look)
     const page = await context.newPage()
-    for (const path of ['/sign-in', claim, '/claim/nothing', '/forgot-password']) {
+    for (const path of ['/sign-in', claim, '/claim/nothing', '/forgot-password', connect]) {
       await page.goto(origin + path)
       await page.evaluate(AXE)
       t.same(await findingsOf(page), [], path)

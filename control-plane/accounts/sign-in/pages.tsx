@@ -182,6 +182,9 @@ export function accountPage({ session, organizations, notice = null, problem = n
           Sign out
         </button>
       </form>
+      <p class="more">
+        <a href="/settings/chat">Your team’s chat</a>
+      </p>
     </>,
   )
 }
