@@ -16,7 +16,7 @@ export function createLog(name: string, level: string): Log {
   ]
   // Not pino's own destination: when whoever read our output is gone, its last flush tries again for ever and the
   // process never ends.
-  process.stdout.on('error', () => {})
+  if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', () => {})
   return pino(
     {
       name,

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { createConnections } from '../../shared/egress/index.ts'
 import type { Log } from '../../shared/log.ts'
 import type { Metrics } from '../../shared/metrics.ts'
@@ -43,6 +44,8 @@ export function startDeliveryWorker(given: DeliveryContext): DeliveryWorker {
   const turns = createTurns<Prepared>()
   const inFlight = new Set<Promise<void>>()
   const stopping = new AbortController()
+  // each retry that is not far waits with it
+  setMaxListeners(0, stopping.signal)
   let finished: Finished[] = []
   let isWoken = true
   let lookedAtMs = 0

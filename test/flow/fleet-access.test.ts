@@ -60,7 +60,9 @@ t.test('a revoked probe is out within 5 s, on gRPC and on NATS', async t => {
     probe.lines.find(line => line.event === 'disconnected'),
     { reason: 'this probe was revoked' },
   )
-  t.notOk((await fleet.epoch()).probeIds.includes(probeId), 'it has no work any more')
+  await waitFor(async () => !(await fleet.epoch()).probeIds.includes(probeId), {
+    label: 'that it has no work any more',
+  })
   const { length } = await collector.results()
   await waitFor(() => performance.now() - startedMs > 2_000, { label: 'time for more results' })
   t.equal((await collector.results()).length, length, 'and none of its results comes in')
