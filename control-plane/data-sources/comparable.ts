@@ -35,6 +35,6 @@ const asSeconds = ({ amount, isTime }: Comparable) =>
 export function distanceOf(a: Comparable, b: Comparable): { amount: number; isTime: boolean } {
   const isTime = a.isTime || b.isTime
   const amount = isTime ? asSeconds(a) - asSeconds(b) : a.amount - b.amount
-  // what doubles make of 0.3 - 0.1 is no reason to be down
-  return { amount: Number(Math.abs(amount).toPrecision(12)), isTime }
+  // what doubles make of 0.3 - 0.1 is no reason to be down; times are compared to the millisecond
+  return { amount: Number(isTime ? Math.abs(amount).toFixed(3) : Math.abs(amount).toPrecision(12)), isTime }
 }

@@ -50,6 +50,6 @@ function otherSide(other: Path | 'now', { bound }: Match, { root, now }: Scene) 
 function compare({ value }: Match, own: Comparable, its: Comparable, name: string, max: number): Finding {
   const { amount, isTime } = distanceOf(own, its)
   const unit = isTime ? ' s' : ''
-  const said = `is ${shown(value)}, ${amount}${unit} from ${name}`
+  const said = `is ${shown(value)}, ${amount}${unit} away from ${name}`
   return amount <= max ? { holds: true, said } : { holds: false, said: `${said}, at most ${max}${unit} allowed` }
 }

@@ -1,7 +1,6 @@
 import { type ReadyField, readField } from './field.ts'
-import { type Match, matchesOf, newSearch, type Search, valueAt } from './matches.ts'
+import { type Match, matchesOf, newSearch, type Search } from './matches.ts'
 import { renderName } from './name-template.ts'
-import { parsePath } from './path.ts'
 import type { HttpAnswers, Scene } from './rule.ts'
 import { urlOf } from './rules.ts'
 import { lineOf, storable, textOf } from './text.ts'
@@ -30,41 +29,33 @@ export type Child = {
 /** `notes`: what a reader of the children would miss, in sentences. */
 export type Evaluation = { children: Child[]; notes: string[] }
 
-type Source = { rootPath: string | null }
-
 /**
- * What a document means for a source's fields, in their order (decisions 9.2 to 9.4): the same children for the same
+ * What a document, from its root on, means for a source's fields, in their order (decisions 9.2 to 9.4): the same children for the same
  * content, whatever order its keys stand in. Bounded in time by the document's size; never throws.
  */
 export function evaluate(
-  document: unknown,
-  source: Source,
+  root: unknown,
   fields: readonly FieldDefinition[],
   now: Date,
   answers: HttpAnswers,
 ): Evaluation {
   const notes: string[] = []
-  const scene = { root: rootOf(document, source, notes), now, answers }
-  const children = placesOf(scene.root, fields, notes).map(place => childOf(place, scene))
+  const scene = { root, now, answers }
+  const children = placesOf(root, fields, notes).map(place => childOf(place, scene))
   return { children, notes }
 }
 
 /** The addresses to ask before that: the values of fields whose rule is `http_ok`, each once. */
-export function urlsToAsk(document: unknown, source: Source, fields: readonly FieldDefinition[]): string[] {
-  const places = placesOf(rootOf(document, source, []), fields, [])
+export function urlsToAsk(root: unknown, fields: readonly FieldDefinition[]): string[] {
+  const places = placesOf(root, fields, [])
   const asking = places.filter(({ definition }) => definition.ruleType === 'http_ok')
   const urls = asking.flatMap(({ match }) => urlOf(match.value) ?? [])
   return [...new Set(urls)]
 }
 
-function rootOf(document: unknown, { rootPath }: Source, notes: string[]): unknown {
-  const path = parsePath(rootPath ?? '$')
-  const root = 'problem' in path ? undefined : valueAt(document, path)
-  if (root === undefined) notes.push(`root_path ${rootPath} leads to nothing in the document`)
-  return root
-}
-
 const LIMIT = `a data source has at most ${MOST_CHILDREN} monitors, the first in the order of fields and keys`
+
+const LONG = `a key has at most ${MOST_KEY_CHARACTERS} characters`
 
 /** Where a child stands, and how it is judged. */
 type Place = { definition: FieldDefinition; key: string; field: ReadyField; match: Match }
@@ -78,8 +69,8 @@ function placesOf(root: unknown, fields: readonly FieldDefinition[], notes: stri
     const found = placesOfField(root, definition, field, MOST_CHILDREN - places.length, search)
     places.push(...found.places)
     if (found.isCut) notes.push(`${definition.path} leads to more: ${LIMIT}`)
-    else if (found.places.length === 0 && root !== undefined)
-      notes.push(`${definition.path} leads to nothing in the document`)
+    else if (found.isTooLong) notes.push(`${definition.path} leads to keys that are left out: ${LONG}`)
+    else if (found.places.length === 0) notes.push(`${definition.path} leads to nothing in the document`)
   }
   if (search.isSpent) notes.push('the document is too large for all of its keys to be looked at')
   return places
@@ -87,13 +78,15 @@ function placesOf(root: unknown, fields: readonly FieldDefinition[], notes: stri
 
 function placesOfField(root: unknown, definition: FieldDefinition, field: ReadyField, most: number, search: Search) {
   const places = new Map<string, Place>()
+  let isTooLong = false
   for (const match of matchesOf(root, field.path, search)) {
     const key = storable(match.key)
+    if (key.length > MOST_KEY_CHARACTERS) isTooLong = true
     if (key.length > MOST_KEY_CHARACTERS || places.has(key)) continue
-    if (places.size === most) return { places: [...places.values()], isCut: true }
+    if (places.size === most) return { places: [...places.values()], isCut: true, isTooLong }
     places.set(key, { definition, key, field, match })
   }
-  return { places: [...places.values()], isCut: false }
+  return { places: [...places.values()], isCut: false, isTooLong }
 }
 
 function childOf({ definition, key, field, match }: Place, scene: Scene): Child {

@@ -13,9 +13,14 @@ export type Asked = Pick<StoredSource, 'url' | 'method' | 'body' | 'timeoutMs'>
 const HARMLESS = new Set(['accept', 'accept-language', 'content-type', 'user-agent'])
 
 /** The document of a source, or a `failure` with a sentence; see fetchAnswer. Never rejects. */
-export async function fetchDocument(...asked: Parameters<typeof fetchAnswer>): Promise<Fetched> {
-  const answer = await fetchAnswer(...asked)
-  return 'failure' in answer ? answer : readDocument(answer)
+export async function fetchDocument(
+  egress: Egress,
+  asked: Asked & Pick<StoredSource, 'rootPath'>,
+  headers: Record<string, string>,
+  signal?: Signal,
+): Promise<Fetched> {
+  const answer = await fetchAnswer(egress, asked, headers, signal)
+  return 'failure' in answer ? answer : readDocument(answer, asked.rootPath)
 }
 
 /**

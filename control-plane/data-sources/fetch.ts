@@ -20,9 +20,17 @@ export function meaningOf(result: Result): Buffer {
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest()
 
+/**
+ * After a good fetch one that fails says nothing yet: as probes do (decisions 4.2), it is asked again soon, and both
+ * count as one. So what fails every now and then does not make all its monitors unknown each time.
+ */
+const isDoubted = ({ seenHash, lastError }: ClaimedSource): boolean => seenHash !== null && lastError === null
+const ASKED_AGAIN_AFTER_MS = 3_000
+
 /** True when a fetch changes a monitor, or raises or ends the source's own alert. */
 export function isNews({ source, result }: Pick<Fetch, 'source' | 'result'>): boolean {
   const { seenHash, failures, incidentId } = source
+  if ('failure' in result && isDoubted(source)) return false
   if (seenHash === null || !seenHash.equals(meaningOf(result))) return true
   return 'failure' in result ? isToTell(result.failure, failures) : incidentId !== null
 }
@@ -31,11 +39,20 @@ export function isNews({ source, result }: Pick<Fetch, 'source' | 'result'>): bo
 export const isToTell = ({ isOurFault }: Failure, failures: number): boolean =>
   !isOurFault && failures + 1 === FAILURES_TO_TELL
 
-/** How a fetch is written down with its source, which is due again at its next slot: spread, and never drifting. */
+/**
+ * How a fetch is written down with its source, which is due again at its next slot: spread, and never drifting. A failure
+ * that is doubted is due again soon.
+ */
 export function endOf({ source, result, startedAt, endedAt }: Fetch): Ended {
-  const said = 'failure' in result ? result.failure.message : ''
-  const isFailure = 'failure' in result && !result.failure.isOurFault
-  return { ...placeOf(source), nextAt: nextSlot(source, endedAt), at: startedAt, said, isFailure }
+  const failure = 'failure' in result ? result.failure : null
+  const isAskedAgain = failure !== null && isDoubted(source)
+  return {
+    ...placeOf(source),
+    nextAt: isAskedAgain ? new Date(endedAt.getTime() + ASKED_AGAIN_AFTER_MS) : nextSlot(source, endedAt),
+    at: startedAt,
+    said: failure?.message ?? '',
+    isFailure: failure !== null && !failure.isOurFault && !isAskedAgain,
+  }
 }
 
 /** How one is given back that was not fetched, or in vain: due at once, or after a while. */

@@ -55,8 +55,8 @@ export async function preview(egress: Egress, { source, fields }: Draft, now: Da
     return { failure: { code, message }, children: [], notes: [] }
   }
   const { document } = fetched
-  const answers = await askUrls(egress, urlsToAsk(document, source, fields), source.timeoutMs)
-  const { children, notes } = evaluate(document, source, fields, now, answers)
+  const answers = await askUrls(egress, urlsToAsk(document, fields), source.timeoutMs)
+  const { children, notes } = evaluate(document, fields, now, answers)
   const shown = children.map(({ fieldId, outcome, ...child }) => ({
     field_index: Number(fieldId),
     ...child,

@@ -28,15 +28,15 @@ export async function fetchSource(
 async function resultOf(egress: Egress, source: ClaimedSource, answer: Answered, signal: Signal): Promise<Result> {
   const urls = urlsOf(source, answer)
   const answers = urls.length === 0 ? NOBODY_ASKED : await askUrls(egress, urls, source.timeoutMs, signal)
-  const read = readDocument(answer)
+  const read = readDocument(answer, source.rootPath)
   if ('failure' in read) return read
-  return { children: evaluate(read.document, source, source.fields, now(), answers).children }
+  return { children: evaluate(read.document, source.fields, now(), answers).children }
 }
 
 const NOBODY_ASKED: HttpAnswers = new Map()
 
 function urlsOf(source: ClaimedSource, answer: Answered): string[] {
   if (!source.fields.some(({ ruleType }) => ruleType === 'http_ok')) return []
-  const read = readDocument(answer)
-  return 'failure' in read ? [] : urlsToAsk(read.document, source, source.fields)
+  const read = readDocument(answer, source.rootPath)
+  return 'failure' in read ? [] : urlsToAsk(read.document, source.fields)
 }

@@ -70,9 +70,15 @@ export async function startAnew(tx: Tx, id: string, now: Date): Promise<void> {
   await wakeWorkers(tx)
 }
 
-/** Fetches a source at once, whenever it was due. */
+/** Fetches a source at once, whenever it was due; one that is being fetched, once more: that fetch may be too old. */
 export async function fetchSoon(tx: Tx, id: string, now: Date): Promise<void> {
-  await execute(tx, 'UPDATE data_sources SET next_fetch_at = least(next_fetch_at, :now) WHERE id = :id', { id, now })
+  await execute(
+    tx,
+    `UPDATE data_sources SET next_fetch_at =
+       CASE WHEN lease_until >= clock_timestamp() THEN :now ELSE least(next_fetch_at, :now) END
+     WHERE id = :id`,
+    { id, now },
+  )
   await wakeWorkers(tx)
 }
 

@@ -18,6 +18,8 @@ export function textOf(value: unknown): string {
   return typeof value === 'object' && value !== null ? 'an object' : String(value)
 }
 
-/** A value as a sentence shows it: texts in quotes. */
-export const shown = (value: unknown): string =>
-  typeof value === 'string' ? `"${lineOf(value, 80)}"` : lineOf(textOf(value), 80)
+/** A value as a sentence shows it: texts in quotes, with the blanks around them, which rules see too. */
+export function shown(value: unknown): string {
+  if (typeof value !== 'string') return lineOf(textOf(value), 80)
+  return value === value.trim() ? `"${lineOf(value, 80)}"` : lineOf(JSON.stringify(value), 80)
+}

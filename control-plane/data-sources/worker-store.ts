@@ -18,6 +18,7 @@ export type ClaimedSource = Pick<
   | 'timeoutMs'
   | 'revision'
   | 'failures'
+  | 'lastError'
   | 'incidentId'
 > & {
   /** in their order */
@@ -31,7 +32,7 @@ export type ClaimedSource = Pick<
 
 const CLAIMED = `s.id, s.project_id AS "projectId", s.name, s.url, s.method, s.headers, s.body, s.auth_type AS "authType",
   s.auth_config AS "authConfig", s.root_path AS "rootPath", s.fetch_interval_s AS "fetchIntervalS",
-  s.timeout_ms AS "timeoutMs", s.revision, s.failures, s.incident_id AS "incidentId", s.seen_hash AS "seenHash",
+  s.timeout_ms AS "timeoutMs", s.revision, s.failures, s.last_error AS "lastError", s.incident_id AS "incidentId", s.seen_hash AS "seenHash",
   CAST(s.next_fetch_at AS text) AS "dueAt",
   (SELECT coalesce(jsonb_agg(jsonb_build_object('id', f.id, 'path', f.path, 'nameTemplate', f.name_template,
      'ruleType', f.rule_type, 'ruleConfig', f.rule_config, 'degradedRuleConfig', f.degraded_rule_config)

@@ -42,7 +42,13 @@ t.test('POST /data-sources/preview 200 shows the children that would be made, an
       { field_index: 0, key: 'api', name: 'The api service', value: 'slow', status: 'degraded' },
       { key: 'mail', status: 'down', reason: 'services.mail.status is "failing", expected "ok"' },
       { key: 'web', status: 'up', reason: 'services.web.status is "ok"' },
-      { field_index: 1, key: '0', name: 'Backup 0', status: 'down', reason: /s from now, at most 86400 s allowed$/ },
+      {
+        field_index: 1,
+        key: '0',
+        name: 'Backup 0',
+        status: 'down',
+        reason: /s away from now, at most 86400 s allowed$/,
+      },
     ],
     notes: ['queues.* leads to nothing in the document'],
   })
@@ -99,6 +105,9 @@ t.test('a document that cannot be had is a failure with a sentence, not an error
   t.match(await failureOf(), { data: { failure: { code: 'http_status', message: /500/ } } })
   target.behave({ kind: 'redirect', to: 'http://10.0.0.1/' })
   t.match(await failureOf(), { data: { failure: { code: 'blocked_target' } } })
+  serve({ data: null, errors: [{ message: 'no' }] })
+  const wrong = (await preview({ url: target.url, root_path: 'data', fields: [FIELD] })).body
+  t.match(wrong, { data: { failure: { code: 'no_root', message: 'root_path data is null in the document' } } })
 })
 
 t.test('POST /data-sources/preview 400 for what a create refuses', async t => {

@@ -74,7 +74,7 @@ async function shareOf(spentUs: () => number, seconds: number): Promise<number> 
 
 async function bareShare(url: string, perSecond: number): Promise<number> {
   const egress = createEgress({ allow: ['127.0.0.0/8'] })
-  const source = { url, method: 'GET' as const, body: null, timeoutMs: 10_000 }
+  const source = { url, method: 'GET' as const, body: null, rootPath: null, timeoutMs: 10_000 }
   const headers = { accept: 'application/json' }
   for (let i = 0; i < WARM_FETCHES; i++) await fetchDocument(egress, source, headers)
   const spentUs = () => {

@@ -3,6 +3,7 @@ import { v7 as uuidv7 } from 'uuid'
 import { archiveMissing, takeIn } from '../../control-plane/data-sources/apply-actions.ts'
 import type { Child, Outcome } from '../../control-plane/data-sources/evaluate.ts'
 import { backOf, endOf, isNews, type Result } from '../../control-plane/data-sources/fetch.ts'
+import { fetchSoon } from '../../control-plane/data-sources/store.ts'
 import { startDataSourceWorker } from '../../control-plane/data-sources/worker.ts'
 import { type ClaimedSource, claimDue, endFetches, nextDue } from '../../control-plane/data-sources/worker-store.ts'
 import type { Nats } from '../../control-plane/platform/nats.ts'
@@ -143,20 +144,41 @@ t.test('A source that is away makes its monitors unknown, and tells nobody', asy
   const source = await createSource()
   await source.says({ a: 'up', b: 'down', c: 'degraded' })
   const before = await source.events()
+  t.notOk(await source.fails(), 'it is asked once more')
   t.ok(await source.fails())
   t.same(statusesOf(await source.monitors()), { a: null, b: null, c: null })
   t.match(await source.incidents(), [{ status: 'investigating' }], 'the open outage is not over')
-  t.notOk(await source.fails(), 'the second time nothing has changed')
+  t.notOk(await source.fails(), 'nothing has changed since')
   t.ok(await source.says({ a: 'up', b: 'down', c: 'degraded' }))
   t.same(statusesOf(await source.monitors()), { a: 'up', b: 'down', c: 'degraded' })
   t.same(await source.events(), before)
   t.equal((await source.incidents()).length, 1, 'and it is the same outage')
 })
 
+t.test('A source that fails every other time writes nothing, and is asked again within seconds', async t => {
+  const source = await createSource()
+  await source.says({ a: 'up', b: 'down' })
+  for (let i = 0; i < 3; i++) {
+    t.notOk(await source.fails())
+    const [row] = await query<{ isSoon: boolean; failures: number; lastError: string | null }>(
+      db,
+      `SELECT next_fetch_at < now() + interval '4 s' AS "isSoon", failures, last_error AS "lastError"
+       FROM data_sources WHERE id = ?`,
+      [source.id],
+    )
+    t.match(row, { isSoon: true, failures: 0, lastError: /status 500/ })
+    t.notOk(await source.says({ a: 'up', b: 'down' }))
+  }
+  const [count] = await query(db, 'SELECT count(*) AS transitions FROM transitions WHERE project_id = ?', [
+    source.projectId,
+  ])
+  t.same(count, { transitions: 2 })
+})
+
 t.test('An outage that ended out of sight is resolved and told, with the whole of its length', async t => {
   const source = await createSource()
   await source.says({ a: 'down' })
-  await source.fails()
+  for (let i = 0; i < 2; i++) await source.fails()
   await source.says({ a: 'up' })
   t.match(await source.incidents(), [{ status: 'resolved' }])
   t.same(await source.events(), ['monitor.down', 'monitor.up'])
@@ -274,7 +296,7 @@ t.test('A source is claimed by one process, and by another after the lease', asy
   const [taken] = await claimDue(db, 'two', 100, LEASE_MS)
   await endFetches(db, 'one', [backOf(taken!, new Date(), 60_000)])
   t.same(await claimDue(db, 'three', 100, LEASE_MS), [], 'who had it before gives back nothing')
-  await execute(db, 'UPDATE data_sources SET next_fetch_at = now() WHERE id = ?', [source.id])
+  await db.transaction(tx => fetchSoon(tx, source.id, new Date()))
   await endFetches(db, 'two', [backOf(taken!, new Date(), 60_000)])
   t.match(await claimDue(db, 'three', 100, LEASE_MS), [{ id: source.id }], 'asked for meanwhile, it stays due')
 })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { readDocument } from '../../../control-plane/data-sources/document.ts'
 import { evaluate, MOST_CHILDREN } from '../../../control-plane/data-sources/evaluate.ts'
 import { parseTemplate } from '../../../control-plane/data-sources/name-template.ts'
 
@@ -10,8 +11,7 @@ const fieldOf = (path: string, nameTemplate: string, id = path) => ({
   ...{ id, path, nameTemplate },
   ...{ ruleType: 'truthy' as const, ruleConfig: {}, degradedRuleConfig: null },
 })
-const evaluated = (document: unknown, fields = [fieldOf('*', '{{key}}')], rootPath: string | null = null) =>
-  evaluate(document, { rootPath }, fields, NOW, NONE)
+const evaluated = (root: unknown, fields = [fieldOf('*', '{{key}}')]) => evaluate(root, fields, NOW, NONE)
 const names = (document: unknown, path: string, template: string) =>
   evaluated(document, [fieldOf(path, template)]).children.map(({ name }) => name)
 
@@ -55,18 +55,23 @@ t.test('anything else between braces is refused', async t => {
   }
 })
 
-t.test('paths begin below root_path, and a document without it has no children', async t => {
-  const document = { data: { items: { a: 1, b: 0 } } }
-  const { children } = evaluated(document, undefined, '$.data.items')
-  t.match(children, [
-    { key: 'a', outcome: 'up', reason: 'a is 1' },
-    { key: 'b', outcome: 'down' },
-  ])
-  t.same(evaluated(document, undefined, 'data.list'), {
-    children: [],
-    notes: ['root_path data.list leads to nothing in the document'],
-  })
-  t.match(evaluated(document, [fieldOf('other.*', 'x')]), { notes: ['other.* leads to nothing in the document'] })
+t.test('paths begin below root_path; a document without it, or with null there, is another one', async t => {
+  const body = Buffer.from('{"data":{"items":{"a":1},"list":null}}')
+  const read = (rootPath: string | null) => readDocument({ body, headers: null }, rootPath)
+  t.same(read('$.data.items'), { document: { a: 1 } })
+  t.same(read('data.items.a'), { document: 1 })
+  t.match(read('$'), { document: { data: {} } })
+  const message = 'root_path result.items leads to nothing in the document'
+  t.match(read('result.items'), { failure: { code: 'no_root', message, isOurFault: false } })
+  t.match(read('data.list'), { failure: { message: 'root_path data.list is null in the document' } })
+})
+
+t.test('what the list of children does not show is noted', async t => {
+  const cases: [unknown, string, RegExp][] = [
+    [{ a: 1 }, 'other.*', /^other\.\* leads to nothing in the document$/],
+    [{ ['k'.repeat(201)]: 1, a: 1 }, '*', /^\* leads to keys that are left out: a key has at most 200 characters$/],
+  ]
+  for (const [document, path, note] of cases) t.match(evaluated(document, [fieldOf(path, 'x')]).notes, [note])
 })
 
 t.test('a source has at most 200 children, the same ones in whatever order the document comes', async t => {

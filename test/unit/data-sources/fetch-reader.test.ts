@@ -10,7 +10,7 @@ const MIB = 1024 * 1024
 const egress = createEgress({ allow: ['127.0.0.1/32'] })
 const target = await startTarget(t)
 const elsewhere = await startTarget(t)
-const source = { url: target.url, method: 'GET' as const, body: null, timeoutMs: 10_000 }
+const source = { url: target.url, method: 'GET' as const, body: null, rootPath: null, timeoutMs: 10_000 }
 
 const fetchFrom = (behaviour: Behaviour, headers: Record<string, string> = {}, given: object = {}) => {
   target.behave(behaviour)
@@ -50,6 +50,7 @@ t.test('What is no document is told in a sentence', async t => {
   const cases: [Behaviour, string, string][] = [
     [answer('<!doctype html><p>Hello'), 'not_json', 'the answer is not JSON: it is an HTML page'],
     [answer('<status>ok</status>'), 'not_json', 'the answer is not JSON: it is XML'],
+    [answer('Not  here, sorry'), 'not_json', 'the answer is not JSON: it begins with "Not here, sorry"'],
     [answer('  '), 'not_json', 'the answer is empty, not a JSON document'],
     [answer('{"a":1,}'), 'not_json', 'the answer is not JSON: it breaks off at character 7'],
     [answer('{"a":'), 'not_json', 'the answer is not JSON: it ends too early, or holds what JSON does not know'],
