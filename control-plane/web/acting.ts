@@ -1,9 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import { type Db, type Tx, withSetting } from '../platform/postgres.ts'
 import { type Actor, callerOf } from './auth.ts'
+import { addressIn } from './client-address.ts'
 
 /** An actor, from where, and in whose account: what each row of the audit log says of who did it. */
 export type Acting = Actor & {
+  /** as the connection or a trusted proxy says it; what is no address is not written */
   ip: string | null
   projectId: string | null
   organizationId: string | null
@@ -28,7 +30,10 @@ export function actingOf(request: FastifyRequest): Acting {
 export const actingAs = (db: Db, request: FastifyRequest): Db => actingFor(db, actingOf(request))
 
 /** The same for somebody who has no API key: the operator, a person who claims an account. */
-export const actingFor = (db: Db, acting: Acting): Db => withSetting(db, 'picket.actor', JSON.stringify(acting))
+export function actingFor(db: Db, { ip, ...acting }: Acting): Db {
+  const told: Acting = { ...acting, ip: ip === null ? null : addressIn(ip) }
+  return withSetting(db, 'picket.actor', JSON.stringify(told))
+}
 
 /** From here on nobody acts in the transaction: what follows is told by an act that was recorded for all of it. */
 export const nobodyActs = (tx: Tx): Promise<unknown> => tx.raw(`SELECT set_config('picket.actor', '', true)`)

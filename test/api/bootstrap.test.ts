@@ -73,6 +73,24 @@ t.test('POST /agent/bootstrap lets no more than 3 through when all come at once'
   t.equal(answers.filter(({ status }) => status === 429).length, 5)
 })
 
+t.test('changes are made, and told of, whatever a proxy writes of where they come from', async t => {
+  const { key } = await api.tenant()
+  for (const from of ['203.0.113.250:51000', '[2001:db8::7]:443', 'unknown']) {
+    const { status } = await api.call('POST', '/api-keys', {
+      ...{ key, body: { name: from, scope: 'read' }, headers: { 'x-forwarded-for': from } },
+    })
+    t.equal(status, 201, from)
+  }
+  const told = (await api.call('GET', '/audit-log', { key })).body.data
+  t.same(
+    told.slice(0, 3).map(({ actor }: { actor: { ip: string | null } }) => actor.ip),
+    [null, '2001:db8::7', '203.0.113.250'],
+  )
+  const { data } = (await bootstrap({ email: 'port@example.com', name: 'Port' }, '203.0.113.251:51000')).body
+  const [first] = (await api.call('GET', '/audit-log', { key: data.api_key })).body.data
+  t.match(first, { action: 'created', resource_name: 'Port', actor: { name: 'port@example.com', ip: '203.0.113.251' } })
+})
+
 t.test('POST /agent/bootstrap 429 after 20 refused attempts, which do not count as accounts', async t => {
   const ip = newIp()
   const wrong = [{ email: 'nobody' }, { email: 'bob@example.com' }, { email: 'x@example.com', role: 'admin' }, {}, '{']

@@ -106,6 +106,7 @@ t.test('signing in: the same answer for a wrong password, an unclaimed account a
     here().post('/sign-in', { email: unclaimed.email, password: PASSWORD }),
     here().post('/sign-in', { email: 'nobody@example.com', password: PASSWORD }),
   ])
+  t.equal((await here().post('/sign-in', { email: 'a\0b@example.com', password: PASSWORD })).status, 401)
   const masked = answers.map(({ status, text }) => `${status} ${text.replace(/value="[^"]*"/g, '')}`)
   t.equal(new Set(masked).size, 1)
   t.match(masked[0], /^401 [\s\S]*The e-mail address or the password is wrong/)

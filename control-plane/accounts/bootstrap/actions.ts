@@ -7,6 +7,7 @@ import { createApiKey } from '../api-keys/actions.ts'
 import { recordAct } from '../audit/actions.ts'
 import { makeLink } from '../password-links/actions.ts'
 import type { Plan } from '../plans.ts'
+import type { Visitor } from './network.ts'
 import {
   attemptsOfNetwork,
   BOOTSTRAP_WINDOW_MS,
@@ -59,24 +60,26 @@ export async function createUser(
 }
 
 /** `createAccount` for the public: 3 accounts an hour a network, counted across all processes (decisions 2.3). */
-export async function bootstrap(db: Db, network: string, registration: Registration) {
+export async function bootstrap(db: Db, visitor: Visitor, registration: Registration) {
+  const { network } = visitor
   return db.transaction(async tx => {
     const now = clock()
     await lockNetwork(tx, network)
     await assertBelow(tx, network, true, ACCOUNTS_AN_HOUR, now)
     await assertBelow(tx, network, false, REFUSALS_AN_HOUR, now)
     const account = await createAccount(tx, registration)
-    await tellBeginning(tx, network, account)
+    await tellBeginning(tx, visitor, account, registration.name ?? account.email)
     await insertAttempt(tx, network, true, now)
     return account
   })
 }
 
+type Beginning = { user_id: string; email: string; organization_id: string }
+
 /** The first entry of the new organization's audit log. */
-function tellBeginning(tx: Tx, network: string, account: { user_id: string; email: string; organization_id: string }) {
-  const { user_id: id, email, organization_id: organizationId } = account
-  const acting: Acting = { kind: 'user', id, name: email, ip: network, projectId: null, organizationId }
-  const what = { resource: 'organization', resourceId: organizationId, resourceName: null }
+function tellBeginning(tx: Tx, { ip }: Visitor, { user_id: id, email, organization_id }: Beginning, name: string) {
+  const acting: Acting = { kind: 'user', id, name: email, ip, projectId: null, organizationId: organization_id }
+  const what = { resource: 'organization', resourceId: organization_id, resourceName: name }
   return actingFor(tx, acting).transaction(acted => recordAct(acted, { action: 'created', ...what }))
 }
 

@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js'
+import { addressIn } from '../../web/client-address.ts'
 
 /** What counts as one client: an IPv4 address, or the /64 of an IPv6 address. A text that PostgreSQL takes as `inet`. */
 export function networkOf(ip: string): string {
@@ -10,4 +11,12 @@ export function networkOf(ip: string): string {
 
 /** The network that a request counts against. What a proxy wrote may be anything; then it is the proxy's own. */
 export const clientNetworkOf = ({ ip, socket }: { ip: string; socket: { remoteAddress?: string } }): string =>
-  networkOf(ipaddr.isValid(ip) ? ip : (socket.remoteAddress ?? '0.0.0.0'))
+  networkOf(addressIn(ip) ?? addressIn(socket.remoteAddress ?? '') ?? '0.0.0.0')
+
+/** Who sends a request, and what it counts against. */
+export type Visitor = { network: string; ip: string }
+
+export const visitorOf = (request: { ip: string; socket: { remoteAddress?: string } }): Visitor => ({
+  network: clientNetworkOf(request),
+  ip: request.ip,
+})

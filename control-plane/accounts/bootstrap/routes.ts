@@ -5,7 +5,7 @@ import type { App } from '../../web/app.ts'
 import { answers, dataOf, Name, strictObject } from '../../web/schemas.ts'
 import type { Plan } from '../plans.ts'
 import { bootstrap, countRefusal } from './actions.ts'
-import { clientNetworkOf } from './network.ts'
+import { clientNetworkOf, visitorOf } from './network.ts'
 
 const Account = Type.Object({
   api_key: Type.String(),
@@ -40,7 +40,7 @@ export function bootstrapRoutes(app: App, context: { db: Db; publicUrl: string; 
     },
     async (request, reply) => {
       const { email, name = null } = request.body
-      const account = await bootstrap(db, clientNetworkOf(request), { email, name, plan, publicUrl })
+      const account = await bootstrap(db, visitorOf(request), { email, name, plan, publicUrl })
       return reply.code(201).send({ data: account })
     },
   )

@@ -4,6 +4,7 @@ import type { Db, Tx } from '../../platform/postgres.ts'
 import { type Secrets, sha256 } from '../../platform/secrets.ts'
 import { type Acting, actingFor } from '../../web/acting.ts'
 import { recordAct } from '../audit/actions.ts'
+import type { Visitor } from '../bootstrap/network.ts'
 import { post } from '../mails/actions.ts'
 import { changedPassword } from '../mails/letter.ts'
 import type { Dead, Purpose } from '../password-links/link.ts'
@@ -16,9 +17,6 @@ import { normalizePassword, passwordProblem } from './password.ts'
 import { type Account, findAccount, holdPassword, proveEmail, replacePassword, storePassword } from './store.ts'
 
 export type SignInTools = { db: Db; secrets: Secrets; passwords: Passwords; publicUrl: string; sendsMail: boolean }
-
-/** Who sends a form, and from where. */
-export type Visitor = { network: string; ip: string }
 
 export type SignedIn = { token: string } | { refused: 'wrong' } | { refused: 'too many'; waitSeconds: number }
 

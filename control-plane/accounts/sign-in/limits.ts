@@ -15,9 +15,6 @@ export const resetLimits = (email: string, network: string): Limited[] => [
   { subject: `reset:${email}`, most: 3 },
 ]
 
-/** Links that are tried out. */
-export const linkLimits = (network: string): Limited[] => [{ subject: `link:${network}`, most: 50 }]
-
 /** Mails in which somebody's words stand, to an address that somebody names. */
 export const invitationLimits = (email: string, organizationId: string): Limited[] => [
   { subject: `invited:${email}`, most: 3 },

@@ -3,11 +3,12 @@ import { now } from '../../platform/clock.ts'
 import { sha256 } from '../../platform/secrets.ts'
 import type { App } from '../../web/app.ts'
 import { fieldsOf, sendPage } from '../../web/forms.ts'
+import { visitorOf } from '../bootstrap/network.ts'
 import type { Purpose } from '../password-links/link.ts'
 import { findLink } from '../password-links/store.ts'
 import { askForReset, type SignInTools, setPassword } from './actions.ts'
 import { deadLinkPage, forgotPasswordPage, resetSentPage, setPasswordPage } from './pages.tsx'
-import { enter, toBusy, visitorOf } from './routes.ts'
+import { enter, toBusy } from './routes.ts'
 
 type Linked = { Params: { token: string } }
 

@@ -5,11 +5,11 @@ import { sha256 } from '../../platform/secrets.ts'
 import type { App } from '../../web/app.ts'
 import { notFound, unavailable } from '../../web/errors.ts'
 import { answerPerson, assertOwnForm, fieldsOf, sendPage, takeForms } from '../../web/forms.ts'
-import { clientNetworkOf } from '../bootstrap/network.ts'
+import { visitorOf } from '../bootstrap/network.ts'
 import { readSession, SESSION_MS } from '../sessions/actions.ts'
 import { clearCookie, setCookie, tokenOf } from '../sessions/cookie.ts'
 import { enterOrganization, organizationsOf, removeSession } from '../sessions/store.ts'
-import { changePassword, record, type SignInTools, signIn, tooMany, type Visitor } from './actions.ts'
+import { changePassword, record, type SignInTools, signIn, tooMany } from './actions.ts'
 import { linkRoutes } from './link-routes.ts'
 import { accountPage, needsTlsPage, signInPage } from './pages.tsx'
 import { returnPath } from './return-to.ts'
@@ -103,11 +103,6 @@ function accountRoutes(app: App, tools: SignInTools): void {
 /** Who is signed in; null: nobody. */
 export const sessionOf = (request: FastifyRequest, { db }: Pick<SignInTools, 'db'>) =>
   readSession(db, tokenOf(request.headers.cookie))
-
-export const visitorOf = (request: FastifyRequest): Visitor => ({
-  network: clientNetworkOf(request),
-  ip: request.ip,
-})
 
 /** Whoever comes in gets a session of their own, whatever cookie they brought. */
 export const enter = (reply: FastifyReply, token: string): FastifyReply =>

@@ -1,9 +1,11 @@
 import { type Db, execute, query, type Tx } from '../../platform/postgres.ts'
+import { isStorable } from '../../web/body.ts'
 
 export type Account = { id: string; email: string; passwordHash: string | null }
 
-/** By the address in small letters. `passwordHash` null: the account was not claimed yet. */
+/** By the address in small letters, whatever somebody wrote. `passwordHash` null: the account was not claimed yet. */
 export async function findAccount(db: Db, email: string): Promise<Account | null> {
+  if (!isStorable(email)) return null
   const [row] = await query<Account>(
     db,
     'SELECT id, email, password_hash AS "passwordHash" FROM users WHERE email = ?',
