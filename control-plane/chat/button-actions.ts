@@ -1,4 +1,4 @@
-import { isPassing } from '../channels/chat-answer.ts'
+import { type ChatAnswer, isPassing } from '../channels/chat-answer.ts'
 import type { Db } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { botOf } from './bot.ts'
@@ -7,23 +7,31 @@ import { withoutButton } from './click.ts'
 import { callProvider, type Provider } from './provider-reader.ts'
 
 type Tools = { db: Db; secrets: Secrets; provider: Provider }
+type Refusal = Extract<ChatAnswer, { ok: false }>
+
+/** A team in trouble is asked again after this, if it does not say when itself. */
+const REST_MS = 10_000
 
 /**
  * Takes buttons away that have served: their incidents are acknowledged or over, by whichever way. A team in trouble is
- * left for the next round, without the others; to do it twice changes nothing.
+ * left alone for as long as it asks for, without the others; to do it twice changes nothing.
  */
-export async function clearButtons(tools: Tools): Promise<void> {
-  const troubled = new Set<string>()
-  for (const served of await servedButtons(tools.db)) {
-    const { id } = served.installation
-    if (troubled.has(id)) continue
-    if (await clear(tools, served)) await forgetMessage(tools.db, served.deliveryId)
-    else troubled.add(id)
+export function createButtonCleaner(tools: Tools): (now: Date) => Promise<void> {
+  const restUntilMs = new Map<string, number>()
+  return async now => {
+    for (const [id, untilMs] of restUntilMs) if (untilMs <= now.getTime()) restUntilMs.delete(id)
+    for (const served of await servedButtons(tools.db, [...restUntilMs.keys()])) {
+      const { id } = served.installation
+      if (restUntilMs.has(id)) continue
+      const refusal = await clear(tools, served)
+      if (refusal === null) await forgetMessage(tools.db, served.deliveryId)
+      else restUntilMs.set(id, now.getTime() + Math.max(REST_MS, refusal.retryAfterMs ?? 0))
+    }
   }
 }
 
-/** False when it may work later. */
-async function clear({ secrets, provider }: Tools, served: Served): Promise<boolean> {
+/** Null when there is nothing left to do; the refusal when it may work later. */
+async function clear({ secrets, provider }: Tools, served: Served): Promise<Refusal | null> {
   const { installation, message, body, incidentId } = served
   const { text, blocks } = JSON.parse(body.toString('utf8')) as { text: string; blocks: unknown[] }
   const changed = JSON.stringify(withoutButton(blocks, incidentId, lineOf(served)))
@@ -31,7 +39,7 @@ async function clear({ secrets, provider }: Tools, served: Served): Promise<bool
     as: botOf(installation, secrets),
     fields: { ...message, text, blocks: changed },
   })
-  return answer.ok || !isPassing(answer.reason)
+  return answer.ok || !isPassing(answer.reason) ? null : answer
 }
 
 function lineOf({ status, chatUserId }: Served): string {

@@ -13,8 +13,11 @@ export type Served = {
   chatUserId: string | null
 }
 
-/** Some messages about incidents that somebody acknowledged, or that are over or deleted: of each team in its turn. */
-export async function servedButtons(db: Db): Promise<Served[]> {
+/**
+ * Some messages about incidents that somebody acknowledged, or that are over or deleted: of each installation in its
+ * turn, but for those in `resting`.
+ */
+export async function servedButtons(db: Db, resting: string[]): Promise<Served[]> {
   const rows = await query<Row>(
     db,
     `SELECT d.id AS "deliveryId", ci.project_id AS "projectId", ci.id, ci.tokens,
@@ -23,11 +26,12 @@ export async function servedButtons(db: Db): Promise<Served[]> {
           AND x.user_id = i.acknowledged_by) AS "chatUserId"
      FROM deliveries d JOIN events e ON e.id = d.event_id
      JOIN alert_channels c ON c.id = d.channel_id
-     JOIN chat_installations ci ON ci.id = c.chat_installation_id AND ci.revoked_at IS NULL
+     JOIN chat_installations ci ON ci.id = c.chat_installation_id AND ci.revoked_at IS NULL AND ci.id <> ALL (?::uuid[])
      LEFT JOIN incidents i ON i.id = (e.data->'incident'->>'id')::uuid
      WHERE d.chat_message IS NOT NULL
        AND (i.id IS NULL OR i.acknowledged_at IS NOT NULL OR i.status = 'resolved')
      ORDER BY row_number() OVER (PARTITION BY ci.id ORDER BY d.id), d.id LIMIT 50`,
+    [resting],
   )
   return rows.map(({ id, projectId, tokens, ...row }) => ({ ...row, installation: { id, projectId, tokens } }))
 }

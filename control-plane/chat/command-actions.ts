@@ -27,7 +27,7 @@ export async function runCommand(tools: CommandTools, speaker: Speaker, command:
   const { projectId } = installation
   if (command.kind === 'help') return helpAnswer()
   const { incidents, total } = await openIncidents(tools, projectId)
-  if (command.kind === 'incidents') return incidentsAnswer(incidents, total, '*Open incidents*', now)
+  if (command.kind === 'incidents') return shown(incidents, total, '*Open incidents*', now)
   if (command.kind === 'status') {
     const [counts, troubled] = await Promise.all([
       countMonitors(tools.db, projectId),
@@ -35,16 +35,34 @@ export async function runCommand(tools: CommandTools, speaker: Speaker, command:
     ])
     return statusAnswer(counts, troubled, total)
   }
-  const waiting = incidents.filter(({ acknowledged_at }) => acknowledged_at === null)
+  const waiting = incidents.filter(isWaiting)
   const meant = command.code === null ? waiting : incidentsOfCode(command.code, incidents)
   if (command.code !== null && meant.length === 0) return say(`No open incident is called ${plainly(command.code)}.`)
   if (meant.length === 0) return say('There is nothing to acknowledge.')
-  if (meant.length > 1) return incidentsAnswer(meant, meant.length, 'Which one?', now)
+  if (meant.length > 1) return shown(meant, meant.length, 'Which one?', now)
   return say((await acknowledge(tools, installation, speaker, meant[0]!.id, now)).sentence)
 }
 
-/** As many as a message holds. */
-const MOST_INCIDENTS = 20
+/** A sentence, and below it the incidents that wait still. */
+export async function waitingAnswer(
+  tools: CommandTools,
+  { projectId }: StoredInstallation,
+  sentence: string,
+  now: Date,
+): Promise<Answer> {
+  const waiting = (await openIncidents(tools, projectId)).incidents.filter(isWaiting)
+  return waiting.length === 0 ? say(sentence) : shown(waiting, waiting.length, sentence, now)
+}
+
+const isWaiting = ({ acknowledged_at }: IncidentRecord) => acknowledged_at === null
+
+/** As many as are looked through, and as a message holds. */
+const MOST_INCIDENTS = 200
+const MOST_SHOWN = 20
+
+const shown = (incidents: IncidentRecord[], total: number, intro: string, now: Date) =>
+  incidentsAnswer(incidents.slice(0, MOST_SHOWN), total, intro, now)
+
 const OPEN = { statuses: ['investigating', 'identified', 'monitoring'], severities: null }
 
 const openIncidents = ({ db }: CommandTools, projectId: string) =>

@@ -1,5 +1,5 @@
 import { newId } from '../platform/ids.ts'
-import { type Db, execute, query } from '../platform/postgres.ts'
+import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
 import type { Member } from './people-store.ts'
 
 /** A link between somebody in a team's chat and a user, as it is answered. */
@@ -40,6 +40,22 @@ export async function insertLink(db: Db, link: NewLink, now: Date): Promise<void
      VALUES (:id, :projectId, :teamId, :chatUserId, :userId, :now, :now) ON CONFLICT DO NOTHING`,
     { id: newId(), ...link, now },
   )
+}
+
+/**
+ * Links the two, whoever they were linked to before: the chat says now whose address this is. Answers whether the member
+ * was somebody else in the chat.
+ */
+export async function replaceLink(tx: Tx, link: NewLink, now: Date): Promise<boolean> {
+  const { projectId, teamId, chatUserId, userId } = link
+  const before = await query<{ user_id: string }>(
+    tx,
+    `DELETE FROM chat_identities WHERE project_id = :projectId AND team_id = :teamId
+       AND (chat_user_id = :chatUserId OR user_id = :userId) RETURNING user_id`,
+    { projectId, teamId, chatUserId, userId },
+  )
+  await insertLink(tx, link, now)
+  return before.some(({ user_id }) => user_id === userId)
 }
 
 /** One page of a project's links, newest first, and how many there are in all. */

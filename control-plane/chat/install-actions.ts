@@ -5,13 +5,13 @@ import { equalSecrets, type Secrets, sha256 } from '../platform/secrets.ts'
 import type { Sign } from '../platform/signer.ts'
 import { actingFor } from '../web/acting.ts'
 import type { Caller } from '../web/auth.ts'
-import { conflict, validationError } from '../web/errors.ts'
+import { type ApiError, conflict, validationError } from '../web/errors.ts'
 import { keepDefaultChannel, lockDefaultChannel } from './default-channel-actions.ts'
-import { type Grant, readGrant } from './grant.ts'
+import { type Grant, readGrant, readToken } from './grant.ts'
 import { lifeOf, type StoredInstallation } from './installation.ts'
 import { type Beginner, findBeginner, findMember } from './people-store.ts'
 import { callProvider, type Provider } from './provider-reader.ts'
-import { declined, noApp, refusedCode, unusableAnswer } from './refusals.ts'
+import { declined, noApp, refusedCode, unusableAnswer, wholeOrganization } from './refusals.ts'
 import { dropRevocationsOfTeam } from './revocation-store.ts'
 import { SCOPES } from './scopes.ts'
 import type { ChatSettings } from './settings.ts'
@@ -91,11 +91,19 @@ export async function finishInstall(tools: InstallTools, returned: Returned, ip:
   const answer = await callProvider(provider, 'oauth.v2.access', { as: settings, fields })
   if (!answer.ok) throw refusedCode(answer)
   const grant = readGrant(answer.fields)
-  if (!grant) throw unusableAnswer()
+  if (!grant) throw await refuseGrant(tools, answer.fields)
   const actor = { kind: 'user' as const, id: person.userId, name: person.email }
   const acting = { ...actor, ip, projectId: state.projectId, organizationId: person.organizationId }
   await storeGrant({ ...tools, db: actingFor(db, acting) }, state, grant, now)
   return { landing: state.redirectTo, teamName: grant.teamName }
+}
+
+/** What cannot be used is given back, as far as it is a whole organization's: a team's may be another project's, too. */
+async function refuseGrant({ provider }: InstallTools, fields: Record<string, unknown>): Promise<ApiError> {
+  if (fields.is_enterprise_install !== true) return unusableAnswer()
+  const token = readToken(fields)?.accessToken
+  if (token) await callProvider(provider, 'auth.revoke', { as: { token } })
+  return wholeOrganization()
 }
 
 /** Throws 400 for a state that we did not give out, that is too old, or that was used. */

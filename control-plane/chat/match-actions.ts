@@ -21,19 +21,32 @@ const AFTER_TROUBLE_MS = 5 * 60_000
 type Refusal = Extract<ChatAnswer, { ok: false }>
 
 /**
- * Links members to whom they are in a team's chat, by their e-mail addresses, and opens a way to each of them. Answers
- * whether there was a team to be looked at.
+ * Looks at an installation: whether the team has the app still, as no message may need it for months; links members to
+ * whom they are in its chat, by their e-mail addresses; and opens a way to each of them. Answers whether there was a
+ * team to be looked at.
  */
 export async function matchPeople(tools: PeopleTools, now: Date): Promise<boolean> {
   const leaseEnd = new Date(now.getTime() + LEASE_MS)
   const installation = await claimPeople(tools.db, leaseEnd, now)
   if (!installation) return false
-  const refusal = (await linkMembers(tools, installation, now)) ?? (await reachPeople(tools, installation, now))
+  const refusal =
+    (await askForApp(tools, installation)) ??
+    (await linkMembers(tools, installation, now)) ??
+    (await reachPeople(tools, installation, now))
   if (refusal && isRevoked(refusal.reason)) await markRevoked(tools.db, installation.id, installation.tokens, now)
   if (!refusal) await resumeDirectChannels(tools.db, installation.id, now)
   const waitMs = refusal ? Math.max(refusal.retryAfterMs ?? 0, AFTER_TROUBLE_MS) : AGAIN_MS
   await postponePeople(tools.db, installation.id, leaseEnd, new Date(now.getTime() + waitMs))
   return true
+}
+
+/** Null while the team has the app. */
+async function askForApp(
+  { secrets, provider }: PeopleTools,
+  installation: StoredInstallation,
+): Promise<Refusal | null> {
+  const answer = await callProvider(provider, 'auth.test', { as: botOf(installation, secrets) })
+  return answer.ok ? null : answer
 }
 
 /** Answers the refusal that ended it early; null at its end. */

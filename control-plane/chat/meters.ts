@@ -17,7 +17,7 @@ function makeMeters(metrics: Metrics) {
       'method',
       'outcome',
     ]),
-    requests: metrics.counter('picket_chat_requests_total', 'Commands and clicks of people in a chat', [
+    requests: metrics.counter('picket_chat_requests_total', 'Commands and clicks of people in a chat, and notices of its provider', [
       'kind',
       'outcome',
     ]),

@@ -1,11 +1,12 @@
-import { type Db, execute } from '../platform/postgres.ts'
+import type { Db } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { botOf } from './bot.ts'
-import { insertLink, linkedMember } from './identity-store.ts'
+import { linkedMember, replaceLink } from './identity-store.ts'
 import type { StoredInstallation } from './installation.ts'
-import { findMemberByEmail, type Member } from './people-store.ts'
+import { deleteDirectChannel, findMemberByEmail, type Member } from './people-store.ts'
 import { readPerson } from './person.ts'
 import { callProvider, type Provider } from './provider-reader.ts'
+import { lookAtInstallation } from './store.ts'
 
 export type PeopleTools = { db: Db; secrets: Secrets; provider: Provider }
 
@@ -13,8 +14,8 @@ export type PeopleTools = { db: Db; secrets: Secrets; provider: Provider }
 const PATIENCE_MS = 1_500
 
 /**
- * The member that somebody in a team's chat is; whoever is not linked yet is looked for by their e-mail address. Null for
- * whom nobody knows here, also while the provider cannot be asked.
+ * The member that somebody in a team's chat is; whoever is not linked yet, or has another account in the chat now, is
+ * looked for by their e-mail address. Null for whom nobody knows here, also while the provider cannot be asked.
  */
 export async function memberOf(
   { db, secrets, provider }: PeopleTools,
@@ -30,8 +31,12 @@ export async function memberOf(
   const person = answer.ok ? readPerson(answer.fields, teamId) : null
   const member = person?.chatUserId === chatUserId ? await findMemberByEmail(db, projectId, person.email) : null
   if (!member) return null
-  await insertLink(db, { projectId, teamId, chatUserId, userId: member.userId }, now)
-  await execute(db, 'UPDATE chat_installations SET people_due_at = ? WHERE id = ?', [now, id])
-  await execute(db, `SELECT pg_notify('chat', '')`)
+  const link = { projectId, teamId, chatUserId, userId: member.userId }
+  await db.transaction(async tx => {
+    const wasElse = await replaceLink(tx, link, now)
+    // it leads to the account that they had in the chat before
+    if (wasElse) await deleteDirectChannel(tx, id, member.userId)
+  })
+  await lookAtInstallation(db, id, now)
   return linkedMember(db, projectId, teamId, chatUserId)
 }

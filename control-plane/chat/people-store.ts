@@ -1,4 +1,4 @@
-import { type Db, execute, query } from '../platform/postgres.ts'
+import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
 
 /** A member of the organization that a project belongs to. */
 export type Member = { userId: string; email: string; role: 'admin' | 'editor' | 'viewer'; organizationId: string }
@@ -50,13 +50,14 @@ export function troubledMonitors(db: Db, projectId: string): Promise<{ name: str
 /** So many calls a round: the provider lets us ask some fifty times a minute. */
 const A_ROUND = 100
 
-/** Members of a project who are linked to nobody in a team's chat. */
+/** Some members who are linked to nobody in a team's chat: who is on call, and of the others not always the same. */
 export const unlinkedMembers = (db: Db, projectId: string, teamId: string): Promise<Member[]> =>
   query(
     db,
     `${MEMBERS} AND NOT EXISTS (
        SELECT FROM chat_identities i WHERE i.project_id = p.id AND i.team_id = :teamId AND i.user_id = u.id)
-     ORDER BY m.created_at DESC LIMIT ${A_ROUND}`,
+     ORDER BY EXISTS (SELECT FROM alert_settings s WHERE s.project_id = p.id AND s.on_call_user_id = u.id) DESC,
+       random() LIMIT ${A_ROUND}`,
     { projectId, teamId },
   )
 
@@ -86,6 +87,10 @@ export async function insertDirectChannel(db: Db, channel: DirectChannel, now: D
     { ...channel, now },
   )
 }
+
+/** The next round opens another way, to whom the person is in the chat now. */
+export const deleteDirectChannel = (tx: Tx, installationId: string, userId: string) =>
+  execute(tx, 'DELETE FROM alert_channels WHERE chat_installation_id = ? AND person_id = ?', [installationId, userId])
 
 /** Nobody sees these channels, so nobody else can resume one that paused itself while its chat was in trouble. */
 export const resumeDirectChannels = (db: Db, installationId: string, now: Date) =>

@@ -39,6 +39,12 @@ const WORDS: Record<string, string> = {
   ratelimited: 'was asked too often',
 }
 
+/** 400: commands and messages belong to one team (decisions 10.2). */
+export const wholeOrganization = () =>
+  validationError([
+    { path: 'code', message: 'code is for a whole organization of the chat; begin again and choose one team' },
+  ])
+
 /** 503: an answer without what an installation needs. */
 export const unusableAnswer = () =>
   unavailable(

@@ -94,6 +94,18 @@ export async function storeRenewed(db: Db, renewed: Renewed, before: Buffer, now
   )
 }
 
+/** Lets an installation be looked at now: whether the team has the app still, and who its people are. */
+export async function lookAtInstallation(db: Db, id: string, now: Date): Promise<void> {
+  await execute(db, 'UPDATE chat_installations SET people_due_at = ? WHERE id = ?', [now, id])
+  await execute(db, `SELECT pg_notify('chat', '')`)
+}
+
+/** The same for the installation that a team has, if it has one. */
+export async function lookAtTeam(db: Db, teamId: string, now: Date): Promise<void> {
+  const active = (await installationsOfTeam(db, teamId)).find(({ revokedAt }) => revokedAt === null)
+  if (active) await lookAtInstallation(db, active.id, now)
+}
+
 /** Lets people be matched at another time, unless somebody has asked for that meanwhile. */
 export async function postponePeople(db: Db, id: string, leaseEnd: Date, dueAt: Date): Promise<void> {
   const sql = 'UPDATE chat_installations SET people_due_at = ? WHERE id = ? AND people_due_at = ?'

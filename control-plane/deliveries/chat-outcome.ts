@@ -31,6 +31,9 @@ const SENTENCES: Record<string, string> = {
   unavailable: 'the chat service is out of order',
   unreadable: 'the chat service gave an answer that cannot be read',
   ratelimited: 'the chat takes no more messages at the moment',
+  is_archived: 'the chat refused it: the channel is archived (is_archived); choose another one',
+  channel_not_found:
+    'the chat refused it: the channel is gone, or private without the app in it (channel_not_found); invite it there',
   not_in_channel: 'the chat refused it: the app is not in the channel (not_in_channel); invite it there',
 }
 

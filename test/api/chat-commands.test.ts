@@ -1,5 +1,5 @@
 import t from 'tap'
-import { query } from '../../control-plane/platform/postgres.ts'
+import { execute, query } from '../../control-plane/platform/postgres.ts'
 import { startApi } from '../support/api-server.ts'
 import { startChatProvider } from '../support/chat-provider.ts'
 import { createChatTeam } from '../support/chat-team.ts'
@@ -66,6 +66,30 @@ t.test('/picket ack acknowledges as the member with that e-mail address, once', 
   )
 })
 
+t.test('who has another account in the chat with that address is the same member, and is told there', async t => {
+  const id = await team.incident(mine, 'Disk is slow')
+  const [known] = provider.people.splice(0, 1)
+  provider.people.push({ id: 'U9', email: known!.email })
+  t.match((await team.command('U9', 'ack')).body.text, 'Acknowledged by <@U9>: Disk is slow')
+  const { body: links } = await api.call('GET', '/chat/identities', { key: mine.key })
+  t.match(links, { data: [{ chat_user_id: 'U9' }], meta: { total: 1 } })
+  provider.people.splice(-1, 1, known!)
+  await api.call('PUT', `/incidents/${id}`, { key: mine.key, body: { status: 'resolved' } })
+})
+
+t.test('/picket ack finds the one that waits behind many that do not', async t => {
+  const id = await team.incident(mine, 'Old and slow')
+  await execute(
+    api.db,
+    `INSERT INTO incidents SELECT (jsonb_populate_record(i, jsonb_build_object('acknowledged_at', now(),
+       'id', 'ffffffff-ffff-7fff-bfff-' || lpad(n::text, 12, '0')))).* FROM incidents i, generate_series(1, 21) n
+     WHERE i.id = ?`,
+    [id],
+  )
+  t.match((await team.command('U1', 'ack')).body.text, 'Acknowledged by <@U1>: Old and slow')
+  await execute(api.db, `DELETE FROM incidents WHERE id > 'ffffffff-0000-7000-8000-000000000000'`)
+})
+
 t.test('viewers, strangers and people of other teams get a sentence and change nothing', async t => {
   const id = await team.incident(mine, 'Mail is slow')
   t.match((await team.command('U2', 'ack')).body.text, /your role in Picket is viewer/)
@@ -104,6 +128,15 @@ t.test('the button acknowledges, and what came of it stands in its place', async
   t.match((await team.click('U2', id, blocks)).told, { response_type: 'ephemeral', text: /viewer/ })
 })
 
+t.test('a button in a list that one person sees leaves what waits still', async t => {
+  const ids = [await team.incident(mine, 'Left is slow'), await team.incident(mine, 'Right is slow')]
+  const { told } = await team.click('U1', ids[0]!, [], true)
+  t.match(told, { replace_original: true, text: /^Acknowledged by <@U1>: Left is slow\n.*Right is slow/ })
+  const buttons = told.blocks.flatMap(({ accessory }: { accessory?: { value: string } }) => accessory?.value ?? [])
+  t.ok(buttons.includes(ids[1]) && !buttons.includes(ids[0]))
+  for (const id of ids) await api.call('PUT', `/incidents/${id}`, { key: mine.key, body: { status: 'resolved' } })
+})
+
 t.test('the button of an incident that is over, or of somebody else’s, does nothing but go', async t => {
   const id = await team.incident(mine, 'Gone')
   await api.call('PUT', `/incidents/${id}`, { key: mine.key, body: { status: 'resolved' } })
@@ -132,7 +165,7 @@ t.test('what the provider did not sign, or not lately, is 401 and does nothing',
     ['no time', { ...good, 'x-slack-request-timestamp': 'NaN' }],
   ]
   for (const [what, forged] of headers) {
-    for (const path of ['/chat/commands', '/chat/interactions']) {
+    for (const path of ['/chat/commands', '/chat/interactions', '/chat/events']) {
       const answer = await team.send(path, text, forged)
       t.match(answer, { status: 401, body: { error: { code: 'unauthorized' } } }, `${path}: ${what}`)
     }
@@ -166,7 +199,7 @@ t.test('nonsense that is signed is answered and harms nothing', async t => {
 t.test('who waits longer than the chat allows is told so, and then the answer', async t => {
   const before = provider.bodies('response').length
   await api.db.transaction(async tx => {
-    await tx.raw('LOCK TABLE monitors IN ACCESS EXCLUSIVE MODE')
+    await tx.raw('LOCK TABLE monitors, chat_spent IN ACCESS EXCLUSIVE MODE')
     t.match((await team.commandAtOnce('U1', 'status')).body, { text: 'One moment…' })
   })
   t.match(await team.nextTold(before), { response_type: 'ephemeral', text: /1 down/ })
@@ -177,5 +210,8 @@ t.test('a fault of ours is told to the person, in a sentence', async t => {
   t.match((await team.command('U1', 'status')).body, { text: /Picket cannot answer at the moment/ })
   const { told } = await team.click('U1', '0190a0a0-0000-7000-8000-000000000000')
   await api.db.raw('ALTER TABLE incidents RENAME COLUMN broken TO title')
+  await api.db.raw('ALTER TABLE chat_spent RENAME TO broken')
+  t.match((await team.command('U1', 'status')).body, { text: /Picket cannot answer at the moment/ })
+  await api.db.raw('ALTER TABLE broken RENAME TO chat_spent')
   t.match(told, { text: /Picket cannot answer at the moment/ })
 })

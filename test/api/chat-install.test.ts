@@ -267,6 +267,18 @@ t.test('GET /chat/oauth/callback 503 for a provider that is away or lies, and no
   t.same(await channels(key), [])
 })
 
+t.test('GET /chat/oauth/callback 400 for a whole organization, whose grant is given back', async t => {
+  const state = await begin()
+  const enterprise = { id: 'E1', name: 'Acme' }
+  const grant = { ok: true, access_token: 'xoxb-org', token_type: 'bot', scope: 'chat:write', team: null, enterprise }
+  provider.next('oauth.v2.access', { ...grant, is_enterprise_install: true })
+  t.match(await callback({ state, code: provider.consent() }), {
+    status: 400,
+    body: { error: { details: [{ path: 'code', message: /choose one team/ }] } },
+  })
+  t.equal(provider.calls('auth.revoke').at(-1)?.token, 'xoxb-org')
+})
+
 t.test('GET /chat/oauth/callback 409 for a team that another project has', async t => {
   const other = await api.tenant()
   t.match(await install({}, other.key), { status: 409, body: { error: { message: /another project/ } } })

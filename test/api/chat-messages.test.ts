@@ -65,34 +65,61 @@ t.test('an acknowledged incident’s button goes from every message, whoever ack
   t.match(update.fields.blocks, /Acknowledged/)
 })
 
-t.test('a team whose chat is in trouble keeps its buttons for a while, and another one’s go', async t => {
+t.test('a team whose chat wants to be left alone is, and another one’s buttons go meanwhile', async t => {
   const [first, second] = [await project('T12'), await project('T13')]
-  const ids = [await team.incident(first.account, 'Left is slow'), await team.incident(second.account, 'Right is slow')]
-  await Promise.all([first.ended(1), second.ended(1)])
-  const isOf =
-    (teamId: string) =>
-    ({ token }: { token: string }) =>
-      token.endsWith(`-${teamId}`)
-  provider.refuse(provider.calls('chat.postMessage').find(isOf('T12'))!.token, 'ratelimited')
-  for (const id of ids) await api.call('POST', `/incidents/${id}/acknowledge`, id === ids[0] ? first : second)
-  await wakeWorker()
-  for (const teamId of ['T12', 'T13']) {
-    t.ok(await waitFor(() => provider.calls('chat.update').find(isOf(teamId)), SLOW), teamId)
+  const acknowledge = async (of: typeof first, title: string) => {
+    const id = await team.incident(of.account, title)
+    await of.ended(1)
+    await api.call('POST', `/incidents/${id}/acknowledge`, of)
   }
+  const updatesOf = (teamId: string) =>
+    provider.calls('chat.update').filter(({ token }) => token.endsWith(`-${teamId}`))
+  provider.next('chat.update', { status: 429, headers: { 'retry-after': '50' } })
+  await acknowledge(first, 'Left is slow')
+  await wakeWorker()
+  await waitFor(() => updatesOf('T12')[0], SLOW)
+  await acknowledge(second, 'Right is slow')
+  await wakeWorker()
+  t.ok(await waitFor(() => updatesOf('T13')[0], SLOW))
+  t.equal(updatesOf('T12').length, 1, 'it asked for a while')
   // the next test counts what is posted
   await Promise.all([first.ended(2), second.ended(2)])
+})
+
+t.test('a team that removes the app is known to have done so before anything is to be told', async t => {
+  const { read } = await project('T14')
+  t.equal((await read()).revoked_at, null)
+  const challenge = JSON.stringify({ type: 'url_verification', challenge: 'say this' })
+  const asked = await fetch(`${api.origin}/chat/events`, {
+    method: 'POST',
+    headers: { ...provider.signed(challenge), 'content-type': 'application/json' },
+    body: challenge,
+  })
+  t.equal(await asked.text(), 'say this')
+  const tell = (event: object) => {
+    const text = JSON.stringify({ type: 'event_callback', team_id: 'T14', event_time: 1, event })
+    return team.send('/chat/events', text, provider.signed(text))
+  }
+  const tests = () => provider.calls('auth.test').filter(({ token }) => token.endsWith('-T14'))
+  await waitFor(() => tests()[0], SLOW)
+  t.same(await tell({ type: 'app_uninstalled' }), { status: 200, body: null })
+  await waitFor(() => tests()[1], SLOW)
+  t.equal((await read()).revoked_at, null, 'an old story: the team has the app')
+  provider.refuse(tests()[0]!.token, 'account_inactive')
+  await tell({ type: 'tokens_revoked', tokens: { bot: ['U0'] } })
+  await waitFor(async () => (await read()).revoked_at, SLOW)
 })
 
 t.test('a message that the provider takes no more of is tried again when it wants it', async t => {
   const { account, ended } = await project('T3')
   const before = provider.calls('chat.postMessage').length
-  provider.next('chat.postMessage', { status: 429, headers: { 'retry-after': '3' } })
+  provider.next('chat.postMessage', { status: 429, headers: { 'retry-after': '2' } })
   await team.incident(account, 'Search is slow')
   const [entry] = await ended(1)
   t.match(entry, { status: 'delivered', attempts: { length: 2 } })
   t.match(entry.attempts, [{ response_code: 429, error: /no more messages/ }, { error: null }])
   const [first, second] = provider.calls('chat.postMessage').slice(before)
-  t.ok(second!.received.atMs - first!.received.atMs >= 2_990, 'not before the three seconds it asked for')
+  t.ok(second!.received.atMs - first!.received.atMs >= 1_990, 'not before the two seconds it asked for')
   t.equal(second!.received.rawBody, first!.received.rawBody, 'the same bytes')
 })
 

@@ -3,11 +3,12 @@ import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
 import { openChatTokens, sealChatTokens } from '../../control-plane/channels/chat-tokens.ts'
 import { claimPeople, claimRenewals, readDue } from '../../control-plane/chat/due-store.ts'
+import { unlinkedMembers } from '../../control-plane/chat/people-store.ts'
 import { renewTokens } from '../../control-plane/chat/renew-actions.ts'
 import { removeInstallation, revokeDue } from '../../control-plane/chat/revoke-actions.ts'
 import { chatSettings } from '../../control-plane/chat/settings.ts'
 import { findInstallation, saveInstallation, spend } from '../../control-plane/chat/store.ts'
-import { createPostgres } from '../../control-plane/platform/postgres.ts'
+import { createPostgres, execute } from '../../control-plane/platform/postgres.ts'
 import { createSecrets } from '../../control-plane/platform/secrets.ts'
 import { createEgress } from '../../shared/egress/index.ts'
 import { createMetrics } from '../../shared/metrics.ts'
@@ -96,6 +97,30 @@ t.test('a token that cannot be renewed any more ends the installation', async t 
   await renewTokens(tools, now)
   t.same((await refused.read()).revokedAt, now, 'the provider knows it not')
   t.same((await without.read()).revokedAt, now)
+})
+
+t.test('however many members are not in the chat, who is on call is looked for', async t => {
+  const { projectId, organizationId, userId } = await insertTenant(db)
+  await execute(
+    db,
+    `WITH made AS (INSERT INTO users (id, email, created_at, updated_at)
+       SELECT gen_random_uuid(), n || '@example.com', :now, :now FROM generate_series(1, 150) n RETURNING id)
+     INSERT INTO memberships (organization_id, user_id, role, created_at)
+       SELECT :organizationId, id, 'viewer', :now FROM made`,
+    { organizationId, now },
+  )
+  await execute(
+    db,
+    `INSERT INTO alert_settings (project_id, is_digest_enabled, digest_threshold, on_call_user_id, created_at, updated_at)
+     VALUES (:projectId, true, 3, :userId, :now, :now)`,
+    { projectId, userId, now },
+  )
+  const rounds = [await unlinkedMembers(db, projectId, 'T1'), await unlinkedMembers(db, projectId, 'T1')]
+  t.same(
+    rounds.map(members => members[0]?.userId),
+    [userId, userId],
+  )
+  t.notSame(rounds[0], rounds[1], 'and the others in their turn')
 })
 
 t.test('what counts once counts once, whoever brings it at the same time', async t => {

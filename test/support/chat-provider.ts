@@ -90,6 +90,7 @@ export async function startChatProvider(t: Teardown): Promise<ChatProvider> {
 
   const methods: Record<string, (called: Called) => object> = {
     'oauth.v2.access': exchange,
+    'auth.test': () => ({ ok: true }),
     'auth.revoke': () => ({ ok: true, revoked: true }),
     'users.lookupByEmail': ({ fields }) => personOf(people.find(({ email }) => email === fields.email)),
     'users.info': ({ fields }) => personOf(people.find(({ id }) => id === fields.user)),

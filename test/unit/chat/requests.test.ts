@@ -4,6 +4,7 @@ import { peopleToTell } from '../../../control-plane/alerts/people.ts'
 import { incidentsAnswer, plainly, statusAnswer } from '../../../control-plane/chat/answer.ts'
 import { readClick, withoutButton } from '../../../control-plane/chat/click.ts'
 import { codeOf, incidentsOfCode, readCommand } from '../../../control-plane/chat/command.ts'
+import { readEvent } from '../../../control-plane/chat/event.ts'
 import { isFromProvider } from '../../../control-plane/chat/signature.ts'
 import { landingOf, readState, writeState } from '../../../control-plane/chat/state.ts'
 
@@ -124,6 +125,15 @@ t.test('only a click on the button that acknowledges is one', async t => {
     { ...click, actions: 'x' },
   ]
   for (const other of [...others, ...more]) t.equal(readClick(other), null, JSON.stringify(other))
+})
+
+t.test('of what the provider tells of itself only the end of an installation counts', async t => {
+  const event = (type: unknown, more: object = {}) =>
+    readEvent({ type: 'event_callback', team_id: 'T1', event: { type }, ...more })
+  t.same(readEvent({ type: 'url_verification', challenge: 'x' }), { challenge: 'x', endedTeamId: null })
+  t.match([event('app_uninstalled'), event('tokens_revoked')], [{ endedTeamId: 'T1' }, { endedTeamId: 'T1' }])
+  const others = [event('message'), event(5), event('app_uninstalled', { team_id: '../x' }), readEvent(null)]
+  for (const other of others) t.same(other, { challenge: null, endedTeamId: null })
 })
 
 t.test('a served button goes, its neighbours stay', async t => {
