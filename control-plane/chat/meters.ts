@@ -17,9 +17,10 @@ function makeMeters(metrics: Metrics) {
       'method',
       'outcome',
     ]),
-    requests: metrics.counter('picket_chat_requests_total', 'Commands and clicks of people in a chat, and notices of its provider', [
-      'kind',
-      'outcome',
-    ]),
+    requests: metrics.counter(
+      'picket_chat_requests_total',
+      'Commands and clicks of people in a chat, and notices of its provider',
+      ['kind', 'outcome'],
+    ),
   }
 }
