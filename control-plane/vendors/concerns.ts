@@ -1,5 +1,8 @@
-import type { FeedReport, ReportedComponent, ReportedIncident } from './feeds/report.ts'
+import { type FeedReport, isOpen, type ReportedComponent, type ReportedIncident } from './feeds/report.ts'
 import type { VendorIncident } from './types.ts'
+
+/** Components of a dependency that are told without an incident; a page may have a thousand of one name. */
+const MOST_IMPAIRED = 50
 
 const fold = (name: string) => name.trim().toLowerCase()
 
@@ -12,26 +15,28 @@ export function concerning(report: FeedReport, names: string[], known: VendorInc
   if (names.length === 0) return report.incidents
   const wanted = new Set(names.map(fold))
   const knownIds = new Set(known.map(({ sourceId }) => sourceId))
-  const incidents = report.incidents.filter(
-    incident => knownIds.has(incident.id) || incident.components.some(isOneOf(wanted)) || isInTitle(incident, wanted),
-  )
-  const told = new Set(incidents.filter(({ status }) => status !== 'resolved').flatMap(one => one.components.map(fold)))
+  const incidents = report.incidents.filter(incident => knownIds.has(incident.id) || names.some(toldBy([incident])))
+  const isTold = toldBy(incidents.filter(isOpen))
   const impaired = report.components.filter(
     ({ id, name, severity }) =>
-      severity !== 'none' && (isOneOf(wanted)(id) || isOneOf(wanted)(name)) && !told.has(fold(name)),
+      severity !== 'none' && (wanted.has(fold(id)) || wanted.has(fold(name))) && !isTold(name),
   )
-  return [...incidents, ...impaired.map(incidentOfComponent)]
+  return [...incidents, ...impaired.slice(0, MOST_IMPAIRED).map(incidentOfComponent)]
 }
 
-const isOneOf = (wanted: Set<string>) => (name: string) => wanted.has(fold(name))
+type Named = Pick<ReportedIncident, 'title' | 'components'>
 
-function isInTitle({ title }: ReportedIncident, wanted: Set<string>): boolean {
-  const words = ` ${fold(title).replace(/[^\p{L}\p{N}]+/gu, ' ')} `
-  return [...wanted].some(name => {
-    const sought = name.replace(/[^\p{L}\p{N}]+/gu, ' ').trim()
-    return sought !== '' && words.includes(` ${sought} `)
-  })
+/** Whether one of some incidents names a component as affected, or in its title. */
+export function toldBy(incidents: Named[]): (component: string) => boolean {
+  const affected = new Set(incidents.flatMap(({ components }) => components.map(fold)))
+  const titles = incidents.map(({ title }) => wordsOf(title))
+  return component => {
+    const words = wordsOf(component)
+    return affected.has(fold(component)) || (words.trim() !== '' && titles.some(title => title.includes(words)))
+  }
 }
+
+const wordsOf = (text: string) => ` ${fold(text.replace(/[^\p{L}\p{N}]+/gu, ' '))} `
 
 const OF_COMPONENT = 'component:'
 const SAYINGS = { none: 'operational', minor: 'degraded', major: 'partial outage', critical: 'major outage' }
@@ -50,6 +55,6 @@ function incidentOfComponent({ id, name, severity }: ReportedComponent): Reporte
   }
 }
 
-/** True for what came of a component's own status, before the vendor opened an incident. */
+/** True for what comes of a component's own status, while the vendor has no incident open about it. */
 export const isOfComponent = ({ sourceId }: Pick<VendorIncident, 'sourceId'>): boolean =>
   sourceId.startsWith(OF_COMPONENT)

@@ -1,4 +1,4 @@
-import { isOfComponent } from './concerns.ts'
+import { isOfComponent, toldBy } from './concerns.ts'
 import { isOpen, type ReportedIncident } from './feeds/report.ts'
 import type { VendorIncident } from './types.ts'
 
@@ -7,7 +7,7 @@ export type Matches = { pairs: [reported: ReportedIncident, known: VendorInciden
 
 /**
  * Finds what is known again: by the vendor's id, else by the title, because some make new ids each time, else by the
- * component, whose trouble was seen before the vendor opened an incident. An id that comes again after its incident was
+ * component, whose trouble is seen before the vendor opens an incident or after it has left that out. An id that comes again after its incident was
  * over is another incident, unless that one began before.
  */
 export function matchIncidents(reported: ReportedIncident[], known: VendorIncident[]): Matches {
@@ -34,11 +34,8 @@ export function matchIncidents(reported: ReportedIncident[], known: VendorIncide
       incident =>
         incident.title.toLowerCase() === title.toLowerCase(),
   )
-  pair(
-    ({ components }) =>
-      incident =>
-        isOfComponent(incident) && components.includes(incident.components[0] ?? ''),
-  )
+  pair(one => incident => isOfComponent(incident) && toldBy([one])(incident.components[0] ?? ''))
+  pair(one => incident => isOfComponent({ sourceId: one.id }) && toldBy([incident])(one.components[0] ?? ''))
   return { pairs: [...pairs], missing: [...free] }
 }
 

@@ -194,6 +194,26 @@ const OF_COMPONENTS: [title: string, minutes: Minute[], told: string[][]][] = [
     ],
     [['degraded d'], [], ['resolved a']],
   ],
+  [
+    'an incident that names it in its title only, or in another case, is the same trouble',
+    [
+      { components: [git] },
+      { components: [git], incidents: [{ ...A, title: 'Git Operations: a' }] },
+      { components: [git], incidents: [{ ...A, components: ['Git Operations'] }] },
+    ],
+    [['degraded d'], [], []],
+  ],
+  [
+    'a component that is still impaired when its incident is gone is the same trouble, and over with it',
+    [
+      { components: [git], incidents: [{ ...A, components: ['Git Operations'] }] },
+      { components: [git] },
+      { components: [git] },
+      {},
+      {},
+    ],
+    [['degraded a'], [], [], [], ['resolved d']],
+  ],
   ['other components are nothing', [{ components: [component('Actions', 'critical')] }], [[]]],
 ]
 for (const [title, minutes, told] of OF_COMPONENTS) {
