@@ -1,6 +1,6 @@
 import { ConfigError } from '../shared/env.ts'
 import { UsageError } from './admin/command.ts'
-import { COMMANDS, commandOf, helpOf } from './admin/index.ts'
+import { COMMANDS, commandOf, helpInstead, helpOf } from './admin/index.ts'
 import { url } from './config.ts'
 import { migrate } from './migrations/postgres/index.ts'
 import { withPostgres } from './platform/postgres.ts'
@@ -13,7 +13,7 @@ import { actingFor, OPERATOR } from './web/acting.ts'
 async function main(args: string[], env: NodeJS.ProcessEnv): Promise<string> {
   const found = commandOf(args)
   if (args.includes('--help')) return helpOf(found?.name ?? null, args[0])
-  if (!found) throw new UsageError(helpOf(null, args[0]))
+  if (!found) throw new UsageError(helpInstead(args))
   const command = COMMANDS[found.name]!
   if ('runOffline' in command) return command.runOffline(env, found.rest)
 
@@ -27,7 +27,9 @@ async function main(args: string[], env: NodeJS.ProcessEnv): Promise<string> {
 }
 
 try {
-  console.log(await main(process.argv.slice(2), process.env))
+  const told = await main(process.argv.slice(2), process.env)
+  // an empty list is no line
+  if (told !== '') console.log(told)
 } catch (error) {
   console.error((error as Error).message || error)
   process.exitCode = error instanceof UsageError ? 2 : 1

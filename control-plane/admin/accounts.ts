@@ -1,9 +1,9 @@
 import { createAccount } from '../accounts/bootstrap/actions.ts'
-import { createKeyFor } from '../accounts/organizations/actions.ts'
+import { createKeyFor, existingOrganization } from '../accounts/organizations/actions.ts'
 import { listUsers } from '../accounts/organizations/store.ts'
 import { newClaimLink } from '../accounts/organizations/user-actions.ts'
 import { defaultPlan, publicUrl } from '../config.ts'
-import { type Command, emailOf, only, options, table } from './command.ts'
+import { type Command, emailOf, nameOf, only, options, table } from './command.ts'
 
 /** Who may come in. */
 export const ACCOUNT_COMMANDS: Record<string, Command> = {
@@ -13,8 +13,8 @@ export const ACCOUNT_COMMANDS: Record<string, Command> = {
     async run({ db, env }, args) {
       const { text } = options(args, { required: ['email'], optional: ['name'] })
       const email = emailOf(text('email')!)
-      const registration = { email, name: text('name') ?? null, plan: defaultPlan(env), publicUrl: publicUrl(env) }
-      return JSON.stringify(await db.transaction(tx => createAccount(tx, registration)))
+      const account = { email, name: named(text('name')), publicUrl: publicUrl(env), provesEmail: true }
+      return JSON.stringify(await db.transaction(tx => createAccount(tx, { ...account, plan: defaultPlan(env) })))
     },
   },
   'api-key create': {
@@ -22,7 +22,7 @@ export const ACCOUNT_COMMANDS: Record<string, Command> = {
     does: 'prints a new admin API key, for an organization that is locked out',
     async run({ db }, args) {
       const { text } = options(args, { required: ['organization'], optional: ['name'] })
-      return createKeyFor(db, text('organization')!, text('name') ?? 'Made by the operator')
+      return createKeyFor(db, text('organization')!, named(text('name')) ?? 'Made by the operator')
     },
   },
   'user list': {
@@ -30,6 +30,7 @@ export const ACCOUNT_COMMANDS: Record<string, Command> = {
     does: 'prints id, e-mail, claimed or not, and organizations with roles of every user',
     async run({ db }, args) {
       const organizationId = options(args, { optional: ['organization'] }).text('organization') ?? null
+      if (organizationId !== null) await existingOrganization(db, organizationId)
       const users = await listUsers(db, organizationId)
       return table(users.map(user => [user.id, user.email, user.isClaimed ? 'claimed' : 'unclaimed', user.roles]))
     },
@@ -43,3 +44,5 @@ export const ACCOUNT_COMMANDS: Record<string, Command> = {
     },
   },
 }
+
+const named = (name: string | undefined) => (name === undefined ? null : nameOf(name))

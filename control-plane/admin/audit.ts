@@ -1,4 +1,6 @@
 import { type AuditRow, listAudit } from '../accounts/audit/store.ts'
+import { isId } from '../platform/ids.ts'
+import { notFound } from '../web/errors.ts'
 import { type Command, options, table, UsageError } from './command.ts'
 
 const EVERYTHING = { actorId: null, resource: null, resourceId: null, action: null, from: null, to: null }
@@ -14,6 +16,8 @@ export const AUDIT_COMMANDS: Record<string, Command> = {
       const limit = Number(text('limit') ?? 100)
       if (!Number.isInteger(limit) || limit < 1) throw new UsageError('--limit has to be a number of rows')
       const organizationId = text('organization')
+      // one that was deleted has its log still
+      if (organizationId !== undefined && !isId(organizationId)) throw notFound('organization')
       const scope = organizationId === undefined ? null : { organizationId, projectId: null }
       const { rows } = await listAudit(db, scope, EVERYTHING, { limit, offset: 0 })
       return table(rows.map(lineOf))

@@ -50,6 +50,12 @@ export function only(args: string[], what: string): string {
   return argument
 }
 
+/** The argument that a command begins with, and its options; `what` says it in words. */
+export function first([argument, ...rest]: string[], what: string): [string, string[]] {
+  if (argument === undefined || argument.startsWith('--')) throw new UsageError(`give ${what}`)
+  return [argument, rest]
+}
+
 /** For commands that take nothing. */
 export function none(args: string[]): void {
   if (args.length > 0) throw new UsageError(`it takes nothing, and was given ${args.join(' ')}`)
@@ -61,9 +67,19 @@ export function emailOf(text: string): string {
   throw new UsageError(`"${text}" is not an e-mail address`)
 }
 
+/** Throws unless it can be the name of a record. */
+export function nameOf(text: string): string {
+  if (/^[^\r\n\0]{1,100}$/.test(text)) return text
+  throw new UsageError('a name is one line of 1 to 100 characters')
+}
+
 /** Lines of columns, to be read by people and by `cut`. */
 export const table = (rows: (string | number | null)[][]): string =>
-  rows.map(row => row.map(cell => cell ?? '-').join('\t')).join('\n')
+  rows.map(row => row.map(cell => shown(`${cell ?? '-'}`)).join('\t')).join('\n')
+
+/** Customers' words move no cursor and end no column. */
+const shown = (text: string) =>
+  text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, sign => `\\u{${sign.codePointAt(0)!.toString(16)}}`)
 
 function parsed<T>(parse: () => T): T {
   try {

@@ -38,3 +38,11 @@ export function helpOf(name: string | null, firstWord = ''): string {
   const listed = alike.length > 0 ? alike : Object.keys(COMMANDS)
   return ['Usage:', ...listed.flatMap(words => [`  ${usage(words)}`, `      ${COMMANDS[words]!.does}`])].join('\n')
 }
+
+/** What somebody is told whose words are no command, or only the beginning of one. */
+export function helpInstead(args: string[]): string {
+  const said = args.join(' ')
+  const isBeginning = said === '' || Object.keys(COMMANDS).some(words => words.startsWith(`${said} `))
+  const help = helpOf(null, args[0])
+  return isBeginning ? help : `there is no command "${said}"\n\n${help}`
+}

@@ -7,7 +7,9 @@ import {
 } from '../accounts/organizations/actions.ts'
 import { listOrganizations } from '../accounts/organizations/store.ts'
 import { PLANS } from '../accounts/plans.ts'
-import { type Command, none, only, options, table, UsageError } from './command.ts'
+import { type Command, first, nameOf, none, only, options, table, UsageError } from './command.ts'
+
+const ORGANIZATION = 'the id of an organization'
 
 /** Whose projects there are, and what they may have. */
 export const ORGANIZATION_COMMANDS: Record<string, Command> = {
@@ -25,14 +27,15 @@ export const ORGANIZATION_COMMANDS: Record<string, Command> = {
     takes: '<id>',
     does: 'prints plan, use of its limits, projects, members and keys, as JSON',
     async run({ db }, args) {
-      return JSON.stringify(await describeOrganization(db, only(args, 'the id of an organization')), null, 2)
+      return JSON.stringify(await describeOrganization(db, only(args, ORGANIZATION)), null, 2)
     },
   },
   'organization rename': {
     takes: '<id> --name <name>',
     does: 'gives an organization another name',
-    async run({ db }, [id = '', ...args]) {
-      const name = options(args, { required: ['name'] }).text('name')!
+    async run({ db }, args) {
+      const [id, rest] = first(args, ORGANIZATION)
+      const name = nameOf(options(rest, { required: ['name'] }).text('name')!)
       await renameOrganization(db, id, name)
       return `organization ${id} is called ${name} now`
     },
@@ -45,8 +48,9 @@ export const ORGANIZATION_COMMANDS: Record<string, Command> = {
       'Members who are in no other organization are deleted too. Check history and screenshots, which nobody can read',
       'any more, go when they are old enough; what is in the audit log stays for its year.',
     ],
-    async run({ db }, [id = '', ...args]) {
-      const isSure = options(args, { flags: ['yes'] }).has('yes')
+    async run({ db }, args) {
+      const [id, rest] = first(args, ORGANIZATION)
+      const isSure = options(rest, { flags: ['yes'] }).has('yes')
       const { name, monitors, statusPages, members } = await deleteOrganization(db, id, isSure)
       const what = `${name} (${monitors} monitors, ${statusPages} status pages, ${members} members)`
       if (!isSure) throw new UsageError(`this would delete ${what}; say --yes to do it`)
@@ -57,14 +61,14 @@ export const ORGANIZATION_COMMANDS: Record<string, Command> = {
     takes: '<organization>',
     does: 'prints the plan of an organization',
     async run({ db }, args) {
-      return planOf(db, only(args, 'the id of an organization'))
+      return planOf(db, only(args, ORGANIZATION))
     },
   },
   'plan set': {
     takes: '<organization> <plan>',
     does: `changes a plan: ${PLANS.join(', ')}`,
-    async run({ db }, [organizationId = '', plan = '', ...rest]) {
-      if (rest.length > 0) throw new UsageError('give the id of an organization and a plan')
+    async run({ db }, [organizationId, plan, ...rest]) {
+      if (!organizationId || !plan || rest.length > 0) throw new UsageError(`give ${ORGANIZATION} and a plan`)
       await changePlan(db, organizationId, plan)
       return `organization ${organizationId} has plan ${plan} now`
     },

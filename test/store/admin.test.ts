@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
 import { UsageError } from '../../control-plane/admin/command.ts'
-import { COMMANDS, commandOf, helpOf } from '../../control-plane/admin/index.ts'
+import { COMMANDS, commandOf, helpInstead, helpOf } from '../../control-plane/admin/index.ts'
 import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
 import { actingFor, OPERATOR } from '../../control-plane/web/acting.ts'
 import { createDatabase } from '../support/database.ts'
@@ -31,6 +31,8 @@ t.test('every command tells what it takes and does, and all of them are listed',
   }
   t.match(helpOf(null, 'plan'), 'plan set')
   t.notMatch(helpOf(null, 'plan'), 'organization list')
+  t.match(helpInstead(['plan']), /^Usage:/)
+  t.match(helpInstead(['plan', 'sett', 'x']), /^there is no command "plan sett x"\n\nUsage:\n {2}plan show/)
 })
 
 t.test('a command that is called wrongly says in one sentence what is wrong', async t => {
@@ -41,6 +43,10 @@ t.test('a command that is called wrongly says in one sentence what is wrong', as
     ['audit list --limit many', '--limit has to be a number of rows'],
     ['user claim-link nobody', '"nobody" is not an e-mail address'],
     ['plan set a b c', 'give the id of an organization and a plan'],
+    ['plan set', 'give the id of an organization and a plan'],
+    ['organization delete --yes', 'give the id of an organization'],
+    [`organization rename x --name ${'x'.repeat(101)}`, 'a name is one line of 1 to 100 characters'],
+    ['bootstrap --email a@example.com --name two\nlines', 'a name is one line of 1 to 100 characters'],
     ['probe-token create --planet mars', /Unknown option '--planet'/],
   ]
   for (const [line, message] of wrong) {
@@ -61,6 +67,8 @@ t.test('what is not there is said to be not found', async t => {
     `api-key create --organization ${id}`,
     'organization show x',
     'user claim-link nobody@example.com',
+    `user list --organization ${id}`,
+    'audit list --organization x',
   ]) {
     await t.rejects(run(line), { message: /not found$/ }, line)
   }
@@ -73,14 +81,17 @@ t.test(
     t.equal(await run(`plan show ${organizationId}`), 'free')
     await run(`plan set ${organizationId} pro`)
     await run(`organization rename ${organizationId} --name Initech`)
+    await run(`api-key create --organization ${organizationId}`)
     t.match(JSON.parse(await run(`organization show ${organizationId}`)), {
       ...{ id: organizationId, name: 'Initech', plan: 'pro', custom_domain: true, projects: [{ name: 'Acme' }] },
       usage: { monitors: { used: 0, limit: 500 }, members: { used: 1, limit: 20 } },
       members: [{ id: userId, role: 'admin' }],
+      api_keys: [{ name: 'Made by the operator', scope: 'admin', hint: /^svc_/ }],
     })
     t.match(await run('organization list'), `${organizationId}\tpro\t0\t1`)
     const told = (await run(`audit list --organization ${organizationId}`)).split('\n')
     t.match(told, [
+      /\toperator\tcreated\tapi_key\tMade by the operator\t/,
       /\toperator\tupdated\torganization\tInitech\tname$/,
       /\toperator\tupdated\torganization\tAcme\tplan$/,
     ])
@@ -96,7 +107,22 @@ t.test('a tenant who is locked out gets a key and a link to set a password', asy
   t.match(first, /^https:\/\/picket\.example\.com\/claim\/[\w-]{43}$/)
   t.not(await run(`user claim-link ${row[1]!.toUpperCase()}`), first)
   t.match(await run(`audit list --organization ${organizationId}`), `\toperator\tclaim_link_made\tmember\t${row[1]}\t`)
-  t.same((await query(db, 'SELECT 1 FROM claim_links WHERE user_id = ?', [userId])).length, 1, 'the first one is void')
+  await execute(
+    db,
+    `INSERT INTO claim_links (token_hash, user_id, purpose, expires_at, created_at)
+     VALUES ('shown'::bytea, ?, 'claim', now() + interval '1 hour', now())`,
+    [userId],
+  )
+  await run(`user claim-link ${row[1]}`)
+  const good = await query(db, 'SELECT 1 FROM claim_links WHERE user_id = ? AND used_at IS NULL', [userId])
+  t.equal(good.length, 1, 'the others are void, whoever made them')
+})
+
+t.test('what customers wrote moves no cursor and ends no column', async t => {
+  const { organizationId } = await insertTenant(db)
+  const name = 'Red \x1b[31m\tand\u202eback'
+  await execute(db, 'UPDATE organizations SET name = ? WHERE id = ?', [name, organizationId])
+  t.match(await run('organization list'), `\tRed \\u{1b}[31m\\u{9}and\\u{202e}back`)
 })
 
 t.test('an organization is deleted when that is confirmed, with everything in it and nothing beside it', async t => {

@@ -22,18 +22,20 @@ const REFUSALS_AN_HOUR = 20
 /** How long a claim link is good for (decisions 2.3). */
 const CLAIM_HOURS = 72
 
-export type Registration = { email: string; name: string | null; plan: Plan; publicUrl: string }
+/** `provesEmail`: the link is handed over by the operator, and shown to nobody else. */
+export type NewAccount = { email: string; name: string | null; publicUrl: string; provesEmail: boolean }
+export type Registration = NewAccount & { plan: Plan }
 
 /**
  * User, organization, project, admin key and claim link, for a key that works at once (specification, "Agent
  * bootstrap"). Throws 409 when the e-mail is registered.
  */
-export async function createAccount(tx: Tx, { email, name, plan, publicUrl }: Registration) {
-  const user = await createUser(tx, { email, name, publicUrl })
+export async function createAccount(tx: Tx, { plan, ...account }: Registration) {
+  const user = await createUser(tx, account)
   if (user === null) throw conflict('this e-mail address is registered already')
   const { userId, claimUrl } = user
   const organization = { organizationId: newId(), projectId: newId(), userId, plan, now: clock() }
-  await insertOrganization(tx, { ...organization, name: name ?? user.email, projectName: 'Default' })
+  await insertOrganization(tx, { ...organization, name: account.name ?? user.email, projectName: 'Default' })
   const { key } = await createApiKey(tx, organization, { name: 'First key', scope: 'admin' })
   return {
     api_key: key,
@@ -42,7 +44,7 @@ export async function createAccount(tx: Tx, { email, name, plan, publicUrl }: Re
     email: user.email,
     claim_url: claimUrl,
     claim_expires_in: `${CLAIM_HOURS}h`,
-    dashboard_url: `${publicUrl}/`,
+    dashboard_url: `${account.publicUrl}/`,
     message: 'The API key works now and is not shown again. Open the claim link to set a password.',
   }
 }
@@ -50,13 +52,11 @@ export async function createAccount(tx: Tx, { email, name, plan, publicUrl }: Re
 /** A user who can claim the account by a link. Null when the e-mail is registered already. */
 export async function createUser(
   tx: Tx,
-  { email: written, name, publicUrl }: { email: string; name: string | null; publicUrl: string },
+  { email: written, name, ...link }: NewAccount,
 ): Promise<{ userId: string; email: string; claimUrl: string } | null> {
   const [userId, email] = [newId(), written.toLowerCase()]
   const isNew = await insertUser(tx, { userId, email, name, now: clock() })
-  return isNew
-    ? { userId, email, claimUrl: await makeLink(tx, userId, { purpose: 'claim', provesEmail: false, publicUrl }) }
-    : null
+  return isNew ? { userId, email, claimUrl: await makeLink(tx, userId, { purpose: 'claim', ...link }) } : null
 }
 
 /** `createAccount` for the public: 3 accounts an hour a network, counted across all processes (decisions 2.3). */

@@ -40,7 +40,7 @@ export function bootstrapRoutes(app: App, context: { db: Db; publicUrl: string; 
     },
     async (request, reply) => {
       const { email, name = null } = request.body
-      const account = await bootstrap(db, visitorOf(request), { email, name, plan, publicUrl })
+      const account = await bootstrap(db, visitorOf(request), { email, name, plan, publicUrl, provesEmail: false })
       return reply.code(201).send({ data: account })
     },
   )

@@ -43,14 +43,19 @@ export type NewOrganization = {
   name: string
   projectName: string
   plan: Plan
+  /** nobody has shown yet that the admin's address is theirs */
+  awaitsProof?: boolean
   now: Date
 }
 
 /** An organization with one project and one admin. */
 export async function insertOrganization(tx: Tx, organization: NewOrganization): Promise<void> {
-  const { organizationId, projectId, userId, name, projectName, plan, now } = organization
+  const { organizationId, projectId, userId, name, projectName, plan, awaitsProof = false, now } = organization
   const times = { created_at: now, updated_at: now }
   await tx('organizations').insert({ id: organizationId, name, plan, ...times })
   await tx('projects').insert({ id: projectId, organization_id: organizationId, name: projectName, ...times })
-  await tx('memberships').insert({ organization_id: organizationId, user_id: userId, role: 'admin', created_at: now })
+  await tx('memberships').insert({
+    ...{ organization_id: organizationId, user_id: userId, role: 'admin' },
+    ...{ awaits_proof: awaitsProof, created_at: now },
+  })
 }

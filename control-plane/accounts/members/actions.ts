@@ -44,7 +44,7 @@ export function invite(
   const { publicUrl, sendsMail } = tools
   return tools.db.transaction(async tx => {
     await assertWithinLimit(tx, organizationId, 'members', 1)
-    const created = await createUser(tx, { email, name, publicUrl })
+    const created = await createUser(tx, { email, name, publicUrl, provesEmail: false })
     const user = created
       ? { id: created.userId, email: created.email, isProven: false }
       : await holdUser(tx, email.toLowerCase())

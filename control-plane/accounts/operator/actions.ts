@@ -4,13 +4,15 @@ import type { Db, Tx } from '../../platform/postgres.ts'
 import { createApiKey } from '../api-keys/actions.ts'
 import { createUser } from '../bootstrap/actions.ts'
 import { insertOrganization } from '../bootstrap/store.ts'
+import { holdUser } from '../members/store.ts'
+import { makeOnlyLink } from '../password-links/actions.ts'
 import type { Plan } from '../plans.ts'
-import { insertOperatorProject, lockOperatorProject, operatorProjectId, userOfEmail } from './store.ts'
+import { insertOperatorProject, lockOperatorProject, operatorProjectId } from './store.ts'
 
 const NAME = 'Operator'
 const PLAN: Plan = 'business'
 
-/** `api_key` and `claim_url` are shown this once; null: the project, or the user, was there before. */
+/** `api_key` and `claim_url` are shown this once; null: the project was there before, the user needs no link. */
 export type OperatorProject = { project_id: string; api_key: string | null; claim_url: string | null; message: string }
 
 /**
@@ -28,13 +30,25 @@ export function createOperatorProject(
       const message = 'The operator project was made before. "operator key" makes another API key.'
       return { project_id: existing, api_key: null, claim_url: null, message }
     }
-    const created = await createUser(tx, { email, name: null, publicUrl })
-    const userId = created?.userId ?? (await userOfEmail(tx, email.toLowerCase()))!
-    const projectId = await openProject(tx, userId)
+    const { userId, claimUrl, awaitsProof } = await adminOf(tx, email, publicUrl)
+    const projectId = await openProject(tx, userId, awaitsProof)
     const { key } = await createApiKey(tx, { projectId, userId }, { name: 'First key', scope: 'admin' })
-    const message = 'The API key works now and is not shown again. It may see the fleet: GET /probes, GET /regions.'
-    return { project_id: projectId, api_key: key, claim_url: created?.claimUrl ?? null, message }
+    const works = 'The API key works now and is not shown again. It may see the fleet: GET /probes, GET /regions.'
+    const message = awaitsProof ? `${works} ${UNPROVEN}` : works
+    return { project_id: projectId, api_key: key, claim_url: claimUrl, message }
   })
+}
+
+const UNPROVEN =
+  'An account of this address was there, which anybody may have made: it opens the operator project once a password is set by the claim link.'
+
+/** A new user, or the one of the address: whoever made that account may have chosen its password. */
+async function adminOf(tx: Tx, email: string, publicUrl: string) {
+  const created = await createUser(tx, { email, name: null, publicUrl, provesEmail: true })
+  if (created) return { ...created, awaitsProof: false }
+  const { id: userId, isProven } = (await holdUser(tx, email.toLowerCase()))!
+  const claimUrl = isProven ? null : await makeOnlyLink(tx, userId, publicUrl)
+  return { userId, claimUrl, awaitsProof: !isProven }
 }
 
 /** Another admin key of the operator project. Throws an Error with a sentence when there is no such project yet. */
@@ -44,10 +58,11 @@ export async function createOperatorKey(db: Db): Promise<string> {
   return (await createApiKey(db, { projectId, userId: null }, { name: 'Operator key', scope: 'admin' })).key
 }
 
-async function openProject(tx: Tx, userId: string): Promise<string> {
+async function openProject(tx: Tx, userId: string, awaitsProof: boolean): Promise<string> {
   const now = clock()
   const [organizationId, projectId] = [newId(), newId()]
-  await insertOrganization(tx, { organizationId, projectId, userId, name: NAME, projectName: NAME, plan: PLAN, now })
+  const named = { name: NAME, projectName: NAME, plan: PLAN }
+  await insertOrganization(tx, { organizationId, projectId, userId, awaitsProof, ...named, now })
   await insertOperatorProject(tx, projectId, now)
   return projectId
 }

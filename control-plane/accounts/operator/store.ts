@@ -11,8 +11,3 @@ export async function operatorProjectId(db: Db): Promise<string | null> {
 
 export const insertOperatorProject = (tx: Tx, projectId: string, now: Date) =>
   execute(tx, 'INSERT INTO operator_project (project_id, created_at) VALUES (?, ?)', [projectId, now])
-
-export async function userOfEmail(tx: Tx, email: string): Promise<string | null> {
-  const [row] = await query<{ id: string }>(tx, 'SELECT id FROM users WHERE email = ?', [email])
-  return row?.id ?? null
-}

@@ -2,7 +2,7 @@ import { now } from '../../platform/clock.ts'
 import { isId } from '../../platform/ids.ts'
 import type { Db } from '../../platform/postgres.ts'
 import { nobodyActs } from '../../web/acting.ts'
-import { conflict, notFound, validationError } from '../../web/errors.ts'
+import { conflict, notFound } from '../../web/errors.ts'
 import { createApiKey } from '../api-keys/actions.ts'
 import { recordAct } from '../audit/actions.ts'
 import { type Counted, PLAN_LIMITS, type Plan } from '../plans.ts'
@@ -12,6 +12,7 @@ import {
   emptyOrganization,
   findOrganization,
   isOperators,
+  keysOf,
   type ListedOrganization,
   membersOf,
   projectsOf,
@@ -22,7 +23,7 @@ const COUNTED: Counted[] = ['monitors', 'statusPages', 'dataSources', 'members']
 
 /** Everything that the operator may want to know of an organization. Throws 404. */
 export async function describeOrganization(db: Db, id: string) {
-  const { name, plan, createdAt } = await existing(db, id)
+  const { name, plan, createdAt } = await existingOrganization(db, id)
   const usages = await Promise.all(COUNTED.map(counted => readUsage(db, id, counted)))
   return {
     ...{ id, name, plan, created_at: createdAt },
@@ -30,17 +31,15 @@ export async function describeOrganization(db: Db, id: string) {
     custom_domain: PLAN_LIMITS[plan].customDomain,
     projects: await projectsOf(db, id),
     members: await membersOf(db, id),
+    api_keys: await keysOf(db, id),
   }
 }
 
 /** Throws 404. */
-export const planOf = async (db: Db, id: string): Promise<Plan> => (await existing(db, id)).plan
+export const planOf = async (db: Db, id: string): Promise<Plan> => (await existingOrganization(db, id)).plan
 
-/** Throws 400 for a name that is none, and 404. */
+/** Throws 404. */
 export async function renameOrganization(db: Db, id: string, name: string): Promise<void> {
-  if (!/^[^\r\n\0]{1,100}$/.test(name)) {
-    throw validationError([{ path: 'name', message: 'a name is one line of 1 to 100 characters' }])
-  }
   if (!isId(id) || !(await updateName(db, id, name, now()))) throw notFound('organization')
 }
 
@@ -50,7 +49,7 @@ export async function renameOrganization(db: Db, id: string, name: string): Prom
  */
 export async function deleteOrganization(db: Db, id: string, isSure: boolean): Promise<ListedOrganization> {
   return db.transaction(async tx => {
-    const organization = await existing(tx, id)
+    const organization = await existingOrganization(tx, id)
     if (await isOperators(tx, id)) throw conflict('this organization is the operator’s own')
     if (!isSure) return organization
     // one row of the log for all of it
@@ -71,13 +70,14 @@ export async function deleteOrganization(db: Db, id: string, isSure: boolean): P
 
 /** An admin key of an organization's first project, made for people who lost theirs. Throws 404. */
 export async function createKeyFor(db: Db, organizationId: string, name: string): Promise<string> {
-  await existing(db, organizationId)
+  await existingOrganization(db, organizationId)
   const [project] = await projectsOf(db, organizationId)
   if (!project) throw notFound('project')
   return (await createApiKey(db, { projectId: project.id, userId: null }, { name, scope: 'admin' })).key
 }
 
-async function existing(db: Db, id: string): Promise<ListedOrganization> {
+/** Throws 404, also for one that was deleted. */
+export async function existingOrganization(db: Db, id: string): Promise<ListedOrganization> {
   const organization = isId(id) ? await findOrganization(db, id) : null
   if (!organization) throw notFound('organization')
   return organization

@@ -39,6 +39,17 @@ export const membersOf = (db: Db, organizationId: string): Promise<{ id: string;
     [organizationId],
   )
 
+export type ListedKey = { id: string; name: string; scope: string; hint: string; last_used_at: Date | null }
+
+/** The API keys of all projects of an organization, oldest first. */
+export const keysOf = (db: Db, organizationId: string): Promise<ListedKey[]> =>
+  query(
+    db,
+    `SELECT k.id, k.name, k.scope, k.hint, k.last_used_at FROM api_keys k JOIN projects p ON p.id = k.project_id
+     WHERE p.organization_id = ? ORDER BY k.id`,
+    [organizationId],
+  )
+
 /** False when there is no such organization. */
 export async function updateName(db: Db, id: string, name: string, now: Date): Promise<boolean> {
   const sql = 'UPDATE organizations SET name = ?, updated_at = ? WHERE id = ? AND deleted_at IS NULL'

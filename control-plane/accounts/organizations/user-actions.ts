@@ -1,7 +1,7 @@
 import { type Db, query } from '../../platform/postgres.ts'
 import { notFound } from '../../web/errors.ts'
 import { recordAct } from '../audit/actions.ts'
-import { makeLink } from '../password-links/actions.ts'
+import { makeOnlyLink } from '../password-links/actions.ts'
 import { organizationsOf } from '../sessions/store.ts'
 
 /** A new link by which a user sets a password, instead of those made before. Throws 404 for an unknown e-mail. */
@@ -14,6 +14,6 @@ export function newClaimLink(db: Db, email: string, publicUrl: string): Promise<
     for (const { id: organizationId } of await organizationsOf(tx, user.id)) {
       await recordAct(tx, { action: 'claim_link_made', ...whose, organizationId })
     }
-    return makeLink(tx, user.id, { purpose: 'claim', provesEmail: true, publicUrl })
+    return makeOnlyLink(tx, user.id, publicUrl)
   })
 }

@@ -3,7 +3,7 @@ import { randomToken } from '../../platform/ids.ts'
 import type { Db, Tx } from '../../platform/postgres.ts'
 import { sha256 } from '../../platform/secrets.ts'
 import { LINK_MS, linkUrl, type Purpose } from './link.ts'
-import { dropLinks, insertLink, pruneLinks } from './store.ts'
+import { dropLinks, insertLink, pruneLinks, spendLinks } from './store.ts'
 
 export type LinkParts = {
   purpose: Purpose
@@ -25,6 +25,12 @@ export async function makeLink(tx: Tx, userId: string, { publicUrl, ...kind }: L
     now,
   })
   return linkUrl(publicUrl, kind.purpose, token)
+}
+
+/** The same for the operator, who means it to be the only one: every other link of that person is void. */
+export async function makeOnlyLink(tx: Tx, userId: string, publicUrl: string): Promise<string> {
+  await spendLinks(tx, userId, clock())
+  return makeLink(tx, userId, { purpose: 'claim', provesEmail: true, publicUrl })
 }
 
 const KEPT_MS = 30 * 86_400_000

@@ -2,6 +2,7 @@ import t from 'tap'
 import { createApiKey, createAuthenticate } from '../../../control-plane/accounts/api-keys/actions.ts'
 import { createOperatorKey, createOperatorProject } from '../../../control-plane/accounts/operator/actions.ts'
 import { operatorProjectId } from '../../../control-plane/accounts/operator/store.ts'
+import { organizationsOf } from '../../../control-plane/accounts/sessions/store.ts'
 import { findProject } from '../../../control-plane/accounts/store.ts'
 import { createPostgres, query } from '../../../control-plane/platform/postgres.ts'
 import { createDatabase } from '../../support/database.ts'
@@ -33,13 +34,23 @@ t.test('keys of the operator project are told from all others', async t => {
   t.match(await authenticate(key), { scope: 'admin', isOperator: false })
 })
 
-t.test('somebody who has an account already becomes the admin of the operator organization', async t => {
-  const { url } = await createDatabase(t)
-  const other = createPostgres(url)
-  t.teardown(() => other.destroy())
-  const { userId } = await insertTenant(other)
-  const [user] = await query<{ email: string }>(other, 'SELECT email FROM users')
-  const made = await createOperatorProject(other, { email: user!.email.toUpperCase(), publicUrl })
-  t.match(made, { api_key: /^svc_/, claim_url: null })
-  t.match(await createAuthenticate(other)(made.api_key!), { userId, projectId: made.project_id, isOperator: true })
-})
+t.test(
+  'whose address is proven becomes the admin; an account that anybody may have made waits for the link',
+  async t => {
+    for (const isProven of [true, false]) {
+      const { url } = await createDatabase(t)
+      const other = createPostgres(url)
+      t.teardown(() => other.destroy())
+      const { userId } = await insertTenant(other)
+      const sql = `UPDATE users SET email_proven_at = CASE WHEN ? THEN now() END RETURNING email`
+      const [user] = await query<{ email: string }>(other, sql, [isProven])
+      const made = await createOperatorProject(other, { email: user!.email.toUpperCase(), publicUrl })
+      t.match(made, { api_key: /^svc_/, claim_url: isProven ? null : /\/claim\// })
+      t.match(await createAuthenticate(other)(made.api_key!), { userId, projectId: made.project_id, isOperator: true })
+      const entered = await organizationsOf(other, userId)
+      t.equal(entered.length, isProven ? 2 : 1, 'the operator organization is open, or waits')
+      const links = await query(other, 'SELECT 1 FROM claim_links WHERE proves_email')
+      t.equal(links.length, isProven ? 0 : 1)
+    }
+  },
+)
