@@ -52,7 +52,7 @@ export async function importProject(
       const state = await readProject(tx, caller.projectId)
       await importAll({ tx, tools: inside, caller, file: ahead.file, state, ledger, isPruning: options.isPruning, now })
       if (options.isLenient) leaveOut(ledger)
-      if (ledger.refusals.length > 0) throw refusalOf(ledger.refusals)
+      if (ledger.refusals.length > 0) throw refusalOf(ledger.refusals, file)
     }
     try {
       await (options.isDryRun ? rehearse(tools, work) : tools.db.transaction(work))

@@ -1,6 +1,8 @@
 import { ApiError, type Detail } from '../web/errors.ts'
 import { joinPath } from '../web/validation.ts'
+import type { ProjectFile } from './document.ts'
 import type { FieldChange } from './fields.ts'
+import { namingEntries } from './names.ts'
 
 export const ACTIONS = ['create', 'update', 'delete'] as const
 export const RESOURCES = [
@@ -70,13 +72,13 @@ export async function attempt<T>(
 /** In the order in which a request would be refused (decisions 1.5). */
 const ORDER = [400, 404, 402, 403, 409]
 
-/** All that was refused as one error, whose details name each place. */
-export function refusalOf(refusals: Ledger['refusals']): ApiError {
+/** All that was refused of a file as one error, whose details name each place. */
+export function refusalOf(refusals: Ledger['refusals'], file: ProjectFile): ApiError {
   const rank = ({ error }: Ledger['refusals'][number]) => ORDER.indexOf(error.status)
   const [first] = refusals.toSorted((a, b) => rank(a) - rank(b))
-  const details = refusals.flatMap(detailsOf)
+  const details = namingEntries(refusals.flatMap(detailsOf), file)
   const more = details.length === 1 ? '' : ` (and ${details.length - 1} more)`
-  const [about] = detailsOf(first!)
+  const [about] = namingEntries(detailsOf(first!), file)
   return new ApiError(first!.error.status, first!.error.code, `${about!.message}${more}`, { details })
 }
 

@@ -1,4 +1,4 @@
-import { validationError } from '../web/errors.ts'
+import { type Detail, validationError } from '../web/errors.ts'
 
 /** Something that a file may refer to. `id` null: it was refused, so what refers to it waits for that. */
 export type Named = { name: string; id: string | null; writtenId?: string }
@@ -24,10 +24,21 @@ export function finder(noun: string, named: readonly Named[]): Find {
     if (found) return found.id
     const what =
       several.length === 0
-        ? `names no ${noun} of the file or the project`
+        ? `is no ${noun} of the file or the project`
         : `is the name of ${several.length} of the ${noun}s; write the id of one of them`
-    throw validationError([{ path, message: `${path} ${what}` }])
+    throw validationError([{ path, message: `${path} "${reference}" ${what}` }])
   }
+}
+
+/** Each sentence with what people call the entry that its place is in: `monitors[17].url must be a string (Shop)`. */
+export function namingEntries(details: readonly Detail[], file: unknown): Detail[] {
+  const sections = (file ?? {}) as Record<string, ({ name?: unknown; title?: unknown } | null)[]>
+  return details.map(({ path, message }) => {
+    const [, section = '', index = ''] = /^(\w+)\[(\d+)\]/.exec(path) ?? []
+    const entry = sections[section]?.[Number(index)]
+    const name = entry?.name ?? entry?.title
+    return { path, message: typeof name === 'string' && name !== '' ? `${message} (${name.slice(0, 100)})` : message }
+  })
 }
 
 /** How a file refers to each of some records: by name where that says which, else by id. */

@@ -12,6 +12,7 @@ import { exportProject } from './export.ts'
 import { readSource, SOURCES } from './from/index.ts'
 import { importProject } from './import-actions.ts'
 import { ACTIONS, type Ledger, RESOURCES, type Warning } from './ledger.ts'
+import { namingEntries } from './names.ts'
 import type { ImportTools } from './run.ts'
 import { readProject } from './state-reader.ts'
 import { isOver } from './window-actions.ts'
@@ -130,7 +131,9 @@ function readFile(request: FastifyRequest<{ Querystring: Query }>): { file: Proj
   if (faults.length > 0) throw validationError(detailsOf(faults, 'query'))
   const { from = 'picket' } = request.query
   if (from !== 'picket') return readSource(from, request.body, findFaults)
-  if (request.validationError) throw request.validationError
+  if (request.validationError) {
+    throw validationError(namingEntries(detailsOf(findFaults(ProjectFile, request.body), 'body'), request.body))
+  }
   return { file: request.body as ProjectFile, warnings: [] }
 }
 

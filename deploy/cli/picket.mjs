@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 // npx picket …: a project as a file. A client of the API with Node built-ins only, so that it runs without a build.
-import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline/promises'
 import { parseArgs } from 'node:util'
 import { createClient, Refusal } from './client.mjs'
-import { linesOf, summaryOf } from './show.mjs'
+import { linesOf, plain, summaryOf } from './show.mjs'
+import { readSource } from './source.mjs'
 
 const HELP = `picket keeps a project in a file.
 
@@ -15,7 +15,7 @@ const HELP = `picket keeps a project in a file.
 Options of plan and apply:
   --from uptime-kuma|gatus   the file is a backup of Uptime Kuma (JSON) or a configuration of Gatus (YAML)
   --prune                    delete what the file does not name, in the sections that it has
-  --env                      put environment variables in place of \${NAME} in the file, secrets for instance
+  --env                      put environment variables in place of \${NAME} in the file's texts, for secrets
   <file>                     - reads standard input
 
 Environment:
@@ -44,7 +44,7 @@ try {
   process.exitCode = await main(process.argv.slice(2))
 } catch (error) {
   if (!(error instanceof Refusal)) throw error
-  console.error(error.message)
+  console.error(error.message.split('\n').map(plain).join('\n'))
   process.exitCode = 1
 }
 
@@ -84,15 +84,12 @@ async function printExport(client, { format }) {
 }
 
 async function plan(client, options, path) {
-  const found = await client.importFile(readSource(path, options), { ...options, isDryRun: true })
-  console.log([...linesOf(found, isColoured()), summaryOf(found)].join('\n'))
+  const { found } = await preview(client, options, path)
   return found.changes.length === 0 ? 0 : 2
 }
 
 async function apply(client, options, path) {
-  const source = readSource(path, options)
-  const found = await client.importFile(source, { ...options, isDryRun: true })
-  console.log([...linesOf(found, isColoured()), summaryOf(found)].join('\n'))
+  const { source, found } = await preview(client, options, path)
   if (found.changes.length === 0) return 0
   if (!options.yes && !(await isAgreed(path))) {
     console.log('Nothing was changed.')
@@ -103,6 +100,18 @@ async function apply(client, options, path) {
   return 0
 }
 
+/** Shows what would change. Names that nothing is put in place of are told, or a secret would become such a name. */
+async function preview(client, options, path) {
+  const source = await readSource(path, options.env ? process.env : null)
+  const found = await client.importFile(source, { ...options, isDryRun: true })
+  console.log([...linesOf(found, isColoured()), summaryOf(found)].join('\n'))
+  if (!options.env && source.variables.length > 0) {
+    const names = source.variables.map(name => `\${${name}}`).join(', ')
+    console.error(`Note: ${names} in the file: a text without --env, which puts environment variables in its place.`)
+  }
+  return { source, found }
+}
+
 async function isAgreed(path) {
   if (!process.stdin.isTTY || path === '-')
     throw new Refusal('There is nobody to ask: say --yes to apply without a question.')
@@ -110,31 +119,6 @@ async function isAgreed(path) {
   const answer = await asking.question('Apply this? Only "yes" does: ')
   asking.close()
   return answer.trim() === 'yes'
-}
-
-function readSource(path, { env }) {
-  const text = readText(path)
-  const type = path.endsWith('.json') ? 'application/json' : 'application/yaml'
-  return { type, text: env ? withVariables(text) : text }
-}
-
-function readText(path) {
-  try {
-    return readFileSync(path === '-' ? 0 : path, 'utf8')
-  } catch (error) {
-    throw new Refusal(`${path} cannot be read: ${error.code === 'ENOENT' ? 'there is no such file' : error.message}.`)
-  }
-}
-
-/** A value with a line break could say more than one thing, so it is refused. */
-function withVariables(text) {
-  return text.replace(/\$\{([A-Za-z_]\w*)\}/g, (_, name) => {
-    const value = process.env[name]
-    if (value === undefined) throw new Refusal(`The file asks for the environment variable ${name}, which is not set.`)
-    if (/[\r\n]/.test(value))
-      throw new Refusal(`The environment variable ${name} has line breaks, which a file cannot take.`)
-    return value
-  })
 }
 
 function isColoured() {

@@ -9,11 +9,17 @@ export function linesOf({ changes, warnings }, isColoured) {
   const paint = (kind, text) => (isColoured ? `\x1b[${COLOURS[kind]}m${text}\x1b[0m` : text)
   return [
     ...changes.flatMap(change => [
-      paint(change.action, `${SIGNS[change.action]} ${change.resource.replaceAll('_', ' ')} ${plain(change.key)}`),
+      paint(change.action, `${SIGNS[change.action]} ${titleOf(change)}`),
       ...Object.entries(change.fields).map(([name, field]) => `    ${name}: ${fieldText(change.action, field)}`),
     ]),
     ...warnings.map(({ path, message }) => paint('warning', `! ${plain(path)}: ${plain(message)}`)),
   ]
+}
+
+/** A project has its alert settings once: they have no other name. */
+function titleOf({ resource, key }) {
+  const kind = resource.replaceAll('_', ' ')
+  return kind === key ? kind : `${kind} ${plain(key)}`
 }
 
 /** One sentence. */
@@ -37,7 +43,7 @@ function valueText(value) {
 }
 
 /** What others wrote must not steer the terminal. */
-const plain = text =>
+export const plain = text =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
   text.replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, sign =>
     JSON.stringify(sign)

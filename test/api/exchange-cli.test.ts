@@ -25,6 +25,8 @@ function picket(args: string[], env: Record<string, string> = {}, input = ''): P
   child.stderr.on('data', text => {
     run.err += text
   })
+  // a program that ends early has not read it
+  child.stdin.on('error', () => {})
   child.stdin.end(input)
   return new Promise(resolve => child.on('close', code => resolve({ ...run, code })))
 }
@@ -80,6 +82,28 @@ t.test('plan shows what would change and ends with 2; apply does it; then plan e
   t.match(again, { code: 2, out: /^~ alert channel Ops$/m })
 })
 
+t.test('--env fills in texts as they are, whatever they mean to YAML; without it a name is told', async t => {
+  const SECRET = `"'\\t #: {[&*!|>%@\`\n\${TEAM} é`
+  const text = `version: 1
+alert_channels:
+  - name: Odd # not \${THIS}
+    type: webhook
+    config: { url: https://hooks.example.com/odd, headers: { X-Api-Key: "\${KEY}", X-Note: "a \${KEY}" } }
+monitors:
+  - { name: Odd, type: http, url: https://odd.example.com/, method: POST, rules: [], body: "<\${SECRET}>" }
+`
+  const odd = file('odd.yaml', text)
+  const env = { SECRET, KEY: '0123' }
+  t.match(await picket(['apply', odd, '--env', '--yes'], env), { code: 0 })
+  t.match(await picket(['plan', odd, '--env'], env), { code: 0 }, 'what is stored is what was filled in')
+  const { monitors } = JSON.parse((await picket(['export', '--format', 'json'])).out)
+  t.equal(monitors.find(({ name }: { name: string }) => name === 'Odd').body, `<${SECRET}>`)
+  t.match(await picket(['plan', odd]), {
+    code: 2,
+    err: /^Note: \$\{THIS\}, \$\{KEY\}, \$\{SECRET\} in the file: a text without --env/,
+  })
+})
+
 t.test('export prints a file that plan finds nothing to do about, as YAML and as JSON', async t => {
   for (const format of ['yaml', 'json']) {
     const exported = await picket(['export', '--format', format])
@@ -106,12 +130,14 @@ t.test('whatever is wrong is one clear sentence and exit code 1', async t => {
     [['plan', shop], { PICKET_URL: `${api.origin}/healthz` }, /is PICKET_URL right|not found/],
     [['plan', join(folder, 'none.yaml')], {}, /there is no such file/],
     [['plan', shop, '--env'], {}, /environment variable TEAM, which is not set/],
-    [['plan', shop, '--env'], { TEAM: 'a\nb' }, /has line breaks/],
+    [['plan', file('big.yaml', `version: 1\n#${'x'.repeat(5 << 20)}`)], {}, /is larger than 1 MiB. Send it in parts/],
+    [['plan', file('bad.env.yaml', 'a: [x\nb: "'), '--env'], {}, /bad.env.yaml is not valid YAML in line 2/],
+    [['plan', file('shy.yaml', 'a: *\u009b2J')], {}, /unidentified alias "\?2J"/],
     [['plan', shop, '--from', 'nagios'], {}, /from must be one of picket, uptime-kuma, gatus/],
     [
       ['plan', broken],
       {},
-      /Refused \(400\), nothing was changed:\n {2}monitors\[0\]\.colour is not[\s\S]*\n {2}monitors\[0\]\.type must be one of/,
+      /Refused \(400\), nothing was changed:\n {2}monitors\[0\]\.colour is not.* \(x\)\n[\s\S]* {2}monitors\[0\]\.type must be one of/,
     ],
     [['plan', file('bad.yaml', 'a: [')], {}, /not valid YAML in line 1/],
   ]
