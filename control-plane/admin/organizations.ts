@@ -44,7 +44,8 @@ export const ORGANIZATION_COMMANDS: Record<string, Command> = {
     takes: '<id> --yes',
     does: 'deletes an organization with everything in it; without --yes it says what that is',
     more: [
-      'Its API keys stop working within 5 seconds, and probes stop checking its monitors.',
+      'Its API keys stop working within 5 seconds, probes stop checking its monitors, and the provider of its chats is',
+      'told that the app has left them.',
       'Members who are in no other organization are deleted too. Check history and screenshots, which nobody can read',
       'any more, go when they are old enough; what is in the audit log stays for its year.',
     ],

@@ -129,6 +129,13 @@ t.test('an organization is deleted when that is confirmed, with everything in it
   const kept = await insertTenant(db)
   const gone = await insertTenant(db)
   for (const { projectId } of [kept, gone]) await insertRecords(projectId)
+  const revoked = uuidv7()
+  await execute(
+    db,
+    `INSERT INTO chat_revocations (id, project_id, team_id, tokens, next_attempt_at, created_at)
+     VALUES (?, ?, 'T0', 'sealed'::bytea, now(), now())`,
+    [revoked, gone.projectId],
+  )
   const tables = ['alert_channels', 'alert_rules', 'status_pages', 'api_keys', 'verdict_states', 'memberships', 'users']
   const before = await Promise.all(tables.map(countOf))
   await t.rejects(run(`organization delete ${gone.organizationId}`), {
@@ -145,6 +152,16 @@ t.test('an organization is deleted when that is confirmed, with everything in it
     gone.projectId,
   ])
   t.match(monitor, { name: '', url: null, headers: null, deleted_at: Date }, 'probes hear that it is deleted')
+  const grants = await query(db, 'SELECT id, team_id, project_id, tokens FROM chat_revocations ORDER BY team_id')
+  t.match(
+    grants,
+    [
+      { id: revoked, team_id: 'T0' },
+      { team_id: /^T1/, project_id: gone.projectId, tokens: Buffer.from('sealed') },
+    ],
+    'the provider is still to be told of the grants of its chats',
+  )
+  t.equal(await countOf('chat_installations'), 1)
   t.notMatch(await run('organization list'), gone.organizationId)
   await t.rejects(run(`organization show ${gone.organizationId}`), { message: 'organization not found' })
   const log = await run(`audit list --organization ${gone.organizationId}`)
@@ -177,7 +194,7 @@ t.test('the operator’s own organization is not deleted', async t => {
   await t.rejects(run(`organization delete ${id} --yes`), { message: 'this organization is the operator’s own' })
 })
 
-/** A monitor with a verdict, a channel with a rule, a page and a key. */
+/** A monitor with a verdict, a channel with a rule, a page, a key and a chat. */
 async function insertRecords(projectId: string): Promise<void> {
   const ids = { projectId, monitor: uuidv7(), channel: uuidv7(), page: uuidv7(), slug: uuidv7(), key: uuidv7() }
   const inserts = [
@@ -195,6 +212,8 @@ async function insertRecords(projectId: string): Promise<void> {
      VALUES (:page, :projectId, 'Acme', :slug, 'clean', '#00ff00', now(), now())`,
     `INSERT INTO api_keys (id, project_id, name, scope, key_hash, hint, created_at, updated_at)
      VALUES (:key, :projectId, 'CI', 'read', CAST(:slug AS text)::bytea, 'svc_', now(), now())`,
+    `INSERT INTO chat_installations (id, project_id, team_id, team_name, scopes, tokens, people_due_at, installed_at,
+       created_at, updated_at) VALUES (:key, :projectId, 'T1' || :slug, 'Acme', '{}', 'sealed'::bytea, now(), now(), now(), now())`,
   ]
   for (const insert of inserts) await execute(db, insert, ids)
 }

@@ -69,7 +69,8 @@ export async function isOperators(db: Db, organizationId: string): Promise<boole
 
 /**
  * Empties an organization. Its monitors are left as deleted ones, without what they held, because probes that are away
- * have to hear of it yet; screenshots, because their files go by the age of these rows.
+ * have to hear of it yet; screenshots, because their files go by the age of these rows; grants of chats, until the
+ * provider knows that they are over.
  */
 export async function emptyOrganization(tx: Tx, organizationId: string, now: Date): Promise<void> {
   const projectIds = (await projectsOf(tx, organizationId)).map(({ id }) => id)
@@ -82,6 +83,7 @@ export async function emptyOrganization(tx: Tx, organizationId: string, now: Dat
     { projectIds, now },
   )
   const monitorIds = monitors.map(({ id }) => id)
+  await endChatGrants(tx, projectIds, now)
   await deleteWhatHangsOn(tx, 'monitors', monitorIds)
   await deleteWhatHangsOn(tx, 'projects', projectIds)
   await execute(
@@ -102,7 +104,20 @@ export async function emptyOrganization(tx: Tx, organizationId: string, now: Dat
   )
 }
 
-const LEFT = ['monitors', 'screenshots']
+/** The provider is told by whoever works off that table (chat/revoke-actions.ts), and again until it has heard. */
+const endChatGrants = (tx: Tx, projectIds: string[], now: Date) =>
+  execute(
+    tx,
+    `WITH gone AS (
+       DELETE FROM chat_installations WHERE project_id = ANY (CAST(:projectIds AS uuid[]))
+       RETURNING id, project_id, team_id, tokens, revoked_at
+     )
+     INSERT INTO chat_revocations (id, project_id, team_id, tokens, next_attempt_at, created_at)
+     SELECT id, project_id, team_id, tokens, :now, :now FROM gone WHERE revoked_at IS NULL`,
+    { projectIds, now },
+  )
+
+const LEFT = ['monitors', 'screenshots', 'chat_revocations']
 
 /** Deletes the rows of every table that go with a row of `table`, as its foreign keys say. */
 async function deleteWhatHangsOn(tx: Tx, table: string, ids: string[]): Promise<void> {
