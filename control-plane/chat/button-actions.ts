@@ -1,16 +1,20 @@
+import type { Log } from '../../shared/log.ts'
 import { type ChatAnswer, isPassing } from '../channels/chat-answer.ts'
 import type { Db } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
+import { alone } from './alone.ts'
 import { botOf } from './bot.ts'
 import { forgetMessage, type Served, servedButtons } from './button-store.ts'
 import { withoutButton } from './click.ts'
 import { callProvider, type Provider } from './provider-reader.ts'
 
-type Tools = { db: Db; secrets: Secrets; provider: Provider }
+type Tools = { db: Db; secrets: Secrets; provider: Provider; log: Log }
 type Refusal = Extract<ChatAnswer, { ok: false }>
 
 /** A team in trouble is asked again after this, if it does not say when itself. */
 const REST_MS = 10_000
+/** What is our own fault does not pass soon. */
+const FAULT_MS = 600_000
 
 /**
  * Takes buttons away that have served: their incidents are acknowledged or over, by whichever way. A team in trouble is
@@ -23,9 +27,13 @@ export function createButtonCleaner(tools: Tools): (now: Date) => Promise<void> 
     for (const served of await servedButtons(tools.db, [...restUntilMs.keys()])) {
       const { id } = served.installation
       if (restUntilMs.has(id)) continue
-      const refusal = await clear(tools, served)
-      if (refusal === null) await forgetMessage(tools.db, served.deliveryId)
-      else restUntilMs.set(id, now.getTime() + Math.max(REST_MS, refusal.retryAfterMs ?? 0))
+      const rest = (waitMs: number | null) => restUntilMs.set(id, now.getTime() + Math.max(REST_MS, waitMs ?? 0))
+      const isDone = await alone(tools.log, id, async () => {
+        const refusal = await clear(tools, served)
+        if (refusal === null) await forgetMessage(tools.db, served.deliveryId)
+        else rest(refusal.retryAfterMs)
+      })
+      if (!isDone) rest(FAULT_MS)
     }
   }
 }

@@ -1,7 +1,9 @@
+import type { Log } from '../../shared/log.ts'
 import { isPassing } from '../channels/chat-answer.ts'
 import { openChatTokens, sealChatTokens } from '../channels/chat-tokens.ts'
 import type { Db } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
+import { alone } from './alone.ts'
 import { claimRenewals } from './due-store.ts'
 import { readToken } from './grant.ts'
 import { lifeOf, type StoredInstallation } from './installation.ts'
@@ -9,16 +11,18 @@ import { callProvider, type Provider } from './provider-reader.ts'
 import type { ChatSettings } from './settings.ts'
 import { markRevoked, storeRenewed } from './store.ts'
 
-export type RenewTools = { db: Db; secrets: Secrets; provider: Provider; settings: ChatSettings | null }
+export type RenewTools = { db: Db; secrets: Secrets; provider: Provider; settings: ChatSettings | null; log: Log }
 
 /** Longer than a call takes. A provider that is away is asked again after it. */
 const LEASE_MS = 30_000
 
 /** Renews the tokens that end soon, or were refused as expired. Each is used once: whoever claims it is alone. */
-export async function renewTokens({ db, settings, ...tools }: RenewTools, now: Date): Promise<void> {
+export async function renewTokens({ settings, ...tools }: RenewTools, now: Date): Promise<void> {
   if (!settings) return
-  const claimed = await claimRenewals(db, new Date(now.getTime() + LEASE_MS), now)
-  for (const installation of claimed) await renew({ db, settings, ...tools }, installation, now)
+  const claimed = await claimRenewals(tools.db, new Date(now.getTime() + LEASE_MS), now)
+  for (const installation of claimed) {
+    await alone(tools.log, installation.id, () => renew({ settings, ...tools }, installation, now))
+  }
 }
 
 async function renew(

@@ -1,8 +1,10 @@
+import type { Log } from '../../shared/log.ts'
 import { isPassing } from '../channels/chat-answer.ts'
 import { isId } from '../platform/ids.ts'
 import type { Db } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { notFound } from '../web/errors.ts'
+import { alone } from './alone.ts'
 import { botOf } from './bot.ts'
 import { callProvider, type Provider } from './provider-reader.ts'
 import {
@@ -39,9 +41,9 @@ export async function removeInstallation(tools: RevokeTools, projectId: string, 
 }
 
 /** Tells the provider of the grants that are over; what fails is tried again later. */
-export async function revokeDue(tools: RevokeTools, now: Date): Promise<void> {
+export async function revokeDue(tools: RevokeTools & { log: Log }, now: Date): Promise<void> {
   const due = await claimRevocations(tools.db, new Date(now.getTime() + LEASE_MS), now)
-  for (const revocation of due) await revoke(tools, revocation, now)
+  for (const revocation of due) await alone(tools.log, revocation.id, () => revoke(tools, revocation, now))
 }
 
 async function revoke({ db, secrets, provider }: RevokeTools, revocation: Revocation, now: Date): Promise<void> {

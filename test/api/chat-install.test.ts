@@ -92,13 +92,17 @@ t.test('the token of a team is nowhere to be read', async t => {
 
 t.test('GET /chat/oauth/callback installs the same team again without a second installation or channel', async t => {
   const before = await installations()
+  await execute(api.db, `UPDATE alert_channels SET is_paused = true, paused_at = now(), paused_reason = 'failures'`)
   t.equal((await install({ channel: 'C2' })).status, 302)
   const after = await installations()
   t.equal(after.length, 1)
   t.equal(after[0].id, before[0].id)
   const [channel, ...others] = await channels()
   t.same(others, [])
-  t.match(channel.config, { channel_id: 'C2' })
+  t.match(channel, { name: '#c2 (Team T1)', config: { channel_id: 'C2' }, is_paused: false })
+  await api.call('PUT', `/alerts/channels/${channel.id}`, { key: mine.key, body: { name: 'Night watch' } })
+  await install()
+  t.match(await channels(), [{ name: 'Night watch', config: { channel_id: 'C1' } }])
 })
 
 t.test(

@@ -11,6 +11,7 @@ import { findInstallation, saveInstallation, spend } from '../../control-plane/c
 import { createPostgres, execute } from '../../control-plane/platform/postgres.ts'
 import { createSecrets } from '../../control-plane/platform/secrets.ts'
 import { createEgress } from '../../shared/egress/index.ts'
+import { createLog } from '../../shared/log.ts'
 import { createMetrics } from '../../shared/metrics.ts'
 import { startChatProvider } from '../support/chat-provider.ts'
 import { createDatabase } from '../support/database.ts'
@@ -25,6 +26,7 @@ const provider = await startChatProvider(t)
 const tools = {
   db,
   secrets,
+  log: createLog('test', 'silent'),
   settings: chatSettings(provider.env),
   provider: {
     apiUrl: provider.env.CHAT_API_URL!,
@@ -90,6 +92,16 @@ t.test('while the provider is away or lies a token stays, and is renewed after i
   const asked = provider.calls('oauth.v2.access').length
   await renewTokens(tools, later(200))
   t.equal(provider.calls('oauth.v2.access').length, asked, 'nothing is due')
+})
+
+t.test('an installation whose secrets do not open keeps nobody else waiting', async t => {
+  const [broken, { read, ...owner }] = [await installation(), await installation()]
+  await execute(db, `UPDATE chat_installations SET tokens = 'x', renew_at = ? WHERE id = ?`, [later(-60), broken.id])
+  const renewed = { ok: true, access_token: 'xoxb-new', refresh_token: 'xoxe-new', expires_in: 43_200 }
+  provider.next('oauth.v2.access', renewed)
+  await renewTokens(tools, now)
+  t.match(openChatTokens((await read()).tokens, owner, secrets), { accessToken: 'xoxb-new' })
+  await execute(db, 'DELETE FROM chat_installations WHERE id = ?', [broken.id])
 })
 
 t.test('a token that cannot be renewed any more ends the installation', async t => {
