@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { overridesOf } from '../alerts/override.ts'
 import { replaceOverrides } from '../alerts/override-store.ts'
 import { holdChannels } from '../alerts/store.ts'
@@ -101,7 +102,7 @@ function isElsewhere(dependency: Dependency): boolean {
 /** Stores what became of a locked dependency. What is new about it is met as it is, and told to nobody. */
 async function rewrite(tx: Tx, before: Dependency, tracked: Tracked, feed: StoredFeed, now: Date): Promise<void> {
   const isOther = feed.id !== before.feedId
-  const isNew = isOther || String(tracked.components) !== String(before.components)
+  const isNew = isOther || !isDeepStrictEqual(tracked.components, before.components)
   const isBaselined = before.isBaselined && !isNew
   const dependency = { ...before, ...tracked, feedId: feed.id, isBaselined, updatedAt: now }
   await saveDependency(tx, dependency)

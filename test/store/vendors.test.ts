@@ -231,15 +231,15 @@ t.test('A channel hears of a dependency what its override says, subscribed or no
 t.test('With other components, or another feed, a dependency begins anew in silence', async t => {
   const [site, next] = [await startVendorSite(t), await startVendorSite(t)]
   const { projectId } = await newProject()
-  const id = await track(projectId, site, { components: ['API'] })
+  const id = await track(projectId, site, { components: ['Web', 'EU'] })
   const change = (body: object, minute: number) =>
     changeDependency({ db, checkLiteral }, projectId, id, body, at(minute))
-  site.report({ ...OUTAGE, components: [{ name: 'Web' }] })
+  site.report({ ...OUTAGE, components: [{ name: 'Web,EU' }] })
   await read(0)
   t.match(await findDependency(db, projectId, id), { severities: [] })
-  await change({ components: ['Web'] }, 0.2)
+  await change({ components: ['Web,EU'] }, 0.2)
   t.match(await findDependency(db, projectId, id), { severities: ['major'] })
-  next.report({ id: 'n', name: 'Next', components: [{ name: 'Web' }] })
+  next.report({ id: 'n', name: 'Next', components: [{ name: 'Web,EU' }] })
   await change({ status_url: next.statusUrl }, 0.4)
   t.match(await findDependency(db, projectId, id), { severities: [], feedUrl: `${next.statusUrl}api/v2/summary.json` })
   await read(1)
