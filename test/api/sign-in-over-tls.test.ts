@@ -5,17 +5,15 @@ import { startApi } from '../support/api-server.ts'
 type Got = { status: number; type: string; text: string }
 
 /** As browsers ask for it by name: they send no Sec-Fetch headers where they see no TLS. */
-function ask(origin: string, host: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Got> {
+function ask(address: string, host: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Got> {
+  const url = new URL(address)
+  if (url.pathname === '/') url.pathname = '/sign-in'
   return new Promise((resolve, reject) => {
-    const asking = request(
-      `${origin}/sign-in`,
-      { method, headers: { host, accept: 'text/html', ...headers } },
-      answer => {
-        let text = ''
-        answer.on('data', chunk => (text += chunk))
-        answer.on('end', () => resolve({ status: answer.statusCode!, type: answer.headers['content-type']!, text }))
-      },
-    )
+    const asking = request(url, { method, headers: { host, accept: 'text/html', ...headers } }, answer => {
+      let text = ''
+      answer.on('data', chunk => (text += chunk))
+      answer.on('end', () => resolve({ status: answer.statusCode!, type: answer.headers['content-type']!, text }))
+    })
     asking.on('error', reject).end()
   })
 }
@@ -29,6 +27,14 @@ t.test(
     const far = await ask(plain.origin, 'picket.example')
     t.match(far.text, /over https only/)
     t.notMatch(far.text, PASSWORD_FIELD)
+    const { key } = await plain.tenant()
+    const invited = await plain.call('POST', '/agent/invite', { key, body: { email: 'ann@example.com' } })
+    const claim = plain.origin + new URL(invited.body.data.claim_url).pathname
+    for (const method of ['GET', 'POST']) {
+      const headers = { origin: 'http://picket.example' }
+      t.match(await ask(claim, 'picket.example', headers, method), { status: 403, text: /over https only/ }, method)
+    }
+    t.match((await ask(claim, 'localhost')).text, PASSWORD_FIELD, 'the link is not spent')
 
     const secure = await startApi(t, { PUBLIC_URL: 'https://picket.example' })
     const proxied = { 'sec-fetch-mode': 'navigate', 'sec-fetch-site': 'none' }

@@ -18,10 +18,12 @@ import { returnPath } from './return-to.ts'
 export function signInRoutes(app: App, tools: SignInTools & { isOwnHost(host: string): boolean }): void {
   app.register(async scope => {
     takeForms(scope as App)
-    scope.addHook('preHandler', async request => {
+    scope.addHook('preHandler', async (request, reply) => {
       // nobody signs in on a customer's domain
       if (!tools.isOwnHost(request.host)) throw notFound('page')
       if (request.method === 'POST') assertOwnForm(request, tools.publicUrl)
+      // before a link is spent, or a password sent that anybody on the way can read
+      if (!mayKeepCookie(request, tools.publicUrl)) return sendPage(reply, needsTlsPage(), 403)
     })
     scope.setErrorHandler(answerPerson)
     doorRoutes(scope as App, tools)
@@ -34,7 +36,6 @@ function doorRoutes(app: App, tools: SignInTools): void {
   app.get<{ Querystring: { return_to?: unknown } }>('/sign-in', async (request, reply) => {
     const returnTo = returnPath(request.query.return_to)
     if (await sessionOf(request, tools)) return reply.redirect(returnTo, 303)
-    if (!mayKeepCookie(request, tools.publicUrl)) return sendPage(reply, needsTlsPage())
     return sendPage(reply, signInPage({ email: '', returnTo }))
   })
 
