@@ -42,11 +42,22 @@ export function nameOf(value: unknown, fallback: string): string {
   return [...line].slice(0, 100).join('') || fallback
 }
 
-/** Tags as ours may be: one line of 50 characters, each once. */
-export function tagsOf(texts: readonly (string | null)[]): string[] {
-  const lines = texts.flatMap(text => text?.replace(/[\r\n\0]+/g, ' ').trim() || [])
-  return [...new Set(lines.map(line => [...line].slice(0, 50).join('')))].slice(0, 50)
+/** Tags as ours may be: one line of 50 characters, each once, at most 50; told where some had to be cut. */
+export function tagsOf(texts: readonly (string | null)[], tell: (message: string) => void): string[] {
+  const lines = [...new Set(texts.flatMap(text => text?.replace(/[\r\n\0]+/g, ' ').trim() || []))]
+  const tags = [...new Set(lines.map(line => [...line].slice(0, 50).join('')))].slice(0, 50)
+  if (lines.some(line => !tags.includes(line))) tell('its tags were cut to 50 of 50 characters')
+  return tags
 }
+
+/** Tells that a name was longer than ours may be. */
+export function tellIfCut(value: unknown, name: string, tell: (message: string) => void): void {
+  if ((textOf(value)?.trim().length ?? 0) > name.length) tell('its name was cut to 100 characters')
+}
+
+/** Whether something is set: what says nothing is not lost. */
+export const isSaid = (value: unknown): boolean =>
+  value != null && value !== '' && value !== false && value !== 0 && !(Array.isArray(value) && value.length === 0)
 
 /** A whole number within bounds; told where it had to be moved. */
 export function within(value: number, [least, most]: [number, number], say: (moved: number) => void): number {

@@ -119,15 +119,66 @@ t.test('alerts, groups, maintenance and what has no counterpart', async t => {
       'alerting.email',
       'alerting.pagerduty',
       'endpoints[0]',
+      'endpoints[0].alerts[0]',
       'endpoints[0].alerts[2]',
       'endpoints[1]',
       'endpoints[6]',
       'external-endpoints[0]',
+      'alerting',
       'ui',
       'suites',
     ],
   )
   t.notMatch(JSON.stringify(file), /hunter2/, 'the password of a mail server is not of use')
+})
+
+t.test('what merge keys bring in counts like what is written there, and does not replace it', async t => {
+  const text = `
+defaults: &defaults { group: core, interval: 5m, conditions: ["[STATUS] == 204"], client: { timeout: 5s } }
+quiet: &quiet { enabled: false, interval: 10m }
+endpoints:
+  - { <<: *defaults, name: one, url: "https://one.example.com/" }
+  - { <<: [*quiet, *defaults], name: two, group: edge, url: "https://two.example.com/" }`
+  const { file } = convertGatus(parseYaml(Buffer.from(text)))
+  const assertions = [{ type: 'status_code', operator: 'equals', value: '204' }]
+  t.match(file.monitors, [
+    { name: 'one', interval_seconds: 300, timeout_ms: 5_000, tags: ['core'], assertions },
+    { name: 'two', interval_seconds: 600, timeout_ms: 5_000, tags: ['edge'], assertions, is_paused: true },
+  ])
+})
+
+t.test('whatever an alert, a provider or a body has beside what is read is told', async t => {
+  const alert = { type: 'slack', 'success-threshold': 5, 'minimum-reminder-interval': '48h', 'failure-threshold': 2 }
+  const { file, warnings } = convertGatus({
+    alerting: { slack: { 'webhook-url': '$HOOK', title: 'Ours', 'default-alert': { description: 'down' } } },
+    endpoints: [
+      {
+        ...{ name: 'n'.repeat(101), group: 'g'.repeat(51), url: 'https://x.example.com/', body: '[ENDPOINT_NAME]' },
+        alerts: [alert, { type: 'slack', enabled: false, 'failure-threshold': 6 }],
+      },
+      { name: 'cache', url: 'tcp://x.example.com:6379', body: 'PING', alerts: [alert, { type: 'slack' }] },
+    ],
+    'external-endpoints': [{ name: 'pushed' }],
+  })
+  t.match(file.monitors, [{ retry_count: 1, rules: [{ remind_every_minutes: 1_440 }] }, { retry_count: 2 }, {}])
+  t.equal(file.monitors?.[2]?.heartbeat_interval, undefined)
+  const told = warnings.map(({ path, message }) => `${path}: ${message}`).join('\n')
+  for (const sentence of [
+    /^alerting.slack: its title was not carried over$/m,
+    /^alerting.slack: it holds an environment variable/m,
+    /^alerting.slack.default-alert: its description was not carried over$/m,
+    /^endpoints\[0\]: n+: its name was cut to 100 characters$/m,
+    /^endpoints\[0\]: n+: its tags were cut/m,
+    /^endpoints\[0\]: n+: placeholders in its body are sent as they are written$/m,
+    /^endpoints\[0\].alerts\[0\]: its success-threshold was not carried over$/m,
+    /^endpoints\[0\].alerts\[0\]: while it is down it was told every 2880 min, and is every 1440 min$/m,
+    /^endpoints\[1\]: cache: its body was not carried over$/m,
+    /^endpoints\[1\]: its alerts wait for 3 failures, the most that one of them did$/m,
+    /^external-endpoints\[0\]: pushed: nothing says how often its results come/m,
+    /^alerting: failures are counted within seconds here/m,
+  ]) {
+    t.match(told, sentence)
+  }
 })
 
 t.test('what is no configuration of Gatus is refused, and odd parts of one are told', async t => {

@@ -65,6 +65,68 @@ t.test('what cannot be carried over is told item by item, and never made into so
   }
 })
 
+t.test('whatever a record has beside what is read is told, and nothing of an ordinary one', async t => {
+  const { monitorList, notificationList } = backup()
+  const plain = {
+    ...monitorList[1],
+    interval: 60,
+    maxretries: 0,
+    resendInterval: 0,
+    notificationIDList: {},
+    timeout: 48,
+  }
+  t.same(convertUptimeKuma({ version: '1.23.0', monitorList: [plain], notificationList: [] }).warnings, [])
+  const [slack] = notificationList
+  const set = {
+    slackwebhookURL: 'https://hooks.slack.com/x',
+    type: 'slack',
+    slackchannel: '#ops',
+    slackrichmessage: true,
+  }
+  const rich = {
+    ...{ ...plain, id: 2, name: 'Rich', maxretries: 1, resendInterval: 1, notificationIDList: { 1: true, 9: true } },
+    ...{
+      conditions: [{ type: 'expression' }],
+      cacheBust: true,
+      ipFamily: 'ipv6',
+      authMethod: null,
+      basic_auth_user: 'old',
+    },
+  }
+  const { file, warnings } = convertUptimeKuma({
+    monitorList: [rich, { ...plain, type: 'dns', dns_resolve_type: 'PTR', name: 'Reverse' }],
+    notificationList: [
+      { ...slack, config: JSON.stringify(set) },
+      { ...slack, id: 9, config: JSON.stringify({ ...set, slackchannel: '' }) },
+    ],
+    dockerHostList: [{ id: 1 }],
+    tagList: [],
+  })
+  t.same(
+    file.monitors?.map(({ name }) => name),
+    ['Rich'],
+  )
+  t.match(file.monitors?.[0]?.rules, [
+    { channel: file.alert_channels?.[0]?.id },
+    { channel: file.alert_channels?.[1]?.id },
+  ])
+  t.match(file.monitors?.[0], { auth_type: undefined }, 'what it does not send is not sent')
+  const told = warnings.map(({ path, message }) => `${path} ${message}`).join('\n')
+  for (const sentence of [
+    /monitorList\[0\] Rich: its conditions were left out/,
+    /monitorList\[0\] Rich: the parameter against caches/,
+    /monitorList\[0\] Rich: its family of addresses/,
+    /monitorList\[0\] Rich: while it is down it was told every 1 min, and is every 5 min/,
+    /monitorList\[1\] Reverse: records of type PTR cannot be asked for; it was left out/,
+    /monitorList retries follow within seconds here/,
+    /notificationList\[0\] of the notification "Slack" slackchannel was not carried over/,
+    /dockerHostList dockerHostList was not carried over/,
+  ]) {
+    t.match(told, sentence)
+  }
+  t.notMatch(told, /tagList|notificationList\[1\]/)
+})
+
 t.test('the records that version 2 answers, by their ids, are read too', async t => {
   const { notificationList, monitorList } = backup()
   const byId = Object.fromEntries(monitorList.map((monitor: { id: number }) => [monitor.id, monitor]))

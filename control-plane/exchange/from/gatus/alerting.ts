@@ -1,6 +1,17 @@
 import type { ChannelEntry, RuleEntry } from '../../document.ts'
-import { isSource, nameOf, REMINDER_BOUNDS, recordsIn, type Source, textOf, type Warn, within } from '../source.ts'
+import {
+  isSaid,
+  isSource,
+  nameOf,
+  REMINDER_BOUNDS,
+  recordsIn,
+  type Source,
+  textOf,
+  type Warn,
+  within,
+} from '../source.ts'
 import { durationMs } from './duration.ts'
+import { holdsVariable, VARIABLE_TOLD } from './texts.ts'
 
 type Made = Pick<ChannelEntry, 'type' | 'config'>
 
@@ -24,7 +35,7 @@ const PROVIDERS: Record<string, (config: Source) => Made | null> = {
 
 const NOTES: Record<string, string> = {
   email: 'mail goes out by the server of Picket, not by the one that is set there',
-  custom: 'the webhook gets the events of Picket; the body that is written there was not carried over',
+  custom: 'the webhook gets the events of Picket; the body and the method that are written there were not carried over',
 }
 
 function chat(type: ChannelEntry['type'], config: Source): Made | null {
@@ -32,42 +43,58 @@ function chat(type: ChannelEntry['type'], config: Source): Made | null {
   return url === null ? null : { type, config: { webhook_url: url } }
 }
 
+/** What is read of a provider, and what its note is about. */
+const KNOWN: Record<string, RegExp> = {
+  email: /^(default-alert|overrides|to|from|username|password|host|port)$/,
+  custom: /^(default-alert|overrides|url|headers|body|method|placeholders)$/,
+}
+const KNOWN_OF_CHAT = /^(default-alert|overrides|webhook-url)$/
+
 /** The providers as channels; one more a group that has a config of its own. */
 export type Alerting = {
   channels: ChannelEntry[]
-  /** what an endpoint's alert becomes; null where its provider was left out */
-  ruleOf(alert: Source, group: string | null): RuleEntry | null
-  /** failures in a row until it is told, by Gatus' defaults 3 */
-  thresholdOf(alert: Source): number
+  /** an endpoint's alert with what its provider says of all */
+  wholeOf(alert: Source): Source
+  /** what a whole alert becomes; null where its provider was left out */
+  ruleOf(whole: Source, group: string | null, tell: (message: string) => void): RuleEntry | null
+}
+
+/** Failures in a row until it is told, by Gatus' default 3. */
+export const thresholdOf = (whole: Source): number => Number(whole['failure-threshold']) || 3
+
+/** Parts of an alert that have no counterpart. */
+export function tellOfAlert(alert: Source, tell: (message: string) => void): void {
+  const lost = ['provider-override', 'description', 'success-threshold'].filter(key => isSaid(alert[key]))
+  if (lost.length > 0) tell(`its ${lost.join(', ')} was not carried over`)
 }
 
 export function readAlerting(source: unknown, warn: Warn): Alerting {
   const providers = isSource(source) ? source : {}
   const channels = Object.entries(providers).flatMap(([kind, config]) => channelsOf(kind, config, warn))
-  const withDefaults = (alert: Source): Source => {
-    const provider = providers[String(alert.type)]
-    const defaults = isSource(provider) && isSource(provider['default-alert']) ? provider['default-alert'] : {}
-    return { ...defaults, ...alert }
-  }
   return {
     channels,
-    thresholdOf: alert => Number(withDefaults(alert)['failure-threshold']) || 3,
-    ruleOf(alert, group) {
-      const whole = withDefaults(alert)
-      const kind = String(alert.type)
+    wholeOf(alert) {
+      const provider = providers[String(alert.type)]
+      const defaults = isSource(provider) && isSource(provider['default-alert']) ? provider['default-alert'] : {}
+      return { ...defaults, ...alert }
+    },
+    ruleOf(whole, group, tell) {
+      const kind = String(whole.type)
       const names = [channelName(kind, group), channelName(kind, null)]
       const channel = names.find(name => channels.some(one => one.name === name))
-      if (channel === undefined || whole.enabled === false) return null
-      return { channel, on_down: true, on_recovery: whole['send-on-resolved'] === true, ...reminderOf(whole) }
+      if (channel === undefined) return null
+      return { channel, on_down: true, on_recovery: whole['send-on-resolved'] === true, ...reminderOf(whole, tell) }
     },
   }
 }
 
 const channelName = (kind: string, group: string | null) => nameOf(group === null ? kind : `${kind} (${group})`, kind)
 
-function reminderOf(alert: Source): Partial<RuleEntry> {
-  const ms = durationMs(alert['minimum-reminder-interval'])
-  return ms === null ? {} : { remind_every_minutes: within(ms / 60_000, REMINDER_BOUNDS, () => {}) }
+function reminderOf(alert: Source, tell: (message: string) => void): Partial<RuleEntry> {
+  const minutes = (durationMs(alert['minimum-reminder-interval']) ?? 0) / 60_000
+  if (minutes === 0) return {}
+  const say = (moved: number) => tell(`while it is down it was told every ${minutes} min, and is every ${moved} min`)
+  return { remind_every_minutes: within(minutes, REMINDER_BOUNDS, say) }
 }
 
 function channelsOf(kind: string, config: unknown, warn: Warn): ChannelEntry[] {
@@ -77,6 +104,7 @@ function channelsOf(kind: string, config: unknown, warn: Warn): ChannelEntry[] {
     return []
   }
   if (NOTES[kind] !== undefined) warn(path, NOTES[kind])
+  tellOfProvider(kind, config, path, warn)
   const made = PROVIDERS[kind]!(config)
   const own = made ? [{ name: channelName(kind, null), ...made }] : []
   if (made === null) warn(path, `${kind} says not where it goes; it was left out`)
@@ -88,4 +116,13 @@ function channelsOf(kind: string, config: unknown, warn: Warn): ChannelEntry[] {
     return []
   })
   return [...own, ...overrides]
+}
+
+function tellOfProvider(kind: string, config: Source, path: string, warn: Warn): void {
+  const known = KNOWN[kind] ?? KNOWN_OF_CHAT
+  const lost = Object.keys(config).filter(key => isSaid(config[key]) && !known.test(key))
+  if (lost.length > 0) warn(path, `its ${lost.join(', ')} was not carried over`)
+  if (holdsVariable(config)) warn(path, VARIABLE_TOLD)
+  const defaults = config['default-alert']
+  if (isSource(defaults)) tellOfAlert(defaults, message => warn(`${path}.default-alert`, message))
 }

@@ -9,14 +9,16 @@ import {
   recordsIn,
   type Source,
   tagsOf,
+  tellIfCut,
   textOf,
   type Warn,
   within,
 } from '../source.ts'
-import { type Alerting, readAlerting } from './alerting.ts'
+import { type Alerting, readAlerting, tellOfAlert, thresholdOf } from './alerting.ts'
 import { durationMs } from './duration.ts'
 import { retriesOf, toMonitor } from './endpoint.ts'
 import { toWindow } from './maintenance.ts'
+import { merged } from './texts.ts'
 
 const READ = ['endpoints', 'external-endpoints', 'alerting', 'maintenance']
 /** They are about Gatus itself and say nothing of what is watched. */
@@ -31,7 +33,8 @@ const OF_ITSELF = [
 ]
 
 /** Gatus' configuration: endpoints, external endpoints, alerting and maintenance. */
-export function convertGatus(source: unknown): Converted {
+export function convertGatus(body: unknown): Converted {
+  const source = merged(body)
   if (!isSource(source) || !(source.endpoints || source['external-endpoints'])) throw notOf('Gatus', 'endpoints')
   const warnings: Warning[] = []
   const warn: Warn = (path, message) => warnings.push({ path, message })
@@ -55,6 +58,9 @@ export function convertGatus(source: unknown): Converted {
   const everywhere = toWindow(source.maintenance, 'Maintenance', monitors.map(referenceTo), message =>
     warn('maintenance', message),
   )
+  if (monitors.some(({ type, retry_count = 0 }) => type !== 'heartbeat' && retry_count > 0)) {
+    warn('alerting', 'failures are counted within seconds here (failure-threshold), not an interval apart')
+  }
   for (const key of Object.keys(source).filter(key => ![...READ, ...OF_ITSELF].includes(key))) {
     warn(key, `${key} was not carried over`)
   }
@@ -74,14 +80,17 @@ const referenceTo = ({ id, name }: MonitorEntry) => id ?? name
 
 function alertsOf(record: Source, alerting: Alerting, path: string, warn: Warn): Partial<MonitorEntry> {
   const alerts = recordsIn(record.alerts ?? [], `${path}.alerts`, warn)
-  const rules = alerts.flatMap(({ record: alert, path }) => {
-    if (alert['provider-override'] != null) warn(path, 'its provider-override was not carried over')
-    const rule = alerting.ruleOf(alert, textOf(record.group))
-    if (rule === null && alert.enabled !== false) warn(path, `its alerts by ${alert.type} were left out`)
+    .map(({ record: own, path }) => ({ own, whole: alerting.wholeOf(own), path }))
+    .filter(({ whole }) => whole.enabled !== false)
+  const rules = alerts.flatMap(({ own, whole, path }) => {
+    const tell = (message: string) => warn(path, message)
+    tellOfAlert(own, tell)
+    const rule = alerting.ruleOf(whole, textOf(record.group), tell)
+    if (rule === null) tell(`its alerts by ${whole.type} were left out`)
     return rule ?? []
   })
   const each = new Map(rules.map(rule => [rule.channel, rule]))
-  const thresholds = alerts.map(({ record: alert }) => alerting.thresholdOf(alert))
+  const thresholds = alerts.map(({ whole }) => thresholdOf(whole))
   const retry = thresholds.length === 0 ? {} : { retry_count: retriesOf(thresholds, message => warn(path, message)) }
   return { ...retry, rules: [...each.values()] }
 }
@@ -98,16 +107,15 @@ function windowsOf(record: Source, monitor: MonitorEntry, path: string, warn: Wa
 function toHeartbeat(record: Source, id: string, say: (message: string) => void): MonitorEntry {
   const name = nameOf(record.name, 'Endpoint')
   say(`${name}: it has an address to ping instead of a token; change it where its results come from`)
+  const tell = (message: string) => say(`${name}: ${message}`)
+  tellIfCut(record.name, name, tell)
   const seconds = (isSource(record.heartbeat) ? (durationMs(record.heartbeat.interval) ?? 0) : 0) / 1_000
-  const wait = within(
-    seconds,
-    HEARTBEAT_BOUNDS,
-    moved => seconds > 0 && say(`${name}: it is expected every ${moved} s`),
-  )
+  if (seconds === 0) tell('nothing says how often its results come; it is watched once it has a heartbeat_interval')
+  const wait = within(seconds, HEARTBEAT_BOUNDS, moved => seconds > 0 && tell(`it is expected every ${moved} s`))
   return {
     ...{ id, name, type: 'heartbeat' },
     ...(seconds > 0 && { heartbeat_interval: wait, heartbeat_grace: 0 }),
     ...(record.enabled === false && { is_paused: true }),
-    tags: tagsOf([textOf(record.group)]),
+    tags: tagsOf([textOf(record.group)], tell),
   }
 }

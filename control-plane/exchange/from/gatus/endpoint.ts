@@ -1,17 +1,20 @@
 import type { MonitorEntry } from '../../document.ts'
 import {
   INTERVAL_BOUNDS,
+  isSaid,
   isSource,
   MOST_RETRIES,
   nameOf,
   type Source,
   TIMEOUT_BOUNDS,
   tagsOf,
+  tellIfCut,
   textOf,
   within,
 } from '../source.ts'
 import { readCondition } from './conditions.ts'
 import { durationMs } from './duration.ts'
+import { holdsPlaceholder, holdsVariable, VARIABLE_TOLD } from './texts.ts'
 
 type Say = (message: string) => void
 type Target = Pick<MonitorEntry, 'type' | 'url'>
@@ -29,7 +32,8 @@ export function toMonitor(endpoint: Source, id: string, say: Say): MonitorEntry 
     tell(`${target}; it was left out`)
     return null
   }
-  sayWhatIsLost(endpoint, tell)
+  sayWhatIsLost(endpoint, target.type, tell)
+  tellIfCut(endpoint.name, name, tell)
   return {
     id,
     name,
@@ -38,7 +42,7 @@ export function toMonitor(endpoint: Source, id: string, say: Say): MonitorEntry 
     ...(target.type === 'http' && requestOf(endpoint)),
     ...judgedBy(endpoint, target.type, tell),
     ...(endpoint.enabled === false && { is_paused: true }),
-    tags: tagsOf([textOf(endpoint.group)]),
+    tags: tagsOf([textOf(endpoint.group)], tell),
   }
 }
 
@@ -128,17 +132,18 @@ const LOST_OF_CLIENT: [string, string][] = [
   ['tunnel', 'its tunnel was not carried over'],
 ]
 
-function sayWhatIsLost(endpoint: Source, tell: Say): void {
+function sayWhatIsLost(endpoint: Source, type: MonitorEntry['type'], tell: Say): void {
   for (const [key, what] of LOST) if (endpoint[key] != null) tell(`${what} was not carried over`)
   const client = isSource(endpoint.client) ? endpoint.client : {}
   for (const [key, message] of LOST_OF_CLIENT) if (client[key] != null && client[key] !== false) tell(message)
-  if (/\$\{?[A-Za-z_]/.test(JSON.stringify([endpoint.url, endpoint.headers, endpoint.body]))) {
-    tell('it holds an environment variable of Gatus as a text; put its value there')
-  }
+  if (holdsVariable([endpoint.url, endpoint.headers, endpoint.body])) tell(VARIABLE_TOLD)
+  if (holdsPlaceholder(endpoint.body)) tell('placeholders in its body are sent as they are written')
+  if (isSaid(endpoint.body) && type !== 'http') tell('its body was not carried over')
 }
 
 /** How many failures in a row its alerts wait for, as re-checks. */
 export function retriesOf(thresholds: number[], tell: Say): number {
   const retries = Math.max(0, ...thresholds.map(threshold => threshold - 1))
+  if (new Set(thresholds).size > 1) tell(`its alerts wait for ${retries + 1} failures, the most that one of them did`)
   return within(retries, [0, MOST_RETRIES], moved => tell(`its failure-threshold becomes ${moved} re-checks`))
 }

@@ -1,5 +1,5 @@
 import type { ChannelEntry } from '../../document.ts'
-import { isSource, nameOf, type Source, textOf } from '../source.ts'
+import { isSaid, isSource, nameOf, type Source, textOf } from '../source.ts'
 
 type Config = { type: ChannelEntry['type']; config: Record<string, unknown> }
 type Say = (message: string) => void
@@ -12,6 +12,10 @@ const KINDS: Record<string, (config: Source, say: Say) => Config | null> = {
   webhook: toWebhook,
   smtp: toMail,
 }
+
+/** What is read, what is told otherwise, and what says nothing of where a message goes or how it reads. */
+const KNOWN =
+  /^(id|name|type|active|userId|isDefault|applyExisting|slackwebhookURL|slackrichmessage|discordWebhookUrl|webhook(Url|URL|ContentType|CustomBody|AdditionalHeaders)|smtp\w+)$/
 
 /** A notification as a channel; null where there is none of its kind. `config` is JSON in a text. */
 export function toChannel(record: Source, say: Say): ChannelEntry | null {
@@ -28,6 +32,8 @@ export function toChannel(record: Source, say: Say): ChannelEntry | null {
     say(`the notification "${name}" ${why}; it was left out`)
     return null
   }
+  const lost = Object.keys(config).filter(key => isSaid(config[key]) && !KNOWN.test(key))
+  if (lost.length > 0) say(`of the notification "${name}" ${lost.join(', ')} was not carried over`)
   if (record.active === false) say(`the notification "${name}" is not active there; here it is`)
   return { name, ...made, is_default: config.isDefault === true || record.isDefault === true }
 }

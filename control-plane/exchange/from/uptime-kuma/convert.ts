@@ -1,8 +1,11 @@
+import { groupBy } from '../../../../shared/group-by.ts'
 import type { ChannelEntry, MonitorEntry } from '../../document.ts'
 import type { Warning } from '../../ledger.ts'
-import { type Converted, isSource, notOf, recordsIn, type Source } from '../source.ts'
+import { type Converted, isSaid, isSource, notOf, recordsIn, type Source } from '../source.ts'
 import { toChannel } from './channel.ts'
 import { toMonitor } from './monitor.ts'
+
+const READ = ['version', 'notificationList', 'monitorList']
 
 /**
  * The backup that Uptime Kuma 1 writes (Settings, Backup): `{ version, notificationList, monitorList }`. Version 2 writes
@@ -17,6 +20,7 @@ export function convertUptimeKuma(source: unknown): Converted {
     const channel = toChannel(record, message => warn(path, message))
     if (channel) channels.set(String(record.id), channel)
   }
+  tellApart(channels)
   const records = recordsIn(source.monitorList, 'monitorList', warn)
   const groups = groupNames(records.map(({ record }) => record))
   const monitors: MonitorEntry[] = []
@@ -24,13 +28,21 @@ export function convertUptimeKuma(source: unknown): Converted {
     const monitor = toMonitor(record, { channels, groups }, message => warn(path, message))
     if (monitor) monitors.push(monitor)
   }
-  for (const section of ['proxyList', 'maintenanceList', 'statusPageList']) {
-    const content = source[section]
-    if (Array.isArray(content) ? content.length > 0 : content != null) {
-      warn(section, `${section} was not carried over`)
-    }
+  if (monitors.some(({ retry_count = 0 }) => retry_count > 0)) {
+    warn('monitorList', 'retries follow within seconds here, not after the retry interval that is set there')
+  }
+  for (const section of Object.keys(source).filter(key => !READ.includes(key) && isSaid(source[key]))) {
+    warn(section, `${section} was not carried over`)
   }
   return { file: { version: 1, alert_channels: [...channels.values()], monitors }, warnings }
+}
+
+/** Notifications of one name get ids for their rules to refer to. */
+function tellApart(channels: Map<string, ChannelEntry>): void {
+  const sharing = groupBy([...channels], ([, { name }]) => name)
+  for (const [id, channel] of [...sharing.values()].filter(({ length }) => length > 1).flat()) {
+    channels.set(id, { ...channel, id: `notification-${id}` })
+  }
 }
 
 /** Names of the groups above a group, itself last, by its id. */

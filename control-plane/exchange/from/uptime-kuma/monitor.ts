@@ -1,6 +1,7 @@
 import type { ChannelEntry, MonitorEntry } from '../../document.ts'
 import {
   INTERVAL_BOUNDS,
+  isSaid,
   MOST_RETRIES,
   nameOf,
   numberOf,
@@ -9,6 +10,7 @@ import {
   type Source,
   TIMEOUT_BOUNDS,
   tagsOf,
+  tellIfCut,
   textOf,
   within,
 } from '../source.ts'
@@ -42,12 +44,13 @@ export function toMonitor(record: Source, around: Around, say: Say): MonitorEntr
   const target = TARGETS[type]!(record, tell)
   if (target === null) return null
   sayWhatIsLost(record, tell)
+  tellIfCut(record.name, name, tell)
   return {
     name,
     ...(type !== 'push' && timesOf(record, tell)),
     ...target,
     ...(isTrue(record.active) ? {} : { is_paused: true }),
-    tags: tagsOf([...(around.groups.get(String(record.parent)) ?? []), ...ownTags(record)]),
+    tags: tagsOf([...(around.groups.get(String(record.parent)) ?? []), ...ownTags(record)], tell),
     rules: rulesOf(record, around.channels, tell),
   }
 }
@@ -83,28 +86,36 @@ function rulesOf(record: Source, channels: Around['channels'], tell: Say) {
   if (missing.length > 0) tell(`${missing.length} of its notifications were left out`)
   const resend = numberOf(record.resendInterval) ?? 0
   const minutes = (resend * (numberOf(record.interval) ?? 60)) / 60
-  const remind = resend > 0 ? { remind_every_minutes: within(minutes, REMINDER_BOUNDS, () => {}) } : {}
+  const say = (moved: number) => tell(`while it is down it was told every ${minutes} min, and is every ${moved} min`)
+  const remind = resend > 0 && ids.length > 0 ? { remind_every_minutes: within(minutes, REMINDER_BOUNDS, say) } : {}
   return ids.flatMap(id => {
     const channel = channels.get(id)
-    return channel ? [{ channel: channel.name, ...remind }] : []
+    return channel ? [{ channel: channel.id ?? channel.name, ...remind }] : []
   })
 }
 
 /** Fields that have no counterpart, the value that says nothing, and what is told of any other. */
 const LOST: [string, unknown[], string][] = [
-  ['ignoreTls', [false], 'certificates are always verified here; a wrong one makes it fail'],
+  ['ignoreTls', [], 'certificates are always verified here; a wrong one makes it fail'],
   ['proxyId', [], 'its proxy was not carried over'],
   ['maxredirects', [10], 'redirects are followed up to ten times here'],
   ['packetSize', [56], 'the size of its packets was not carried over'],
   ['description', [], 'its description was not carried over; monitors have none'],
   ['tlsCert', [], 'its client certificate was not carried over'],
   ['tlsCa', [], 'its own certificate authority was not carried over'],
+  ['conditions', [], 'its conditions were left out'],
+  ['expectedTlsAlert', ['none'], 'the TLS alert that it expects was not carried over'],
+  ['cacheBust', [], 'the parameter against caches that its address gets was not carried over'],
+  ['ipFamily', ['auto'], 'its family of addresses was not carried over; here it is whichever answers'],
+  ['retryOnlyOnStatusCodeFailure', [], 'it was tried again for its status code only; here it is for any failure'],
+  ['ping_count', [1, 3], 'the number of its packets was not carried over'],
+  ['ping_per_request_timeout', [2], 'the patience for each of its packets was not carried over'],
 ]
 
 function sayWhatIsLost(record: Source, tell: Say): void {
   for (const [field, ordinary, message] of LOST) {
     const value = record[field]
-    if (value != null && value !== '' && value !== 0 && !ordinary.includes(value)) tell(message)
+    if (isSaid(value) && !ordinary.includes(value)) tell(message)
   }
   if (record.maxredirects === 0) tell('it followed no redirects; here up to ten are followed')
 }

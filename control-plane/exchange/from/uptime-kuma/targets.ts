@@ -74,7 +74,8 @@ function authOf(record: Source, tell: Say): Partial<Target> {
   if (method === 'bearer' && textOf(record.bearer_token) !== null) {
     return { auth_type: 'bearer', auth_config: { token: textOf(record.bearer_token) } }
   }
-  if ((method === 'basic' || method === null) && username !== null) {
+  // versions that knew no other authentication said nothing of its method
+  if ((method === 'basic' || record.authMethod === undefined) && username !== null) {
     return { auth_type: 'basic', auth_config: { username, password: textOf(record.basic_auth_pass) ?? '' } }
   }
   if (method !== null && method !== 'basic') tell(`its authentication (${method}) was not carried over`)
@@ -142,14 +143,15 @@ function toJsonQuery(record: Source, tell: Say): Target {
   }
 }
 
-function toDns(record: Source, tell: Say): Target {
+function toDns(record: Source, tell: Say): Target | null {
   const [server, ...others] = (textOf(record.dns_resolve_server) ?? '').split(',').map(one => one.trim())
   if (others.length > 0) tell(`it asks the resolver ${server} only`)
   const port = numberOf(record.port) ?? 53
   const at = server ? `${server.includes(':') ? `[${server}]` : server}${port === 53 ? '' : `:${port}`}/` : ''
   const type = textOf(record.dns_resolve_type) ?? 'A'
-  if (type === 'PTR') tell('records of type PTR cannot be asked for')
-  return { type: 'dns', url: `dns://${at}${hostOf(record)}${type === 'PTR' ? '' : `?type=${type}`}` }
+  if (type !== 'PTR') return { type: 'dns', url: `dns://${at}${hostOf(record)}?type=${type}` }
+  tell('records of type PTR cannot be asked for; it was left out')
+  return null
 }
 
 /** The address to ping is a new one: it is the secret of each Picket. */
