@@ -81,6 +81,7 @@ export async function acknowledge(
 ): Promise<Acknowledged> {
   const { projectId } = installation
   const member = await memberOf(tools, installation, speaker.chatUserId, now)
+  if (member === 'unasked') return { isOver: false, sentence: UNASKED }
   if (!member) return { isOver: false, sentence: STRANGER }
   if (member.role === 'viewer') return { isOver: false, sentence: VIEWER }
   const { userId, email, organizationId } = member
@@ -104,4 +105,5 @@ function sentenceOf({ title, acknowledged_by }: IncidentRecord, userId: string, 
 
 const STRANGER =
   'Only members can acknowledge, and none has the e-mail address of your chat account. Ask an admin for an invitation to Picket.'
+const UNASKED = 'The chat cannot tell Picket who you are at the moment. Nothing was done; try again in a minute.'
 const VIEWER = 'You may look, but not acknowledge: your role in Picket is viewer. Ask an admin to make you an editor.'

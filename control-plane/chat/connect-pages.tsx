@@ -46,13 +46,16 @@ export const connectedPage = (teamName: string): RenderedDocument =>
   )
 
 /** What a person sees who comes back from the consent screen in vain. `message`: a sentence that says why. */
-export const refusedPage = (message: string): RenderedDocument =>
-  cardPage(
+export function refusedPage(message: string): RenderedDocument {
+  // people know of no parameters
+  const words = message.replace(/^(state|code) /, 'this link ')
+  return cardPage(
     'The chat is not connected',
     <>
-      <Wrong text={`${message.charAt(0).toUpperCase()}${message.slice(1)}.`} />
+      <Wrong text={`${words.charAt(0).toUpperCase()}${words.slice(1)}.`} />
       <p class="more">
         <a href="/settings/chat">See what is connected, or begin again</a>
       </p>
     </>,
   )
+}

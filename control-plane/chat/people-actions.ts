@@ -1,3 +1,4 @@
+import { isPassing } from '../channels/chat-answer.ts'
 import type { Db } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { botOf } from './bot.ts'
@@ -15,19 +16,20 @@ const PATIENCE_MS = 1_500
 
 /**
  * The member that somebody in a team's chat is; whoever is not linked yet, or has another account in the chat now, is
- * looked for by their e-mail address. Null for whom nobody knows here, also while the provider cannot be asked.
+ * looked for by their e-mail address. Null for whom nobody knows here, 'unasked' while the provider cannot be asked.
  */
 export async function memberOf(
   { db, secrets, provider }: PeopleTools,
   installation: StoredInstallation,
   chatUserId: string,
   now: Date,
-): Promise<Member | null> {
+): Promise<Member | null | 'unasked'> {
   const { projectId, teamId, id } = installation
   const linked = await linkedMember(db, projectId, teamId, chatUserId)
   if (linked) return linked
   const asked = { as: botOf(installation, secrets), fields: { user: chatUserId }, timeoutMs: PATIENCE_MS }
   const answer = await callProvider(provider, 'users.info', asked)
+  if (!answer.ok && isPassing(answer.reason)) return 'unasked'
   const person = answer.ok ? readPerson(answer.fields, teamId) : null
   const member = person?.chatUserId === chatUserId ? await findMemberByEmail(db, projectId, person.email) : null
   if (!member) return null

@@ -97,7 +97,7 @@ t.test('viewers, strangers and people of other teams get a sentence and change n
   t.match((await team.command('U4', 'ack')).body.text, /none has the e-mail address/, 'an address of another team')
   t.match((await team.command('U404', 'ack')).body.text, /none has the e-mail address/)
   provider.next('users.info', 'hang')
-  t.match((await team.command('U3', 'ack')).body.text, /none has the e-mail address/, 'while the provider is silent')
+  t.match((await team.command('U3', 'ack')).body.text, /cannot tell Picket who you are/)
   t.equal((await incident(id)).acknowledged_at, null)
 })
 

@@ -199,7 +199,7 @@ t.test(
     const done = await comeBack(stranger, { state: await begin(key), code: provider.consent({ team: 'T22' }) })
     t.match(await stranger.post(done.path, {}, HTML), { status: 200, text: /<strong dir="auto">Team T22<\/strong>/ })
     t.match(await installations(key), [{ team_id: 'T22' }])
-    t.match(await stranger.post(done.path, {}, HTML), { status: 400, text: /was used before/ })
+    t.match(await stranger.post(done.path, {}, HTML), { status: 400, text: /This link was used before/ })
     const long = `/settings/team?tab=${'x'.repeat(1_900)}`
     const state = await begin(key, `?redirect_to=${encodeURIComponent(long)}`)
     const there = await comeBack(stranger, { state, code: provider.consent({ team: 'T22' }) })
