@@ -1,14 +1,16 @@
 /** At once at one host: a slow one neither is hammered nor keeps the others waiting. */
 const ASKED_AT_ONCE = 8
 const MOST_WAITING = 48
+/** Of one project, asked and waiting: the hands of a process are not all held by one that names ever new hosts. */
+const MOST_OF_PROJECT = 64
 /** An answer that takes longer, its taking in included, is a slow one: nothing waits behind it. */
 const QUICK_MS = 5_000
 
 type Queue<Item> = { asked: number; waiting: { item: Item; sinceMs: number }[] }
 
-/** Who of what a process has claimed is fetched now, by the hosts of their URLs. */
+/** Who of what a process has claimed is fetched now, by the hosts of their URLs and their projects. */
 export type Hosts<Item> = {
-  /** `wait`: it comes out of `leave` or `giveUp`. `full`: so many wait there that it has to be put off. */
+  /** `wait`: it comes out of `leave` or `giveUp`. `full`: so many are there before it that it has to be put off. */
   enter(item: Item, nowMs: number): 'now' | 'wait' | 'full'
   /** One was fetched. Who is next, or, behind a slow host, who has to be put off. */
   leave(item: Item, tookMs: number): { next: Item[]; back: Item[] }
@@ -17,20 +19,29 @@ export type Hosts<Item> = {
   waiting(): number
 }
 
-export function createHosts<Item extends { url: string }>(): Hosts<Item> {
+export function createHosts<Item extends { url: string; projectId: string }>(): Hosts<Item> {
   const queues = new Map<string, Queue<Item>>()
+  const heldOf = new Map<string, number>()
+  const hold = ({ projectId }: Item, change: 1 | -1) => {
+    const held = (heldOf.get(projectId) ?? 0) + change
+    if (held === 0) heldOf.delete(projectId)
+    else heldOf.set(projectId, held)
+  }
   const hostOf = ({ url }: Item) => new URL(url).host
 
   return {
     enter(item, nowMs) {
       const host = hostOf(item)
       const queue = queues.get(host) ?? { asked: 0, waiting: [] }
+      const isAsked = queue.asked < ASKED_AT_ONCE
+      const isFull = !isAsked && queue.waiting.length >= MOST_WAITING
+      if (isFull || (heldOf.get(item.projectId) ?? 0) >= MOST_OF_PROJECT) return 'full'
       queues.set(host, queue)
-      if (queue.asked < ASKED_AT_ONCE) {
+      hold(item, 1)
+      if (isAsked) {
         queue.asked++
         return 'now'
       }
-      if (queue.waiting.length >= MOST_WAITING) return 'full'
       queue.waiting.push({ item, sinceMs: nowMs })
       return 'wait'
     },
@@ -42,12 +53,15 @@ export function createHosts<Item extends { url: string }>(): Hosts<Item> {
       const back = isQuick ? [] : queue.waiting.splice(0)
       queue.asked += next.length - 1
       if (queue.asked === 0) queues.delete(host)
+      hold(item, -1)
+      for (const one of back) hold(one.item, -1)
       return { next: next.map(({ item }) => item), back: back.map(({ item }) => item) }
     },
     giveUp(beforeMs) {
       return [...queues.values()].flatMap(queue => {
         const late = queue.waiting.filter(({ sinceMs }) => sinceMs < beforeMs)
         queue.waiting = queue.waiting.filter(({ sinceMs }) => sinceMs >= beforeMs)
+        for (const { item } of late) hold(item, -1)
         return late.map(({ item }) => item)
       })
     },

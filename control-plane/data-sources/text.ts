@@ -1,11 +1,11 @@
 /** A text as PostgreSQL can keep it: without NUL and halves of a surrogate pair. */
 export const storable = (text: string): string => Buffer.from(text).toString().replaceAll('\0', '\ufffd')
 
-/** Text of somebody's document as one line that can be stored and shown, of at most `maxLength` characters. */
+/** Text of somebody's document as one line that can be stored and shown, in the direction it is read, of at most `maxLength` characters. */
 export function lineOf(text: string, maxLength: number): string {
   const line = storable(text.slice(0, maxLength * 2 + 2))
     // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
-    .replace(/[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+/g, ' ')
+    .replace(/[\s\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, ' ')
     .trim()
   const characters = [...line]
   return characters.length <= maxLength ? line : `${characters.slice(0, maxLength - 1).join('')}…`

@@ -24,10 +24,10 @@ t.test('a template names what each wildcard matched, the key and the value', asy
 })
 
 t.test('a name is one line of 1-100 characters, whatever the document says', async t => {
-  const document = { a: 'x'.repeat(1_000), b: 'two\r\nlines\u0000', c: '', d: '\ud800', e: '👍'.repeat(200) }
+  const document = { a: 'x'.repeat(1_000), b: 'two\r\nlines\u202e\u0000', c: '', d: '\ud800', e: '👍'.repeat(200) }
   t.same(names(document, '*', '{{value}}'), [
     `${'x'.repeat(99)}…`,
-    'two lines\ufffd',
+    'two lines \ufffd',
     'c',
     '\ufffd',
     `${'👍'.repeat(99)}…`,

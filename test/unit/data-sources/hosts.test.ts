@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createHosts } from '../../../control-plane/data-sources/hosts.ts'
 
-const sourceOf = (id: number, host = 'a.example') => ({ id, url: `https://${host}/${id}` })
+const sourceOf = (id: number, host = 'a.example', projectId = 'p') => ({ id, projectId, url: `https://${host}/${id}` })
 const idsOf = (sources: { id: number }[]) => sources.map(({ id }) => id)
 const QUICK_MS = 100
 const SLOW_MS = 30_000
@@ -34,6 +34,18 @@ t.test('Nothing waits behind a slow host, nor for too long', async t => {
   t.same(idsOf(hosts.giveUp(10)), [8, 9])
   t.same(hosts.leave(sourceOf(0), SLOW_MS), { next: [], back: [10, 11].map(id => sourceOf(id)) })
   t.equal(hosts.waiting(), 0)
+})
+
+t.test('A project of ever new hosts leaves room for others, and has its own again when it is done', async t => {
+  const hosts = createHosts<ReturnType<typeof sourceOf>>()
+  const many = Array.from({ length: 65 }, (_, id) => sourceOf(id, `h${id % 20}.example`))
+  const turns = many.map(source => hosts.enter(source, 0))
+  t.same([turns.slice(0, 64).includes('full'), turns[64]], [false, 'full'])
+  t.equal(hosts.enter(sourceOf(0, 'b.example', 'other'), 0), 'now')
+  for (const source of many.slice(0, 20)) hosts.leave(source, QUICK_MS)
+  t.same(hosts.giveUp(1), [])
+  for (const source of many.slice(0, 20)) t.not(hosts.enter(source, 0), 'full')
+  t.equal(hosts.enter(many[64]!, 0), 'full')
 })
 
 t.test('A host that is done with is forgotten', async t => {
