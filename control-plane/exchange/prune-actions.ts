@@ -12,11 +12,12 @@ import { deleteGroup } from '../status-pages/group-actions.ts'
 import { removePage } from '../status-pages/store.ts'
 import { deleteDependency } from '../vendors/store.ts'
 import type { Dependency } from '../vendors/types.ts'
-import { deleteMonitor } from '../verdict/actions.ts'
+import { deleteMonitors } from '../verdict/actions.ts'
 import type { Resource } from './ledger.ts'
 import { referencesTo } from './names.ts'
 import type { UnnamedPages } from './page-actions.ts'
 import type { Run } from './run.ts'
+import type { Sections } from './section-actions.ts'
 
 /** All that the project has in the sections of the file, and the file has not. */
 export type Unnamed = {
@@ -30,20 +31,33 @@ export type Unnamed = {
   channels: StoredChannel[]
 }
 
-type Deletion = { resource: Resource; key: string; id: string; remove: () => Promise<unknown> }
+type Deletion = {
+  resource: Resource
+  records: { key: string; id: string }[]
+  remove: (ids: string[]) => Promise<unknown>
+}
 
 /** Deletes what the file does not name, or counts it. Monitors and channels last: others hang on them. */
 export async function prune(run: Run, unnamed: Unnamed): Promise<void> {
-  for (const { resource, key, id, remove } of deletionsOf(run, unnamed)) {
-    if (run.isPruning) {
-      await remove()
-      run.ledger.changes.push({ action: 'delete', resource, key, id, fields: {} })
-    } else run.ledger.extra++
+  for (const { resource, records, remove } of deletionsOf(run, unnamed)) {
+    if (!run.isPruning) {
+      run.ledger.extra += records.length
+    } else if (records.length > 0) {
+      await remove(records.map(({ id }) => id))
+      const deleted = records.map(({ key, id }) => ({ action: 'delete' as const, resource, key, id, fields: {} }))
+      run.ledger.changes.push(...deleted)
+    }
   }
 }
 
-function deletionsOf(run: Run, unnamed: Unnamed): Deletion[] {
-  return [...linkDeletions(run, unnamed), ...pageDeletions(run, unnamed.pages), ...recordDeletions(run, unnamed)]
+const deletionsOf = (run: Run, unnamed: Unnamed): Deletion[] => [
+  ...linkDeletions(run, unnamed),
+  ...unnamed.pages.sections.flatMap(sections => sectionDeletions(run, sections)),
+  ...recordDeletions(run, unnamed),
+]
+
+const oneByOne = (remove: (id: string) => Promise<unknown>) => async (ids: string[]) => {
+  for (const id of ids) await remove(id)
 }
 
 function linkDeletions({ tx, caller, state }: Run, { rules, subscriptions }: Unnamed): Deletion[] {
@@ -51,82 +65,76 @@ function linkDeletions({ tx, caller, state }: Run, { rules, subscriptions }: Unn
   const monitors = referencesTo(state.monitors)
   const channels = referencesTo(state.channels)
   return [
-    ...rules.map(({ id, monitorId, alertChannelId }) => ({
-      resource: 'alert_rule' as const,
-      key: `${monitors.get(monitorId)} → ${channels.get(alertChannelId)}`,
-      id,
-      remove: () => deleteRule(tx, projectId, id),
-    })),
-    ...subscriptions.map(({ id, alertChannelId, alertType }) => ({
-      resource: 'alert_subscription' as const,
-      key: `${channels.get(alertChannelId)} → ${alertType}`,
-      id,
-      remove: () => deleteSubscription(tx, projectId, id),
-    })),
+    {
+      resource: 'alert_rule',
+      records: rules.map(({ id, monitorId, alertChannelId }) => ({
+        ...{ id, key: `${monitors.get(monitorId)} → ${channels.get(alertChannelId)}` },
+      })),
+      remove: oneByOne(id => deleteRule(tx, projectId, id)),
+    },
+    {
+      resource: 'alert_subscription',
+      records: subscriptions.map(({ id, alertChannelId, alertType }) => ({
+        ...{ id, key: `${channels.get(alertChannelId)} → ${alertType}` },
+      })),
+      remove: oneByOne(id => deleteSubscription(tx, projectId, id)),
+    },
   ]
 }
 
-function pageDeletions({ tx, caller, now }: Run, { pages, sections }: UnnamedPages): Deletion[] {
+function sectionDeletions({ tx, caller, now }: Run, { pageId, slug, groups, components }: Sections): Deletion[] {
   const { projectId } = caller
+  const inPage = ({ id, name }: { id: string; name: string }) => ({ id, key: `${slug} / ${name}` })
   return [
-    ...sections.flatMap(({ pageId, slug, groups, components }) => [
-      ...components.map(({ id, name }) => ({
-        resource: 'status_page_component' as const,
-        key: `${slug} / ${name}`,
-        id,
-        remove: () => deleteComponent(tx, projectId, pageId, id, now),
-      })),
-      ...groups.map(({ id, name }) => ({
-        resource: 'status_page_group' as const,
-        key: `${slug} / ${name}`,
-        id,
-        remove: () => deleteGroup(tx, projectId, pageId, id, now),
-      })),
-    ]),
-    ...pages.map(({ id, slug }) => ({
-      resource: 'status_page' as const,
-      key: slug,
-      id,
-      remove: () => removePage(tx, projectId, id),
-    })),
+    {
+      resource: 'status_page_component',
+      records: components.map(inPage),
+      remove: oneByOne(id => deleteComponent(tx, projectId, pageId, id, now)),
+    },
+    {
+      resource: 'status_page_group',
+      records: groups.map(inPage),
+      remove: oneByOne(id => deleteGroup(tx, projectId, pageId, id, now)),
+    },
   ]
 }
 
 function recordDeletions(
   { tx, tools, caller, now }: Run,
-  { windows, sources, dependencies, monitors, channels }: Unnamed,
+  { windows, sources, dependencies, pages, monitors, channels }: Unnamed,
 ): Deletion[] {
   const { projectId } = caller
+  const named = ({ id, name }: { id: string; name: string }) => ({ id, key: name })
   return [
-    ...windows.map(({ id, title }) => ({
-      resource: 'maintenance_window' as const,
-      key: title,
-      id,
-      remove: () => deleteWindow(tools, projectId, id, now),
-    })),
-    ...sources.map(({ id, name }) => ({
-      resource: 'data_source' as const,
-      key: name,
-      id,
-      remove: () => deleteSource(tools, projectId, id, now),
-    })),
-    ...dependencies.map(({ id, name }) => ({
-      resource: 'dependency' as const,
-      key: name,
-      id,
-      remove: () => deleteDependency(tx, projectId, id),
-    })),
-    ...monitors.map(({ id, name }) => ({
-      resource: 'monitor' as const,
-      key: name,
-      id,
-      remove: () => deleteMonitor(tools, projectId, id, now),
-    })),
-    ...channels.map(({ id, name }) => ({
-      resource: 'alert_channel' as const,
-      key: name,
-      id,
-      remove: () => deleteChannel(tx, projectId, id),
-    })),
+    {
+      resource: 'status_page',
+      records: pages.pages.map(({ id, slug }) => ({ id, key: slug })),
+      remove: oneByOne(id => removePage(tx, projectId, id)),
+    },
+    {
+      resource: 'maintenance_window',
+      records: windows.map(({ id, title }) => ({ id, key: title })),
+      remove: oneByOne(id => deleteWindow(tools, projectId, id, now)),
+    },
+    {
+      resource: 'data_source',
+      records: sources.map(named),
+      remove: oneByOne(id => deleteSource(tools, projectId, id, now)),
+    },
+    {
+      resource: 'dependency',
+      records: dependencies.map(named),
+      remove: oneByOne(id => deleteDependency(tx, projectId, id)),
+    },
+    {
+      resource: 'monitor',
+      records: monitors.map(named),
+      remove: ids => deleteMonitors(tools, projectId, ids, now),
+    },
+    {
+      resource: 'alert_channel',
+      records: channels.map(named),
+      remove: oneByOne(id => deleteChannel(tx, projectId, id)),
+    },
   ]
 }

@@ -3,7 +3,7 @@ import { announce } from '../alerts/announce-actions.ts'
 import { subjectOfIncident } from '../events/catalog.ts'
 import { type Moved, resolveAutomaticIncidents } from '../incidents/automatic-actions.ts'
 import { ARCHIVED_MESSAGE, DELETED_MESSAGE, PAUSED_MESSAGE, UNCHECKED_MESSAGE } from '../incidents/lifecycle.ts'
-import { lockMonitor } from '../monitors/store.ts'
+import { lockMonitor, lockMonitors } from '../monitors/store.ts'
 import type { StoredMonitor } from '../monitors/types.ts'
 import { isId, newId } from '../platform/ids.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
@@ -69,6 +69,24 @@ export async function deleteMonitor(
   await inLock(db, projectId, id, async (tx, monitor) => {
     if (monitor.dataSource) throw conflict(OF_A_SOURCE)
     await retireMonitors(tx, [monitor], 'deleted', publicUrl, now)
+  })
+}
+
+/**
+ * Deletes monitors of a project, none of which a data source has made; those that are gone already are left alone.
+ * Set-based: many cost little more than one.
+ */
+export async function deleteMonitors(
+  { db, publicUrl }: VerdictTools,
+  projectId: string,
+  ids: string[],
+  now: Date,
+): Promise<void> {
+  await db.transaction(async tx => {
+    const locked = await lockMonitors(tx, ids)
+    const monitors = locked.filter(monitor => monitor.projectId === projectId && monitor.deletedAt === null)
+    if (monitors.some(({ dataSource }) => dataSource !== null)) throw conflict(OF_A_SOURCE)
+    await retireMonitors(tx, monitors, 'deleted', publicUrl, now)
   })
 }
 
