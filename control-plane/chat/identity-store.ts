@@ -42,20 +42,15 @@ export async function insertLink(db: Db, link: NewLink, now: Date): Promise<void
   )
 }
 
-/**
- * Links the two, whoever they were linked to before: the chat says now whose address this is. Answers whether the member
- * was somebody else in the chat.
- */
-export async function replaceLink(tx: Tx, link: NewLink, now: Date): Promise<boolean> {
-  const { projectId, teamId, chatUserId, userId } = link
-  const before = await query<{ user_id: string }>(
+/** Ends what links either of the two to somebody else. Answers the users who were linked. */
+export async function deleteLinks(tx: Tx, link: NewLink): Promise<string[]> {
+  const rows = await query<{ user_id: string }>(
     tx,
     `DELETE FROM chat_identities WHERE project_id = :projectId AND team_id = :teamId
        AND (chat_user_id = :chatUserId OR user_id = :userId) RETURNING user_id`,
-    { projectId, teamId, chatUserId, userId },
+    link,
   )
-  await insertLink(tx, link, now)
-  return before.some(({ user_id }) => user_id === userId)
+  return rows.map(({ user_id }) => user_id)
 }
 
 /** One page of a project's links, newest first, and how many there are in all. */

@@ -3,9 +3,8 @@ import { sealConfig } from '../channels/sealed.ts'
 import { newId } from '../platform/ids.ts'
 import { botOf } from './bot.ts'
 import { claimPeople } from './due-store.ts'
-import { insertLink } from './identity-store.ts'
 import type { StoredInstallation } from './installation.ts'
-import type { PeopleTools } from './people-actions.ts'
+import { linkPerson, type PeopleTools } from './people-actions.ts'
 import { insertDirectChannel, resumeDirectChannels, unlinkedMembers, unreachedPeople } from './people-store.ts'
 import { readPerson } from './person.ts'
 import { callProvider } from './provider-reader.ts'
@@ -59,7 +58,7 @@ async function linkMembers(tools: PeopleTools, installation: StoredInstallation,
     if (!answer.ok && answer.reason !== 'users_not_found') return answer
     const person = answer.ok ? readPerson(answer.fields, teamId) : null
     if (person?.email !== email) continue
-    await insertLink(db, { projectId, teamId, chatUserId: person.chatUserId, userId }, now)
+    await linkPerson(db, installation, { chatUserId: person.chatUserId, userId }, now)
   }
   return null
 }

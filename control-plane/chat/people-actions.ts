@@ -2,7 +2,7 @@ import { isPassing } from '../channels/chat-answer.ts'
 import type { Db } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { botOf } from './bot.ts'
-import { linkedMember, replaceLink } from './identity-store.ts'
+import { deleteLinks, insertLink, linkedMember } from './identity-store.ts'
 import type { StoredInstallation } from './installation.ts'
 import { deleteDirectChannel, findMemberByEmail, type Member } from './people-store.ts'
 import { readPerson } from './person.ts'
@@ -33,12 +33,26 @@ export async function memberOf(
   const person = answer.ok ? readPerson(answer.fields, teamId) : null
   const member = person?.chatUserId === chatUserId ? await findMemberByEmail(db, projectId, person.email) : null
   if (!member) return null
-  const link = { projectId, teamId, chatUserId, userId: member.userId }
-  await db.transaction(async tx => {
-    const wasElse = await replaceLink(tx, link, now)
-    // it leads to the account that they had in the chat before
-    if (wasElse) await deleteDirectChannel(tx, id, member.userId)
-  })
+  await linkPerson(db, installation, { chatUserId, userId: member.userId }, now)
   await lookAtInstallation(db, id, now)
   return linkedMember(db, projectId, teamId, chatUserId)
+}
+
+type Pair = { chatUserId: string; userId: string }
+
+/**
+ * Links the two, whoever they were linked to before: the chat says now whose address this is. Ways in person that lead
+ * to what was before are closed; the next round opens others.
+ */
+export async function linkPerson(
+  db: Db,
+  { id, projectId, teamId }: StoredInstallation,
+  pair: Pair,
+  now: Date,
+): Promise<void> {
+  const link = { projectId, teamId, ...pair }
+  await db.transaction(async tx => {
+    for (const userId of await deleteLinks(tx, link)) await deleteDirectChannel(tx, id, userId)
+    await insertLink(tx, link, now)
+  })
 }

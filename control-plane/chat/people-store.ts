@@ -88,7 +88,7 @@ export async function insertDirectChannel(db: Db, channel: DirectChannel, now: D
   )
 }
 
-/** The next round opens another way, to whom the person is in the chat now. */
+/** Closes the way to one person. */
 export const deleteDirectChannel = (tx: Tx, installationId: string, userId: string) =>
   execute(tx, 'DELETE FROM alert_channels WHERE chat_installation_id = ? AND person_id = ?', [installationId, userId])
 

@@ -193,11 +193,20 @@ t.test('who is on call is told in person that an incident opened, who acknowledg
   )
   t.equal(messagesTo('DUANN').length, 1, 'each is told what is theirs, once')
 
+  const oldAccount = provider.people.findIndex(({ id }) => id === 'UANN')
+  provider.people.splice(oldAccount, 1, { id: 'UANN2', email: names[0]!, team: 'T8' })
+  const another = await team.incident(account, 'Disk is old')
+  t.match(await team.command('UANN2', 'ack', 'T8'), { body: { text: /Acknowledged by <@UANN2>/ } })
+  await waitFor(() => provider.calls('conversations.open').find(({ fields }) => fields.users === 'UANN2'), SLOW)
+  await waitFor(async () => (await query(api.db, reached, [[ann]])).length === 1, SLOW)
+  await api.call('PUT', `/incidents/${another}`, { key, body: { status: 'resolved' } })
+  await waitFor(() => messagesTo('DUANN2').length === 1, SLOW)
+
   await api.db.raw('DELETE FROM memberships WHERE user_id = ?', [ann])
   const told = (await log()).length
   await team.incident(account, 'Disk is full again')
   await ended(told + 1)
-  t.equal(messagesTo('DUANN').length, 1, 'who has left is told nothing')
+  t.equal(messagesTo('DUANN2').length, 1, 'who has left is told nothing')
 
   const links = async () => (await api.call('GET', '/chat/identities', { key })).body.meta.total
   t.equal(await links(), 2)
