@@ -15,8 +15,23 @@ const RuleConfig = Type.Record(Type.String(), Type.Unknown(), {
     'equals: { value }; in: { values }; diff_lte: { other_path, max }, where other_path may be "now" and times differ in ' +
     'seconds; truthy and http_ok: {}',
 })
-const Path = lineText(1, 500)
-const NameTemplate = lineText(1, 200)
+const Degraded = Type.Unsafe<Static<typeof RuleConfig>>({
+  ...RuleConfig,
+  description: 'a value that the rule allows with this is degraded instead of down',
+})
+const Path = Type.String({
+  ...lineText(1, 500),
+  description:
+    'below root_path: keys between dots, [n] for an element, * or [*] for every key or element, ["a.b"] for a key with other characters',
+})
+const RootPath = Type.String({
+  ...lineText(1, 500),
+  description: 'the place in the document where paths begin; a document without it is a failed fetch',
+})
+const NameTemplate = Type.String({
+  ...lineText(1, 200),
+  description: 'of the monitors: {{key}}, {{value}}, and {{key.1}} for what the first wildcard matched',
+})
 const DisplayOrder = Type.Number({
   minimum: -1_000_000,
   maximum: 1_000_000,
@@ -28,7 +43,7 @@ const field = {
   name_template: NameTemplate,
   rule_type: enumOf(RULE_TYPES),
   rule_config: RuleConfig,
-  degraded_rule_config: Type.Optional(nullable(RuleConfig)),
+  degraded_rule_config: Type.Optional(nullable(Degraded)),
   display_order: Type.Optional(DisplayOrder),
 }
 
@@ -45,7 +60,7 @@ export const FieldUpdate = strictObject({
   name_template: Type.Optional(NameTemplate),
   rule_type: Type.Optional(enumOf(RULE_TYPES)),
   rule_config: Type.Optional(RuleConfig),
-  degraded_rule_config: Type.Optional(nullable(RuleConfig)),
+  degraded_rule_config: Type.Optional(nullable(Degraded)),
   display_order: Type.Optional(DisplayOrder),
 })
 export type FieldUpdate = Static<typeof FieldUpdate>
@@ -70,7 +85,7 @@ const changeable = (defaults: Partial<typeof DEFAULTS>) => ({
       }),
     ),
   ),
-  root_path: Type.Optional(nullable(Path)),
+  root_path: Type.Optional(nullable(RootPath)),
   fetch_interval_s: Type.Optional(
     Type.Integer({ minimum: 30, maximum: 86_400, ...defaultOf(defaults.fetch_interval_s), description: 'seconds' }),
   ),

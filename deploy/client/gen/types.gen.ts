@@ -7410,7 +7410,13 @@ export type CreateDataSourceData = {
         timeout_ms?: number;
         fields?: Array<{
             id?: string;
+            /**
+             * below root_path: keys between dots, [n] for an element, * or [*] for every key or element, ["a.b"] for a key with other characters
+             */
             path: string;
+            /**
+             * of the monitors: {{key}}, {{value}}, and {{key.1}} for what the first wildcard matched
+             */
             name_template: string;
             rule_type: 'equals' | 'in' | 'diff_lte' | 'truthy' | 'http_ok';
             /**
@@ -7612,7 +7618,13 @@ export type UpdateDataSourceData = {
         timeout_ms?: number;
         fields?: Array<{
             id?: string;
+            /**
+             * below root_path: keys between dots, [n] for an element, * or [*] for every key or element, ["a.b"] for a key with other characters
+             */
             path: string;
+            /**
+             * of the monitors: {{key}}, {{value}}, and {{key.1}} for what the first wildcard matched
+             */
             name_template: string;
             rule_type: 'equals' | 'in' | 'diff_lte' | 'truthy' | 'http_ok';
             /**
@@ -7762,7 +7774,13 @@ export type PreviewDataSourceData = {
         timeout_ms?: number;
         fields?: Array<{
             id?: string;
+            /**
+             * below root_path: keys between dots, [n] for an element, * or [*] for every key or element, ["a.b"] for a key with other characters
+             */
             path: string;
+            /**
+             * of the monitors: {{key}}, {{value}}, and {{key.1}} for what the first wildcard matched
+             */
             name_template: string;
             rule_type: 'equals' | 'in' | 'diff_lte' | 'truthy' | 'http_ok';
             /**
@@ -7977,7 +7995,13 @@ export type ListDataSourceFieldsResponse = ListDataSourceFieldsResponses[keyof L
 
 export type CreateDataSourceFieldData = {
     body: {
+        /**
+         * below root_path: keys between dots, [n] for an element, * or [*] for every key or element, ["a.b"] for a key with other characters
+         */
         path: string;
+        /**
+         * of the monitors: {{key}}, {{value}}, and {{key.1}} for what the first wildcard matched
+         */
         name_template: string;
         rule_type: 'equals' | 'in' | 'diff_lte' | 'truthy' | 'http_ok';
         /**
@@ -8105,7 +8129,13 @@ export type DeleteDataSourceFieldResponse = DeleteDataSourceFieldResponses[keyof
 
 export type UpdateDataSourceFieldData = {
     body: {
+        /**
+         * below root_path: keys between dots, [n] for an element, * or [*] for every key or element, ["a.b"] for a key with other characters
+         */
         path?: string;
+        /**
+         * of the monitors: {{key}}, {{value}}, and {{key.1}} for what the first wildcard matched
+         */
         name_template?: string;
         rule_type?: 'equals' | 'in' | 'diff_lte' | 'truthy' | 'http_ok';
         /**
@@ -8456,7 +8486,13 @@ export type ExportProjectResponses = {
                  * the record that this is; one of another project counts as none
                  */
                 id?: string;
+                /**
+                 * below root_path: keys between dots, [n] for an element, * or [*] for every key or element, ["a.b"] for a key with other characters
+                 */
                 path: string;
+                /**
+                 * of the monitors: {{key}}, {{value}}, and {{key.1}} for what the first wildcard matched
+                 */
                 name_template: string;
                 rule_type: 'equals' | 'in' | 'diff_lte' | 'truthy' | 'http_ok';
                 /**
@@ -8714,7 +8750,13 @@ export type ImportProjectData = {
                  * the record that this is; one of another project counts as none
                  */
                 id?: string;
+                /**
+                 * below root_path: keys between dots, [n] for an element, * or [*] for every key or element, ["a.b"] for a key with other characters
+                 */
                 path: string;
+                /**
+                 * of the monitors: {{key}}, {{value}}, and {{key.1}} for what the first wildcard matched
+                 */
                 name_template: string;
                 rule_type: 'equals' | 'in' | 'diff_lte' | 'truthy' | 'http_ok';
                 /**
