@@ -45,4 +45,12 @@ li+li{border-top:1px solid var(--line)}
 li strong{display:block;font-size:15px;font-weight:600;line-height:1.4;color:var(--ink);overflow-wrap:anywhere}
 li::before{content:"";float:right;width:9px;height:9px;margin:7px 0 0 12px;border-radius:50%;background:var(--good)}
 li.over::before{background:var(--bad)}
+.acted li{display:flex;align-items:center;justify-content:space-between;gap:12px}
+.acted li::before{content:none}
+.acted p{margin:0}
+.acted form{margin:0;flex:none}
+.acted small{display:block;font-size:13px;text-wrap:pretty}
+.tag{display:inline-block;margin-left:8px;padding:0 8px;border-radius:99px;background:var(--good-field);color:var(--good);font-size:12px;line-height:20px;font-weight:550;white-space:nowrap}
+button.small{width:auto;padding:6px 10px;border:1px solid var(--line);background:none;color:var(--ink);font-size:13px;font-weight:550;white-space:nowrap}
+button.small:hover{background:var(--page)}
 `

@@ -168,6 +168,43 @@ t.test('a changed password ends every other session; a wrong old one changes not
   t.equal((await here().post('/sign-in', { email, password: PASSWORD })).status, 401)
 })
 
+t.test('somebody sees where they are signed in, ends one of those or all others, and nobody else’s', async t => {
+  const { visitor, email, key } = await claimed()
+  const firefox = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0' }
+  const [one, two, stranger] = [here(), here(), (await claimed()).visitor]
+  for (const elsewhere of [one, two]) await elsewhere.post('/sign-in', { email, password: PASSWORD }, firefox)
+  const idsIn = (text: string) => [...text.matchAll(/name="session_id" value="([0-9a-f-]{36})"/g)].map(([, id]) => id!)
+  const page = (await visitor.get('/account')).text
+  t.match(page, /Firefox on Linux/)
+  t.match(page, /Signed in <time[^>]*>less than an hour ago<\/time> from 127\.0\.0\.1/)
+  t.notMatch(page, /Last seen/)
+  await execute(api.db, "UPDATE sessions SET created_at = created_at - interval '3 days'")
+  t.match(
+    (await visitor.get('/account')).text,
+    /3 days ago<\/time> from[^?]*Last seen <time[^>]*>less than an hour ago/,
+  )
+  t.equal(idsIn(page).length, 2, 'both others, and not this one')
+
+  const end = (who: typeof visitor, id: string) => who.post('/account/sessions/end', { session_id: id })
+  for (const id of [...idsIn(page), 'others']) await end(stranger, id)
+  t.equal(idsIn((await visitor.get('/account')).text).length, 2)
+  t.match(await end(visitor, idsIn(page)[0]!), { status: 303, location: '/account?ended=1' })
+  t.equal((await two.get('/account')).status, 303, 'the newest is first')
+  t.equal((await one.get('/account')).status, 200)
+  await end(visitor, 'others')
+  t.equal((await one.get('/account')).status, 303)
+  t.match(await visitor.get('/account?ended=1'), { status: 200, text: /You are signed out there/ })
+  t.equal((await end(visitor, 'x')).status, 404)
+  t.equal((await end(one, 'others')).location, '/sign-in?return_to=/account')
+
+  const { body } = await api.call('GET', '/audit-log?resource=user', { key })
+  t.match(
+    body.data.map(({ action }: { action: string }) => action),
+    ['signed_out', 'signed_out', 'signed_in', 'signed_in', 'password_changed'],
+  )
+  t.match(body.data[2].changes, { session: { from: null }, browser: { to: 'Firefox on Linux' } })
+})
+
 t.test('who signs in with a password that is being changed is not in after it', async t => {
   const { email } = await claimed()
   const late = await whileHeld(

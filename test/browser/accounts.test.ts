@@ -1,4 +1,4 @@
-import { chromium } from 'playwright-core'
+import { chromium, type Page } from 'playwright-core'
 import t from 'tap'
 import { startApi } from '../support/api-server.ts'
 import { AXE, findingsOf } from '../support/axe.ts'
@@ -53,14 +53,25 @@ t.test('the pages read well on phones and desktops, in light and dark, for every
   const { key } = await api.tenant()
   const { body } = await api.call('POST', '/agent/invite', { key, body: { email: 'bob@example.com' } })
   const claim = new URL(body.data.claim_url).pathname
+  const other = await api.call('POST', '/agent/invite', { key, body: { email: 'cleo@example.com' } })
+  const form = { method: 'POST', body: new URLSearchParams({ password: PASSWORD }), headers: { origin: api.origin } }
+  await fetch(api.origin + new URL(other.body.data.claim_url).pathname, { ...form, redirect: 'manual' })
+  const signIn = async (page: Page) => {
+    await page.goto(`${origin}/account`)
+    await page.getByLabel('E-mail address').fill('cleo@example.com')
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('button', { name: 'Sign out everywhere else' }).waitFor()
+  }
   const begun = await api.call('GET', '/chat/oauth/install', { key })
   const state = new URL(begun.headers.get('location')!).searchParams.get('state')
   const connect = `/settings/chat/connect?code=x&state=${state}`
   for (const look of LOOKS) {
     const context = await browser.newContext(look)
     const page = await context.newPage()
-    for (const path of ['/sign-in', claim, '/claim/nothing', '/forgot-password', connect]) {
-      await page.goto(origin + path)
+    for (const path of ['/sign-in', claim, '/claim/nothing', '/forgot-password', connect, '/account']) {
+      if (path === '/account') await signIn(page)
+      else await page.goto(origin + path)
       await page.evaluate(AXE)
       t.same(await findingsOf(page), [], path)
       const tooWide = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')

@@ -13,10 +13,13 @@ export function networkOf(ip: string): string {
 export const clientNetworkOf = ({ ip, socket }: { ip: string; socket: { remoteAddress?: string } }): string =>
   networkOf(addressIn(ip) ?? addressIn(socket.remoteAddress ?? '') ?? '0.0.0.0')
 
-/** Who sends a request, and what it counts against. */
-export type Visitor = { network: string; ip: string }
+/** Who sends a request, from where, and what it counts against. */
+export type Visitor = { network: string; ip: string; userAgent: string | undefined }
 
-export const visitorOf = (request: { ip: string; socket: { remoteAddress?: string } }): Visitor => ({
+type Asked = { ip: string; socket: { remoteAddress?: string }; headers: { 'user-agent'?: string } }
+
+export const visitorOf = (request: Asked): Visitor => ({
   network: clientNetworkOf(request),
   ip: request.ip,
+  userAgent: request.headers['user-agent'],
 })

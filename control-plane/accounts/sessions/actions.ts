@@ -7,6 +7,8 @@ import { SCOPE_OF_ROLE } from '../members/role.ts'
 import {
   findSession,
   insertSession,
+  type ListedSession,
+  listSessions,
   markSeen,
   organizationsOf,
   pruneSessions,
@@ -22,13 +24,13 @@ const IDLE_MS = 7 * DAY_MS
 const SEEN_EVERY_MS = 3_600_000
 const MOST_SESSIONS = 20
 
-/** A new session, in the organization that the user joined first. Answers its token, which is kept as a hash only. */
-export async function openSession(tx: Tx, userId: string): Promise<string> {
+/** A new session, in the organization that the user joined first. Its token is kept as a hash only. */
+export async function openSession(tx: Tx, userId: string): Promise<{ id: string; token: string }> {
   const now = clock()
-  const token = randomToken(32)
+  const [id, token] = [newId(), randomToken(32)]
   const [first] = await organizationsOf(tx, userId)
   await insertSession(tx, {
-    id: newId(),
+    id,
     tokenHash: sha256(token),
     userId,
     organizationId: first?.id ?? null,
@@ -36,7 +38,7 @@ export async function openSession(tx: Tx, userId: string): Promise<string> {
     now,
   })
   await removeOldest(tx, userId, MOST_SESSIONS)
-  return token
+  return { id, token }
 }
 
 /** Who is signed in by a token; null: nobody. */
@@ -46,6 +48,12 @@ export async function readSession(db: Db, token: string | null): Promise<Session
   const session = await findSession(db, sha256(token), { now, seenAfter: new Date(now.getTime() - IDLE_MS) })
   if (session && now.getTime() - session.lastSeenAt.getTime() > SEEN_EVERY_MS) await markSeen(db, session.id, now)
   return session
+}
+
+/** Where somebody is signed in, seen last first. */
+export function sessionsOf(db: Db, userId: string): Promise<ListedSession[]> {
+  const now = clock()
+  return listSessions(db, userId, { now, seenAfter: new Date(now.getTime() - IDLE_MS) })
 }
 
 /** What somebody who is signed in may do, as a caller of the API; null: they belong to no organization. */

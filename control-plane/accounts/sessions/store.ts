@@ -56,6 +56,40 @@ export async function findSession(
 export const markSeen = (db: Db, id: string, now: Date) =>
   execute(db, 'UPDATE sessions SET last_seen_at = ? WHERE id = ?', [now, id])
 
+/** `browser` and `ip` of when it began, as the audit log tells it; null: nobody knows. */
+export type ListedSession = {
+  id: string
+  createdAt: Date
+  lastSeenAt: Date
+  browser: string | null
+  ip: string | null
+}
+
+/** Where a user is signed in, seen last first. */
+export const listSessions = (db: Db, userId: string, { now, seenAfter }: { now: Date; seenAfter: Date }) =>
+  query<ListedSession>(
+    db,
+    `SELECT s.id, s.created_at AS "createdAt", s.last_seen_at AS "lastSeenAt", began.browser, host(began.ip) AS ip
+     FROM sessions s LEFT JOIN LATERAL (
+       SELECT a.ip, a.changes #>> '{browser,to}' AS browser FROM audit_log a
+       WHERE a.resource_id = :userId AND a.resource = 'user' AND a.changes #>> '{session,to}' = s.id::text LIMIT 1
+     ) began ON true
+     WHERE s.user_id = CAST(:userId AS uuid) AND s.expires_at > :now AND s.last_seen_at > :seenAfter
+     ORDER BY s.last_seen_at DESC, s.id DESC`,
+    { userId, now, seenAfter },
+  )
+
+/** Ends one session of a user, or all but one. Answers the ids of those that were there. */
+export async function removeSessions(
+  tx: Tx,
+  userId: string,
+  which: { id: string } | { but: string },
+): Promise<string[]> {
+  const [condition, id] = 'id' in which ? ['id = ?', which.id] : ['id <> ?', which.but]
+  const sql = `DELETE FROM sessions WHERE user_id = ? AND ${condition} RETURNING id`
+  return (await query<{ id: string }>(tx, sql, [userId, id])).map(row => row.id)
+}
+
 export const removeSession = (db: Db, tokenHash: Buffer) =>
   execute(db, 'DELETE FROM sessions WHERE token_hash = ?', [tokenHash])
 

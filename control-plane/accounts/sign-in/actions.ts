@@ -2,18 +2,16 @@ import { now as clock } from '../../platform/clock.ts'
 import type { Passwords } from '../../platform/passwords.ts'
 import type { Db, Tx } from '../../platform/postgres.ts'
 import { type Secrets, sha256 } from '../../platform/secrets.ts'
-import { type Acting, actingFor } from '../../web/acting.ts'
-import { recordAct } from '../audit/actions.ts'
 import type { Visitor } from '../bootstrap/network.ts'
 import { post } from '../mails/actions.ts'
 import { changedPassword } from '../mails/letter.ts'
 import type { Dead, Purpose } from '../password-links/link.ts'
 import { lockLink, spendLinks } from '../password-links/store.ts'
-import { openSession } from '../sessions/actions.ts'
-import { organizationsOf, removeSessionsOf } from '../sessions/store.ts'
+import { removeSessionsOf } from '../sessions/store.ts'
 import { forgetAttempts, giveBackAttempt, takeAttempt } from './attempt-store.ts'
 import { personHere, resetLimits, signInLimits } from './limits.ts'
 import { normalizePassword, passwordProblem } from './password.ts'
+import { beginSession } from './session-actions.ts'
 import { type Account, findAccount, holdPassword, proveEmail, replacePassword, storePassword } from './store.ts'
 
 export type SignInTools = { db: Db; secrets: Secrets; passwords: Passwords; publicUrl: string; sendsMail: boolean }
@@ -23,9 +21,10 @@ export type SignedIn = { token: string } | { refused: 'wrong' } | { refused: 'to
 /** Opens a session for whoever knows the password. For an address that nobody has it takes as long, and says the same. */
 export async function signIn(
   { db, passwords }: SignInTools,
-  { network, ip }: Visitor,
+  visitor: Visitor,
   form: { email: string; password: string },
 ): Promise<SignedIn> {
+  const { network } = visitor
   const email = form.email.trim().toLowerCase()
   const [limits, at] = [signInLimits(email, network), clock()]
   const waitSeconds = await takeAttempt(db, limits, at)
@@ -38,9 +37,7 @@ export async function signIn(
   return db.transaction(async tx => {
     // it may have been changed while it was looked at, and no session outlives that
     if (!(await holdPassword(tx, account))) return { refused: 'wrong' as const }
-    const token = await openSession(tx, account.id)
-    await record(tx, account, ip, 'signed_in')
-    return { token }
+    return { token: await beginSession(tx, account, visitor, 'signed_in') }
   })
 }
 
@@ -58,7 +55,7 @@ export type PasswordSet = { token: string } | { dead: Dead } | { problem: string
 /** Sets a password by a link, which is spent with it: every session ends, and a new one begins. */
 export async function setPassword(
   tools: SignInTools,
-  { ip }: Visitor,
+  visitor: Visitor,
   { purpose, token, email, password }: { purpose: Purpose; token: string; email: string; password: string },
 ): Promise<PasswordSet> {
   const normal = normalizePassword(password)
@@ -71,7 +68,7 @@ export async function setPassword(
     if (typeof owner === 'string') return { dead: owner }
     await storePassword(tx, owner.userId, passwordHash, now)
     if (owner.provesEmail) await proveEmail(tx, owner.userId, now)
-    return { token: await beginAnew(tx, { id: owner.userId, email: owner.email }, ip) }
+    return { token: await beginAnew(tx, { id: owner.userId, email: owner.email }, visitor) }
   })
 }
 
@@ -80,14 +77,14 @@ export type PasswordChanged = { token: string } | { problem: string; field: 'old
 /** Changes the password of somebody who is signed in and knows the one before. */
 export async function changePassword(
   tools: SignInTools,
-  { network, ip }: Visitor,
+  visitor: Visitor,
   { email, old, password }: { email: string; old: string; password: string },
 ): Promise<PasswordChanged> {
   const { db, passwords, secrets, publicUrl, sendsMail } = tools
   const normal = normalizePassword(password)
   const problem = passwordProblem(normal, email)
   if (problem !== null) return { problem, field: 'new' }
-  const waitSeconds = await takeAttempt(db, signInLimits(email, network), clock())
+  const waitSeconds = await takeAttempt(db, signInLimits(email, visitor.network), clock())
   if (waitSeconds !== null) return { problem: tooMany(waitSeconds), field: 'old' }
   const account = await findAccount(db, email)
   const isRight = await passwords.verify(account?.passwordHash ?? null, normalizePassword(old))
@@ -98,31 +95,15 @@ export async function changePassword(
       return { problem: 'Your password was changed meanwhile.', field: 'old' as const }
     }
     if (sendsMail) await post(tx, secrets, changedPassword(account.email, `${publicUrl}/forgot-password`))
-    return { token: await beginAnew(tx, account, ip) }
+    return { token: await beginAnew(tx, account, visitor) }
   })
 }
 
 /** Nobody who knew the password before, or holds a link, is in any more. */
-async function beginAnew(tx: Tx, account: Pick<Account, 'id' | 'email'>, ip: string): Promise<string> {
+async function beginAnew(tx: Tx, account: Pick<Account, 'id' | 'email'>, visitor: Visitor): Promise<string> {
   await spendLinks(tx, account.id, clock())
   await removeSessionsOf(tx, account.id)
-  await record(tx, account, ip, 'password_changed')
-  return openSession(tx, account.id)
-}
-
-/** In the audit log of each organization that the person belongs to. */
-export async function record(
-  tx: Db,
-  { id, email }: Pick<Account, 'id' | 'email'>,
-  ip: string,
-  action: 'signed_in' | 'signed_out' | 'password_changed',
-): Promise<void> {
-  for (const { id: organizationId } of await organizationsOf(tx, id)) {
-    const acting: Acting = { kind: 'user', id, name: email, ip, projectId: null, organizationId }
-    await actingFor(tx, acting).transaction(acted =>
-      recordAct(acted, { action, resource: 'user', resourceId: id, resourceName: email }),
-    )
-  }
+  return beginSession(tx, account, visitor, 'password_changed')
 }
 
 export const tooMany = (waitSeconds: number): string =>

@@ -1,6 +1,5 @@
-import { cardPage, Field, Notice, Wrong } from '../../web/card-page.tsx'
+import { cardPage, Field, Wrong } from '../../web/card-page.tsx'
 import type { Dead, Purpose } from '../password-links/link.ts'
-import type { Session } from '../sessions/store.ts'
 
 /** Where somebody signs in. `wrong` is said of the form as a whole: never whether it was the address or the password. */
 export function signInPage(form: { email: string; returnTo: string }, wrong: string | null = null) {
@@ -35,7 +34,7 @@ export const needsTlsPage = () =>
     </p>,
   )
 
-const HINT = 'At least 12 characters. A few words are easy to remember.'
+export const PASSWORD_HINT = 'At least 12 characters. A few words are easy to remember.'
 
 /** The form of a link with which a password is set. */
 export function setPasswordPage(purpose: Purpose, email: string, problem: string | null = null) {
@@ -51,7 +50,13 @@ export function setPasswordPage(purpose: Purpose, email: string, problem: string
       <form method="post">
         <input type="hidden" name="username" value={email} autocomplete="username" />
         <Field
-          {...{ name: 'password', label: 'Password', type: 'password', autocomplete: 'new-password', hint: HINT }}
+          {...{
+            name: 'password',
+            label: 'Password',
+            type: 'password',
+            autocomplete: 'new-password',
+            hint: PASSWORD_HINT,
+          }}
           said={problem}
           autofocus
         />
@@ -135,74 +140,4 @@ const BackToSignIn = () => (
   <p class="more">
     <a href="/sign-in">Back to signing in</a>
   </p>
-)
-
-export type AccountView = {
-  session: Session
-  organizations: { id: string; name: string }[]
-  notice?: string | null
-  problem?: { field: 'old' | 'new'; problem: string } | null
-}
-
-/** One's own account: who one is here, another password, and the way out. */
-export function accountPage({ session, organizations, notice = null, problem = null }: AccountView) {
-  const saidOf = (field: 'old' | 'new') => (problem?.field === field ? problem.problem : null)
-  return cardPage(
-    'Your account',
-    <>
-      <Notice text={notice} />
-      <dl>
-        <dt>E-mail</dt>
-        <dd>{session.email}</dd>
-        <dt>Organization</dt>
-        <dd>{session.organizationName ?? 'none: ask an admin to invite you'}</dd>
-        {session.role && (
-          <>
-            <dt>Role</dt>
-            <dd>{session.role}</dd>
-          </>
-        )}
-      </dl>
-      {organizations.length > 1 && <Switch session={session} organizations={organizations} />}
-      <h2>Change your password</h2>
-      <form method="post" action="/account/password">
-        <input type="hidden" name="username" value={session.email} autocomplete="username" />
-        <Field
-          {...{ name: 'old', label: 'Password now', type: 'password', autocomplete: 'current-password' }}
-          said={saidOf('old')}
-        />
-        <Field
-          {...{ name: 'password', label: 'New password', type: 'password', autocomplete: 'new-password', hint: HINT }}
-          said={saidOf('new')}
-        />
-        <button type="submit">Change the password</button>
-      </form>
-      <form method="post" action="/sign-out">
-        <button type="submit" class="plain">
-          Sign out
-        </button>
-      </form>
-      <p class="more">
-        <a href="/settings/chat">Your team’s chat</a>
-      </p>
-    </>,
-  )
-}
-
-const Switch = ({ session, organizations }: AccountView) => (
-  <form method="post" action="/account/organization">
-    <label>
-      Look at another organization
-      <select name="organization_id">
-        {organizations.map(({ id, name }) => (
-          <option value={id} selected={id === session.organizationId}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </label>
-    <button type="submit" class="plain">
-      Switch
-    </button>
-  </form>
 )

@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { isId } from '../../platform/ids.ts'
 import { TooBusy } from '../../platform/passwords.ts'
 import { sha256 } from '../../platform/secrets.ts'
 import type { App } from '../../web/app.ts'
@@ -8,11 +7,13 @@ import { answerPerson, assertOwnForm, fieldsOf, sendPage, takeForms } from '../.
 import { visitorOf } from '../bootstrap/network.ts'
 import { readSession, SESSION_MS } from '../sessions/actions.ts'
 import { clearCookie, setCookie, tokenOf } from '../sessions/cookie.ts'
-import { enterOrganization, organizationsOf, removeSession } from '../sessions/store.ts'
-import { changePassword, record, type SignInTools, signIn, tooMany } from './actions.ts'
+import { removeSession } from '../sessions/store.ts'
+import { accountRoutes } from './account-routes.ts'
+import { type SignInTools, signIn, tooMany } from './actions.ts'
 import { linkRoutes } from './link-routes.ts'
-import { accountPage, needsTlsPage, signInPage } from './pages.tsx'
+import { needsTlsPage, signInPage } from './pages.tsx'
 import { returnPath } from './return-to.ts'
+import { endSessions } from './session-actions.ts'
 
 /** Pages with which people come in, and their own account (decisions 2.7). They stand beside the API and work without scripts. */
 export function signInRoutes(app: App, tools: SignInTools & { isOwnHost(host: string): boolean }): void {
@@ -57,47 +58,9 @@ function doorRoutes(app: App, tools: SignInTools): void {
   })
 
   app.post('/sign-out', async (request, reply) => {
-    const token = tokenOf(request.headers.cookie)
-    const session = await readSession(tools.db, token)
-    if (token !== null) await removeSession(tools.db, sha256(token))
-    if (session) await record(tools.db, { id: session.userId, email: session.email }, request.ip, 'signed_out')
+    const session = await sessionOf(request, tools)
+    if (session) await endSessions(tools.db, session, { id: session.id }, request)
     return reply.header('set-cookie', clearCookie()).redirect('/sign-in', 303)
-  })
-}
-
-function accountRoutes(app: App, tools: SignInTools): void {
-  const { db } = tools
-  const show = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    more: Pick<Parameters<typeof accountPage>[0], 'notice' | 'problem'> = {},
-    status = 200,
-  ) => {
-    const session = await sessionOf(request, tools)
-    if (!session) return reply.redirect('/sign-in?return_to=/account', 303)
-    const organizations = await organizationsOf(db, session.userId)
-    return sendPage(reply, accountPage({ session, organizations, ...more }), status)
-  }
-  app.get<{ Querystring: { changed?: unknown } }>('/account', (request, reply) =>
-    show(request, reply, { notice: request.query.changed === '1' ? 'Your password is changed.' : null }),
-  )
-
-  app.post('/account/password', async (request, reply) => {
-    const session = await sessionOf(request, tools)
-    if (!session) return reply.redirect('/sign-in?return_to=/account', 303)
-    const field = fieldsOf(request)
-    const form = { email: session.email, old: field('old'), password: field('password') }
-    const changed = await changePassword(tools, visitorOf(request), form).catch(toBusy)
-    if ('problem' in changed) return show(request, reply, { problem: changed }, 400)
-    return enter(reply, changed.token).redirect('/account?changed=1', 303)
-  })
-
-  app.post('/account/organization', async (request, reply) => {
-    const session = await sessionOf(request, tools)
-    if (!session) return reply.redirect('/sign-in?return_to=/account', 303)
-    const id = fieldsOf(request)('organization_id')
-    if (!isId(id) || !(await enterOrganization(db, session.id, id))) throw notFound('organization')
-    return reply.redirect('/account', 303)
   })
 }
 

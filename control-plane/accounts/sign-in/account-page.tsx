@@ -1,0 +1,149 @@
+import { cardPage, Field, Notice } from '../../web/card-page.tsx'
+import { agoOf } from '../sessions/ago.ts'
+import type { ListedSession, Session } from '../sessions/store.ts'
+import { PASSWORD_HINT } from './pages.tsx'
+
+export type AccountView = {
+  session: Session
+  organizations: { id: string; name: string }[]
+  sessions: ListedSession[]
+  now: Date
+  notice?: string | null
+  problem?: { field: 'old' | 'new'; problem: string } | null
+}
+
+/** One's own account: who one is here, where one is signed in, another password, and the way out. */
+export function accountPage({ notice = null, problem = null, ...view }: AccountView) {
+  const { session, organizations } = view
+  const saidOf = (field: 'old' | 'new') => (problem?.field === field ? problem.problem : null)
+  return cardPage(
+    'Your account',
+    <>
+      <Notice text={notice} />
+      <dl>
+        <dt>E-mail</dt>
+        <dd>{session.email}</dd>
+        <dt>Organization</dt>
+        <dd>{session.organizationName ?? 'none: ask an admin to invite you'}</dd>
+        {session.role && (
+          <>
+            <dt>Role</dt>
+            <dd>{session.role}</dd>
+          </>
+        )}
+      </dl>
+      {organizations.length > 1 && <Switch {...view} />}
+      <Sessions {...view} />
+      <h2>Change your password</h2>
+      <form method="post" action="/account/password">
+        <input type="hidden" name="username" value={session.email} autocomplete="username" />
+        <Field
+          {...{ name: 'old', label: 'Password now', type: 'password', autocomplete: 'current-password' }}
+          said={saidOf('old')}
+        />
+        <Field
+          {...{
+            name: 'password',
+            label: 'New password',
+            type: 'password',
+            autocomplete: 'new-password',
+            hint: PASSWORD_HINT,
+          }}
+          said={saidOf('new')}
+        />
+        <button type="submit">Change the password</button>
+      </form>
+      <form method="post" action="/sign-out">
+        <button type="submit" class="plain">
+          Sign out
+        </button>
+      </form>
+      <p class="more">
+        <a href="/settings/chat">Your team’s chat</a>
+      </p>
+    </>,
+  )
+}
+
+const Switch = ({ session, organizations }: AccountView) => (
+  <form method="post" action="/account/organization">
+    <label>
+      Look at another organization
+      <select name="organization_id">
+        {organizations.map(({ id, name }) => (
+          <option value={id} selected={id === session.organizationId}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+    <button type="submit" class="plain">
+      Switch
+    </button>
+  </form>
+)
+
+const Sessions = ({ session, sessions, now }: AccountView) => (
+  <>
+    <h2>Where you are signed in</h2>
+    <ul class="acted">
+      {sessions.map(one => (
+        <li>
+          <SessionWords {...one} {...{ now, isThis: one.id === session.id }} />
+          {one.id !== session.id && <EndSession {...one} />}
+        </li>
+      ))}
+    </ul>
+    {sessions.length > 1 && (
+      <form method="post" action="/account/sessions/end">
+        <input type="hidden" name="session_id" value="others" />
+        <button type="submit" class="plain">
+          Sign out everywhere else
+        </button>
+      </form>
+    )}
+  </>
+)
+
+function SessionWords({
+  browser,
+  ip,
+  createdAt,
+  lastSeenAt,
+  now,
+  isThis,
+}: ListedSession & { now: Date; isThis: boolean }) {
+  const wasSeenSince = agoOf(createdAt, now) !== agoOf(lastSeenAt, now)
+  return (
+    <p>
+      <strong>
+        {browser ?? 'A browser'}
+        {isThis && <span class="tag">this one</span>}
+      </strong>
+      <small>
+        Signed in <Ago at={createdAt} now={now} />
+        {ip !== null && ` from ${ip}`}
+      </small>
+      {wasSeenSince && !isThis && (
+        <small>
+          Last seen <Ago at={lastSeenAt} now={now} />
+        </small>
+      )}
+    </p>
+  )
+}
+
+const Ago = ({ at, now }: { at: Date; now: Date }) => <time datetime={at.toISOString()}>{agoOf(at, now)}</time>
+
+const EndSession = ({ id, browser, ip }: ListedSession) => (
+  <form method="post" action="/account/sessions/end">
+    <input type="hidden" name="session_id" value={id} />
+    <button
+      type="submit"
+      class="small"
+      aria-label={`Sign out of ${browser ?? 'a browser'}${ip === null ? '' : ` at ${ip}`}`}
+    >
+      Sign out
+    </button>
+  </form>
+)
