@@ -175,8 +175,8 @@ t.test('who is signed in begins and ends an installation without being asked any
 })
 
 t.test('somebody else’s browser is asked first, and told by whom and for what it was begun', async t => {
-  const { visitor: attacker, key } = await member('editor')
-  await execute(api.db, `UPDATE projects SET name = '<b>Ours' WHERE id = (SELECT max(id::text)::uuid FROM projects)`)
+  const { visitor: attacker, key, projectId } = await member('editor')
+  await execute(api.db, `UPDATE projects SET name = '<b>Ours' WHERE id = ?`, [projectId])
   const { location } = await attacker.get('/settings/chat/install')
   const states = [new URL(location!).searchParams.get('state')!, await begin(key)]
   for (const state of states) {
