@@ -1,5 +1,4 @@
-import { MAIL_STYLE } from '../../web/mail-style.ts'
-import { escapeHtml } from '../../web/markup.ts'
+import { MAIL_BLUE, mailButton, mailPage } from '../../web/mail-html.ts'
 
 /** A mail about an account. `link.url` holds a secret; `to` is one plain address. */
 export type Letter = { to: string; subject: string; paragraphs: string[]; link: { label: string; url: string } }
@@ -56,39 +55,9 @@ const nameOf = (text: string) => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').sl
 export const letterText = ({ paragraphs, link }: Letter): string =>
   [...paragraphs, `${link.label}: ${link.url}`, 'Sent by Picket'].join('\n\n')
 
-/** As mail programs show it: styles in place, dark where the reader's program is dark. */
-export function letterHtml({ subject, paragraphs, link }: Letter): string {
-  const lines = paragraphs.map(
-    text =>
-      `<p class="text" style="margin:12px 0 0;font-size:16px;line-height:24px;color:#344054">${escapeHtml(text)}</p>`,
-  )
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${escapeHtml(subject)}</title>
-<style>${MAIL_STYLE}</style>
-</head>
-<body class="page" style="margin:0;padding:0;background:#f2f4f7">
-<table role="presentation" class="page" width="100%" cellpadding="0" cellspacing="0" style="background:#f2f4f7">
-<tr><td align="center" class="around" style="padding:32px 16px">
-<table role="presentation" class="card" width="100%" cellpadding="0" cellspacing="0" style="${CARD}">
-<tr><td class="inside" style="padding:28px 32px 28px">
-<h1 class="strong" style="margin:0;font-size:22px;line-height:30px;font-weight:600;color:#101828">${escapeHtml(subject)}</h1>
-${lines.join('\n')}
-<p style="margin:24px 0 0"><a class="button" href="${escapeHtml(link.url)}" style="${BUTTON}">${escapeHtml(link.label)}</a></p>
-</td></tr>
-</table>
-</td></tr>
-</table>
-</body>
-</html>
-`
-}
-
-const FONT = "font-family:-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
-const CARD = `max-width:600px;background:#ffffff;border-radius:10px;overflow:hidden;${FONT};text-align:left`
-const BUTTON =
-  'display:inline-block;padding:10px 20px;border-radius:8px;font-size:15px;line-height:22px;font-weight:600;text-decoration:none;background:#175cd3;color:#ffffff'
+export const letterHtml = ({ subject, paragraphs, link }: Letter): string =>
+  mailPage({
+    ...{ title: subject, badge: null, colour: MAIL_BLUE, preview: paragraphs.join(' '), paragraphs },
+    rows: [mailButton(link, MAIL_BLUE)],
+    footer: 'Sent by Picket',
+  })
