@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Overrides } from '../alerts/override.ts'
 import { enumOf, Id, lineText, Name, nullable, pageProperties, strictObject, Timestamp } from '../web/schemas.ts'
+import { CATEGORIES } from './catalog.ts'
 import { FEED_TYPES } from './feeds/index.ts'
 import { DEFAULT_MAPPING } from './feeds/json.ts'
 import { VENDOR_INCIDENT_STATUSES, VENDOR_SEVERITIES, VENDOR_STATUSES } from './feeds/report.ts'
@@ -94,7 +95,7 @@ export const VendorIncidentRecord = Type.Object(
 
 export const CatalogQuery = strictObject({
   ...pageProperties,
-  category: Type.Optional(Type.String()),
+  category: Type.Optional(enumOf(CATEGORIES)),
   q: Type.Optional(Type.String({ description: 'a part of the name' })),
 })
 

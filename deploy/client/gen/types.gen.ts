@@ -6518,7 +6518,7 @@ export type ListDependencyCatalogData = {
          * default 25
          */
         per_page?: number;
-        category?: string;
+        category?: 'ai' | 'analytics' | 'auth' | 'cdn' | 'ci' | 'cloud' | 'commerce' | 'communication' | 'crm' | 'data' | 'design' | 'developer' | 'email' | 'hosting' | 'monitoring' | 'payments' | 'productivity' | 'registry' | 'security' | 'social' | 'support';
         /**
          * a part of the name
          */
