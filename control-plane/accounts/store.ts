@@ -36,12 +36,8 @@ export async function readUsage(db: Db, organizationId: string, counted: Counted
 
 /** False when there is no such organization. */
 export async function updatePlan(db: Db, organizationId: string, plan: Plan, now: Date): Promise<boolean> {
-  const touched = await execute(db, 'UPDATE organizations SET plan = ?, updated_at = ? WHERE id = ?', [
-    plan,
-    now,
-    organizationId,
-  ])
-  return touched === 1
+  const sql = 'UPDATE organizations SET plan = ?, updated_at = ? WHERE id = ? AND deleted_at IS NULL'
+  return (await execute(db, sql, [plan, now, organizationId])) === 1
 }
 
 export type ProjectRow = { id: string; name: string; plan: Plan; created_at: Date; updated_at: Date }

@@ -163,7 +163,9 @@ t.test('an organization is deleted when that is confirmed, with everything in it
   )
   t.equal(await countOf('chat_installations'), 1)
   t.notMatch(await run('organization list'), gone.organizationId)
-  await t.rejects(run(`organization show ${gone.organizationId}`), { message: 'organization not found' })
+  for (const command of [`organization show ${gone.organizationId}`, `plan set ${gone.organizationId} free`]) {
+    await t.rejects(run(command), { message: 'organization not found' }, command)
+  }
   const log = await run(`audit list --organization ${gone.organizationId}`)
   t.match(log, /\toperator\tdeleted\torganization\tAcme\t$/)
   t.equal(log.split('\n').length, 1, 'one row tells all of it')
