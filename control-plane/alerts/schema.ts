@@ -17,7 +17,14 @@ export const ChannelCreate = strictObject(
     config: ChannelConfig,
     is_default: Type.Optional(Type.Boolean()),
   },
-  { title: 'AlertChannelCreate' },
+  {
+    title: 'AlertChannelCreate',
+    examples: [
+      { name: 'Ops', type: 'webhook', config: { url: 'https://hooks.example.com/picket' }, is_default: true },
+      { name: 'On call', type: 'email', config: { to: ['oncall@example.com'] } },
+      { name: 'Chat', type: 'chat_a', config: { webhook_url: 'https://chat.example.com/services/T0/B0/x' } },
+    ],
+  },
 )
 export type ChannelCreate = Static<typeof ChannelCreate>
 
@@ -57,7 +64,10 @@ const switches = {
   on_degraded: Type.Optional(Type.Boolean()),
 }
 
-export const RuleCreate = strictObject({ monitor_id: RecordId, alert_channel_id: RecordId, ...switches })
+export const RuleCreate = strictObject(
+  { monitor_id: RecordId, alert_channel_id: RecordId, ...switches },
+  { title: 'AlertRuleCreate' },
+)
 export type RuleCreate = Static<typeof RuleCreate>
 
 export const RuleUpdate = strictObject(

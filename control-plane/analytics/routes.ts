@@ -41,6 +41,10 @@ export type AnalyticsContext = { db: Db; clickhouse: Clickhouse; publicUrl: stri
 const Check = Type.Object({ ...CheckResult.properties, heartbeat: Type.Optional(HeartbeatDetail) })
 const DateTime = Type.String({ format: 'date-time' })
 const spanProperties = { from: Type.Optional(DateTime), to: Type.Optional(DateTime) }
+const lastDay = {
+  from: Type.Optional({ ...DateTime, description: '24 hours before to unless it is said' }),
+  to: Type.Optional({ ...DateTime, description: 'now unless it is said; at most 400 days after from' }),
+}
 const severalDescription = 'one value, or several separated by commas'
 
 const ChecksQuery = strictObject({
@@ -51,12 +55,12 @@ const ChecksQuery = strictObject({
 })
 
 const LatencyQuery = strictObject({
-  ...spanProperties,
+  ...lastDay,
   monitor_id: Type.String(),
   region: Type.Optional(enumOf(REGIONS)),
 })
 
-const UptimeQuery = strictObject({ ...spanProperties, monitor_id: Type.String() })
+const UptimeQuery = strictObject({ ...lastDay, monitor_id: Type.String() })
 
 /** Hours younger than this are computed from the results themselves, so they are never behind. */
 const LIVE_MS = 48 * 3_600_000

@@ -93,7 +93,24 @@ const changeable = (defaults: Partial<typeof DEFAULTS>) => ({
   fields: Type.Optional(Fields),
 })
 
-export const SourceCreate = strictObject({ name: Name, url: Url, ...changeable(DEFAULTS) })
+export const SourceCreate = strictObject(
+  { name: Name, url: Url, ...changeable(DEFAULTS) },
+  {
+    title: 'DataSourceCreate',
+    examples: [
+      {
+        name: 'Queues',
+        url: 'https://queues.example.com/status.json',
+        fields: [
+          {
+            ...{ path: '*.state', name_template: 'Queue {{key}}' },
+            ...{ rule_type: 'equals', rule_config: { value: 'ok' } },
+          },
+        ],
+      },
+    ],
+  },
+)
 export type SourceCreate = Static<typeof SourceCreate>
 
 /** What a create takes, before it has a name. */

@@ -95,15 +95,34 @@ export type DependencyEntry = Static<typeof DependencyEntry>
 
 const { is_digest_enabled, digest_threshold } = SettingsUpdate.properties
 
+const EXAMPLE = {
+  version: FORMAT_VERSION,
+  alert_channels: [{ name: 'Ops', type: 'webhook', config: { url: 'https://hooks.example.com/picket' } }],
+  monitors: [
+    { name: 'Router', type: 'ping', url: 'router.example.com', rules: [] },
+    {
+      ...{ name: 'Shop', type: 'http', url: 'https://shop.example.com/health' },
+      ...{ parents: ['Router'], rules: [{ channel: 'Ops', remind_every_minutes: 30 }] },
+    },
+  ],
+}
+
 /** A project as a file. A section that is left out says nothing of its records. */
-export const ProjectFile = strictObject({
-  version: Type.Literal(FORMAT_VERSION),
-  alert_settings: Type.Optional(strictObject({ is_digest_enabled, digest_threshold })),
-  alert_channels: Type.Optional(listOf(ChannelEntry)),
-  monitors: Type.Optional(listOf(MonitorEntry)),
-  maintenance_windows: Type.Optional(listOf(WindowEntry)),
-  data_sources: Type.Optional(listOf(SourceEntry)),
-  dependencies: Type.Optional(listOf(DependencyEntry)),
-  status_pages: Type.Optional(listOf(PageEntry)),
-})
+export const ProjectFile = strictObject(
+  {
+    version: Type.Literal(FORMAT_VERSION),
+    alert_settings: Type.Optional(strictObject({ is_digest_enabled, digest_threshold })),
+    alert_channels: Type.Optional(listOf(ChannelEntry)),
+    monitors: Type.Optional(listOf(MonitorEntry)),
+    maintenance_windows: Type.Optional(listOf(WindowEntry)),
+    data_sources: Type.Optional(listOf(SourceEntry)),
+    dependencies: Type.Optional(listOf(DependencyEntry)),
+    status_pages: Type.Optional(listOf(PageEntry)),
+  },
+  {
+    title: 'ProjectFile',
+    description: 'what a section leaves out stays as it is; what a record leaves out has its default',
+    examples: [EXAMPLE],
+  },
+)
 export type ProjectFile = Static<typeof ProjectFile>

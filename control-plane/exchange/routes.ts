@@ -30,7 +30,10 @@ const ImportQuery = strictObject({
   prune: Type.Optional(
     Type.Boolean({ description: 'deletes what the file does not name, in the sections that it has; default false' }),
   ),
-  from: Type.Optional(enumOf(SOURCES, { default: 'picket' })),
+  from: Type.Optional({
+    ...enumOf(SOURCES, { default: 'picket' }),
+    description: "the body is a backup of Uptime Kuma, or a configuration of Gatus, instead of Picket's own file",
+  }),
 })
 
 const ImportAnswer = Type.Object({

@@ -24,7 +24,10 @@ export const IncidentCreate = strictObject(
     message: Type.Optional(Type.String({ maxLength: MOST_CHARACTERS, description: 'becomes the first update' })),
     monitor_ids: Type.Optional(Type.Array(Type.String(), { maxItems: 1_000, uniqueItems: true })),
   },
-  { title: 'IncidentCreate' },
+  {
+    title: 'IncidentCreate',
+    examples: [{ title: 'Checkout is slow', severity: 'minor', message: 'We are looking into slow payments.' }],
+  },
 )
 export type IncidentCreate = Static<typeof IncidentCreate>
 

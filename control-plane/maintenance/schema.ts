@@ -15,7 +15,26 @@ const optional = {
   ends_at: Type.Optional(nullable(DateTime)),
 }
 
-export const WindowCreate = strictObject({ title: Title, monitor_ids: MonitorIds, ...optional })
+const MONITORS = ['0190a0a0-0000-7000-8000-000000000000']
+
+export const WindowCreate = strictObject(
+  { title: Title, monitor_ids: MonitorIds, ...optional },
+  {
+    title: 'MaintenanceWindowCreate',
+    description:
+      'cron, duration_minutes and time_zone for one that returns, starts_at and ends_at for one that does not',
+    examples: [
+      {
+        ...{ title: 'Nightly', monitor_ids: MONITORS },
+        ...{ cron: '30 2 * * *', duration_minutes: 45, time_zone: 'Europe/Berlin' },
+      },
+      {
+        ...{ title: 'Move', monitor_ids: MONITORS },
+        ...{ starts_at: '2027-03-01T09:00:00Z', ends_at: '2027-03-01T11:00:00Z' },
+      },
+    ],
+  },
+)
 export type WindowCreate = Static<typeof WindowCreate>
 
 export const WindowUpdate = strictObject(

@@ -1,4 +1,6 @@
 import { type Static, Type } from 'typebox'
+import { OPERATOR_NAMES } from '../../shared/assertions/operators.ts'
+import { READERS } from '../../shared/assertions/readers.ts'
 import { HTTP_METHODS, KEYWORD_TYPES, MONITOR_TYPES, REGIONS } from '../../shared/check.ts'
 import { HeaderMapSchema } from '../web/header-map.ts'
 import { enumOf, lineText, Name, nullable, pageProperties, strictObject } from '../web/schemas.ts'
@@ -16,11 +18,26 @@ const Url = Type.String({
 const Body = Type.String({ maxLength: 262_144 })
 const Keyword = Type.String({ minLength: 1, maxLength: 1_000 })
 const Tags = Type.Array(lineText(1, 50), { maxItems: 50 })
-const AssertionText = Type.String({ maxLength: 1_000 })
-const Assertions = Type.Array(strictObject({ type: AssertionText, operator: AssertionText, value: AssertionText }), {
-  maxItems: 50,
+const assertionText = (description: string) => Type.String({ maxLength: 1_000, description })
+const Assertions = Type.Array(
+  strictObject({
+    type: assertionText(Object.keys(READERS).join(', ')),
+    operator: assertionText(`${OPERATOR_NAMES.join(', ')}; which of them a type takes, a refusal says`),
+    value: assertionText(
+      'times in milliseconds; a header as "Name: text", a place in JSON as "$.items[0].name: text", for exists and ' +
+        'not_exists without the text',
+    ),
+  }),
+  {
+    maxItems: 50,
+    description:
+      'all have to hold for a check to be up; a time that is too long makes it degraded; without one on status_code, 200 to 399 is up',
+  },
+)
+const AuthConfig = Type.Record(Type.String(), Type.Unknown(), {
+  maxProperties: 20,
+  description: 'basic: { username, password }; bearer: { token }; header: { name, value }',
 })
-const AuthConfig = Type.Record(Type.String(), Type.Unknown(), { maxProperties: 20 })
 
 /** What a create that does not name a field gets (specification, "Monitor"; decisions 3.2). */
 export const DEFAULTS = {
@@ -53,7 +70,14 @@ const changeable = (defaults: Partial<typeof DEFAULTS>) => ({
   domain_check: Type.Optional(Type.Boolean(defaultOf(defaults.domain_check))),
   screenshot_on_failure: Type.Optional(Type.Boolean(defaultOf(defaults.screenshot_on_failure))),
   screenshot_compare: Type.Optional(Type.Boolean(defaultOf(defaults.screenshot_compare))),
-  retry_count: Type.Optional(Type.Integer({ minimum: 0, maximum: 5, ...defaultOf(defaults.retry_count) })),
+  retry_count: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 5,
+      ...defaultOf(defaults.retry_count),
+      description: 'checks within seconds that have to confirm a worse result',
+    }),
+  ),
 })
 
 const defaultOf = <T>(value: T | undefined) => (value === undefined ? {} : { default: value })
@@ -81,11 +105,34 @@ export const MonitorCreate = strictObject(
       }),
     ),
     screenshot_threshold: Type.Optional(
-      Type.Number({ minimum: 0, maximum: 1, default: DEFAULTS.screenshot_threshold }),
+      Type.Number({
+        minimum: 0,
+        maximum: 1,
+        default: DEFAULTS.screenshot_threshold,
+        description: 'the share of pixels that may differ from the screenshot before',
+      }),
     ),
     tags: Type.Optional(Tags),
   },
-  { title: 'MonitorCreate' },
+  {
+    title: 'MonitorCreate',
+    examples: [
+      {
+        name: 'Shop',
+        type: 'http',
+        url: 'https://shop.example.com/health',
+        interval_seconds: 60,
+        regions: ['us-east', 'eu-west', 'ap-southeast'],
+        assertions: [
+          { type: 'status_code', operator: 'equals', value: '200' },
+          { type: 'json_path', operator: 'equals', value: '$.database.status: ok' },
+          { type: 'response_time', operator: 'less_than', value: '800' },
+        ],
+        tags: ['production'],
+      },
+      { name: 'Nightly backup', type: 'heartbeat', heartbeat_interval: 86_400, heartbeat_grace: 3_600 },
+    ],
+  },
 )
 export type MonitorCreate = Static<typeof MonitorCreate>
 

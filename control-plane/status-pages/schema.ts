@@ -18,7 +18,7 @@ export const PageCreate = strictObject(
     template: Type.Optional(enumOf(TEMPLATES, { default: DEFAULT_TEMPLATE })),
     brand_color: Type.Optional(BrandColor({ default: DEFAULT_COLOR })),
   },
-  { title: 'StatusPageCreate' },
+  { title: 'StatusPageCreate', examples: [{ name: 'Acme', slug: 'acme', brand_color: '#2563eb' }] },
 )
 export type PageCreate = Static<typeof PageCreate>
 

@@ -40,7 +40,14 @@ const fields = {
 
 export const DependencyCreate = strictObject(
   { slug: Type.Optional(lineText(1, 50)), ...fields },
-  { description: 'a slug of the catalogue, or name, status_url and feed_type' },
+  {
+    title: 'DependencyCreate',
+    description: 'a slug of the catalogue, or name, status_url and feed_type',
+    examples: [
+      { slug: 'github' },
+      { name: 'Our host', status_url: 'https://status.example.com/', feed_type: 'statuspage', components: ['API'] },
+    ],
+  },
 )
 export type DependencyCreate = Static<typeof DependencyCreate>
 

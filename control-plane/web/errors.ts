@@ -1,14 +1,32 @@
 /** One thing that is wrong with a request: where (`regions[0]`, `assertions[1].operator`) and a sentence. */
 export type Detail = { path: string; message: string }
 
+/** By which a program tells refusals apart (decisions 1.3). */
+export const ERROR_CODES = [
+  'validation_error',
+  'unauthorized',
+  'tier_limit_reached',
+  'insufficient_scope',
+  'plan_upgrade_required',
+  'not_found',
+  'conflict',
+  'payload_too_large',
+  'unsupported_media_type',
+  'domain_connect_unavailable',
+  'rate_limited',
+  'internal_error',
+  'unavailable',
+] as const
+export type ErrorCode = (typeof ERROR_CODES)[number]
+
 /**
  * What a caller may not do, thrown wherever it is noticed and turned into the answer in one place, web/app.ts
- * (decisions 1.3). `status` is the HTTP status, `code` one of the listed codes.
+ * (decisions 1.3). `status` is the HTTP status.
  */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
-    readonly code: string,
+    readonly code: ErrorCode,
     message: string,
     readonly extra: { details?: Detail[]; retryAfterSeconds?: number } = {},
   ) {

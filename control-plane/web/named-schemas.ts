@@ -16,7 +16,8 @@ export function nameSchemas<Document extends object>(document: Document): Docume
     return isNamed(inner) ? refer(inner.title, inner) : inner
   }
 
-  function refer(title: string, { title: _, ...schema }: Schema): Schema {
+  // examples of a body stand beside it
+  function refer(title: string, { title: _, examples: __, ...schema }: Schema): Schema {
     const text = JSON.stringify(schema)
     if (named.has(title) && named.get(title) !== text) throw new Error(`two schemas are called ${title}`)
     named.set(title, text)

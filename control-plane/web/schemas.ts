@@ -1,9 +1,10 @@
 import { type TProperties, type TSchema, Type } from 'typebox'
+import { ERROR_CODES } from './errors.ts'
 
 /** An object that refuses unknown properties. Every request body and query is one (decisions 1.2). */
 export const strictObject = <T extends TProperties>(
   properties: T,
-  options: { title?: string; description?: string } = {},
+  options: { title?: string; description?: string; examples?: object[] } = {},
 ) => Type.Object(properties, { ...options, additionalProperties: false })
 
 /** One of some texts. */
@@ -53,10 +54,14 @@ export const DeletedResponse = dataOf(Type.Object({ id: Id, deleted: Type.Litera
 
 export const ErrorResponse = Type.Object({
   error: Type.Object({
-    code: Type.String(),
-    message: Type.String(),
-    status: Type.Integer(),
-    details: Type.Optional(Type.Array(Type.Object({ path: Type.String(), message: Type.String() }))),
+    code: enumOf(ERROR_CODES),
+    message: Type.String({ description: 'a sentence for people' }),
+    status: Type.Integer({ description: 'the HTTP status' }),
+    details: Type.Optional(
+      Type.Array(Type.Object({ path: Type.String({ description: 'assertions[0].value' }), message: Type.String() }), {
+        description: 'each thing that is wrong, by its place',
+      }),
+    ),
   }),
 })
 

@@ -1,4 +1,5 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
 import { describeApi } from '../../deploy/client/document.ts'
 import { startApi } from '../support/api-server.ts'
@@ -14,6 +15,14 @@ const operations: { name: string; operation: Node }[] = Object.entries(document.
     operation,
   })),
 )
+
+const ajv = new Ajv2020({ strict: false, validateFormats: false })
+
+/** What a schema of the document finds wrong with a value. */
+function faultsIn(schema: Node, value: unknown): unknown[] {
+  const isRight = ajv.validate({ ...schema, components: document.components }, value)
+  return isRight ? [] : [value, ...(ajv.errors ?? [])]
+}
 
 /** Every schema in a tree, with the words that lead to it. */
 function walk(node: Node, path: string, visit: (node: Node, path: string) => void): void {
@@ -44,6 +53,20 @@ t.test('a public linter has nothing to say about it', async t => {
     problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`),
     [],
   )
+})
+
+t.test('every tag is one that is described, and every example is one that the schema takes', async t => {
+  const used = new Set(operations.flatMap(({ operation }) => operation.tags))
+  t.same([...used].sort(), document.tags.map(({ name }: Node) => name).sort())
+  const bodies = operations.flatMap(({ name, operation }) =>
+    Object.values<Node>(operation.requestBody?.content ?? {}).flatMap(({ schema, example, examples = {} }) =>
+      [example, ...Object.values<Node>(examples).map(({ value }) => value)]
+        .filter(value => value !== undefined)
+        .map(value => ({ name, schema, value })),
+    ),
+  )
+  for (const { name, schema, value } of bodies) t.same(faultsIn(schema, value), [], name)
+  t.ok(bodies.length >= 10, `${bodies.length} examples`)
 })
 
 t.test('operations have names, each its own, and the components are all used', async t => {

@@ -6,10 +6,22 @@ export type ClientOptions = {
 
 export type Error = {
     error: {
-        code: string;
+        code: 'validation_error' | 'unauthorized' | 'tier_limit_reached' | 'insufficient_scope' | 'plan_upgrade_required' | 'not_found' | 'conflict' | 'payload_too_large' | 'unsupported_media_type' | 'domain_connect_unavailable' | 'rate_limited' | 'internal_error' | 'unavailable';
+        /**
+         * a sentence for people
+         */
         message: string;
+        /**
+         * the HTTP status
+         */
         status: number;
+        /**
+         * each thing that is wrong, by its place
+         */
         details?: Array<{
+            /**
+             * assertions[0].value
+             */
             path: string;
             message: string;
         }>;
@@ -150,6 +162,14 @@ export type AlertRule = {
     updated_at: string;
 };
 
+export type AlertRuleCreate = {
+    monitor_id: string;
+    alert_channel_id: string;
+    on_down?: boolean;
+    on_recovery?: boolean;
+    on_degraded?: boolean;
+};
+
 export type AlertRuleUpdate = {
     monitor_id?: string;
     alert_channel_id?: string;
@@ -240,6 +260,9 @@ export type MonitorCreate = {
     domain_check?: boolean;
     screenshot_on_failure?: boolean;
     screenshot_compare?: boolean;
+    /**
+     * checks within seconds that have to confirm a worse result
+     */
     retry_count?: number;
     name: string;
     type: 'http' | 'ping' | 'tcp' | 'dns' | 'keyword' | 'heartbeat';
@@ -251,12 +274,27 @@ export type MonitorCreate = {
         [key: string]: string;
     };
     body?: string;
+    /**
+     * all have to hold for a check to be up; a time that is too long makes it degraded; without one on status_code, 200 to 399 is up
+     */
     assertions?: Array<{
+        /**
+         * status_code, response_time, header, body, json_path, dns_record, certificate_days, phase.dns, phase.connect, phase.tls, phase.first_byte, phase.transfer
+         */
         type: string;
+        /**
+         * equals, not_equals, contains, not_contains, less_than, greater_than, matches, not_matches, exists, not_exists; which of them a type takes, a refusal says
+         */
         operator: string;
+        /**
+         * times in milliseconds; a header as "Name: text", a place in JSON as "$.items[0].name: text", for exists and not_exists without the text
+         */
         value: string;
     }>;
     auth_type?: 'basic' | 'bearer' | 'header';
+    /**
+     * basic: { username, password }; bearer: { token }; header: { name, value }
+     */
     auth_config?: {
         [key: string]: unknown;
     };
@@ -269,6 +307,9 @@ export type MonitorCreate = {
      * seconds
      */
     heartbeat_grace?: number;
+    /**
+     * the share of pixels that may differ from the screenshot before
+     */
     screenshot_threshold?: number;
     tags?: Array<string>;
 };
@@ -283,6 +324,9 @@ export type MonitorUpdate = {
     domain_check?: boolean;
     screenshot_on_failure?: boolean;
     screenshot_compare?: boolean;
+    /**
+     * checks within seconds that have to confirm a worse result
+     */
     retry_count?: number;
     name?: string;
     type?: 'http' | 'ping' | 'tcp' | 'dns' | 'keyword' | 'heartbeat';
@@ -292,8 +336,17 @@ export type MonitorUpdate = {
     } | null;
     body?: string | null;
     assertions?: Array<{
+        /**
+         * status_code, response_time, header, body, json_path, dns_record, certificate_days, phase.dns, phase.connect, phase.tls, phase.first_byte, phase.transfer
+         */
         type: string;
+        /**
+         * equals, not_equals, contains, not_contains, less_than, greater_than, matches, not_matches, exists, not_exists; which of them a type takes, a refusal says
+         */
         operator: string;
+        /**
+         * times in milliseconds; a header as "Name: text", a place in JSON as "$.items[0].name: text", for exists and not_exists without the text
+         */
         value: string;
     }> | null;
     keyword?: string | null;
@@ -639,6 +692,20 @@ export type MaintenanceWindow = {
     updated_at: string;
 };
 
+/**
+ * cron, duration_minutes and time_zone for one that returns, starts_at and ends_at for one that does not
+ */
+export type MaintenanceWindowCreate = {
+    title: string;
+    monitor_ids: Array<string>;
+    description?: string | null;
+    cron?: string | null;
+    duration_minutes?: number | null;
+    time_zone?: string | null;
+    starts_at?: string | null;
+    ends_at?: string | null;
+};
+
 export type MaintenanceWindowUpdate = {
     title?: string;
     monitor_ids?: Array<string>;
@@ -920,6 +987,55 @@ export type Dependency = {
     updated_at: string;
 };
 
+/**
+ * a slug of the catalogue, or name, status_url and feed_type
+ */
+export type DependencyCreate = {
+    slug?: string;
+    name?: string;
+    category?: string;
+    status_url?: string;
+    feed_type?: 'statuspage' | 'rss' | 'atom' | 'json';
+    feed_url?: string;
+    /**
+     * for the feed type json: where things stand in its document, as keys joined by dots through lists; incidents from the document ($ is the document itself), the others from each incident
+     */
+    feed_mapping?: {
+        incidents?: string;
+        id?: string;
+        title?: string;
+        severity?: string;
+        status?: string;
+        components?: string;
+        started_at?: string;
+        resolved_at?: string;
+        updated_at?: string;
+        url?: string;
+    };
+    /**
+     * names of components that count; none: all that the vendor reports
+     */
+    components?: Array<string>;
+    /**
+     * what these channels hear of this dependency, whether or not they are subscribed to all; others follow their subscription
+     */
+    overrides?: Array<{
+        alert_channel_id: string;
+        /**
+         * vendor.down
+         */
+        on_down?: boolean;
+        /**
+         * vendor.degraded
+         */
+        on_degraded?: boolean;
+        /**
+         * vendor.resolved
+         */
+        on_resolved?: boolean;
+    }>;
+};
+
 export type VendorIncident = {
     /**
      * UUIDv7
@@ -1001,6 +1117,339 @@ export type DataSource = {
     next_fetch_at: string;
     created_at: string;
     updated_at: string;
+};
+
+export type DataSourceCreate = {
+    name: string;
+    /**
+     * an http(s) URL that answers with a JSON document
+     */
+    url: string;
+    description?: string | null;
+    method?: 'GET' | 'POST';
+    headers?: {
+        [key: string]: string;
+    } | null;
+    body?: string | null;
+    auth_type?: 'basic' | 'bearer' | 'api_key' | null;
+    auth_config?: {
+        [key: string]: unknown;
+    } | null;
+    root_path?: string | null;
+    /**
+     * seconds
+     */
+    fetch_interval_s?: number;
+    timeout_ms?: number;
+    fields?: Array<{
+        id?: string;
+        /**
+         * below root_path: keys between dots, [n] for an element, * or [*] for every key or element, ["a.b"] for a key with other characters
+         */
+        path: string;
+        /**
+         * of the monitors: {{key}}, {{value}}, and {{key.1}} for what the first wildcard matched
+         */
+        name_template: string;
+        rule_type: 'equals' | 'in' | 'diff_lte' | 'truthy' | 'http_ok';
+        /**
+         * equals: { value }; in: { values }; diff_lte: { other_path, max }, where other_path may be "now" and times differ in seconds; truthy and http_ok: {}
+         */
+        rule_config: {
+            [key: string]: unknown;
+        };
+        degraded_rule_config?: {
+            [key: string]: unknown;
+        } | null;
+        /**
+         * ascending; without one: at the end
+         */
+        display_order?: number;
+    }>;
+};
+
+/**
+ * what a section leaves out stays as it is; what a record leaves out has its default
+ */
+export type ProjectFile = {
+    version: 1;
+    alert_settings?: {
+        /**
+         * chats and mail are told of many changes at once
+         */
+        is_digest_enabled?: boolean;
+        /**
+         * of how many changing monitors in a minute a channel is told one by one; default 10
+         */
+        digest_threshold?: number;
+    };
+    alert_channels?: Array<{
+        /**
+         * the record that this is; one of another project counts as none
+         */
+        id?: string;
+        name: string;
+        type: 'webhook' | 'email' | 'chat_a' | 'chat_b' | 'chat_c';
+        /**
+         * webhook: url, optional headers, optional relay_source_id; email: to (1 to 20 addresses); chat_a, chat_b, chat_c: webhook_url; chat_a through the installed app: installation_id and channel_id
+         */
+        config: {
+            [key: string]: unknown;
+        };
+        is_default?: boolean;
+        subscriptions?: Array<'incident' | 'dependency_incident'>;
+    }>;
+    monitors?: Array<{
+        /**
+         * the record that this is; one of another project counts as none
+         */
+        id?: string;
+        method?: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH' | 'HEAD' | 'OPTIONS';
+        interval_seconds?: number;
+        timeout_ms?: number;
+        regions?: Array<'us-east' | 'us-west' | 'eu-west' | 'eu-central' | 'ap-southeast' | 'ap-northeast'>;
+        keyword_type?: 'contains' | 'not_contains' | 'regex';
+        ssl_check?: boolean;
+        domain_check?: boolean;
+        screenshot_on_failure?: boolean;
+        screenshot_compare?: boolean;
+        /**
+         * checks within seconds that have to confirm a worse result
+         */
+        retry_count?: number;
+        name: string;
+        type: 'http' | 'ping' | 'tcp' | 'dns' | 'keyword' | 'heartbeat';
+        /**
+         * An http(s) URL; for ping, tcp and dns also host, host:port, ping://host, tcp://host:port, dns://name, or dns://server[:port]/name?type=MX (A, AAAA, CNAME, MX, TXT, NS, SOA, SRV, CAA)
+         */
+        url?: string;
+        headers?: {
+            [key: string]: string;
+        };
+        body?: string;
+        /**
+         * all have to hold for a check to be up; a time that is too long makes it degraded; without one on status_code, 200 to 399 is up
+         */
+        assertions?: Array<{
+            /**
+             * status_code, response_time, header, body, json_path, dns_record, certificate_days, phase.dns, phase.connect, phase.tls, phase.first_byte, phase.transfer
+             */
+            type: string;
+            /**
+             * equals, not_equals, contains, not_contains, less_than, greater_than, matches, not_matches, exists, not_exists; which of them a type takes, a refusal says
+             */
+            operator: string;
+            /**
+             * times in milliseconds; a header as "Name: text", a place in JSON as "$.items[0].name: text", for exists and not_exists without the text
+             */
+            value: string;
+        }>;
+        auth_type?: 'basic' | 'bearer' | 'header';
+        /**
+         * basic: { username, password }; bearer: { token }; header: { name, value }
+         */
+        auth_config?: {
+            [key: string]: unknown;
+        };
+        keyword?: string;
+        /**
+         * seconds
+         */
+        heartbeat_interval?: number;
+        /**
+         * seconds
+         */
+        heartbeat_grace?: number;
+        /**
+         * the share of pixels that may differ from the screenshot before
+         */
+        screenshot_threshold?: number;
+        tags?: Array<string>;
+        is_paused?: boolean;
+        parents?: Array<string>;
+        rules?: Array<{
+            /**
+             * a name; an id where several have it
+             */
+            channel: string;
+            on_down?: boolean;
+            on_recovery?: boolean;
+            on_degraded?: boolean;
+            remind_every_minutes?: number | null;
+        }>;
+    }>;
+    maintenance_windows?: Array<{
+        /**
+         * the record that this is; one of another project counts as none
+         */
+        id?: string;
+        title: string;
+        description?: string | null;
+        cron?: string | null;
+        duration_minutes?: number | null;
+        time_zone?: string | null;
+        starts_at?: string | null;
+        ends_at?: string | null;
+        monitors: Array<string>;
+    }>;
+    data_sources?: Array<{
+        /**
+         * the record that this is; one of another project counts as none
+         */
+        id?: string;
+        name: string;
+        /**
+         * an http(s) URL that answers with a JSON document
+         */
+        url: string;
+        description?: string | null;
+        method?: 'GET' | 'POST';
+        headers?: {
+            [key: string]: string;
+        } | null;
+        body?: string | null;
+        auth_type?: 'basic' | 'bearer' | 'api_key' | null;
+        auth_config?: {
+            [key: string]: unknown;
+        } | null;
+        root_path?: string | null;
+        /**
+         * seconds
+         */
+        fetch_interval_s?: number;
+        timeout_ms?: number;
+        /**
+         * in their order
+         */
+        fields?: Array<{
+            /**
+             * the record that this is; one of another project counts as none
+             */
+            id?: string;
+            /**
+             * below root_path: keys between dots, [n] for an element, * or [*] for every key or element, ["a.b"] for a key with other characters
+             */
+            path: string;
+            /**
+             * of the monitors: {{key}}, {{value}}, and {{key.1}} for what the first wildcard matched
+             */
+            name_template: string;
+            rule_type: 'equals' | 'in' | 'diff_lte' | 'truthy' | 'http_ok';
+            /**
+             * equals: { value }; in: { values }; diff_lte: { other_path, max }, where other_path may be "now" and times differ in seconds; truthy and http_ok: {}
+             */
+            rule_config: {
+                [key: string]: unknown;
+            };
+            degraded_rule_config?: {
+                [key: string]: unknown;
+            } | null;
+        }>;
+        /**
+         * that it has made; others may refer to them, and an import makes none
+         */
+        monitors?: Array<string>;
+    }>;
+    dependencies?: Array<{
+        /**
+         * the record that this is; one of another project counts as none
+         */
+        id?: string;
+        slug?: string;
+        name?: string;
+        category?: string;
+        status_url?: string;
+        feed_type?: 'statuspage' | 'rss' | 'atom' | 'json';
+        feed_url?: string;
+        /**
+         * for the feed type json: where things stand in its document, as keys joined by dots through lists; incidents from the document ($ is the document itself), the others from each incident
+         */
+        feed_mapping?: {
+            incidents?: string;
+            id?: string;
+            title?: string;
+            severity?: string;
+            status?: string;
+            components?: string;
+            started_at?: string;
+            resolved_at?: string;
+            updated_at?: string;
+            url?: string;
+        };
+        /**
+         * names of components that count; none: all that the vendor reports
+         */
+        components?: Array<string>;
+        overrides?: Array<{
+            /**
+             * a name; an id where several have it
+             */
+            channel: string;
+            /**
+             * vendor.down
+             */
+            on_down?: boolean;
+            /**
+             * vendor.degraded
+             */
+            on_degraded?: boolean;
+            /**
+             * vendor.resolved
+             */
+            on_resolved?: boolean;
+        }>;
+    }>;
+    status_pages?: Array<{
+        /**
+         * the record that this is; one of another project counts as none
+         */
+        id?: string;
+        name: string;
+        logo_url?: string | null;
+        favicon_url?: string | null;
+        brand_color?: string;
+        custom_css?: string | null;
+        template?: 'minimal' | 'brand' | 'terminal' | 'modern' | 'clean' | 'developer';
+        seo_title?: string | null;
+        seo_description?: string | null;
+        is_published?: boolean;
+        show_response_times?: boolean;
+        show_uptime_percentage?: boolean;
+        slug: string;
+        /**
+         * in the order of the page
+         */
+        components?: Array<{
+            /**
+             * the record that this is; one of another project counts as none
+             */
+            id?: string;
+            name: string;
+            description?: string | null;
+            status?: 'operational' | 'degraded' | 'outage' | 'unknown';
+            /**
+             * a name; an id where several have it
+             */
+            monitor?: string;
+            is_collapsed?: boolean;
+            /**
+             * makes it a group
+             */
+            components?: Array<{
+                /**
+                 * the record that this is; one of another project counts as none
+                 */
+                id?: string;
+                name: string;
+                description?: string | null;
+                status?: 'operational' | 'degraded' | 'outage' | 'unknown';
+                /**
+                 * a name; an id where several have it
+                 */
+                monitor?: string;
+            }>;
+        }>;
+    }>;
 };
 
 export type BootstrapAgentData = {
@@ -2403,13 +2852,7 @@ export type ListAlertRulesResponses = {
 export type ListAlertRulesResponse = ListAlertRulesResponses[keyof ListAlertRulesResponses];
 
 export type CreateAlertRuleData = {
-    body: {
-        monitor_id: string;
-        alert_channel_id: string;
-        on_down?: boolean;
-        on_recovery?: boolean;
-        on_degraded?: boolean;
-    };
+    body: AlertRuleCreate;
     headers?: {
         /**
          * answers a repetition again
@@ -4345,16 +4788,10 @@ export type ListMaintenanceWindowsResponses = {
 export type ListMaintenanceWindowsResponse = ListMaintenanceWindowsResponses[keyof ListMaintenanceWindowsResponses];
 
 export type CreateMaintenanceWindowData = {
-    body: {
-        title: string;
-        monitor_ids: Array<string>;
-        description?: string | null;
-        cron?: string | null;
-        duration_minutes?: number | null;
-        time_zone?: string | null;
-        starts_at?: string | null;
-        ends_at?: string | null;
-    };
+    /**
+     * cron, duration_minutes and time_zone for one that returns, starts_at and ends_at for one that does not
+     */
+    body: MaintenanceWindowCreate;
     headers?: {
         /**
          * answers a repetition again
@@ -4926,7 +5363,13 @@ export type ReadAnalyticsLatencyData = {
     body?: never;
     path?: never;
     query: {
+        /**
+         * 24 hours before to unless it is said
+         */
         from?: string;
+        /**
+         * now unless it is said; at most 400 days after from
+         */
         to?: string;
         monitor_id: string;
         region?: 'us-east' | 'us-west' | 'eu-west' | 'eu-central' | 'ap-southeast' | 'ap-northeast';
@@ -4982,7 +5425,13 @@ export type ReadAnalyticsUptimeData = {
     body?: never;
     path?: never;
     query: {
+        /**
+         * 24 hours before to unless it is said
+         */
         from?: string;
+        /**
+         * now unless it is said; at most 400 days after from
+         */
         to?: string;
         monitor_id: string;
     };
@@ -6621,51 +7070,7 @@ export type CreateDependencyData = {
     /**
      * a slug of the catalogue, or name, status_url and feed_type
      */
-    body: {
-        slug?: string;
-        name?: string;
-        category?: string;
-        status_url?: string;
-        feed_type?: 'statuspage' | 'rss' | 'atom' | 'json';
-        feed_url?: string;
-        /**
-         * for the feed type json: where things stand in its document, as keys joined by dots through lists; incidents from the document ($ is the document itself), the others from each incident
-         */
-        feed_mapping?: {
-            incidents?: string;
-            id?: string;
-            title?: string;
-            severity?: string;
-            status?: string;
-            components?: string;
-            started_at?: string;
-            resolved_at?: string;
-            updated_at?: string;
-            url?: string;
-        };
-        /**
-         * names of components that count; none: all that the vendor reports
-         */
-        components?: Array<string>;
-        /**
-         * what these channels hear of this dependency, whether or not they are subscribed to all; others follow their subscription
-         */
-        overrides?: Array<{
-            alert_channel_id: string;
-            /**
-             * vendor.down
-             */
-            on_down?: boolean;
-            /**
-             * vendor.degraded
-             */
-            on_degraded?: boolean;
-            /**
-             * vendor.resolved
-             */
-            on_resolved?: boolean;
-        }>;
-    };
+    body: DependencyCreate;
     headers?: {
         /**
          * answers a repetition again
@@ -7386,54 +7791,7 @@ export type ListDataSourcesResponses = {
 export type ListDataSourcesResponse = ListDataSourcesResponses[keyof ListDataSourcesResponses];
 
 export type CreateDataSourceData = {
-    body: {
-        name: string;
-        /**
-         * an http(s) URL that answers with a JSON document
-         */
-        url: string;
-        description?: string | null;
-        method?: 'GET' | 'POST';
-        headers?: {
-            [key: string]: string;
-        } | null;
-        body?: string | null;
-        auth_type?: 'basic' | 'bearer' | 'api_key' | null;
-        auth_config?: {
-            [key: string]: unknown;
-        } | null;
-        root_path?: string | null;
-        /**
-         * seconds
-         */
-        fetch_interval_s?: number;
-        timeout_ms?: number;
-        fields?: Array<{
-            id?: string;
-            /**
-             * below root_path: keys between dots, [n] for an element, * or [*] for every key or element, ["a.b"] for a key with other characters
-             */
-            path: string;
-            /**
-             * of the monitors: {{key}}, {{value}}, and {{key.1}} for what the first wildcard matched
-             */
-            name_template: string;
-            rule_type: 'equals' | 'in' | 'diff_lte' | 'truthy' | 'http_ok';
-            /**
-             * equals: { value }; in: { values }; diff_lte: { other_path, max }, where other_path may be "now" and times differ in seconds; truthy and http_ok: {}
-             */
-            rule_config: {
-                [key: string]: unknown;
-            };
-            degraded_rule_config?: {
-                [key: string]: unknown;
-            } | null;
-            /**
-             * ascending; without one: at the end
-             */
-            display_order?: number;
-        }>;
-    };
+    body: DataSourceCreate;
     headers?: {
         /**
          * answers a repetition again
@@ -8352,529 +8710,16 @@ export type ExportProjectResponses = {
     /**
      * The project
      */
-    200: {
-        version: 1;
-        alert_settings?: {
-            /**
-             * chats and mail are told of many changes at once
-             */
-            is_digest_enabled?: boolean;
-            /**
-             * of how many changing monitors in a minute a channel is told one by one; default 10
-             */
-            digest_threshold?: number;
-        };
-        alert_channels?: Array<{
-            /**
-             * the record that this is; one of another project counts as none
-             */
-            id?: string;
-            name: string;
-            type: 'webhook' | 'email' | 'chat_a' | 'chat_b' | 'chat_c';
-            /**
-             * webhook: url, optional headers, optional relay_source_id; email: to (1 to 20 addresses); chat_a, chat_b, chat_c: webhook_url; chat_a through the installed app: installation_id and channel_id
-             */
-            config: {
-                [key: string]: unknown;
-            };
-            is_default?: boolean;
-            subscriptions?: Array<'incident' | 'dependency_incident'>;
-        }>;
-        monitors?: Array<{
-            /**
-             * the record that this is; one of another project counts as none
-             */
-            id?: string;
-            method?: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH' | 'HEAD' | 'OPTIONS';
-            interval_seconds?: number;
-            timeout_ms?: number;
-            regions?: Array<'us-east' | 'us-west' | 'eu-west' | 'eu-central' | 'ap-southeast' | 'ap-northeast'>;
-            keyword_type?: 'contains' | 'not_contains' | 'regex';
-            ssl_check?: boolean;
-            domain_check?: boolean;
-            screenshot_on_failure?: boolean;
-            screenshot_compare?: boolean;
-            retry_count?: number;
-            name: string;
-            type: 'http' | 'ping' | 'tcp' | 'dns' | 'keyword' | 'heartbeat';
-            /**
-             * An http(s) URL; for ping, tcp and dns also host, host:port, ping://host, tcp://host:port, dns://name, or dns://server[:port]/name?type=MX (A, AAAA, CNAME, MX, TXT, NS, SOA, SRV, CAA)
-             */
-            url?: string;
-            headers?: {
-                [key: string]: string;
-            };
-            body?: string;
-            assertions?: Array<{
-                type: string;
-                operator: string;
-                value: string;
-            }>;
-            auth_type?: 'basic' | 'bearer' | 'header';
-            auth_config?: {
-                [key: string]: unknown;
-            };
-            keyword?: string;
-            /**
-             * seconds
-             */
-            heartbeat_interval?: number;
-            /**
-             * seconds
-             */
-            heartbeat_grace?: number;
-            screenshot_threshold?: number;
-            tags?: Array<string>;
-            is_paused?: boolean;
-            parents?: Array<string>;
-            rules?: Array<{
-                /**
-                 * a name; an id where several have it
-                 */
-                channel: string;
-                on_down?: boolean;
-                on_recovery?: boolean;
-                on_degraded?: boolean;
-                remind_every_minutes?: number | null;
-            }>;
-        }>;
-        maintenance_windows?: Array<{
-            /**
-             * the record that this is; one of another project counts as none
-             */
-            id?: string;
-            title: string;
-            description?: string | null;
-            cron?: string | null;
-            duration_minutes?: number | null;
-            time_zone?: string | null;
-            starts_at?: string | null;
-            ends_at?: string | null;
-            monitors: Array<string>;
-        }>;
-        data_sources?: Array<{
-            /**
-             * the record that this is; one of another project counts as none
-             */
-            id?: string;
-            name: string;
-            /**
-             * an http(s) URL that answers with a JSON document
-             */
-            url: string;
-            description?: string | null;
-            method?: 'GET' | 'POST';
-            headers?: {
-                [key: string]: string;
-            } | null;
-            body?: string | null;
-            auth_type?: 'basic' | 'bearer' | 'api_key' | null;
-            auth_config?: {
-                [key: string]: unknown;
-            } | null;
-            root_path?: string | null;
-            /**
-             * seconds
-             */
-            fetch_interval_s?: number;
-            timeout_ms?: number;
-            /**
-             * in their order
-             */
-            fields?: Array<{
-                /**
-                 * the record that this is; one of another project counts as none
-                 */
-                id?: string;
-                /**
-                 * below root_path: keys between dots, [n] for an element, * or [*] for every key or element, ["a.b"] for a key with other characters
-                 */
-                path: string;
-                /**
-                 * of the monitors: {{key}}, {{value}}, and {{key.1}} for what the first wildcard matched
-                 */
-                name_template: string;
-                rule_type: 'equals' | 'in' | 'diff_lte' | 'truthy' | 'http_ok';
-                /**
-                 * equals: { value }; in: { values }; diff_lte: { other_path, max }, where other_path may be "now" and times differ in seconds; truthy and http_ok: {}
-                 */
-                rule_config: {
-                    [key: string]: unknown;
-                };
-                degraded_rule_config?: {
-                    [key: string]: unknown;
-                } | null;
-            }>;
-            /**
-             * that it has made; others may refer to them, and an import makes none
-             */
-            monitors?: Array<string>;
-        }>;
-        dependencies?: Array<{
-            /**
-             * the record that this is; one of another project counts as none
-             */
-            id?: string;
-            slug?: string;
-            name?: string;
-            category?: string;
-            status_url?: string;
-            feed_type?: 'statuspage' | 'rss' | 'atom' | 'json';
-            feed_url?: string;
-            /**
-             * for the feed type json: where things stand in its document, as keys joined by dots through lists; incidents from the document ($ is the document itself), the others from each incident
-             */
-            feed_mapping?: {
-                incidents?: string;
-                id?: string;
-                title?: string;
-                severity?: string;
-                status?: string;
-                components?: string;
-                started_at?: string;
-                resolved_at?: string;
-                updated_at?: string;
-                url?: string;
-            };
-            /**
-             * names of components that count; none: all that the vendor reports
-             */
-            components?: Array<string>;
-            overrides?: Array<{
-                /**
-                 * a name; an id where several have it
-                 */
-                channel: string;
-                /**
-                 * vendor.down
-                 */
-                on_down?: boolean;
-                /**
-                 * vendor.degraded
-                 */
-                on_degraded?: boolean;
-                /**
-                 * vendor.resolved
-                 */
-                on_resolved?: boolean;
-            }>;
-        }>;
-        status_pages?: Array<{
-            /**
-             * the record that this is; one of another project counts as none
-             */
-            id?: string;
-            name: string;
-            logo_url?: string | null;
-            favicon_url?: string | null;
-            brand_color?: string;
-            custom_css?: string | null;
-            template?: 'minimal' | 'brand' | 'terminal' | 'modern' | 'clean' | 'developer';
-            seo_title?: string | null;
-            seo_description?: string | null;
-            is_published?: boolean;
-            show_response_times?: boolean;
-            show_uptime_percentage?: boolean;
-            slug: string;
-            /**
-             * in the order of the page
-             */
-            components?: Array<{
-                /**
-                 * the record that this is; one of another project counts as none
-                 */
-                id?: string;
-                name: string;
-                description?: string | null;
-                status?: 'operational' | 'degraded' | 'outage' | 'unknown';
-                /**
-                 * a name; an id where several have it
-                 */
-                monitor?: string;
-                is_collapsed?: boolean;
-                /**
-                 * makes it a group
-                 */
-                components?: Array<{
-                    /**
-                     * the record that this is; one of another project counts as none
-                     */
-                    id?: string;
-                    name: string;
-                    description?: string | null;
-                    status?: 'operational' | 'degraded' | 'outage' | 'unknown';
-                    /**
-                     * a name; an id where several have it
-                     */
-                    monitor?: string;
-                }>;
-            }>;
-        }>;
-    };
+    200: ProjectFile;
 };
 
 export type ExportProjectResponse = ExportProjectResponses[keyof ExportProjectResponses];
 
 export type ImportProjectData = {
-    body: {
-        version: 1;
-        alert_settings?: {
-            /**
-             * chats and mail are told of many changes at once
-             */
-            is_digest_enabled?: boolean;
-            /**
-             * of how many changing monitors in a minute a channel is told one by one; default 10
-             */
-            digest_threshold?: number;
-        };
-        alert_channels?: Array<{
-            /**
-             * the record that this is; one of another project counts as none
-             */
-            id?: string;
-            name: string;
-            type: 'webhook' | 'email' | 'chat_a' | 'chat_b' | 'chat_c';
-            /**
-             * webhook: url, optional headers, optional relay_source_id; email: to (1 to 20 addresses); chat_a, chat_b, chat_c: webhook_url; chat_a through the installed app: installation_id and channel_id
-             */
-            config: {
-                [key: string]: unknown;
-            };
-            is_default?: boolean;
-            subscriptions?: Array<'incident' | 'dependency_incident'>;
-        }>;
-        monitors?: Array<{
-            /**
-             * the record that this is; one of another project counts as none
-             */
-            id?: string;
-            method?: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH' | 'HEAD' | 'OPTIONS';
-            interval_seconds?: number;
-            timeout_ms?: number;
-            regions?: Array<'us-east' | 'us-west' | 'eu-west' | 'eu-central' | 'ap-southeast' | 'ap-northeast'>;
-            keyword_type?: 'contains' | 'not_contains' | 'regex';
-            ssl_check?: boolean;
-            domain_check?: boolean;
-            screenshot_on_failure?: boolean;
-            screenshot_compare?: boolean;
-            retry_count?: number;
-            name: string;
-            type: 'http' | 'ping' | 'tcp' | 'dns' | 'keyword' | 'heartbeat';
-            /**
-             * An http(s) URL; for ping, tcp and dns also host, host:port, ping://host, tcp://host:port, dns://name, or dns://server[:port]/name?type=MX (A, AAAA, CNAME, MX, TXT, NS, SOA, SRV, CAA)
-             */
-            url?: string;
-            headers?: {
-                [key: string]: string;
-            };
-            body?: string;
-            assertions?: Array<{
-                type: string;
-                operator: string;
-                value: string;
-            }>;
-            auth_type?: 'basic' | 'bearer' | 'header';
-            auth_config?: {
-                [key: string]: unknown;
-            };
-            keyword?: string;
-            /**
-             * seconds
-             */
-            heartbeat_interval?: number;
-            /**
-             * seconds
-             */
-            heartbeat_grace?: number;
-            screenshot_threshold?: number;
-            tags?: Array<string>;
-            is_paused?: boolean;
-            parents?: Array<string>;
-            rules?: Array<{
-                /**
-                 * a name; an id where several have it
-                 */
-                channel: string;
-                on_down?: boolean;
-                on_recovery?: boolean;
-                on_degraded?: boolean;
-                remind_every_minutes?: number | null;
-            }>;
-        }>;
-        maintenance_windows?: Array<{
-            /**
-             * the record that this is; one of another project counts as none
-             */
-            id?: string;
-            title: string;
-            description?: string | null;
-            cron?: string | null;
-            duration_minutes?: number | null;
-            time_zone?: string | null;
-            starts_at?: string | null;
-            ends_at?: string | null;
-            monitors: Array<string>;
-        }>;
-        data_sources?: Array<{
-            /**
-             * the record that this is; one of another project counts as none
-             */
-            id?: string;
-            name: string;
-            /**
-             * an http(s) URL that answers with a JSON document
-             */
-            url: string;
-            description?: string | null;
-            method?: 'GET' | 'POST';
-            headers?: {
-                [key: string]: string;
-            } | null;
-            body?: string | null;
-            auth_type?: 'basic' | 'bearer' | 'api_key' | null;
-            auth_config?: {
-                [key: string]: unknown;
-            } | null;
-            root_path?: string | null;
-            /**
-             * seconds
-             */
-            fetch_interval_s?: number;
-            timeout_ms?: number;
-            /**
-             * in their order
-             */
-            fields?: Array<{
-                /**
-                 * the record that this is; one of another project counts as none
-                 */
-                id?: string;
-                /**
-                 * below root_path: keys between dots, [n] for an element, * or [*] for every key or element, ["a.b"] for a key with other characters
-                 */
-                path: string;
-                /**
-                 * of the monitors: {{key}}, {{value}}, and {{key.1}} for what the first wildcard matched
-                 */
-                name_template: string;
-                rule_type: 'equals' | 'in' | 'diff_lte' | 'truthy' | 'http_ok';
-                /**
-                 * equals: { value }; in: { values }; diff_lte: { other_path, max }, where other_path may be "now" and times differ in seconds; truthy and http_ok: {}
-                 */
-                rule_config: {
-                    [key: string]: unknown;
-                };
-                degraded_rule_config?: {
-                    [key: string]: unknown;
-                } | null;
-            }>;
-            /**
-             * that it has made; others may refer to them, and an import makes none
-             */
-            monitors?: Array<string>;
-        }>;
-        dependencies?: Array<{
-            /**
-             * the record that this is; one of another project counts as none
-             */
-            id?: string;
-            slug?: string;
-            name?: string;
-            category?: string;
-            status_url?: string;
-            feed_type?: 'statuspage' | 'rss' | 'atom' | 'json';
-            feed_url?: string;
-            /**
-             * for the feed type json: where things stand in its document, as keys joined by dots through lists; incidents from the document ($ is the document itself), the others from each incident
-             */
-            feed_mapping?: {
-                incidents?: string;
-                id?: string;
-                title?: string;
-                severity?: string;
-                status?: string;
-                components?: string;
-                started_at?: string;
-                resolved_at?: string;
-                updated_at?: string;
-                url?: string;
-            };
-            /**
-             * names of components that count; none: all that the vendor reports
-             */
-            components?: Array<string>;
-            overrides?: Array<{
-                /**
-                 * a name; an id where several have it
-                 */
-                channel: string;
-                /**
-                 * vendor.down
-                 */
-                on_down?: boolean;
-                /**
-                 * vendor.degraded
-                 */
-                on_degraded?: boolean;
-                /**
-                 * vendor.resolved
-                 */
-                on_resolved?: boolean;
-            }>;
-        }>;
-        status_pages?: Array<{
-            /**
-             * the record that this is; one of another project counts as none
-             */
-            id?: string;
-            name: string;
-            logo_url?: string | null;
-            favicon_url?: string | null;
-            brand_color?: string;
-            custom_css?: string | null;
-            template?: 'minimal' | 'brand' | 'terminal' | 'modern' | 'clean' | 'developer';
-            seo_title?: string | null;
-            seo_description?: string | null;
-            is_published?: boolean;
-            show_response_times?: boolean;
-            show_uptime_percentage?: boolean;
-            slug: string;
-            /**
-             * in the order of the page
-             */
-            components?: Array<{
-                /**
-                 * the record that this is; one of another project counts as none
-                 */
-                id?: string;
-                name: string;
-                description?: string | null;
-                status?: 'operational' | 'degraded' | 'outage' | 'unknown';
-                /**
-                 * a name; an id where several have it
-                 */
-                monitor?: string;
-                is_collapsed?: boolean;
-                /**
-                 * makes it a group
-                 */
-                components?: Array<{
-                    /**
-                     * the record that this is; one of another project counts as none
-                     */
-                    id?: string;
-                    name: string;
-                    description?: string | null;
-                    status?: 'operational' | 'degraded' | 'outage' | 'unknown';
-                    /**
-                     * a name; an id where several have it
-                     */
-                    monitor?: string;
-                }>;
-            }>;
-        }>;
-    };
+    /**
+     * what a section leaves out stays as it is; what a record leaves out has its default
+     */
+    body: ProjectFile;
     headers?: {
         /**
          * answers a repetition again
@@ -8891,6 +8736,9 @@ export type ImportProjectData = {
          * deletes what the file does not name, in the sections that it has; default false
          */
         prune?: boolean;
+        /**
+         * the body is a backup of Uptime Kuma, or a configuration of Gatus, instead of Picket's own file
+         */
         from?: 'picket' | 'uptime-kuma' | 'gatus';
     };
     url: '/api/v1/import';
