@@ -2,8 +2,9 @@ import { bodyText } from '../../shared/body-text.ts'
 import type { Egress, HttpAnswer } from '../../shared/egress/index.ts'
 import { get } from '../platform/http.ts'
 import type { NewRead, StoredFeed } from './feed-store.ts'
+import { SILENT_FOR_MS } from './feeds/entries.ts'
 import { digestOf, MOST_BYTES, parseFeed } from './feeds/index.ts'
-import { FeedError, isOpen } from './feeds/report.ts'
+import { FeedError, isOpen, type ReportedIncident } from './feeds/report.ts'
 
 /** Where the server says that nothing has changed, the report is the one that is stored. */
 export type Fetched = Pick<NewRead, 'report' | 'digest' | 'etag' | 'lastModified'>
@@ -25,7 +26,7 @@ export async function fetchFeed(
   now: () => Date,
 ): Promise<Fetched | NotFetched> {
   const limits = { timeoutMs, maxAnswerBytes: MOST_BYTES[feed.type] }
-  const answer = await get(feed.url, headersOf(feed), limits, egress)
+  const answer = await get(feed.url, headersOf(feed, now()), limits, egress)
   if (answer.error) return { error: answer.error.message }
   const { report, digest, etag, lastModified } = feed
   if (answer.statusCode === 304 && report !== null && digest !== null) return { report, digest, etag, lastModified }
@@ -34,10 +35,9 @@ export async function fetchFeed(
   return read(feed, answer, now())
 }
 
-function headersOf({ type, report, etag, lastModified }: StoredFeed): Record<string, string> {
+function headersOf({ type, report, etag, lastModified }: StoredFeed, now: Date): Record<string, string> {
   const headers = { Accept: `${ACCEPT[type]}, */*;q=0.1`, 'Accept-Encoding': 'gzip' }
-  // an entry grows old, which its document does not say
-  const isAgeing = (type === 'rss' || type === 'atom') && report?.incidents.some(isOpen)
+  const isAgeing = (type === 'rss' || type === 'atom') && report?.incidents.some(incident => mayBeOver(incident, now))
   if (report === null || isAgeing) return headers
   return {
     ...headers,
@@ -45,6 +45,10 @@ function headersOf({ type, report, etag, lastModified }: StoredFeed): Record<str
     ...(lastModified !== null && { 'If-Modified-Since': lastModified }),
   }
 }
+
+/** An entry grows old, which its document does not say. */
+const mayBeOver = (incident: ReportedIncident, now: Date): boolean =>
+  isOpen(incident) && (incident.updated_at === null || now.getTime() - Date.parse(incident.updated_at) > SILENT_FOR_MS)
 
 function read(feed: StoredFeed, answer: HttpAnswer, now: Date): Fetched | NotFetched {
   try {

@@ -124,7 +124,10 @@ t.test('An entry without another word is over after a day, though its feed says 
   say(`<item><title>Database outage</title><guid>1</guid><pubDate>${at(1).toUTCString()}</pubDate></item>`)
   await read(1)
   t.same(await namesOf(id), ['vendor.down'])
-  for (const minute of [2, 1_445, 1_446, 1_447]) await read(minute)
+  const isAskedForNews = () => target.requests.at(-1)?.headers['if-none-match'] === '"1"'
+  await read(2)
+  t.ok(isAskedForNews(), 'a young one cannot be over: the feed need not be sent again')
+  for (const minute of [1_445, 1_446, 1_447]) await read(minute)
   t.same(await namesOf(id), ['vendor.down', 'vendor.resolved'])
   await forgetAll()
 })

@@ -14,7 +14,7 @@ export type Entry = {
 
 const DAY_MS = 86_400_000
 /** An entry that does not say how things stand is about something that is over, after so long. */
-const SILENT_FOR_MS = DAY_MS
+export const SILENT_FOR_MS = DAY_MS
 /** One that says that it is not over, after so long without another word. */
 const OPEN_FOR_MS = 7 * DAY_MS
 const MOST_ENTRIES = 500
