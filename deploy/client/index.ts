@@ -8,7 +8,7 @@ export type PicketOptions = {
   /** where Picket runs, without `/api/v1`: `https://picket.example.com` */
   origin: string
   /** `svc_…`; left out for what needs no key */
-  apiKey?: string
+  apiKey?: string | undefined
   /** in place of the global one */
   fetch?: typeof fetch
 }
