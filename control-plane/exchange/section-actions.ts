@@ -1,8 +1,9 @@
-import { arrangePage, changeComponent, createComponent } from '../status-pages/component-actions.ts'
+import { arrangePage, changeComponent, createComponents, refuseSaidTwice } from '../status-pages/component-actions.ts'
 import { componentsOfPage } from '../status-pages/component-store.ts'
 import { changeGroup, createGroup } from '../status-pages/group-actions.ts'
 import { groupsOfPage } from '../status-pages/group-store.ts'
 import type { StoredComponent, StoredGroup } from '../status-pages/records.ts'
+import type { ComponentCreate } from '../status-pages/schema.ts'
 import { validationError } from '../web/errors.ts'
 import type { PageEntry } from './document.ts'
 import { concise, differences, type Fields, newFields } from './fields.ts'
@@ -35,6 +36,8 @@ type Page = { entry: PageEntry; place: string; id: string; whole: WholePage | nu
 /** id by entry; null: it was refused */
 type Ids = Map<object, string | null>
 
+type NewComponent = { entry: object; body: ComponentCreate }
+
 /** The groups and components of one page, in their order. */
 export async function importSections(run: Run, page: Page): Promise<Sections> {
   const { groups: storedGroups, components: storedComponents } = page.whole ?? { groups: [], components: [] }
@@ -52,11 +55,15 @@ export async function importSections(run: Run, page: Page): Promise<Sections> {
   const rows = storedComponents.map(row => ({ ...row, groupName: nameOf(storedGroups, row.groupId) }))
   const entries = components.map(({ entry, group }) => ({ ...entry, groupName: group?.name ?? null }))
   const found = pairs(entries, rows, ...COMPONENT_KEYS)
+  const fresh: NewComponent[] = []
   for (const [index, component] of components.entries()) {
     const stored = found[index] ?? null
-    const id = await attempt(run.ledger, component.place, () => importComponent(run, page, component, stored, ids))
+    const id = await attempt(run.ledger, component.place, () =>
+      importComponent(run, page, component, stored, ids, fresh),
+    )
     ids.set(component.entry, id)
   }
+  await attempt(run.ledger, page.place, () => addComponents(run, page, fresh, ids))
   await arrange(
     run,
     page,
@@ -88,12 +95,14 @@ async function importGroup(run: Run, page: Page, { entry }: PlacedGroup, stored:
   return stored.id
 }
 
+/** Changes one that is there, and gathers one that is not in `fresh`: null, it has no id yet. */
 async function importComponent(
   run: Run,
   page: Page,
   { entry, group }: PlacedComponent,
   stored: StoredComponent | null,
   ids: Ids,
+  fresh: NewComponent[],
 ): Promise<string | null> {
   const { tx, caller, ledger, now } = run
   const [misplaced] = group ? [] : misplacedIn(entry)
@@ -106,10 +115,11 @@ async function importComponent(
   const key = `${page.entry.slug} / ${entry.name}`
   const show = shownBy(run, page)
   if (stored === null) {
-    const component = await createComponent(tx, caller.projectId, page.id, body, now)
+    refuseSaidTwice(monitorId !== null, body)
+    fresh.push({ entry, body })
     const fields = newFields(concise({ ...after, monitor: entry.monitor, group: group?.name }, COMPONENT_DEFAULTS))
     ledger.changes.push({ action: 'create', resource: 'status_page_component', key, id: null, fields })
-    return component.id
+    return null
   }
   const fields = differences(storedComponentFields(stored), after, show)
   if (noteUpdate(ledger, { resource: 'status_page_component', key, id: stored.id, fields })) {
@@ -118,12 +128,19 @@ async function importComponent(
   return stored.id
 }
 
+async function addComponents({ tx, caller, now }: Run, page: Page, fresh: NewComponent[], ids: Ids): Promise<void> {
+  if (fresh.length === 0) return
+  const bodies = fresh.map(({ body }) => body)
+  const components = await createComponents(tx, caller.projectId, page.id, bodies, now)
+  for (const [index, { id }] of components.entries()) ids.set(fresh[index]!.entry, id)
+}
+
 /** A status beside a monitor is refused by the action, so it has to get there. */
 const bodyOf = (entry: PlacedComponent['entry'], { name, description, monitor, group, status }: Fields) =>
   ({
     ...{ name, description, monitor_id: monitor, group_id: group },
     ...((status ?? entry.status) && { status: entry.status ?? status }),
-  }) as Parameters<typeof createComponent>[3]
+  }) as ComponentCreate
 
 /** Monitors and groups by their names. */
 function shownBy({ state }: Run, { whole }: Page) {

@@ -25,32 +25,52 @@ const MOST_COMPONENTS = 500
  * Puts a component on a page. Throws 404 for a page, monitor or group that there is not, 400 for a status beside a
  * monitor, 409 when the page is full.
  */
-export function createComponent(
+export async function createComponent(
   db: Db,
   projectId: string,
   pageId: string,
   body: ComponentCreate,
   now: Date,
 ): Promise<StoredComponent> {
-  refuseSaidTwice(body.monitor_id != null, body)
+  const [component] = await createComponents(db, projectId, pageId, [body], now)
+  return component!
+}
+
+/** All of some components, one behind the other, or none. Throws as `createComponent` does. */
+export function createComponents(
+  db: Db,
+  projectId: string,
+  pageId: string,
+  bodies: ComponentCreate[],
+  now: Date,
+): Promise<StoredComponent[]> {
+  for (const body of bodies) refuseSaidTwice(body.monitor_id != null, body)
   return inPage(db, projectId, pageId, now, async (tx, page) => {
     const places = await placesOf(tx, page.id)
-    const monitor = await monitorOf(tx, projectId, body.monitor_id ?? null)
-    const component = {
-      id: newId(),
-      pageId: page.id,
-      groupId: await groupOf(tx, page.id, body.group_id ?? null),
-      name: body.name,
-      description: body.description ?? null,
-      monitor,
-      displayOrder: body.display_order ?? placeAtEnd(places),
-      status: body.status ?? (monitor ? ('unknown' as const) : ('operational' as const)),
-      createdAt: now,
-      updatedAt: now,
+    const monitorIds = bodies.flatMap(({ monitor_id }) => monitor_id ?? [])
+    const monitors = await monitorsOf(tx, projectId, monitorIds)
+    const groups = new Map<string, string | null>()
+    for (const id of new Set(bodies.flatMap(({ group_id }) => group_id ?? []))) {
+      groups.set(id, await groupOf(tx, page.id, id))
     }
-    refuseTooMany(places, 1)
-    await saveComponent(tx, component)
-    return component
+    const components = bodies.map((body, index) => {
+      const monitor = monitors.get(body.monitor_id?.toLowerCase() ?? '') ?? null
+      return {
+        id: newId(),
+        pageId: page.id,
+        groupId: groups.get(body.group_id ?? '') ?? null,
+        name: body.name,
+        description: body.description ?? null,
+        monitor,
+        displayOrder: body.display_order ?? placeAtEnd(places) + index,
+        status: body.status ?? (monitor ? ('unknown' as const) : ('operational' as const)),
+        createdAt: now,
+        updatedAt: now,
+      }
+    })
+    refuseTooMany(places, components.length)
+    for (const component of components) await saveComponent(tx, component)
+    return components
   })
 }
 
@@ -143,7 +163,8 @@ function refuseTooMany(places: { isComponent: boolean }[], adding: number): void
   throw conflict(`a status page shows at most ${MOST_COMPONENTS} components`)
 }
 
-function refuseSaidTwice(hasMonitor: boolean, body: ComponentUpdate): void {
+/** Throws 400 for a status beside a monitor. */
+export function refuseSaidTwice(hasMonitor: boolean, body: ComponentUpdate): void {
   if (!hasMonitor || body.status === undefined) return
   const message = 'status is what the monitor says; leave it out, or set monitor_id to null'
   throw validationError([{ path: 'status', message }])
@@ -151,10 +172,14 @@ function refuseSaidTwice(hasMonitor: boolean, body: ComponentUpdate): void {
 
 async function monitorOf(tx: Tx, projectId: string, id: string | null): Promise<ShownMonitor | null> {
   if (id === null) return null
-  const isKnown = isId(id) && (await holdMonitors(tx, projectId, [id]))
-  const [monitor] = isKnown ? await monitorsOfIds(tx, [id]) : []
-  if (!monitor) throw notFound('monitor')
-  return shownOf(monitor)
+  return (await monitorsOf(tx, projectId, [id])).get(id.toLowerCase()) ?? null
+}
+
+/** By their ids; they keep their rows until the transaction ends. Throws 404 for one that the project has not. */
+async function monitorsOf(tx: Tx, projectId: string, ids: string[]): Promise<Map<string, ShownMonitor>> {
+  if (!ids.every(isId) || !(await holdMonitors(tx, projectId, ids))) throw notFound('monitor')
+  const monitors = ids.length === 0 ? [] : await monitorsOfIds(tx, ids)
+  return new Map(monitors.map(monitor => [monitor.id, shownOf(monitor)]))
 }
 
 const shownOf = ({ id, status, isPaused, statusChangedAt }: StoredMonitor): ShownMonitor => ({
