@@ -1,4 +1,5 @@
 import { type Db, execute, query } from '../platform/postgres.ts'
+import { notFound } from '../web/errors.ts'
 import { type Counted, PLAN_LIMITS, type Plan, type Usage } from './plans.ts'
 
 /** How many of each an organization has. The monitors that a data source makes count as that source (decisions 9.1). */
@@ -23,14 +24,16 @@ export async function lockUsage(tx: Db, organizationId: string, counted: Counted
   return readUsage(tx, organizationId, counted)
 }
 
-/** The organization's plan and count as they are now. */
+/** The organization's plan and count as they are now. Throws 404 for one that was deleted. */
 export async function readUsage(db: Db, organizationId: string, counted: Counted): Promise<Usage> {
   const [row] = await query<{ plan: Plan; used: number }>(
     db,
-    `SELECT plan, (${COUNTS[counted]})::integer AS used FROM organizations WHERE id = :organizationId`,
+    `SELECT plan, (${COUNTS[counted]})::integer AS used FROM organizations
+     WHERE id = :organizationId AND deleted_at IS NULL`,
     { organizationId },
   )
-  if (!row) throw new Error(`organization ${organizationId} is gone`)
+  // a key of one that was deleted is remembered for a moment
+  if (!row) throw notFound('organization')
   return { plan: row.plan, counted, limit: PLAN_LIMITS[row.plan][counted], used: row.used }
 }
 

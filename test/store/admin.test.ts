@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
+import { assertWithinLimit } from '../../control-plane/accounts/actions.ts'
+import { createApiKey, createAuthenticate } from '../../control-plane/accounts/api-keys/actions.ts'
 import { UsageError } from '../../control-plane/admin/command.ts'
 import { COMMANDS, commandOf, helpInstead, helpOf } from '../../control-plane/admin/index.ts'
-import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
+import { createPostgres, type Db, execute, query, type Tx } from '../../control-plane/platform/postgres.ts'
 import { actingFor, OPERATOR } from '../../control-plane/web/acting.ts'
 import { createDatabase } from '../support/database.ts'
 import { insertTenant } from '../support/tenant.ts'
+import { whileHeld } from '../support/while-held.ts'
 
 const db = createPostgres((await createDatabase(t)).url, 4)
 t.teardown(() => db.destroy())
@@ -171,6 +174,19 @@ t.test('an organization is deleted when that is confirmed, with everything in it
   t.equal(log.split('\n').length, 1, 'one row tells all of it')
 })
 
+t.test('nothing comes into an organization while it is deleted, or after', async t => {
+  const { organizationId, projectId } = await insertTenant(db)
+  const add = async (tx: Tx) => {
+    await assertWithinLimit(tx, organizationId, 'monitors', 1)
+    await insertRecords(projectId, tx)
+  }
+  await whileHeld(db, add, () => run(`organization delete ${organizationId} --yes`))
+  t.match(await query(db, 'SELECT deleted_at FROM monitors WHERE project_id = ?', [projectId]), [{ deleted_at: Date }])
+  await t.rejects(db.transaction(add), { message: 'organization not found' })
+  const { key } = await createApiKey(db, { projectId, userId: null }, { name: 'late', scope: 'admin' })
+  t.equal(await createAuthenticate(db)(key), null, 'nor does a key open it that was made with one that is remembered')
+})
+
 t.test('who belongs to another organization too stays, and sees that one next', async t => {
   const [kept, gone] = [await insertTenant(db), await insertTenant(db)]
   const { userId } = kept
@@ -197,7 +213,7 @@ t.test('the operator’s own organization is not deleted', async t => {
 })
 
 /** A monitor with a verdict, a channel with a rule, a page, a key and a chat. */
-async function insertRecords(projectId: string): Promise<void> {
+async function insertRecords(projectId: string, into: Db = db): Promise<void> {
   const ids = { projectId, monitor: uuidv7(), channel: uuidv7(), page: uuidv7(), slug: uuidv7(), key: uuidv7() }
   const inserts = [
     `INSERT INTO monitors (id, project_id, partition, name, type, url, method, headers, interval_seconds, timeout_ms, regions,
@@ -217,5 +233,5 @@ async function insertRecords(projectId: string): Promise<void> {
     `INSERT INTO chat_installations (id, project_id, team_id, team_name, scopes, tokens, people_due_at, installed_at,
        created_at, updated_at) VALUES (:key, :projectId, 'T1' || :slug, 'Acme', '{}', 'sealed'::bytea, now(), now(), now(), now())`,
   ]
-  for (const insert of inserts) await execute(db, insert, ids)
+  for (const insert of inserts) await execute(into, insert, ids)
 }

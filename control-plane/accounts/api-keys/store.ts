@@ -63,7 +63,7 @@ export async function lockScopes(tx: Db, projectId: string): Promise<Map<string,
 export const removeApiKey = (db: Db, projectId: string, id: string) =>
   execute(db, 'DELETE FROM api_keys WHERE project_id = ? AND id = ?', [projectId, id])
 
-/** Who a key speaks for, by its SHA-256. */
+/** Who a key speaks for, by its SHA-256; null also when the organization was deleted while the key was made. */
 export async function findCaller(db: Db, keyHash: Buffer): Promise<(Caller & { lastUsedAt: Date | null }) | null> {
   const [row] = await query<Caller & { lastUsedAt: Date | null }>(
     db,
@@ -71,7 +71,9 @@ export async function findCaller(db: Db, keyHash: Buffer): Promise<(Caller & { l
             api_keys.created_by AS "userId", api_keys.scope, api_keys.last_used_at AS "lastUsedAt",
             EXISTS (SELECT FROM operator_project o WHERE o.project_id = api_keys.project_id) AS "isOperator",
             json_build_object('kind', 'api_key', 'id', api_keys.id, 'name', api_keys.name || ' (' || api_keys.hint || ')') AS actor
-     FROM api_keys JOIN projects ON projects.id = api_keys.project_id WHERE api_keys.key_hash = ?`,
+     FROM api_keys JOIN projects ON projects.id = api_keys.project_id
+       JOIN organizations ON organizations.id = projects.organization_id
+     WHERE api_keys.key_hash = ? AND organizations.deleted_at IS NULL`,
     [keyHash],
   )
   return row ?? null

@@ -5,6 +5,7 @@ import { nobodyActs } from '../../web/acting.ts'
 import { conflict, notFound } from '../../web/errors.ts'
 import { createApiKey } from '../api-keys/actions.ts'
 import { recordAct } from '../audit/actions.ts'
+import { lockOrganization } from '../members/store.ts'
 import { type Counted, PLAN_LIMITS, type Plan } from '../plans.ts'
 import { leaveOrganization } from '../sessions/store.ts'
 import { readUsage } from '../store.ts'
@@ -49,6 +50,8 @@ export async function renameOrganization(db: Db, id: string, name: string): Prom
  */
 export async function deleteOrganization(db: Db, id: string, isSure: boolean): Promise<ListedOrganization> {
   return db.transaction(async tx => {
+    // what is being added to it is there before it is emptied, and nothing is added after
+    if (isId(id)) await lockOrganization(tx, id)
     const organization = await existingOrganization(tx, id)
     if (await isOperators(tx, id)) throw conflict('this organization is the operator’s own')
     if (!isSure) return organization
