@@ -15,7 +15,7 @@ import {
 import type { DependencyEntry } from './document.ts'
 import { concise, differences, type Fields, newFields } from './fields.ts'
 import { attempt, noteUpdate } from './ledger.ts'
-import { type Find, referencesTo } from './names.ts'
+import type { Find } from './names.ts'
 import { type Key, pairs, unpaired } from './pairs.ts'
 import type { Run } from './run.ts'
 
@@ -62,7 +62,7 @@ async function importDependency(
   }
   const before = { ...trackedFields(stored), overrides: storedOverrides(run, stored) }
   const wanted = { ...after, overrides: heard ?? before.overrides }
-  const show = shownBy(referencesTo(state.channels))
+  const show = shownBy(state.names.channels)
   const fields = differences(before, wanted, show)
   if (!noteUpdate(ledger, { resource: RESOURCE, key, id: stored.id, fields })) return
   const { slug, ...changed } = Object.fromEntries(Object.entries(after).filter(([name]) => name in fields))

@@ -9,7 +9,6 @@ import { dependencyDefaults, OVERRIDE_DEFAULTS, overrideFields, trackedFields } 
 import { FORMAT_VERSION, type ProjectFile } from './document.ts'
 import { concise, type Fields } from './fields.ts'
 import { MONITOR_DEFAULTS, showMonitor, storedMonitorFields } from './monitor-fields.ts'
-import { referencesTo } from './names.ts'
 import {
   COMPONENT_DEFAULTS,
   GROUP_DEFAULTS,
@@ -30,8 +29,7 @@ export function exportProject(
   secrets: Secrets,
   hasEnded: (windowId: string) => boolean,
 ): ProjectFile {
-  const monitors = referencesTo([...state.monitors, ...state.children])
-  const channels = referencesTo(state.channels)
+  const { monitors, channels } = state.names
   const { is_digest_enabled, digest_threshold } = state.settings
   const file = {
     version: FORMAT_VERSION,
@@ -61,18 +59,15 @@ const subscriptionsOf = ({ subscriptions }: ProjectState, channelId: string): st
   subscriptions.flatMap(({ alertChannelId, alertType }) => (alertChannelId === channelId ? [alertType] : [])).sort()
 
 function parentsOf(state: ProjectState, id: string, names: Names): Fields {
-  const parents = state.parents.filter(({ monitorId }) => monitorId === id)
-  return parents.length === 0 ? {} : { parents: parents.map(({ parentId }) => names.get(parentId) ?? parentId).sort() }
+  const parents = state.parents.get(id) ?? []
+  return parents.length === 0 ? {} : { parents: parents.map(parentId => names.get(parentId) ?? parentId).sort() }
 }
 
-function rulesOf(state: ProjectState, id: string, names: Names): Fields[] {
-  return state.rules
-    .filter(({ monitorId }) => monitorId === id)
-    .map(rule => ({
-      channel: names.get(rule.alertChannelId) ?? rule.alertChannelId,
-      ...concise(ruleFields(rule), RULE_DEFAULTS),
-    }))
-}
+const rulesOf = (state: ProjectState, id: string, names: Names): Fields[] =>
+  (state.rules.get(id) ?? []).map(rule => ({
+    channel: names.get(rule.alertChannelId) ?? rule.alertChannelId,
+    ...concise(ruleFields(rule), RULE_DEFAULTS),
+  }))
 
 function sourceEntry({ source, fields }: WholeSource, children: StoredMonitor[], secrets: Secrets): Fields {
   const made = children.filter(({ dataSource }) => dataSource?.id === source.id)

@@ -142,7 +142,7 @@ async function storeParents({ tx, tools, caller, state, ledger, now }: Run, plan
   const moved = planned.filter(plan => movesParents(state, plan))
   const lineages = moved.map(({ id, parentIds }) => ({ monitorId: id, parentIds: parentIds ?? [] }))
   const circular = await moveParents(tx, tools.review, caller.projectId, lineages, now)
-  for (const { place } of moved.filter(({ id }) => circular.includes(id))) {
+  for (const { place } of moved.filter(({ id }) => circular.has(id))) {
     ledger.refusals.push({ path: `${place}.parents`, error: circle() })
   }
 }

@@ -6,7 +6,6 @@ import { validationError } from '../web/errors.ts'
 import type { MonitorEntry } from './document.ts'
 import { concise, differences, type FieldChange, newFields } from './fields.ts'
 import { bodyOf, MONITOR_DEFAULTS, monitorFields, showMonitor, storedMonitorFields } from './monitor-fields.ts'
-import { referencesTo } from './names.ts'
 import type { ProjectState } from './state-reader.ts'
 
 /** A monitor of the file that was not refused. */
@@ -38,13 +37,9 @@ export function newMonitorFields({ entry, parentIds }: PlannedMonitor): Record<s
 /** Empty when its parents stay. */
 export function parentDifference(state: ProjectState, plan: PlannedMonitor): Record<string, FieldChange> {
   if (!movesParents(state, plan)) return {}
-  const names = referencesTo(state.monitors)
-  const from = parentIdsOf(state, plan.id).map(id => names.get(id) ?? id)
+  const from = (state.parents.get(plan.id) ?? []).map(id => state.names.monitors.get(id) ?? id)
   return { parents: { from, to: plan.entry.parents } }
 }
 
-export const movesParents = (state: ProjectState, { id, parentIds }: PlannedMonitor): boolean =>
-  parentIds !== null && `${parentIdsOf(state, id)}` !== `${parentIds}`
-
-export const parentIdsOf = ({ parents }: ProjectState, id: string): string[] =>
-  parents.flatMap(({ monitorId, parentId }) => (monitorId === id ? [parentId] : [])).sort()
+export const movesParents = ({ parents }: ProjectState, { id, parentIds }: PlannedMonitor): boolean =>
+  parentIds !== null && `${parents.get(id) ?? []}` !== `${parentIds}`

@@ -14,7 +14,6 @@ import { deleteDependency } from '../vendors/store.ts'
 import type { Dependency } from '../vendors/types.ts'
 import { deleteMonitors } from '../verdict/actions.ts'
 import type { Resource } from './ledger.ts'
-import { referencesTo } from './names.ts'
 import type { UnnamedPages } from './page-actions.ts'
 import type { Run } from './run.ts'
 import type { Sections } from './section-actions.ts'
@@ -62,8 +61,7 @@ const oneByOne = (remove: (id: string) => Promise<unknown>) => async (ids: strin
 
 function linkDeletions({ tx, caller, state }: Run, { rules, subscriptions }: Unnamed): Deletion[] {
   const { projectId } = caller
-  const monitors = referencesTo(state.monitors)
-  const channels = referencesTo(state.channels)
+  const { monitors, channels } = state.names
   return [
     {
       resource: 'alert_rule',

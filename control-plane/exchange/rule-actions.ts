@@ -1,4 +1,3 @@
-import { groupBy } from '../../shared/group-by.ts'
 import { changeRule, createRules, type NewRule } from '../alerts/rule-actions.ts'
 import { linkDefaultChannels, listRules, type StoredRule } from '../alerts/store.ts'
 import { validationError } from '../web/errors.ts'
@@ -16,11 +15,10 @@ const asIs = (fields: Fields) => fields
 /** The rules that the monitors of the file name. Answers those beside them, of monitors that name theirs. */
 export async function importRules(run: Run, planned: PlannedMonitor[], find: Find): Promise<StoredRule[]> {
   await linkNew(run, planned)
-  const storedOf = groupBy(run.state.rules, ({ monitorId }) => monitorId)
   const unnamed: StoredRule[] = []
   const fresh: NewRule[] = []
   for (const monitor of planned.filter(({ entry }) => entry.rules !== undefined)) {
-    const stored = storedOf.get(monitor.id) ?? []
+    const stored = run.state.rules.get(monitor.id) ?? []
     const named = await importRulesOf(run, monitor, stored, find, fresh)
     unnamed.push(...stored.filter(({ alertChannelId }) => !named.has(alertChannelId)))
   }

@@ -144,7 +144,7 @@ const bodyOf = (entry: PlacedComponent['entry'], { name, description, monitor, g
 
 /** Monitors and groups by their names. */
 function shownBy({ state }: Run, { whole }: Page) {
-  const monitors = referencesTo(state.monitors)
+  const { monitors } = state.names
   const groups = referencesTo(whole?.groups ?? [])
   return (fields: Fields): Fields => ({
     ...fields,

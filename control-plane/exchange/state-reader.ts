@@ -21,6 +21,7 @@ import type { StoredComponent, StoredGroup, StoredPage } from '../status-pages/r
 import { pagesOfProject } from '../status-pages/store.ts'
 import { listDependencies } from '../vendors/store.ts'
 import type { Dependency } from '../vendors/types.ts'
+import { referencesTo } from './names.ts'
 
 export type WholePage = { page: StoredPage; groups: StoredGroup[]; components: StoredComponent[] }
 
@@ -34,13 +35,17 @@ export type ProjectState = {
   monitors: StoredMonitor[]
   /** those that data sources have made: nothing but their source decides what they are */
   children: StoredMonitor[]
-  parents: { monitorId: string; parentId: string }[]
-  rules: StoredRule[]
+  /** ids by the id of the monitor that depends on them, in the order of ids */
+  parents: ReadonlyMap<string, string[]>
+  /** by the id of their monitor */
+  rules: ReadonlyMap<string, StoredRule[]>
   windows: Window[]
   sources: WholeSource[]
   dependencies: Dependency[]
   overrides: StoredOverride[]
   pages: WholePage[]
+  /** how a file refers to each, by its id */
+  names: { monitors: ReadonlyMap<string, string>; channels: ReadonlyMap<string, string> }
 }
 
 const ALL = { limit: 2_147_483_647, offset: 0 }
@@ -50,19 +55,23 @@ export async function readProject(db: Db, projectId: string): Promise<ProjectSta
   const monitors = (await listMonitors(db, projectId, ANY, ALL)).reverse()
   const dependencies = (await listDependencies(db, projectId, ALL)).rows.reverse()
   const dependencyIds = dependencies.map(({ id }) => id)
+  const channels = (await listChannels(db, projectId, ALL)).rows.reverse()
+  const parents = groupBy(await parentPairs(db, projectId), ({ monitorId }) => monitorId)
+  const rules = (await listRules(db, projectId, { monitorId: null }, null)).rows.reverse()
   return {
     settings: await readSettings(db, projectId),
-    channels: (await listChannels(db, projectId, ALL)).rows.reverse(),
+    channels,
     subscriptions: await subscriptionsOfProjects(db, [projectId]),
     monitors: monitors.filter(({ dataSource }) => dataSource === null),
     children: monitors.filter(({ dataSource }) => dataSource !== null),
-    parents: await parentPairs(db, projectId),
-    rules: (await listRules(db, projectId, { monitorId: null }, null)).rows.reverse(),
+    parents: new Map([...parents].map(([id, pairs]) => [id, pairs.map(({ parentId }) => parentId).sort()])),
+    rules: groupBy(rules, ({ monitorId }) => monitorId),
     windows: (await listWindows(db, projectId, ALL)).windows.reverse(),
     sources: await readSources(db, projectId),
     dependencies,
     overrides: await overridesOfDependencies(db, dependencyIds),
     pages: await readPages(db, projectId),
+    names: { monitors: referencesTo(monitors), channels: referencesTo(channels) },
   }
 }
 

@@ -4,7 +4,7 @@ import type { Window } from '../maintenance/types.ts'
 import type { WindowEntry } from './document.ts'
 import { concise, differences, newFields } from './fields.ts'
 import { attempt, noteUpdate } from './ledger.ts'
-import { type Find, referencesTo } from './names.ts'
+import type { Find } from './names.ts'
 import { pairs, sameText, unpaired } from './pairs.ts'
 import type { Run } from './run.ts'
 import { showWindow, storedWindowFields, windowBodyOf, windowFields } from './window-fields.ts'
@@ -45,7 +45,7 @@ async function importWindow(run: Run, entry: WindowEntry, monitorIds: string[], 
     ledger.changes.push({ action: 'create', resource: RESOURCE, key: entry.title, id: null, fields })
     return
   }
-  const fields = differences(storedWindowFields(stored), after, showWindow(referencesTo(run.state.monitors)))
+  const fields = differences(storedWindowFields(stored), after, showWindow(run.state.names.monitors))
   if (!noteUpdate(ledger, { resource: RESOURCE, key: entry.title, id: stored.id, fields })) return
   // what did not change is left out: naming the times anew would begin a period that runs again
   const changed = Object.keys(fields).map(key => (key === 'monitors' ? 'monitor_ids' : key))

@@ -30,7 +30,7 @@ export async function changeParents(
   if (!isId(id) || !parentIds.every(isId)) throw notFound('monitor')
   return await db.transaction(async tx => {
     const circular = await moveParents(tx, review, projectId, [{ monitorId: id, parentIds }], now)
-    if (circular.length > 0) throw circle()
+    if (circular.has(id)) throw circle()
     return await parentsOf(tx, id)
   })
 }
@@ -38,8 +38,8 @@ export async function changeParents(
 export const circle = () => conflict('one of these monitors depends on this one already')
 
 /**
- * Replaces the parents of some monitors at once, so that two may change places. Answers which of them depend on
- * themselves then: the caller refuses that. Throws 404 for monitors that the project does not have.
+ * Replaces the parents of some monitors at once, so that two may change places. Answers the monitors that depend
+ * on themselves then: the caller refuses that. Throws 404 for monitors that the project does not have.
  */
 export async function moveParents(
   tx: Tx,
@@ -47,13 +47,12 @@ export async function moveParents(
   projectId: string,
   moved: Lineage[],
   now: Date,
-): Promise<string[]> {
+): Promise<Set<string>> {
   const ids = moved.map(({ monitorId }) => monitorId)
   await lockParents(tx, projectId)
   const everybody = [...ids, ...moved.flatMap(({ parentIds }) => parentIds)]
   if (!(await holdMonitors(tx, projectId, everybody))) throw notFound('monitor')
   await replaceParents(tx, moved)
   await review(tx, ids, now)
-  const circular = inCircle(await parentPairs(tx, projectId))
-  return ids.filter(id => circular.has(id))
+  return inCircle(await parentPairs(tx, projectId))
 }
