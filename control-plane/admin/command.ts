@@ -78,7 +78,7 @@ export const table = (rows: (string | number | null)[][]): string =>
   rows.map(row => row.map(cell => shown(`${cell ?? '-'}`)).join('\t')).join('\n')
 
 /** Customers' words move no cursor and end no column. */
-const shown = (text: string) =>
+export const shown = (text: string) =>
   text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, sign => `\\u{${sign.codePointAt(0)!.toString(16)}}`)
 
 function parsed<T>(parse: () => T): T {

@@ -7,7 +7,7 @@ import {
 } from '../accounts/organizations/actions.ts'
 import { listOrganizations } from '../accounts/organizations/store.ts'
 import { PLANS } from '../accounts/plans.ts'
-import { type Command, first, nameOf, none, only, options, table, UsageError } from './command.ts'
+import { type Command, first, nameOf, none, only, options, shown, table, UsageError } from './command.ts'
 
 const ORGANIZATION = 'the id of an organization'
 
@@ -53,7 +53,7 @@ export const ORGANIZATION_COMMANDS: Record<string, Command> = {
       const [id, rest] = first(args, ORGANIZATION)
       const isSure = options(rest, { flags: ['yes'] }).has('yes')
       const { name, monitors, statusPages, members } = await deleteOrganization(db, id, isSure)
-      const what = `${name} (${monitors} monitors, ${statusPages} status pages, ${members} members)`
+      const what = `${shown(name)} (${monitors} monitors, ${statusPages} status pages, ${members} members)`
       if (!isSure) throw new UsageError(`this would delete ${what}; say --yes to do it`)
       return `deleted: ${what}`
     },

@@ -87,7 +87,7 @@ t.test(
     await run(`api-key create --organization ${organizationId}`)
     t.match(JSON.parse(await run(`organization show ${organizationId}`)), {
       ...{ id: organizationId, name: 'Initech', plan: 'pro', custom_domain: true, projects: [{ name: 'Acme' }] },
-      usage: { monitors: { used: 0, limit: 500 }, members: { used: 1, limit: 20 } },
+      usage: { monitors: { used: 0, limit: 500 }, status_pages: { limit: 10 }, members: { used: 1, limit: 20 } },
       members: [{ id: userId, role: 'admin' }],
       api_keys: [{ name: 'Made by the operator', scope: 'admin', hint: /^svc_/ }],
     })
@@ -125,6 +125,7 @@ t.test('what customers wrote moves no cursor and ends no column', async t => {
   const { organizationId } = await insertTenant(db)
   const name = 'Red \x1b[31m\tand\u202eback'
   await execute(db, 'UPDATE organizations SET name = ? WHERE id = ?', [name, organizationId])
+  await t.rejects(run(`organization delete ${organizationId}`), { message: /delete Red \\u\{1b\}\[31m/ })
   t.match(await run('organization list'), `\tRed \\u{1b}[31m\\u{9}and\\u{202e}back`)
 })
 

@@ -20,15 +20,26 @@ import {
   updateName,
 } from './store.ts'
 
-const COUNTED: Counted[] = ['monitors', 'statusPages', 'dataSources', 'members']
+/** As `GET /project` names them. */
+const COUNTED: [string, Counted][] = [
+  ['monitors', 'monitors'],
+  ['status_pages', 'statusPages'],
+  ['data_sources', 'dataSources'],
+  ['members', 'members'],
+]
 
 /** Everything that the operator may want to know of an organization. Throws 404. */
 export async function describeOrganization(db: Db, id: string) {
   const { name, plan, createdAt } = await existingOrganization(db, id)
-  const usages = await Promise.all(COUNTED.map(counted => readUsage(db, id, counted)))
+  const usages = await Promise.all(
+    COUNTED.map(async ([name, counted]) => {
+      const { used, limit } = await readUsage(db, id, counted)
+      return [name, { used, limit }] as const
+    }),
+  )
   return {
     ...{ id, name, plan, created_at: createdAt },
-    usage: Object.fromEntries(usages.map(({ counted, used, limit }) => [counted, { used, limit }])),
+    usage: Object.fromEntries(usages),
     custom_domain: PLAN_LIMITS[plan].customDomain,
     projects: await projectsOf(db, id),
     members: await membersOf(db, id),
