@@ -152,6 +152,7 @@ t.test('signing out ends the session, not only the cookie', async t => {
 
 t.test('a changed password ends every other session; a wrong old one changes nothing', async t => {
   const { visitor, email } = await claimed()
+  await execute(api.db, 'DELETE FROM password_attempts')
   const elsewhere = here()
   await elsewhere.post('/sign-in', { email, password: PASSWORD })
   const wrong = await visitor.post('/account/password', { old: 'not this one at all', password: 'a new long password' })
@@ -163,6 +164,8 @@ t.test('a changed password ends every other session; a wrong old one changes not
     location: '/account?changed=1',
   })
   t.not(visitor.cookie(), before)
+  const counted = await query(api.db, 'SELECT 1 FROM password_attempts')
+  t.equal(counted.length, 2, 'the wrong one counts against the network and against the person everywhere, no more here')
   t.equal((await visitor.get('/account')).status, 200)
   t.equal((await elsewhere.get('/account')).status, 303)
   t.equal((await here().post('/sign-in', { email, password: PASSWORD })).status, 401)

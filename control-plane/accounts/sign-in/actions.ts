@@ -84,11 +84,13 @@ export async function changePassword(
   const normal = normalizePassword(password)
   const problem = passwordProblem(normal, email)
   if (problem !== null) return { problem, field: 'new' }
-  const waitSeconds = await takeAttempt(db, signInLimits(email, visitor.network), clock())
+  const [limits, at] = [signInLimits(email, visitor.network), clock()]
+  const waitSeconds = await takeAttempt(db, limits, at)
   if (waitSeconds !== null) return { problem: tooMany(waitSeconds), field: 'old' }
   const account = await findAccount(db, email)
   const isRight = await passwords.verify(account?.passwordHash ?? null, normalizePassword(old))
   if (!isRight || account === null) return { problem: 'This is not your password.', field: 'old' }
+  await giveBackAttempt(db, limits, at)
   const passwordHash = await passwords.hash(normal)
   return db.transaction(async tx => {
     if (!(await replacePassword(tx, account, passwordHash, clock()))) {
@@ -99,12 +101,15 @@ export async function changePassword(
   })
 }
 
-/** Nobody who knew the password before, or holds a link, is in any more. */
+/** Nobody who knew the password before, or holds a link, is in any more, and guesses at it count no more. */
 async function beginAnew(tx: Tx, account: Pick<Account, 'id' | 'email'>, visitor: Visitor): Promise<string> {
   await spendLinks(tx, account.id, clock())
   await removeSessionsOf(tx, account.id)
+  await forgetAttempts(tx, personHere(account.email, visitor.network))
   return beginSession(tx, account, visitor, 'password_changed')
 }
 
-export const tooMany = (waitSeconds: number): string =>
-  `Too many attempts. Try again in ${Math.ceil(waitSeconds / 60)} minutes.`
+export function tooMany(waitSeconds: number): string {
+  const minutes = Math.ceil(waitSeconds / 60)
+  return `Too many attempts. Try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`
+}

@@ -1,6 +1,9 @@
 import type { Limited } from './attempt-store.ts'
 
-/** Who guesses one person's password, and from where: their own network is let in while others are not. */
+/**
+ * Who guesses one person's password, and from where: guesses from one network do not shut out the person's own. After 100
+ * from many networks everybody waits; a link by mail works even then.
+ */
 export const signInLimits = (email: string, network: string): Limited[] => [
   { subject: `network:${network}`, most: 50 },
   { subject: personHere(email, network), most: 10 },
