@@ -233,6 +233,10 @@ t.test('a forgotten password: a link by mail, for an hour, once; nobody learns w
   const reset = pathOf(/http\S+\/reset\/[\w-]{43}/.exec(mail.text!)![0])
   t.equal((await here().post(reset, { password: 'yet another password' })).status, 303)
   t.equal((await visitor.get('/account')).status, 303, 'sessions end')
+  const told = ({ to, text }: { to: string[]; text: string | null }) =>
+    to.includes(email) && /was changed/.test(text ?? '')
+  let waited = mails + 1
+  while (!smtp.mails.some(told)) await smtp.waitFor(++waited)
   t.equal((await here().post(reset, { password: 'again another password' })).status, 410)
   t.equal((await here().post('/sign-in', { email, password: 'yet another password' })).status, 303)
   const statuses = []

@@ -12,7 +12,7 @@ export const insertLink = (tx: Db, link: NewLink) =>
     link,
   )
 
-export type LinkOwner = { userId: string; email: string; name: string | null; provesEmail: boolean }
+export type LinkOwner = { userId: string; email: string; name: string | null; isClaimed: boolean; provesEmail: boolean }
 
 type LinkRow = LinkOwner & { expiresAt: Date; usedAt: Date | null }
 
@@ -28,7 +28,7 @@ export async function lockLink(tx: Tx, tokenHash: Buffer, purpose: Purpose, now:
 export async function findLink(db: Db, tokenHash: Buffer, purpose: Purpose, now: Date): Promise<LinkOwner | Dead> {
   const [row] = await query<LinkRow>(
     db,
-    `SELECT u.id AS "userId", u.email, u.name, l.proves_email AS "provesEmail", l.expires_at AS "expiresAt",
+    `SELECT u.id AS "userId", u.email, u.name, u.password_hash IS NOT NULL AS "isClaimed", l.proves_email AS "provesEmail", l.expires_at AS "expiresAt",
        l.used_at AS "usedAt" ${LINK}`,
     [tokenHash, purpose],
   )

@@ -68,6 +68,7 @@ export async function setPassword(
     if (typeof owner === 'string') return { dead: owner }
     await storePassword(tx, owner.userId, passwordHash, now)
     if (owner.provesEmail) await proveEmail(tx, owner.userId, now)
+    if (owner.isClaimed) await tellOfChange(tools, tx, owner.email)
     return { token: await beginAnew(tx, { id: owner.userId, email: owner.email }, visitor) }
   })
 }
@@ -80,7 +81,7 @@ export async function changePassword(
   visitor: Visitor,
   { email, old, password }: { email: string; old: string; password: string },
 ): Promise<PasswordChanged> {
-  const { db, passwords, secrets, publicUrl, sendsMail } = tools
+  const { db, passwords } = tools
   const normal = normalizePassword(password)
   const problem = passwordProblem(normal, email)
   if (problem !== null) return { problem, field: 'new' }
@@ -96,9 +97,14 @@ export async function changePassword(
     if (!(await replacePassword(tx, account, passwordHash, clock()))) {
       return { problem: 'Your password was changed meanwhile.', field: 'old' as const }
     }
-    if (sendsMail) await post(tx, secrets, changedPassword(account.email, `${publicUrl}/forgot-password`))
+    await tellOfChange(tools, tx, account.email)
     return { token: await beginAnew(tx, account, visitor) }
   })
+}
+
+/** Whoever reads that mail hears of it, however it came about. */
+async function tellOfChange({ secrets, publicUrl, sendsMail }: SignInTools, tx: Tx, email: string): Promise<void> {
+  if (sendsMail) await post(tx, secrets, changedPassword(email, `${publicUrl}/forgot-password`))
 }
 
 /** Nobody who knew the password before, or holds a link, is in any more, and guesses at it count no more. */
