@@ -43,9 +43,22 @@ export async function importMonitors(run: Run): Promise<ImportedMonitors> {
   const named = entries.map((entry, i) => ({ name: entry.name, id: plans[i]?.id ?? null, writtenId: entry.id }))
   const find = finder('monitor', [...named, ...unnamed, ...childrenOf(run)])
   const planned = plans.filter(plan => plan !== null)
+  tellTwins(run, planned)
   for (const plan of planned) await findParents(run, plan, find)
   await storeChanges(run, planned, run.isPruning && file.monitors ? unnamed : [])
   return { planned, find, unnamed: file.monitors ? unnamed : [] }
+}
+
+/** Two monitors may have one name. Mostly somebody copied an entry and forgot to rename it, so it is told. */
+function tellTwins({ ledger }: Run, planned: Draft[]): void {
+  const seen = new Set<string>()
+  for (const { entry, place, draft } of planned) {
+    if (draft !== null && entry.id === undefined && seen.has(entry.name)) {
+      const message = `an entry before it is called ${entry.name} too; it is made as another monitor`
+      ledger.warnings.push({ path: place, message })
+    }
+    seen.add(entry.name)
+  }
 }
 
 /** What data sources have made, and what those of the file are still to make: that has no id yet, and is told. */

@@ -88,6 +88,11 @@ t.test('several of one name are referred to by their ids, and stay apart', async
   t.match((await apply(other, after)).body.data, { create: 0, update: 0 })
   const carried = await exported(other)
   t.same(carried.monitors[2].parents, [carried.monitors[1].id])
+  const twins = [1, 2].map(() => ({ ...MONITOR, name: 'Copied' }))
+  t.match((await plan(other, { version: 1, monitors: twins })).body.data, {
+    create: 2,
+    warnings: [{ path: 'monitors[1]', message: /called Copied too/ }],
+  })
 })
 
 t.test('nothing is deleted without prune, and with it only in the sections that the file has', async t => {
