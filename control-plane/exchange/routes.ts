@@ -4,12 +4,12 @@ import { now } from '../platform/clock.ts'
 import { actingAs } from '../web/acting.ts'
 import type { App } from '../web/app.ts'
 import { callerOf } from '../web/auth.ts'
-import { validationError } from '../web/errors.ts'
+import { type Detail, validationError } from '../web/errors.ts'
 import { answers, dataOf, enumOf, Id, nullable, strictObject } from '../web/schemas.ts'
-import { detailsOf, faultsFinder } from '../web/validation.ts'
+import { detailsOf, type FindFaults, faultsFinder } from '../web/validation.ts'
 import { ProjectFile } from './document.ts'
 import { exportProject } from './export.ts'
-import { readSource, SOURCES } from './from/index.ts'
+import { foreignOf, readSource, SOURCES } from './from/index.ts'
 import { importProject } from './import-actions.ts'
 import { ACTIONS, type Ledger, RESOURCES, type Warning } from './ledger.ts'
 import { namingEntries } from './names.ts'
@@ -134,10 +134,15 @@ function readFile(request: FastifyRequest<{ Querystring: Query }>): { file: Proj
   if (faults.length > 0) throw validationError(detailsOf(faults, 'query'))
   const { from = 'picket' } = request.query
   if (from !== 'picket') return readSource(from, request.body, findFaults)
-  if (request.validationError) {
-    throw validationError(namingEntries(detailsOf(findFaults(ProjectFile, request.body), 'body'), request.body))
-  }
+  if (request.validationError) throw validationError(wrongWith(request.body, findFaults))
   return { file: request.body as ProjectFile, warnings: [] }
+}
+
+function wrongWith(body: unknown, findFaults: FindFaults): Detail[] {
+  const foreign = foreignOf(body)
+  if (foreign === null) return namingEntries(detailsOf(findFaults(ProjectFile, body), 'body'), body)
+  const message = `the body is no file of Picket; it reads like one of ${foreign}, which from=${foreign} takes`
+  return [{ path: '', message }]
 }
 
 function presentImport({ changes, warnings, unchanged, extra }: Ledger, ofSource: Warning[], isDryRun: boolean) {

@@ -133,6 +133,8 @@ t.test('whatever is wrong is one clear sentence and exit code 1', async t => {
     [['plan', file('big.yaml', `version: 1\n#${'x'.repeat(5 << 20)}`)], {}, /is larger than 1 MiB. Send it in parts/],
     [['plan', file('bad.env.yaml', 'a: [x\nb: "'), '--env'], {}, /bad.env.yaml is not valid YAML in line 2/],
     [['plan', file('shy.yaml', 'a: *\u009b2J')], {}, /unidentified alias "\?2J"/],
+    [['plan', join(FIXTURES, 'uptime-kuma-backup.json')], {}, /one of uptime-kuma, which from=uptime-kuma takes/],
+    [['plan', join(FIXTURES, 'gatus-example.yaml')], {}, /one of gatus, which from=gatus takes/],
     [['plan', shop, '--from', 'nagios'], {}, /from must be one of picket, uptime-kuma, gatus/],
     [
       ['plan', broken],
