@@ -40,7 +40,7 @@ export function createOperatorProject(
 }
 
 const UNPROVEN =
-  'An account of this address was there, which anybody may have made: it opens the operator project once a password is set by the claim link.'
+  'An account with this address was there before, and anybody may have made it: it opens the operator project once its owner has set a password by the claim link.'
 
 /** A new user, or the one of the address: whoever made that account may have chosen its password. */
 async function adminOf(tx: Tx, email: string, publicUrl: string) {
