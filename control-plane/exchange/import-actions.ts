@@ -15,7 +15,7 @@ import { prune } from './prune-actions.ts'
 import { importRules } from './rule-actions.ts'
 import type { ImportTools, Run } from './run.ts'
 import { importSources } from './source-actions.ts'
-import { readProject } from './state-reader.ts'
+import { readPages, readProject } from './state-reader.ts'
 import { lockForImport } from './store.ts'
 import { importWindows } from './window-actions.ts'
 
@@ -42,8 +42,7 @@ export async function importProject(
   options: ImportOptions,
   now: Date,
 ): Promise<Ledger> {
-  const before = await readProject(tools.db, caller.projectId)
-  const ahead = await fetchImages(tools, file, before.pages)
+  const ahead = await fetchImages(tools, file, await readPages(tools.db, caller.projectId))
   for (let tries = 1; ; tries++) {
     const ledger = { ...newLedger(), refusals: [...ahead.refusals] }
     const work = async (tx: Tx) => {

@@ -82,7 +82,7 @@ async function readSources(db: Db, projectId: string): Promise<WholeSource[]> {
   return sources.map(source => ({ source, fields: fields.get(source.id) ?? [] }))
 }
 
-async function readPages(db: Db, projectId: string): Promise<WholePage[]> {
+export async function readPages(db: Db, projectId: string): Promise<WholePage[]> {
   const whole: WholePage[] = []
   for (const page of await pagesOfProject(db, projectId)) {
     whole.push({
