@@ -72,10 +72,19 @@ export async function inflict(
 }
 
 async function freeze({ programs, engines }: System, { what, lastsMs }: PlannedFault): Promise<void> {
-  const { pid } = programs.get(what) ?? engines.byName[what]!
-  process.kill(pid, 'SIGSTOP')
+  // a program that finds an engine away at its start ends, and is started again
+  const pid = (await programs.get(what)?.untilRuns()) ?? engines.byName[what]!.pid
+  signalIfThere(pid, 'SIGSTOP')
   await pause(lastsMs)
-  process.kill(pid, 'SIGCONT')
+  signalIfThere(pid, 'SIGCONT')
+}
+
+function signalIfThere(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
 }
 
 /**

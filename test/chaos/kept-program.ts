@@ -1,10 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type LogLine, type ProgramOptions, startProgram } from '../support/processes.ts'
 import type { Teardown } from '../support/teardown.ts'
+import { waitFor } from '../support/wait.ts'
 
 /** A program that is started again whenever it ends, as a supervisor of processes would. */
 export type KeptProgram = {
-  readonly pid: number
+  /** resolves to the id of its process: at once, or when it was started again */
+  untilRuns(): Promise<number>
   /** kills it; it is started again after so long */
   killFor(ms: number): void
   signal(signal: NodeJS.Signals): void
@@ -23,10 +25,12 @@ export function keepProgram(t: Teardown, options: ProgramOptions, readyEvent: st
   const ownEnds: LogLine[][] = []
   let downMs: number | null = null
   let isStopping = false
+  let runs = true
 
   const watch = async () => {
     for (;;) {
       await program.exited
+      runs = false
       if (isStopping) return
       const { lines } = program
       if (downMs === null && lines.some(line => line.event === readyEvent)) ownEnds.push(lines.slice(-LAST_LINES))
@@ -34,6 +38,7 @@ export function keepProgram(t: Teardown, options: ProgramOptions, readyEvent: st
       downMs = null
       if (isStopping) return
       program.start()
+      runs = true
     }
   }
   watch()
@@ -41,7 +46,8 @@ export function keepProgram(t: Teardown, options: ProgramOptions, readyEvent: st
     isStopping = true
   })
   return {
-    get pid() {
+    async untilRuns() {
+      await waitFor(() => runs, { label: `${options.program} to be started again` })
       return program.pid
     },
     ownEnds,
