@@ -35,7 +35,7 @@ export async function runChaos({ seed, scale: wanted, say }: ChaosOptions): Prom
     t.teardown(() => !isGood && [...system.disks.values()].map(disk => disk.keep()))
     const plan = planOf(seed, scale)
     const scene = await setScene(t, seed, scale, system)
-    say(`${plan.faults.length} faults in ${scale.minutes} minutes begin; data in ${dir}`)
+    say(`seed ${seed}: ${plan.faults.length} faults in ${scale.minutes} minutes begin; data in ${dir}`)
     await goThrough(plan, scene, fault => {
       faults.push(fault)
       say(`${seconds(fault.fromMs)} to ${seconds(fault.toMs)} ${fault.kind}: ${fault.what}`)

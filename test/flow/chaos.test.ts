@@ -4,9 +4,11 @@ import { SHORT } from '../chaos/scales.ts'
 
 t.setTimeout(240_000)
 
-t.test('half a minute of faults at random: nothing acknowledged is lost, and every outage is told once', async t => {
-  const seed = Date.now() % 1_000_000
-  const { checks, faults, dir } = await runChaos({ seed, scale: SHORT, say: line => t.comment(line) })
+/** Ten of the eleven kinds of faults. `npm run chaos -- --short` takes another seed each time. */
+const SEED = 722
+
+t.test('half a minute of faults: nothing acknowledged is lost, and every outage is told once', async t => {
+  const { checks, faults, dir } = await runChaos({ seed: SEED, scale: SHORT, say: line => t.comment(line) })
   t.equal(faults.length, SHORT.faults)
-  for (const { sentence, against } of checks) t.same(against, [], `${sentence} (seed ${seed}, data in ${dir})`)
+  for (const { sentence, against } of checks) t.same(against, [], `${sentence} (data in ${dir})`)
 })
