@@ -53,6 +53,8 @@ function judgeTruth({ value }: { value: unknown }): Finding {
 /** The status codes that are well: redirects are, they lead on (decisions 9.3). */
 export const isOkStatus = (status: number) => status >= 200 && status <= 399
 
+const isOkCode = (text: string) => /^\d{3}$/.test(text) && isOkStatus(Number(text))
+
 /** The address that a value is for the rule http_ok; null when it is none. */
 export const urlOf = (value: unknown): string | null =>
   typeof value === 'string' && value.length <= 2_048 && isAddress(value) ? value : null
@@ -65,7 +67,6 @@ const judgeHttp: Judge = ({ value }, { answers }: Scene) => {
     const { isOk, said } = answers.get(url) ?? { isOk: null, said: 'was not asked' }
     return { holds: isOk, said: `is ${lineOf(url, 200)}, which ${said}` }
   }
-  const status = /^\d{3}$/.test(String(value)) ? Number(value) : null
-  const holds = status !== null && isOkStatus(status)
+  const holds = (typeof value === 'number' || typeof value === 'string') && isOkCode(`${value}`)
   return { holds, said: `is ${shown(value)}${holds ? '' : ', expected a status code from 200 to 399 or a URL'}` }
 }

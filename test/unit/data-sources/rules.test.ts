@@ -149,6 +149,9 @@ t.test('http_ok takes a status code, or an address that answers with one', async
     [199, 'down'],
     ['204', 'up'],
     ['fine', 'down'],
+    [200.5, 'down'],
+    [[200], 'down'],
+    [{ toString: null }, 'down'],
     [true, 'down'],
     ['ftp://up.example.com/', 'down'],
     ['http://[', 'down'],
@@ -156,7 +159,7 @@ t.test('http_ok takes a status code, or an address that answers with one', async
     ['https://up.example.com/', 'up'],
     ['https://down.example.com/', 'down'],
   ]
-  for (const [value, outcome] of cases) t.equal(judged(value, 'http_ok', {}).outcome, outcome, String(value))
+  for (const [value, outcome] of cases) t.equal(judged(value, 'http_ok', {}).outcome, outcome, JSON.stringify(value))
   t.equal(
     judged('https://down.example.com/', 'http_ok', {}).reason,
     'value is https://down.example.com/, which answers 503',
