@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { isSensitiveName } from '../../shared/secret-names.ts'
 import { apply, changesOf, exchangeApi, exported, plan, withoutIds } from '../support/exchange.ts'
 import { type Account, createResourceApi } from '../support/resource-api.ts'
 
@@ -292,13 +293,15 @@ t.test('two applies of one file at once make each record once', async t => {
 })
 
 const name = fc.constantFrom('Shop', 'Router', 'Åland 🌊', "it's: a #name", '- dash', 'null', '0x1F', ' spaced ', 'yes')
+/** Of a header; what looks like a secret's is masked, and has to be filled in elsewhere. */
+const openName = fc.stringMatching(/^[A-Z][a-z]{1,8}$/).filter(text => !isSensitiveName(text))
 const monitor = fc.record(
   {
     name,
     type: fc.constantFrom('http', 'ping', 'keyword', 'heartbeat'),
     method: fc.constantFrom('GET', 'POST'),
     body: fc.string({ unit: 'binary', maxLength: 20 }).filter(text => !/[\0\p{Surrogate}]/u.test(text)),
-    headers: fc.dictionary(fc.stringMatching(/^[A-Z][a-z]{1,8}$/), fc.stringMatching(/^[ -~]{0,20}$/), { maxKeys: 3 }),
+    headers: fc.dictionary(openName, fc.stringMatching(/^[ -~]{0,20}$/), { maxKeys: 3 }),
     interval_seconds: fc.integer({ min: 30, max: 3_600 }),
     regions: fc.uniqueArray(fc.constantFrom('us-east', 'eu-west', 'eu-central'), { minLength: 1 }),
     screenshot_threshold: fc.integer({ min: 0, max: 100 }).map(percent => percent / 100),
