@@ -1,5 +1,10 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { createClient } from '@clickhouse/client'
 import t from 'tap'
+import { createTestFolder } from '../../../deploy/local/engines/test-folder.ts'
 import { createClickhouseDatabase } from '../../support/clickhouse.ts'
 import type { Teardown } from '../../support/teardown.ts'
 
@@ -69,4 +74,17 @@ t.test('errors of the embedded ClickHouse carry its codes', async t => {
   await t.rejects(rows('SELECT * FROM nope'), { code: '60', type: 'UNKNOWN_TABLE' })
   await client.command({ query: 'CREATE TABLE t (a UInt8) ENGINE = MergeTree ORDER BY a' })
   await t.rejects(client.insert({ table: 't', values: [{ a: 'x' }], format: 'JSONEachRow' }), { code: '27' })
+})
+
+t.test('what a run that was killed has left is removed by the next', async t => {
+  const own = createTestFolder()
+  t.teardown(() => rmSync(own, { recursive: true }))
+  const ended = spawn(process.execPath, ['-e', ''])
+  await once(ended, 'exit')
+  const left = join(dirname(own), `picket-test-${ended.pid}-left`)
+  mkdirSync(join(left, 'postgres'), { recursive: true })
+  const next = createTestFolder()
+  t.teardown(() => rmSync(next, { recursive: true }))
+  t.notOk(existsSync(left))
+  t.ok(existsSync(own), 'of a run that goes on everything stays')
 })
