@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 const MEMORY = '/dev/shm'
 /** Several times what the whole suite takes there. */
-const SPARE_BYTES = 4 * 2 ** 30
+const SPARE_BYTES = 2 ** 30
 
 /**
  * A new directory for what tests store. It is in memory where a machine has that to spare, since each test file clones a
