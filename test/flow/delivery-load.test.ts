@@ -85,7 +85,7 @@ t.test('one receiver of 200 that hangs changes nothing for the others', async t 
   // those of its lanes whose patience has ended are followed by others
   const inPatience = hanging.received.filter(({ atMs }) => atMs < hanging.received[0]!.atMs + PATIENCE_MS)
   t.equal(inPatience.length, 8, 'the receiver that hangs has eight requests and no more')
-  t.ok(during < before + 250, `p99 of ${during} ms, and ${before} ms before`)
+  t.ok(during < 2 * before + 250, `p99 of ${during} ms, and ${before} ms before`)
   await hanging.close()
 })
 

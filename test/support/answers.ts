@@ -1,9 +1,11 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
+import { FORMATS } from '../../control-plane/web/validation.ts'
 import type { Operation, Schema } from './operations.ts'
 
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 formats.default(ajv)
+for (const [name, format] of Object.entries(FORMATS)) ajv.addFormat(name, format)
 
 /** What an answer holds that the OpenAPI document does not say of this status, and what it lacks; empty: as described. */
 export function differencesOf({ answers }: Operation, status: number, body: unknown): unknown[] {
