@@ -78,7 +78,7 @@ t.test('whatever a record has beside what is read is told, and nothing of an ord
   t.same(convertUptimeKuma({ version: '1.23.0', monitorList: [plain], notificationList: [] }).warnings, [])
   const [slack] = notificationList
   const set = {
-    slackwebhookURL: 'https://hooks.slack.com/x',
+    slackwebhookURL: 'https://chat.example.com/x',
     type: 'slack',
     slackchannel: '#ops',
     slackrichmessage: true,
