@@ -1,7 +1,7 @@
 import { lastPingsOf } from '../heartbeats/store.ts'
 import type { ReadLastChecked } from '../monitors/present.ts'
 import type { Clickhouse } from '../platform/clickhouse.ts'
-import { nowMs, sleep } from '../platform/clock.ts'
+import { inTime, nowMs } from '../platform/clock.ts'
 import { nextRun } from '../platform/next-run.ts'
 import type { Db } from '../platform/postgres.ts'
 import { lastCheckedAt } from './store.ts'
@@ -17,9 +17,12 @@ const IDS_A_QUERY = 200
 /**
  * When monitors were last checked: heartbeats when they were last pinged, from PostgreSQL, the others from a cache over
  * ClickHouse, which is asked one query at a time for all who wait. Empty for those it does not know, and for those that
- * it asks ClickHouse about while that is away.
+ * it asks ClickHouse about while that takes longer than `patienceMs`.
  */
-export function createLastChecked({ clickhouse, db }: { clickhouse: Clickhouse; db: Db }): ReadLastChecked {
+export function createLastChecked(
+  { clickhouse, db }: { clickhouse: Clickhouse; db: Db },
+  patienceMs = PATIENCE_MS,
+): ReadLastChecked {
   const kept = new Map<string, { at: Date | null; readMs: number }>()
   const wanted = new Set<string>()
 
@@ -43,7 +46,7 @@ export function createLastChecked({ clickhouse, db }: { clickhouse: Clickhouse; 
     const oldestMs = nowMs() - KEPT_MS
     const unknown = checked.filter(id => (kept.get(id)?.readMs ?? 0) < oldestMs)
     for (const id of unknown) wanted.add(id)
-    if (unknown.length > 0) await Promise.race([readWanted(), sleep(PATIENCE_MS)])
+    if (unknown.length > 0) await inTime(readWanted(), patienceMs)
     for (const id of checked) {
       const at = kept.get(id)?.at
       if (at) times.set(id, at)

@@ -234,11 +234,12 @@ t.test('the settings show the teams of one’s own project, and viewers look onl
   t.notMatch(page.text, /settings\/chat\/install/)
 })
 
-t.test('GET /chat/oauth/callback 503 for a provider that is away or lies, and nothing is stored', async t => {
+t.test('GET /chat/oauth/callback 503 for a provider that is away, hangs or lies, and nothing is stored', async t => {
   const key = (await api.tenant()).key
-  const lies: [string, object | number | 'reset', RegExp][] = [
+  const lies: [string, object | number | 'hang' | 'reset', RegExp][] = [
     ['away', 500, /out of order/],
     ['gone', 'reset', /cannot be reached/],
+    ['silent', 'hang', /cannot be reached/],
     ['busy', { status: 429, headers: { 'retry-after': '30' } }, /too often/],
     ['HTML', { status: 200, body: '<html>ok</html>' }, /cannot be read/],
     ['no token', { ok: true, team: { id: 'T9', name: 'x' }, token_type: 'bot', scope: 'chat:write' }, /without a team/],

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { waitFor } from '../support/wait.ts'
 import { restartEngine } from './engines.ts'
 import type { Ledger } from './ledger.ts'
 import { type FaultKind, type PlannedFault, PROBES_TO_NATS } from './plan.ts'
@@ -73,18 +74,16 @@ export async function inflict(
 
 async function freeze({ programs, engines }: System, { what, lastsMs }: PlannedFault): Promise<void> {
   // a program that finds an engine away at its start ends, and is started again
-  const pid = (await programs.get(what)?.untilRuns()) ?? engines.byName[what]!.pid
-  signalIfThere(pid, 'SIGSTOP')
+  const pidOf = async () => (await programs.get(what)?.untilRuns()) ?? engines.byName[what]!.pid
+  const pid = await waitFor(async () => stopped(await pidOf()), { label: `${what} to freeze` })
   await pause(lastsMs)
-  signalIfThere(pid, 'SIGCONT')
+  process.kill(pid, 'SIGCONT')
 }
 
-function signalIfThere(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
-  }
+/** The id, of a process that runs and is stopped now; throws when there is none. */
+function stopped(pid: number): number {
+  process.kill(pid, 'SIGSTOP')
+  return pid
 }
 
 /**

@@ -72,20 +72,24 @@ t.test('one receiver of 200 that hangs changes nothing for the others', async t 
     return waits[Math.floor(waits.length * 0.99)]!
   }
   await p99('monitor:warm')
-  /** The best of some rounds: what else runs on the machine is in all the others. */
-  const best = async (when: string) => {
-    const rounds: number[] = []
-    for (let round = 0; round < 4; round++) rounds.push(await p99(`monitor:${when}-${round}`))
-    return Math.min(...rounds)
+  /** The best of four rounds, or of twelve until one is `wanted`: what else runs on the machine is in all the others. */
+  const best = async (when: string, wanted = Number.POSITIVE_INFINITY) => {
+    let bestMs = Number.POSITIVE_INFINITY
+    for (let round = 0; round < 4 || (round < 12 && bestMs >= wanted); round++) {
+      bestMs = Math.min(bestMs, await p99(`monitor:${when}-${round}`))
+    }
+    return bestMs
   }
   const before = await best('before')
   await queue.send(stuck, ...Array.from({ length: 500 }, (_, i) => `monitor:${i}`))
   await hanging.waitFor(8)
-  const during = await best('during')
-  // those of its lanes whose patience has ended are followed by others
-  const inPatience = hanging.received.filter(({ atMs }) => atMs < hanging.received[0]!.atMs + PATIENCE_MS)
-  t.equal(inPatience.length, 8, 'the receiver that hangs has eight requests and no more')
-  t.ok(during < 2 * before + 250, `p99 of ${during} ms, and ${before} ms before`)
+  const during = await best('during', before + 250)
+  // what has hung for ten seconds is followed by others
+  const atOnce = hanging.received.map(
+    ({ atMs }) => hanging.received.filter(other => other.atMs >= atMs && other.atMs < atMs + PATIENCE_MS).length,
+  )
+  t.equal(Math.max(...atOnce), 8, 'the receiver that hangs has eight requests and no more')
+  t.ok(during < before + 250, `p99 of ${during} ms, and ${before} ms before`)
   await hanging.close()
 })
 
