@@ -35,7 +35,7 @@ function leaveOutNotes(folder: string): void {
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     if (!name.endsWith('.ts')) continue
     const file = join(folder, name)
-    writeFileSync(file, readFileSync(file, 'utf8').replace(/^\s*\/\/ TODO:.*\n/gm, ''))
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/^\s*\/\/ [A-Z]+: .*\n/gm, ''))
   }
 }
 
