@@ -101,8 +101,11 @@ const EXAMPLE = {
   monitors: [
     { name: 'Router', type: 'ping', url: 'router.example.com', rules: [] },
     {
-      ...{ name: 'Shop', type: 'http', url: 'https://shop.example.com/health' },
-      ...{ parents: ['Router'], rules: [{ channel: 'Ops', remind_every_minutes: 30 }] },
+      name: 'Shop',
+      type: 'http',
+      url: 'https://shop.example.com/health',
+      parents: ['Router'],
+      rules: [{ channel: 'Ops', remind_every_minutes: 30 }],
     },
   ],
 }

@@ -55,7 +55,10 @@ export async function insertOrganization(tx: Tx, organization: NewOrganization):
   await tx('organizations').insert({ id: organizationId, name, plan, ...times })
   await tx('projects').insert({ id: projectId, organization_id: organizationId, name: projectName, ...times })
   await tx('memberships').insert({
-    ...{ organization_id: organizationId, user_id: userId, role: 'admin' },
-    ...{ awaits_proof: awaitsProof, created_at: now },
+    organization_id: organizationId,
+    user_id: userId,
+    role: 'admin',
+    awaits_proof: awaitsProof,
+    created_at: now,
   })
 }

@@ -1,26 +1,14 @@
-const BROWSERS: [RegExp, string][] = [
-  [/\bEdg(A|iOS)?\//, 'Edge'],
-  [/\bOPR\//, 'Opera'],
-  [/\bSamsungBrowser\//, 'Samsung Internet'],
-  [/\b(Firefox|FxiOS)\//, 'Firefox'],
-  [/\b(Chrome|CriOS)\//, 'Chrome'],
-  [/\bVersion\/[\d.]+ .*\bSafari\//, 'Safari'],
-]
-const SYSTEMS: [RegExp, string][] = [
-  [/\bAndroid\b/, 'Android'],
-  [/\biPhone\b/, 'iPhone'],
-  [/\biPad\b/, 'iPad'],
-  [/\bWindows\b/, 'Windows'],
-  [/\bMac OS X\b/, 'macOS'],
-  [/\bCrOS\b/, 'ChromeOS'],
-  [/\bLinux\b/, 'Linux'],
-]
+import Bowser from 'bowser'
 
-/** By what somebody knows one of their browsers: `Firefox on Linux`. Words of ours, whatever the header says; null: neither is known. */
+/** It repeats what it does not know; only these words are its own. */
+const KNOWN = new Set([...Object.values(Bowser.BROWSER_MAP), ...Object.values(Bowser.OS_MAP), 'iPhone', 'iPad'])
+const known = (name?: string) => (name !== undefined && KNOWN.has(name) ? name : undefined)
+
+/** By what somebody knows one of their browsers: `Firefox on Linux`. Never words of the header's; null: neither is known. */
 export function browserOf(userAgent = ''): string | null {
-  const text = userAgent.slice(0, 500)
-  const nameIn = (names: [RegExp, string][]) => names.find(([pattern]) => pattern.test(text))?.[1]
-  const [browser, system] = [nameIn(BROWSERS), nameIn(SYSTEMS)]
-  if (system === undefined) return browser ?? null
-  return `${browser ?? 'A browser'} on ${system}`
+  if (userAgent === '') return null
+  const { browser, os, platform } = Bowser.parse(userAgent.slice(0, 500))
+  const [name, system] = [known(browser.name), known(os.name === 'iOS' ? platform.model : os.name)]
+  if (system === undefined) return name ?? null
+  return `${name ?? 'A browser'} on ${system}`
 }

@@ -7,7 +7,10 @@ t.test('somebody knows a browser of theirs by its name and system, and nothing o
   const rows: [string | undefined, string | null][] = [
     ['Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0', 'Firefox on Linux'],
     [`Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${engine} Chrome/140.0.0.0 Safari/537.36`, 'Chrome on Windows'],
-    [`Mozilla/5.0 (Windows NT 10.0) ${engine} Chrome/140.0.0.0 Safari/537.36 Edg/140.0.0.0`, 'Edge on Windows'],
+    [
+      `Mozilla/5.0 (Windows NT 10.0) ${engine} Chrome/140.0.0.0 Safari/537.36 Edg/140.0.0.0`,
+      'Microsoft Edge on Windows',
+    ],
     [`Mozilla/5.0 (Linux; Android 10; K) ${engine} Chrome/140.0.0.0 Mobile Safari/537.36`, 'Chrome on Android'],
     [
       'Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.6 Mobile/15E148 Safari/604.1',
@@ -15,6 +18,8 @@ t.test('somebody knows a browser of theirs by its name and system, and nothing o
     ],
     ['Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) something new', 'A browser on macOS'],
     ['curl/8.5.0', null],
+    ['Your password/1.0 (is known) to us', null],
+    ['', null],
     ['<script>alert(1)</script>', null],
     [undefined, null],
   ]
