@@ -1,5 +1,5 @@
-import { type ObjectStore as Bucket, Objm } from '@nats-io/obj'
-import { sleep } from './clock.ts'
+import { type ObjectStore as Bucket, type ObjectResult, Objm } from '@nats-io/obj'
+import { inTime } from './clock.ts'
 import type { Nats } from './nats.ts'
 
 /** Files by key, in whichever store the operator has chosen. Everything rejects while the store is away. */
@@ -12,6 +12,7 @@ export type ObjectStore = {
 }
 
 const WITHIN_MS = 10_000
+const LOOK_AGAIN_AFTER_MS = 250
 
 /** A bucket of NATS, made where it is missing when it is first used. */
 export function createNatsObjects(nats: Nats, name: string): ObjectStore {
@@ -28,27 +29,67 @@ export function createNatsObjects(nats: Nats, name: string): ObjectStore {
   return {
     async put(key, bytes) {
       const store = await bucket()
-      await inTime(store.putBlob({ name: key }, bytes))
+      await answered(store.putBlob({ name: key }, bytes))
     },
     async get(key) {
       const store = await bucket()
-      const bytes = await inTime(store.getBlob(key))
-      return bytes === null ? null : Buffer.from(bytes)
+      const given = new AbortController()
+      return answered(readNewest(store, key, given.signal)).finally(() => given.abort())
     },
     async remove(key) {
       const store = await bucket()
-      if (await inTime(store.info(key))) await inTime(store.delete(key))
+      if (await answered(store.info(key))) await answered(store.delete(key))
     },
   }
 }
 
-/** The client waits for ever for a chunk that is gone. */
-async function inTime<T>(work: Promise<T>): Promise<T> {
-  const waiting = new AbortController()
-  const late = sleep(WITHIN_MS, waiting.signal).then(() => {
-    throw new Error('the object store does not answer')
-  })
-  // lost to the work, its rejection is nobody's
-  late.catch(() => {})
-  return Promise.race([work, late]).finally(() => waiting.abort())
+/** An object's chunks go when another takes its key: whoever was reading them begins again with the other. */
+async function readNewest(store: Bucket, key: string, stopped: AbortSignal): Promise<Buffer | null> {
+  while (!stopped.aborted) {
+    const found = await store.get(key)
+    if (found === null) return null
+    const bytes = await readUnlessReplaced(store, key, found, stopped)
+    if (bytes !== null) return bytes
+  }
+  return null
+}
+
+/** Null when another object has the key by now. The client waits for ever for a chunk that is gone. */
+async function readUnlessReplaced(
+  store: Bucket,
+  key: string,
+  { info, data, error }: ObjectResult,
+  stopped: AbortSignal,
+): Promise<Buffer | null> {
+  // the stream tells it as well
+  error.catch(() => {})
+  const isReplaced = async () => (await store.info(key))?.revision !== info.revision
+  const reader = data.getReader()
+  const chunks: Uint8Array[] = []
+  try {
+    let next = reader.read()
+    while (!stopped.aborted) {
+      const chunk = await inTime(next, LOOK_AGAIN_AFTER_MS)
+      if (chunk?.done) return Buffer.concat(chunks)
+      if (chunk) {
+        chunks.push(chunk.value)
+        next = reader.read()
+      } else if (await isReplaced()) return null
+    }
+    return null
+  } catch (error) {
+    if (await isReplaced()) return null
+    throw error
+  } finally {
+    await reader.cancel().catch(() => {})
+  }
+}
+
+async function answered<T>(work: Promise<T>): Promise<T> {
+  const answer = await inTime(
+    work.then(value => ({ value })),
+    WITHIN_MS,
+  )
+  if (answer === null) throw new Error('the object store does not answer')
+  return answer.value
 }

@@ -87,6 +87,23 @@ for (const kind of ['the object store of NATS', 'an S3-compatible store']) {
   )
 }
 
+t.test('an object that is replaced while it is read is given whole, as it was or as it is by then', async t => {
+  const objects = createNatsObjects(await connect(t), 'SCREENSHOTS')
+  const pictures = [0, 1].map(byte => Buffer.alloc(1024, byte))
+  await objects.put('a', pictures[0]!, 'image/png')
+  const reads = new AbortController()
+  const replace = async () => {
+    for (let i = 1; !reads.signal.aborted; i++) await objects.put('a', pictures[i % 2]!, 'image/png')
+  }
+  const replacing = replace()
+  for (let i = 0; i < 15; i++) {
+    const read = await objects.get('a')
+    t.ok(pictures.some(picture => read?.equals(picture)))
+  }
+  reads.abort()
+  await replacing
+})
+
 t.test('an S3 store that refuses us, or is away, is an error and not an empty answer', async t => {
   const { endpoint } = await startS3(t)
   const wrong = createS3Objects({ ...CREDENTIALS, secretAccessKey: 'other', bucket: 'shots', endpoint })
