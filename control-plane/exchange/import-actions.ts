@@ -1,6 +1,6 @@
 import { DEFAULT_SETTINGS } from '../alerts/grouping.ts'
 import { changeSettings } from '../alerts/settings-actions.ts'
-import { isDeadlock, type Tx } from '../platform/postgres.ts'
+import { isDeadlock, type Tx, withSetting } from '../platform/postgres.ts'
 import type { Caller } from '../web/auth.ts'
 import { validationError } from '../web/errors.ts'
 import { importChannels } from './channel-actions.ts'
@@ -113,9 +113,10 @@ async function importSettings({ tx, caller, file, state, ledger, now }: Run): Pr
 
 class TakenBack extends Error {}
 
+/** Does the work and takes it back; nobody who changes a monitor meanwhile waits for it. */
 async function rehearse({ db }: ImportTools, work: (tx: Tx) => Promise<void>): Promise<void> {
   try {
-    await db.transaction(async tx => {
+    await withSetting(db, 'picket.is_rehearsal', 'on').transaction(async tx => {
       await work(tx)
       throw new TakenBack()
     })

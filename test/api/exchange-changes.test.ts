@@ -3,6 +3,7 @@ import t from 'tap'
 import { isSensitiveName } from '../../shared/secret-names.ts'
 import { apply, changesOf, exchangeApi, exported, plan, withoutIds } from '../support/exchange.ts'
 import { type Account, createResourceApi } from '../support/resource-api.ts'
+import { insertMonitor } from '../support/verdict.ts'
 
 const api = await createResourceApi(t, exchangeApi)
 const MONITOR = { name: 'Shop', type: 'http', url: 'https://shop.example.com/', rules: [] }
@@ -270,6 +271,23 @@ t.test('what refers to a monitor that a data source is still to make is left out
     'create status_page awaited',
     'create status_page_component awaited / Site',
   ])
+})
+
+t.test('a plan waits for nobody who is changing monitors, and holds nobody up', async t => {
+  const account = await accountWith({ monitors: [MONITOR] })
+  const changed = {
+    version: 1,
+    monitors: [
+      { ...MONITOR, url: 'https://new.example.com/' },
+      { ...MONITOR, name: 'New' },
+    ],
+  }
+  const other = await api.account()
+  await api.db.transaction(async tx => {
+    await insertMonitor(tx, other.projectId)
+    t.match(await plan(account, changed), { status: 200, body: { data: { create: 1, update: 1 } } })
+  })
+  t.match((await exported(account)).monitors, [{ url: MONITOR.url }])
 })
 
 t.test('two applies of one file at once make each record once', async t => {

@@ -20,6 +20,7 @@ import * as sessions from './0019-sessions.ts'
 import * as dataSources from './0020-data-sources.ts'
 import * as vendors from './0021-vendors.ts'
 import * as chat from './0022-chat.ts'
+import * as rehearsals from './0023-rehearsals.ts'
 
 /** In order. A migration that has landed is never edited; the next one mends it. */
 const MIGRATIONS = {
@@ -44,6 +45,7 @@ const MIGRATIONS = {
   '0020-data-sources': dataSources,
   '0021-vendors': vendors,
   '0022-chat': chat,
+  '0023-rehearsals': rehearsals,
 }
 
 /**

@@ -1,0 +1,20 @@
+import type { Knex } from 'knex'
+
+/**
+ * A rehearsal, a transaction that is taken back, takes no revisions of monitors: they are handed out one transaction
+ * at a time, and everybody else who changes a monitor would wait for its end.
+ */
+export async function up(db: Knex): Promise<void> {
+  await db.raw(`
+    CREATE OR REPLACE FUNCTION take_monitor_revision() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF current_setting('picket.is_rehearsal', true) = 'on' THEN
+        RETURN NEW;
+      END IF;
+      PERFORM pg_advisory_xact_lock(7026001);
+      NEW.revision := nextval('monitor_revisions');
+      PERFORM pg_notify('monitors', '');
+      RETURN NEW;
+    END $$;
+  `)
+}
