@@ -32,7 +32,7 @@ export type InstallTools = {
 const callbackUrl = (publicUrl: string) => `${publicUrl}/api/v1/chat/oauth/callback`
 
 /**
- * The consent screen for the caller's project. Throws 503 without an app, 400 for a page that is not ours, and 409 for a
+ * The consent screen for the caller's project. Throws 404 without an app, 400 for a page that is not ours, and 409 for a
  * key whose maker is gone: an installation is somebody's.
  */
 export function beginInstall(
@@ -63,7 +63,7 @@ export type Returned = { code?: string; state?: string; error?: string }
 /** What a person is told of an installation before they end it: who began it, and for what. */
 export type Begun = Beginner & { userId: string }
 
-/** Reads a state without using it up. Throws 400 like finishInstall, and 503 without an app. */
+/** Reads a state without using it up. Throws 400 like finishInstall, and 404 without an app. */
 export async function readBegun({ settings, db, sign }: InstallTools, sent: string, now: Date): Promise<Begun> {
   if (!settings) throw noApp()
   const state = openState(sent, sign, now)
@@ -76,8 +76,9 @@ export async function readBegun({ settings, db, sign }: InstallTools, sent: stri
 export type Finished = { landing: string; teamName: string }
 
 /**
- * Ends what beginInstall began: exchanges the code and stores the installation. Throws 400 for a state or a code that
- * does not count (any more), 409 for a team of another project, and 503 when the provider cannot be asked or understood.
+ * Ends what beginInstall began: exchanges the code and stores the installation. Throws 404 without an app, 400 for a
+ * state or a code that does not count (any more), 409 for a team of another project, and 503 when the provider cannot
+ * be asked or understood.
  */
 export async function finishInstall(tools: InstallTools, returned: Returned, ip: string, now: Date): Promise<Finished> {
   const { settings, provider, publicUrl, db } = tools

@@ -3,9 +3,9 @@ import { ApiError, conflict, unavailable, validationError } from '../web/errors.
 
 type Refusal = Extract<ChatAnswer, { ok: false }>
 
-/** 503: the operator has registered no app. */
+/** 404: the operator has registered no app. Asking again helps nobody, so it is no 503. */
 export const noApp = () =>
-  new ApiError(503, 'unavailable', 'the chat app is not set up here; the operator sets CHAT_CLIENT_ID and its siblings')
+  new ApiError(404, 'not_found', 'no chat app is set up here; the operator sets CHAT_CLIENT_ID and its siblings')
 
 /** 400: the person did not consent. `error`: what the provider called that. */
 export function declined(error: string): ApiError {

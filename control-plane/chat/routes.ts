@@ -38,7 +38,7 @@ function installRoutes(app: App, tools: InstallTools): void {
         summary: 'Go to the consent screen of the chat',
         tags,
         querystring: InstallQuery,
-        response: answers(302, Type.Null({ description: 'Location is the consent screen' }), 400, 409, 503),
+        response: answers(302, Type.Null({ description: 'Location is the consent screen' }), 400, 404, 409),
       },
     },
     async (request, reply) => {
@@ -61,6 +61,7 @@ function installRoutes(app: App, tools: InstallTools): void {
             description: 'Location is the page that was asked for; a browser is led there by a page of ours',
           }),
           400,
+          404,
           409,
           503,
         ),

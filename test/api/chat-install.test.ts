@@ -324,7 +324,7 @@ t.test('GET /chat/installations 200 answers all of a project, or a page', async 
   t.match(page, { status: 200, body: { data: [], meta: { page: 2, per_page: 1, total: 1, total_pages: 1 } } })
 })
 
-t.test('GET /chat/oauth/install 503 says what the operator has to set where no app is set up', async t => {
+t.test('GET /chat/oauth/install 404 says what the operator has to set where no app is set up', async t => {
   const none = { CHAT_CLIENT_ID: '', CHAT_CLIENT_SECRET: '', CHAT_SIGNING_SECRET: '' }
   const bare = await startApi(t, { DATABASE_URL: databaseUrl, ...none })
   for (const [path, key] of [
@@ -332,7 +332,7 @@ t.test('GET /chat/oauth/install 503 says what the operator has to set where no a
     ['/chat/oauth/callback?code=x&state=y', null],
   ] as const) {
     const answer = await bare.call('GET', path, { key })
-    t.match(answer, { status: 503, body: { error: { code: 'unavailable', message: /CHAT_CLIENT_ID/ } } }, path)
+    t.match(answer, { status: 404, body: { error: { code: 'not_found', message: /CHAT_CLIENT_ID/ } } }, path)
   }
   t.equal((await fetch(`${bare.origin}/chat/commands`, { method: 'POST' })).status, 404)
 })

@@ -7403,6 +7403,10 @@ export type BeginChatInstallationErrors = {
      */
     403: Error;
     /**
+     * Not found, or of another project
+     */
+    404: Error;
+    /**
      * In conflict with what is there
      */
     409: Error;
@@ -7410,10 +7414,6 @@ export type BeginChatInstallationErrors = {
      * Too many requests; Retry-After tells when to ask again
      */
     429: Error;
-    /**
-     * An engine is away; ask again in a moment
-     */
-    503: Error;
     /**
      * Refused or failed
      */
@@ -7447,6 +7447,10 @@ export type CompleteChatInstallationErrors = {
      * The request is not valid: details name each field
      */
     400: Error;
+    /**
+     * Not found, or of another project
+     */
+    404: Error;
     /**
      * In conflict with what is there
      */
