@@ -1,6 +1,7 @@
 import knex, { type Knex } from 'knex'
 import pg from 'pg'
 import type { Log } from '../../shared/log.ts'
+import { isFromServer, UnknownCommit, wasCommitted } from './commit.ts'
 
 /** Queries on the pool, or inside a transaction. Rooms take the narrowest of the two that they need. */
 export type Db = Knex
@@ -42,14 +43,43 @@ export async function withPostgres<T>(url: string, work: (db: Db) => Promise<T>)
 
 /**
  * The same pool, for work of which the database has to know something: every transaction on it first sets `name` (with a
- * dot in it) until it ends, and a single statement that may write becomes a transaction. It is no query builder.
+ * dot in it) until it ends, and a single statement that may write becomes a transaction. It is no query builder. When
+ * the connection breaks at a commit, the transaction ends as the database says it did; it throws an UnknownCommit when
+ * that is not to be had.
  */
 export function withSetting(db: Db, name: string, value: string): Db {
-  const begin = <T>(work: (tx: Tx) => Promise<T>, config?: Knex.TransactionConfig) =>
+  return withTransactions(db, async (work, config) => {
+    const ready: { id: string; answer: Awaited<ReturnType<typeof work>> }[] = []
+    try {
+      return await db.transaction(async tx => {
+        const statement = 'SELECT set_config(?, ?, true), CAST(pg_current_xact_id() AS text) AS id'
+        const [row] = await query<{ id: string }>(tx, statement, [name, value])
+        const answer = await work(tx)
+        ready.push({ id: row!.id, answer })
+        return answer
+      }, config)
+    } catch (error) {
+      const [end] = ready
+      if (!end || isFromServer(error) || error instanceof UnknownCommit) throw error
+      if (await wasCommitted(db, end.id, error)) return end.answer
+      throw error
+    }
+  })
+}
+
+/** The same pool; each transaction on it, a single statement too that may write, first does something of its own. */
+export function beginningWith(db: Db, first: (tx: Tx) => Promise<unknown>): Db {
+  return withTransactions(db, (work, config) =>
     db.transaction(async tx => {
-      await tx.raw('SELECT set_config(?, ?, true)', [name, value])
+      await first(tx)
       return work(tx)
-    }, config)
+    }, config),
+  )
+}
+
+type Begin = <T>(work: (tx: Tx) => Promise<T>, config?: Knex.TransactionConfig) => Promise<T>
+
+function withTransactions(db: Db, begin: Begin): Db {
   const raw = (sql: string, bindings: Knex.RawBinding[] = []) =>
     /^\s*SELECT\b/i.test(sql) ? db.raw(sql, bindings) : begin(async tx => tx.raw(sql, bindings))
   return Object.create(db, { transaction: { value: begin }, raw: { value: raw } })

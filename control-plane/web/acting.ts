@@ -1,7 +1,9 @@
 import type { FastifyRequest } from 'fastify'
-import { type Db, type Tx, withSetting } from '../platform/postgres.ts'
+import { beginningWith, type Db, type Tx, withSetting } from '../platform/postgres.ts'
 import { type Actor, callerOf } from './auth.ts'
 import { addressIn } from './client-address.ts'
+import { claimOf } from './idempotency.ts'
+import { markCarriedOut } from './store.ts'
 
 /** An actor, from where, and in whose account: what each row of the audit log says of who did it. */
 export type Acting = Actor & {
@@ -25,9 +27,14 @@ export function actingOf(request: FastifyRequest): Acting {
 
 /**
  * The database for a route that changes something: what its transactions change is written to the audit log as done by
- * whoever sends the request (migrations/postgres/audited.ts). Never for verdicts, deliveries and other work of our own.
+ * whoever sends the request (migrations/postgres/audited.ts), and as carried out under its Idempotency-Key. Never for
+ * verdicts, deliveries and other work of our own.
  */
-export const actingAs = (db: Db, request: FastifyRequest): Db => actingFor(db, actingOf(request))
+export function actingAs(db: Db, request: FastifyRequest): Db {
+  const acting = actingFor(db, actingOf(request))
+  const claim = claimOf(request)
+  return claim ? beginningWith(acting, tx => markCarriedOut(tx, claim)) : acting
+}
 
 /** The same for somebody who has no API key: the operator, a person who claims an account. */
 export function actingFor(db: Db, { ip, ...acting }: Acting): Db {

@@ -1,6 +1,8 @@
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { UnknownCommit } from '../platform/commit.ts'
 import { ApiError, errorBody, unavailable, unsupportedMediaType, validationError } from './errors.ts'
+import { keepClaimed } from './idempotency.ts'
 import { detailsOf, type Fault } from './validation.ts'
 
 type Thrown = {
@@ -16,6 +18,7 @@ const PART_NAMES: Record<string, string> = { body: 'body', querystring: 'query',
 /** Turns whatever was thrown into the answer: the one place where that happens (decisions 1.3). */
 export function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
   const error = toApiError(thrown, request.id)
+  if (thrown instanceof UnknownCommit) keepClaimed(request)
   if (error.status >= 500) request.log.error({ err: thrown, request_id: request.id }, 'a request failed')
   if (error.extra.retryAfterSeconds !== undefined) reply.header('retry-after', error.extra.retryAfterSeconds)
   return reply.code(error.status).header('content-type', 'application/json; charset=utf-8').send(errorBody(error))
@@ -43,13 +46,14 @@ export function toApiError(error: unknown, requestId: string): ApiError {
   if (thrown.statusCode === 413) return new ApiError(413, 'payload_too_large', 'the body is larger than 1 MiB')
   if (thrown.statusCode === 415) return unsupportedMediaType()
   if (thrown.statusCode === 400) return validationError([{ path: '', message: thrown.message }])
-  if (isEngineAway(thrown)) return unavailable('a database is away; try again in a moment')
+  if (isEngineAway(thrown) || thrown instanceof UnknownCommit)
+    return unavailable('a database is away; try again in a moment')
   return new ApiError(500, 'internal_error', `something went wrong on our side (request ${requestId})`)
 }
 
 const AWAY_CODES = /^(ECONN|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT|EHOSTUNREACH|08|57P0|53300|SOCKET_TIMEOUT)/
 const AWAY_MESSAGES =
-  /(?:^| - )(Knex: Timeout|Connection terminated|Timeout error|timeout expired|timeout exceeded|socket hang up)/
+  /(?:^| - )(Knex: Timeout|Connection terminated|Client has encountered a connection error|Timeout error|timeout expired|timeout exceeded|socket hang up)/
 
 /** True for what the client libraries throw when their engine cannot be reached. knex puts the statement before it. */
 const isEngineAway = ({ code, message }: Thrown) => AWAY_CODES.test(code ?? '') || AWAY_MESSAGES.test(message ?? '')

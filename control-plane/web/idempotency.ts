@@ -5,66 +5,85 @@ import type { SealedColumn } from '../platform/reseal.ts'
 import { type Secrets, sha256 } from '../platform/secrets.ts'
 import type { App } from './app.ts'
 import { callerOf, hasCaller } from './auth.ts'
-import { conflict, validationError } from './errors.ts'
-import { keepAnswer, readKeptAnswer, releaseIdempotencyKey, takeIdempotencyKey } from './store.ts'
+import { conflict, errorBody, validationError } from './errors.ts'
+import {
+  type Claim,
+  isAbandoned,
+  keepAnswer,
+  readKeptAnswer,
+  releaseIdempotencyKey,
+  takeIdempotencyKey,
+} from './store.ts'
 
-type Taken = { projectId: string; key: string; at: Date }
+const claims = new WeakMap<object, Claim>()
+
+/** What a request has claimed by its Idempotency-Key; null without one. */
+export const claimOf = (request: object): Claim | null => claims.get(request) ?? null
+
+/** Nobody knows whether the request was carried out: its key is neither given back nor answered. */
+export const keepClaimed = (request: object): boolean => claims.delete(request)
 
 /** Answers that say "try again" or "correct this" are not kept. */
 const isTransient = (status: number) => status >= 500 || status === 429 || status === 400
 
+const isCarriedOut = () =>
+  conflict(
+    'the first request with this Idempotency-Key was carried out, but its answer was lost; look at what there is before you send it with another key',
+  )
+
 /**
  * `Idempotency-Key` on every authenticated POST under /api/v1: the first answer again for the same request, 409 for
- * another request or while the first is being worked on (decisions 1.6). Kept answers are sealed.
+ * another request, while the first is being worked on, and where its answer was lost (decisions 1.6). Kept answers are
+ * sealed.
  */
 export function addIdempotency(app: App, { db, secrets }: { db: Db; secrets: Secrets }): void {
-  const taken = new WeakMap<object, Taken>()
-
   app.addHook('preHandler', (request, reply, done) => {
     if (!isKeyed(request)) return done()
     answerKept(request, reply).then(isAnswered => isAnswered || done(), done)
   })
 
-  /** Takes the key for this request, or answers what is kept under it: then true. */
+  /** Claims the key for this request, or answers what is kept under it: then true. */
   async function answerKept(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
-    const key = keyOf(request)
-    const { projectId } = callerOf(request)
+    const claim = { projectId: callerOf(request).projectId, key: keyOf(request), at: now() }
     const requestHash = sha256(`${request.method} ${request.url}\n${JSON.stringify(request.body ?? null)}`)
-    const at = now()
-    if (await takeIdempotencyKey(db, projectId, key, requestHash, at)) {
-      taken.set(request, { projectId, key, at })
+    if (await takeIdempotencyKey(db, claim, requestHash)) {
+      claims.set(request, claim)
       return false
     }
-    const kept = await readKeptAnswer(db, projectId, key)
+    const kept = await readKeptAnswer(db, claim)
     if (kept && !kept.requestHash.equals(requestHash)) {
       throw conflict('this Idempotency-Key was used for another request')
     }
     if (!kept?.answer || kept.status === null) {
+      if (kept && isAbandoned(kept, claim.at)) throw isCarriedOut()
       throw conflict('the first request with this Idempotency-Key is still being worked on')
     }
-    answerAgain(reply, kept.status, secrets.open(kept.answer, boundTo(projectId, key)))
+    answerAgain(reply, kept.status, secrets.open(kept.answer, boundTo(claim)))
     return true
   }
 
   app.addHook('onSend', (request, reply, payload, done) => {
-    const mine = taken.get(request)
-    if (!mine) return done()
-    taken.delete(request)
-    keep(mine, request, reply, payload).then(() => done(), done)
+    const claim = claimOf(request)
+    if (!claim) return done()
+    claims.delete(request)
+    keep(claim, request, reply.statusCode, String(payload ?? '')).then(() => done(), done)
   })
 
-  async function keep({ projectId, key, at }: Taken, request: FastifyRequest, reply: FastifyReply, payload: unknown) {
+  async function keep(claim: Claim, request: FastifyRequest, status: number, answer: string): Promise<void> {
     try {
-      if (isTransient(reply.statusCode)) await releaseIdempotencyKey(db, projectId, key, at)
-      else {
-        const sealed = secrets.seal(String(payload ?? ''), boundTo(projectId, key))
-        await keepAnswer(db, projectId, key, at, reply.statusCode, sealed)
+      if (!isTransient(status)) await keepSealed(claim, status, answer)
+      else if (!(await releaseIdempotencyKey(db, claim))) {
+        const error = isCarriedOut()
+        await keepSealed(claim, error.status, JSON.stringify(errorBody(error)))
       }
     } catch (error) {
       // the work is done and its answer is worth more than the chance to repeat it
       request.log.error({ err: error, request_id: request.id }, 'could not keep the answer of an idempotent request')
     }
   }
+
+  const keepSealed = (claim: Claim, status: number, answer: string) =>
+    keepAnswer(db, claim, status, secrets.seal(answer, boundTo(claim)))
 }
 
 const isKeyed = (request: FastifyRequest): boolean =>
@@ -84,7 +103,7 @@ const answerAgain = (reply: FastifyReply, status: number, body: string) =>
     .header('idempotent-replayed', 'true')
     .send(body)
 
-const boundTo = (projectId: string, key: string) => `${projectId}:idempotency:${key}`
+const boundTo = ({ projectId, key }: Pick<Claim, 'projectId' | 'key'>) => `${projectId}:idempotency:${key}`
 
 /** For a new key of the installation. */
 export const SEALED_IN_IDEMPOTENCY: SealedColumn[] = [
@@ -93,6 +112,6 @@ export const SEALED_IN_IDEMPOTENCY: SealedColumn[] = [
     column: 'answer',
     key: ['project_id', 'key'],
     needs: [],
-    bindingOf: row => boundTo(row.project_id!, row.key!),
+    bindingOf: row => boundTo({ projectId: row.project_id!, key: row.key! }),
   },
 ]

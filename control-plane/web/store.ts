@@ -1,4 +1,4 @@
-import { type Db, execute, query } from '../platform/postgres.ts'
+import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
 
 /** How long a first answer is kept (decisions 1.6). */
 export const KEPT_MS = 24 * 3_600_000
@@ -6,67 +6,84 @@ export const KEPT_MS = 24 * 3_600_000
 /** After this a request that never finished counts as crashed. Longer than the slowest answer, a run-now of 65 s. */
 const ABANDONED_MS = 90_000
 
-export type KeptAnswer = { requestHash: Buffer; status: number | null; answer: Buffer | null }
+/** A request that has taken an Idempotency-Key. */
+export type Claim = { projectId: string; key: string; at: Date }
+
+export type KeptAnswer = {
+  requestHash: Buffer
+  /** null: there is no answer yet, or there will be none */
+  status: number | null
+  answer: Buffer | null
+  createdAt: Date
+}
 
 /**
  * Takes an idempotency key for a request. True: it is ours, execute. False: another request has it. What is older than
- * a day, or was begun and never finished, is taken over.
+ * a day is taken over, and what was begun and never finished, unless something of it was carried out.
  */
-export async function takeIdempotencyKey(db: Db, projectId: string, key: string, requestHash: Buffer, now: Date) {
+export async function takeIdempotencyKey(db: Db, { projectId, key, at }: Claim, requestHash: Buffer): Promise<boolean> {
   const taken = await execute(
     db,
-    `INSERT INTO idempotency_keys (project_id, key, request_hash, created_at) VALUES (:projectId, :key, :requestHash, :now)
+    `INSERT INTO idempotency_keys (project_id, key, request_hash, created_at) VALUES (:projectId, :key, :requestHash, :at)
      ON CONFLICT (project_id, key) DO UPDATE
-       SET request_hash = :requestHash, created_at = :now, status = NULL, answer = NULL
+       SET request_hash = :requestHash, created_at = :at, status = NULL, answer = NULL
        WHERE idempotency_keys.created_at < :expired
-          OR (idempotency_keys.status IS NULL AND idempotency_keys.created_at < :abandoned)`,
+          OR (idempotency_keys.status IS NULL AND idempotency_keys.created_at < :abandoned AND NOT ${IS_CARRIED_OUT})`,
     {
-      projectId,
-      key,
-      requestHash,
-      now,
-      expired: new Date(now.getTime() - KEPT_MS),
-      abandoned: new Date(now.getTime() - ABANDONED_MS),
+      ...{ projectId, key, requestHash, at },
+      expired: new Date(at.getTime() - KEPT_MS),
+      abandoned: new Date(at.getTime() - ABANDONED_MS),
     },
   )
   return taken === 1
 }
 
-/** What is kept under a key; null when it is gone again. `status` null: the first request is still being worked on. */
-export async function readKeptAnswer(db: Db, projectId: string, key: string): Promise<KeptAnswer | null> {
+const IS_CARRIED_OUT = `EXISTS (SELECT FROM idempotency_marks mark WHERE mark.project_id = idempotency_keys.project_id
+  AND mark.key = idempotency_keys.key AND mark.claimed_at = idempotency_keys.created_at)`
+
+/**
+ * Remembers, in a transaction of the request itself, that something of it was carried out. Not once a request: who
+ * writes the same row waits for others who do.
+ */
+export const markCarriedOut = (tx: Tx, { projectId, key, at }: Claim) =>
+  execute(tx, 'INSERT INTO idempotency_marks (project_id, key, claimed_at) VALUES (?, ?, ?)', [projectId, key, at])
+
+/** What is kept under a key; null when it is gone again. */
+export async function readKeptAnswer(db: Db, { projectId, key }: Claim): Promise<KeptAnswer | null> {
   const [row] = await query<KeptAnswer>(
     db,
-    `SELECT request_hash AS "requestHash", status, answer FROM idempotency_keys WHERE project_id = ? AND key = ?`,
+    `SELECT request_hash AS "requestHash", status, answer, created_at AS "createdAt" FROM idempotency_keys
+     WHERE project_id = ? AND key = ?`,
     [projectId, key],
   )
   return row ?? null
 }
 
-/** Keeps the answer of the request that took the key at `takenAt`, unless somebody took it over meanwhile. */
-export async function keepAnswer(
-  db: Db,
-  projectId: string,
-  key: string,
-  takenAt: Date,
-  status: number,
-  answer: Buffer,
-) {
+/** Whether a request without an answer was begun so long ago that none is to come. */
+export const isAbandoned = ({ createdAt }: KeptAnswer, now: Date) => now.getTime() - createdAt.getTime() > ABANDONED_MS
+
+/** Keeps the answer of the request that has the claim, unless somebody took the key over meanwhile. */
+export async function keepAnswer(db: Db, { projectId, key, at }: Claim, status: number, answer: Buffer): Promise<void> {
   await execute(
     db,
-    `UPDATE idempotency_keys SET status = ?, answer = ? WHERE project_id = ? AND key = ? AND created_at = ?`,
-    [status, answer, projectId, key, takenAt],
+    'UPDATE idempotency_keys SET status = ?, answer = ? WHERE project_id = ? AND key = ? AND created_at = ?',
+    [status, answer, projectId, key, at],
   )
 }
 
-/** Gives a key back, so that the request may be sent again. */
-export async function releaseIdempotencyKey(db: Db, projectId: string, key: string, takenAt: Date) {
-  await execute(db, `DELETE FROM idempotency_keys WHERE project_id = ? AND key = ? AND created_at = ?`, [
-    projectId,
-    key,
-    takenAt,
-  ])
+/** Gives a key back, so that the request may be sent again. False: something of it was carried out. */
+export async function releaseIdempotencyKey(db: Db, { projectId, key, at }: Claim): Promise<boolean> {
+  const released = await execute(
+    db,
+    `DELETE FROM idempotency_keys WHERE project_id = ? AND key = ? AND created_at = ? AND NOT ${IS_CARRIED_OUT}`,
+    [projectId, key, at],
+  )
+  return released === 1
 }
 
-/** Forgets what is older than a day. */
-export const pruneIdempotencyKeys = (db: Db, now: Date) =>
-  execute(db, `DELETE FROM idempotency_keys WHERE created_at < ?`, [new Date(now.getTime() - KEPT_MS)])
+/** Forgets what is older than a day. Returns how many keys that were. */
+export async function pruneIdempotencyKeys(db: Db, now: Date): Promise<number> {
+  const before = new Date(now.getTime() - KEPT_MS)
+  await execute(db, 'DELETE FROM idempotency_marks WHERE claimed_at < ?', [before])
+  return execute(db, 'DELETE FROM idempotency_keys WHERE created_at < ?', [before])
+}

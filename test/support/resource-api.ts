@@ -36,13 +36,20 @@ export type Account = Tenant & {
 
 export type ResourceApi = Handles & { account(plan?: string): Promise<Account> }
 
+type Options = {
+  egressAllow?: string[]
+  egressTrust?: string[]
+  /** the way to the database, from its URL; straight unless it is given */
+  lead?(url: string): Promise<string>
+}
+
 /** The API with the routes of some rooms, over a database of its own, with real keys. */
 export async function createResourceApi(
   t: Teardown,
   addRoutes: (app: App, handles: Handles) => void,
-  { egressAllow = [] as string[], egressTrust = [] as string[] } = {},
+  { egressAllow = [], egressTrust = [], lead = async url => url }: Options = {},
 ): Promise<ResourceApi> {
-  const { url } = await createDatabase(t)
+  const url = await lead((await createDatabase(t)).url)
   const db = createPostgres(url, 10)
   const secrets = createSecrets(randomBytes(32))
   const egress = createEgress({ allow: egressAllow, trust: egressTrust })

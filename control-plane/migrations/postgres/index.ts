@@ -21,6 +21,7 @@ import * as dataSources from './0020-data-sources.ts'
 import * as vendors from './0021-vendors.ts'
 import * as chat from './0022-chat.ts'
 import * as rehearsals from './0023-rehearsals.ts'
+import * as idempotencyMarks from './0024-idempotency-marks.ts'
 
 /** In order. A migration that has landed is never edited; the next one mends it. */
 const MIGRATIONS = {
@@ -46,6 +47,7 @@ const MIGRATIONS = {
   '0021-vendors': vendors,
   '0022-chat': chat,
   '0023-rehearsals': rehearsals,
+  '0024-idempotency-marks': idempotencyMarks,
 }
 
 /**

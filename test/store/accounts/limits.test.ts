@@ -2,8 +2,8 @@ import t from 'tap'
 import { assertWithinLimit } from '../../../control-plane/accounts/actions.ts'
 import { insertAttempt, pruneAttempts } from '../../../control-plane/accounts/bootstrap/store.ts'
 import { readUsage } from '../../../control-plane/accounts/store.ts'
-import { createPostgres, type Tx } from '../../../control-plane/platform/postgres.ts'
-import { pruneIdempotencyKeys, takeIdempotencyKey } from '../../../control-plane/web/store.ts'
+import { createPostgres, query, type Tx } from '../../../control-plane/platform/postgres.ts'
+import { markCarriedOut, pruneIdempotencyKeys, takeIdempotencyKey } from '../../../control-plane/web/store.ts'
 import { createDatabase } from '../../support/database.ts'
 import { insertTenant } from '../../support/tenant.ts'
 
@@ -51,8 +51,13 @@ t.test('kept answers are forgotten after a day and bootstrap attempts after an h
   const { projectId } = await insertTenant(db)
   const now = new Date('2026-08-01T12:00:00Z')
   const before = (hours: number) => new Date(now.getTime() - hours * 3_600_000)
-  for (const hours of [1, 23, 25]) await takeIdempotencyKey(db, projectId, `${hours}`, Buffer.alloc(32), before(hours))
+  for (const hours of [1, 23, 25]) {
+    const claim = { projectId, key: `${hours}`, at: before(hours) }
+    await takeIdempotencyKey(db, claim, Buffer.alloc(32))
+    await db.transaction(tx => markCarriedOut(tx, claim))
+  }
   t.equal(await pruneIdempotencyKeys(db, now), 1)
+  t.match(await query(db, 'SELECT key FROM idempotency_marks ORDER BY key'), [{ key: '1' }, { key: '23' }])
   for (const hours of [0, 0.9, 1.1]) await insertAttempt(db, '203.0.113.1', true, before(hours))
   t.equal(await pruneAttempts(db, now), 1)
 })

@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import { channelRoutes } from '../../control-plane/alerts/channel-routes.ts'
+import { UnknownCommit, wasCommitted } from '../../control-plane/platform/commit.ts'
+import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
+import { actingAs } from '../../control-plane/web/acting.ts'
+import { startCommitRelay } from '../support/commit-relay.ts'
+import { type Account, createResourceApi } from '../support/resource-api.ts'
+
+const relays: Awaited<ReturnType<typeof startCommitRelay>>[] = []
+const api = await createResourceApi(
+  t,
+  (app, handles) => {
+    channelRoutes(app, handles)
+    // what a bug, or a database that is away for long, does to a request
+    app.post('/fails-late', async request => {
+      await execute(actingAs(handles.db, request), 'UPDATE projects SET updated_at = now()')
+      throw new Error('after the commit')
+    })
+    app.post('/unknown', async () => {
+      throw new UnknownCommit(new Error('cut'))
+    })
+  },
+  {
+    async lead(url) {
+      relays.push(await startCommitRelay(t, url))
+      return relays[0]!.url
+    },
+  },
+)
+const relay = relays[0]!
+const HOOK = { name: 'Ops', type: 'webhook', config: { url: 'https://hooks.example.com/a' } }
+const INSERT = 'INSERT INTO alert_channels'
+const countOf = async ({ call }: Account) => (await call('GET /alerts/channels')).body.meta.total
+
+t.test('a write whose commit was answered to nobody is answered as what it is: done, and once', async t => {
+  const account = await api.account()
+  const headers = { 'idempotency-key': randomUUID() }
+  relay.lose('answer', INSERT)
+  const made = await account.call('POST /alerts/channels', HOOK, headers)
+  t.match(made, { status: 201, body: { data: { name: 'Ops' } } })
+  t.equal(await countOf(account), 1)
+  const again = await account.call('POST /alerts/channels', HOOK, headers)
+  t.match(again, { status: 201, headers: { 'idempotent-replayed': 'true' } })
+  t.same(again.body, made.body)
+  t.equal(await countOf(account), 1)
+  relay.lose('answer', INSERT)
+  t.equal((await account.call('POST /alerts/channels', HOOK)).status, 201, 'without a key as well')
+  t.equal(await countOf(account), 2)
+})
+
+t.test('a write whose commit never arrived is a 503, and done once by the next try with the same key', async t => {
+  const account = await api.account()
+  const headers = { 'idempotency-key': randomUUID() }
+  relay.lose('commit', INSERT)
+  t.match(await account.call('POST /alerts/channels', HOOK, headers), {
+    status: 503,
+    body: { error: { code: 'unavailable' } },
+  })
+  t.equal(await countOf(account), 0)
+  t.equal((await account.call('POST /alerts/channels', HOOK, headers)).status, 201)
+  t.equal(await countOf(account), 1)
+})
+
+t.test('a request that failed after it had stored something is not carried out again with the same key', async t => {
+  const { call } = await api.account()
+  const headers = { 'idempotency-key': randomUUID() }
+  t.equal((await call('POST /fails-late', {}, headers)).status, 500)
+  const again = await call('POST /fails-late', {}, headers)
+  t.match(again, {
+    status: 409,
+    body: { error: { code: 'conflict', message: /carried out, but its answer was lost/ } },
+  })
+})
+
+t.test('a request of which nobody knows whether it was carried out keeps its key', async t => {
+  const account = await api.account()
+  const headers = { 'idempotency-key': randomUUID() }
+  t.match(await account.call('POST /unknown', {}, headers), { status: 503, body: { error: { code: 'unavailable' } } })
+  t.match(await account.call('POST /unknown', {}, headers), {
+    status: 409,
+    body: { error: { message: /still being worked on/ } },
+  })
+  const later = { project_id: account.projectId }
+  await api
+    .db('idempotency_keys')
+    .where(later)
+    .update({ created_at: new Date(Date.now() - 120_000) })
+  t.equal((await account.call('POST /unknown', {}, headers)).status, 503, 'nothing was stored: it may be tried again')
+})
+
+t.test('a request whose process died after its commit is not carried out again', async t => {
+  const account = await api.account()
+  const headers = { 'idempotency-key': randomUUID() }
+  t.equal((await account.call('POST /alerts/channels', HOOK, headers)).status, 201)
+  const at = new Date(Date.now() - 120_000)
+  const mine = { project_id: account.projectId }
+  await api.db('idempotency_keys').where(mine).update({ status: null, answer: null, created_at: at })
+  await api.db('idempotency_marks').where(mine).update({ claimed_at: at })
+  const again = await account.call('POST /alerts/channels', HOOK, headers)
+  t.match(again, { status: 409, body: { error: { message: /carried out, but its answer was lost/ } } })
+  t.equal(await countOf(account), 1)
+})
+
+t.test('what became of a transaction is asked of the database, and unknown while it has not ended', async t => {
+  const db = createPostgres(api.url, 4)
+  t.teardown(() => db.destroy())
+  const cut = new Error('cut')
+  const ids: string[] = []
+  const begin = (end: () => Promise<void>) =>
+    db.transaction(async tx => {
+      const [row] = await query<{ id: string }>(tx, 'SELECT CAST(pg_current_xact_id() AS text) AS id')
+      ids.push(row!.id)
+      await end()
+    })
+  await begin(async () => {
+    await t.rejects(wasCommitted(db, ids[0]!, cut, 300), { message: /did not say whether it committed/ })
+  })
+  await t.rejects(begin(() => Promise.reject(cut)))
+  t.same(await Promise.all(ids.map(id => wasCommitted(db, id, cut))), [true, false])
+})
