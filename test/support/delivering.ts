@@ -29,6 +29,8 @@ export type Delivering = {
   send(channelId: string, ...subjects: string[]): Promise<string[]>
   /** the same by another clock */
   sendAt(now: Date, channelId: string, ...subjects: string[]): Promise<string[]>
+  /** queues one event for each channel, in one transaction; answers the delivery ids */
+  sendToAll(channelIds: readonly string[], subject: string): Promise<string[]>
   entry(id: string): Promise<DeliveryRow>
   ended(id: string, timeoutMs?: number): Promise<DeliveryRow>
   /** how many deliveries of a channel have each status */
@@ -66,8 +68,9 @@ export async function createDelivering(t: Teardown): Promise<Delivering> {
       )
       return channel.id
     },
-    send: (channelId, ...subjects) => send(db, projectId, channelId, subjects, new Date()),
-    sendAt: (now, channelId, ...subjects) => send(db, projectId, channelId, subjects, now),
+    send: (channelId, ...subjects) => send(db, projectId, [channelId], subjects, new Date()),
+    sendToAll: (channelIds, subject) => send(db, projectId, channelIds, [subject], new Date()),
+    sendAt: (now, channelId, ...subjects) => send(db, projectId, [channelId], subjects, now),
     ended: (id, timeoutMs = 20_000) =>
       waitFor(async () => ((await entry(id)).status === 'pending' ? null : entry(id)), {
         timeoutMs,
@@ -81,7 +84,13 @@ export async function createDelivering(t: Teardown): Promise<Delivering> {
   }
 }
 
-function send(db: Db, projectId: string, channelId: string, subjects: string[], now: Date): Promise<string[]> {
+function send(
+  db: Db,
+  projectId: string,
+  channelIds: readonly string[],
+  subjects: string[],
+  now: Date,
+): Promise<string[]> {
   const events = subjects.map((subject, number) => ({
     id: uuidv7(),
     projectId,
@@ -92,13 +101,9 @@ function send(db: Db, projectId: string, channelId: string, subjects: string[], 
   }))
   return db.transaction(async tx => {
     await insertEvents(tx, events)
-    const rows = events.map(({ id, name, subject }) => ({
-      projectId,
-      channelId,
-      eventId: id,
-      eventName: name,
-      subject,
-    }))
+    const rows = channelIds.flatMap(channelId =>
+      events.map(({ id, name, subject }) => ({ projectId, channelId, eventId: id, eventName: name, subject })),
+    )
     return enqueueDeliveries(tx, rows, now)
   })
 }
