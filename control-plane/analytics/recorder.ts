@@ -75,7 +75,11 @@ async function recordUntil(
   try {
     while (!signal.aborted) {
       const messages = await fetchMessages(consumer, atOnce, FETCH_WAIT_MS)
-      await writing
+      await writing.catch(error => {
+        // what came meanwhile would come again after a minute only
+        putOff(messages)
+        throw error
+      })
       if (stream === LATE_STREAM) return await record(messages, stream, context, meters)
       writing = record(messages, stream, context, meters)
       // an error is met at the next `await writing`; without this it would count as unhandled until then
@@ -92,10 +96,14 @@ async function record(messages: JsMsg[], stream: string, context: RecordContext,
     try {
       await recordGroup(group, stream, context, meters)
     } catch (error) {
-      for (const message of groups.slice(i).flat()) message.nak(RETRY_AFTER_MS)
+      putOff(groups.slice(i).flat())
       throw error
     }
   }
+}
+
+function putOff(messages: JsMsg[]): void {
+  for (const message of messages) message.nak(RETRY_AFTER_MS)
 }
 
 async function recordGroup(messages: JsMsg[], stream: string, context: RecordContext, meters: Meters): Promise<void> {

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { v7 as uuidv7 } from 'uuid'
 import { RECOMPUTE_TOUCHED } from '../../control-plane/analytics/hourly.ts'
@@ -13,10 +14,11 @@ import { createPostgres } from '../../control-plane/platform/postgres.ts'
 import { createLog } from '../../shared/log.ts'
 import { createMetrics } from '../../shared/metrics.ts'
 import { FailureSource, NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../shared/result.ts'
-import { lateSubject, partitionOf, resultSubject } from '../../shared/subjects.ts'
+import { lateSubject, partitionOf, RESULTS_STREAM, resultSubject } from '../../shared/subjects.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { createDatabase } from '../support/database.ts'
 import { startNats } from '../support/nats.ts'
+import { startRawServer } from '../support/raw-server.ts'
 import { waitFor } from '../support/wait.ts'
 
 const { url } = await createClickhouseDatabase(t)
@@ -71,7 +73,11 @@ async function publish(results: Result[], region = 'eu-west', late = false) {
 
 const count = (monitorId: string) => listChecks(clickhouse, monitorId, everything, { limit: 1, offset: 0 })
 const recorded = (monitorId: string, total: number) =>
-  waitFor(async () => (await count(monitorId)).total === total, { label: `${total} checks in the history` })
+  waitFor(async () => (await count(monitorId)).total === total, {
+    // less than the minute after which what was neither taken nor given back comes again
+    timeoutMs: 30_000,
+    label: `${total} checks in the history`,
+  })
 
 t.test('every result is in the history once, however often its batch comes', async t => {
   const id = uuidv7()
@@ -154,6 +160,26 @@ t.test('ClickHouse may be away: nothing is lost, and it catches up', async t => 
   await broken.stop()
   startRecording(t)
   await recorded(id, 3)
+})
+
+t.test('what comes while ClickHouse goes away waits no longer than what could not be written', async t => {
+  const id = uuidv7()
+  const open: Socket[] = []
+  let isAway = false
+  const port = await startRawServer(t, socket => void (isAway ? socket.destroy() : open.push(socket)))
+  const going = createClickhouse(`http://127.0.0.1:${port}/x`)
+  t.teardown(() => going.close())
+  const broken = startRecording(t, going)
+  await publish([result(id, 1)])
+  await waitFor(() => open.length > 0, { label: 'a batch on its way' })
+  await publish([result(id, 2)])
+  const isFetched = async () => (await nats.manager.consumers.info(RESULTS_STREAM, 'record')).num_pending === 0
+  await waitFor(isFetched, { label: 'the next batch' })
+  isAway = true
+  for (const socket of open) socket.destroy()
+  await broken.stop()
+  startRecording(t)
+  await recorded(id, 2)
 })
 
 t.test('hourly percentiles are exact, leave failures out, and follow results that come late', async t => {
