@@ -27,8 +27,8 @@ export async function keepScreenshot(tools: ScreenshotTools, takenIn: string, ar
   const page = isComparison ? readPage(image) : null
   const storeKey = storeKeyOf(owner.projectId, arrived)
   await objects.put(storeKey, image, contentType)
-  const difference = await db.transaction(async tx => {
-    await insertScreenshot(tx, {
+  const compared = await db.transaction(async tx => {
+    const isNew = await insertScreenshot(tx, {
       ...{ id, monitorId, region, takenIn, probeId, attempt, contentType, storeKey },
       projectId: owner.projectId,
       scheduledAt: new Date(order.scheduledAtMs),
@@ -37,9 +37,10 @@ export async function keepScreenshot(tools: ScreenshotTools, takenIn: string, ar
       difference: null,
       createdAt: now(),
     })
-    return page && compare(tx, objects, { ...order, id, page, url: owner.url })
+    if (!isNew || page === null) return null
+    return { difference: await compare(tx, objects, { ...order, id, page, url: owner.url }) }
   })
-  if (isComparison) tellProbes(tools.nats, region, { monitorId, difference })
+  if (compared) tellProbes(tools.nats, region, { monitorId, ...compared })
   return true
 }
 

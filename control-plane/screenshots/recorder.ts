@@ -23,9 +23,8 @@ export function startScreenshotRecorder(context: LoopTools & ScreenshotTools): L
     try {
       consumer ??= await durableConsumer(context.nats, SHOTS_STREAM, 'screenshots')
       while (!signal.aborted) {
-        for (const message of await fetchMessages(consumer, MESSAGES_AT_ONCE, FETCH_WAIT_MS)) {
-          kept.inc({ outcome: await keep(context, message) })
-        }
+        const messages = await fetchMessages(consumer, MESSAGES_AT_ONCE, FETCH_WAIT_MS)
+        await keepAll(context, messages, outcome => kept.inc({ outcome }))
       }
     } catch (error) {
       // the stream may have been made anew meanwhile
@@ -35,7 +34,25 @@ export function startScreenshotRecorder(context: LoopTools & ScreenshotTools): L
   })
 }
 
-async function keep(context: LoopTools & ScreenshotTools, message: JsMsg): Promise<'kept' | 'refused' | 'unknown'> {
+type Kept = 'kept' | 'refused' | 'unknown'
+
+async function keepAll(
+  context: LoopTools & ScreenshotTools,
+  messages: JsMsg[],
+  count: (outcome: Kept) => void,
+): Promise<void> {
+  for (const [i, message] of messages.entries()) {
+    try {
+      count(await keep(context, message))
+    } catch (error) {
+      // those after it would come again after a minute only
+      for (const one of messages.slice(i)) one.nak(RETRY_AFTER_MS)
+      throw error
+    }
+  }
+}
+
+async function keep(context: LoopTools & ScreenshotTools, message: JsMsg): Promise<Kept> {
   const screenshot = readScreenshot(message)
   const fault = screenshot && faultOf(screenshot)
   if (screenshot === null || fault) {
@@ -54,7 +71,6 @@ async function keep(context: LoopTools & ScreenshotTools, message: JsMsg): Promi
       message.ack()
       return 'refused'
     }
-    message.nak(RETRY_AFTER_MS)
     throw error
   }
 }

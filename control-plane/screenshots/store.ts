@@ -23,9 +23,9 @@ const COLUMNS = `s.id, s.project_id AS "projectId", s.monitor_id AS "monitorId",
   s.probe_id AS "probeId", s.scheduled_at AS "scheduledAt", s.attempt, s.kind, s.content_type AS "contentType",
   s.size_bytes AS "sizeBytes", s.store_key AS "storeKey", s.difference, s.created_at AS "createdAt"`
 
-/** Once, however often it comes. */
-export async function insertScreenshot(tx: Tx, row: StoredScreenshot): Promise<void> {
-  await execute(
+/** Once, however often it comes. False: it was there already. */
+export async function insertScreenshot(tx: Tx, row: StoredScreenshot): Promise<boolean> {
+  const inserted = await execute(
     tx,
     `INSERT INTO screenshots (id, project_id, monitor_id, region, taken_in, probe_id, scheduled_at, attempt, kind,
        content_type, size_bytes, store_key, created_at)
@@ -34,6 +34,7 @@ export async function insertScreenshot(tx: Tx, row: StoredScreenshot): Promise<v
      ON CONFLICT DO NOTHING`,
     row,
   )
+  return inserted > 0
 }
 
 /** Whose monitor a probe speaks of: of any project, but not a deleted one. */
