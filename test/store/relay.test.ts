@@ -11,12 +11,13 @@ const { db, tenant } = queue
 
 type Message = { failures: number; waitMs: number }
 
-/** What the relay has of a channel, by the time at which it goes on. */
+/** What the relay has of a channel, by the time at which it goes on, with the wait since its last attempt. */
 const messagesOf = (channelId: string) =>
   query<Message>(
     db,
-    `SELECT m.failures, extract(epoch FROM m.next_attempt_at - now()) * 1000 AS "waitMs" FROM relay_messages m
-     WHERE channel_id = ? AND lease_owner IS NULL ORDER BY next_attempt_at`,
+    `SELECT m.failures, extract(epoch FROM m.next_attempt_at - d.updated_at) * 1000 AS "waitMs"
+     FROM relay_messages m JOIN deliveries d ON d.id = m.delivery_id
+     WHERE m.channel_id = ? AND m.lease_owner IS NULL ORDER BY m.next_attempt_at`,
     [channelId],
   )
 
