@@ -30,7 +30,8 @@ const registries: Registries = {
   rdapBaseUrl: rdap.url,
   bootstrap: null,
   whoisServer: { host: '127.0.0.1', port: whoisPort },
-  timeoutMs: 2_000,
+  // however busy this machine is
+  timeoutMs: 30_000,
 }
 const start = new Date('2027-01-01T12:00:00.000Z')
 const day = (days: number) => new Date(start.getTime() + days * DAY_MS)
