@@ -14,9 +14,10 @@ import { startScreenshotWorker } from '../../control-plane/screenshots/worker.ts
 import { Screenshot, ScreenshotKind } from '../../proto/gen/probe/v1/screenshot.ts'
 import { createLog } from '../../shared/log.ts'
 import { createMetrics } from '../../shared/metrics.ts'
-import { shotSubject } from '../../shared/subjects.ts'
+import { SHOTS_STREAM, shotSubject } from '../../shared/subjects.ts'
 import { createDatabase } from '../support/database.ts'
 import { startNats } from '../support/nats.ts'
+import { startTcpRelay } from '../support/tcp-relay.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertMonitor } from '../support/verdict.ts'
@@ -154,6 +155,26 @@ t.test('the first comparison becomes the baseline; one that comes twice, or is n
   await send(Screenshot.encode(second).finish())
   await send(Screenshot.encode(third).finish())
   await waitFor(async () => (await list()).find(({ id }) => id === third.id)?.isBaseline, { label: 'a new baseline' })
+})
+
+t.test('while the object store is away all that came waits for it, and no longer', async t => {
+  const context = await startStore(t)
+  const relay = await startTcpRelay(t, (await startS3(t)).endpoint)
+  await relay.cut()
+  const objects = createS3Objects({ ...CREDENTIALS, bucket: 'shots', endpoint: new URL(relay.url).origin })
+  for (const at of [1_000, 2_000, 3_000]) {
+    const shot = Screenshot.encode(shotOf(context.monitorId, 255, at)).finish()
+    await context.nats.js.publish(shotSubject('eu-west'), shot)
+  }
+  const recorder = startScreenshotRecorder({ ...context, objects })
+  t.teardown(() => recorder.stop())
+  const consumer = () => context.nats.manager.consumers.info(SHOTS_STREAM, 'screenshots')
+  await waitFor(async () => (await consumer()).num_redelivered > 0, { label: 'a second try' })
+  await relay.mend()
+  const page = { limit: 10, offset: 0 }
+  const list = () => listScreenshots(context.db, context.projectId, context.monitorId, page)
+  // what was neither kept nor given back comes again after a minute
+  await waitFor(async () => (await list()).total === 3, { timeoutMs: 30_000, label: 'three screenshots' })
 })
 
 t.test('screenshots are forgotten after 30 days, a baseline when nothing is compared with it any more', async t => {
