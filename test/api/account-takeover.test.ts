@@ -55,6 +55,7 @@ t.test(
     const { claim_url: shown } = (await invite(stranger, email)).body.data
     const stolen = await claim(shown)
     t.equal(await enter(stolen, stranger), 303, 'what the stranger made is open')
+    await mailedLink(email, 1)
 
     t.match(await invite(company, email, 'admin'), { status: 200, body: { data: { is_new_account: false } } })
     t.equal(await enter(stolen, company), 404, 'the company is not')
