@@ -4,7 +4,7 @@ import { type ApiServer, startApi } from '../support/api-server.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { waitFor } from '../support/wait.ts'
 
-t.setTimeout(240_000)
+t.setTimeout(90_000)
 
 /** Nothing inside may be reached. */
 const strict = await startApi(t, { ROLES: 'api,deliver', EGRESS_ALLOW: '', RATE_LIMIT_PER_MINUTE: '1000000' })

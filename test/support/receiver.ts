@@ -66,7 +66,7 @@ export async function startReceiver(t: Teardown): Promise<Receiver> {
     always: answer => {
       standing = answer
     },
-    waitFor: (count, { timeoutMs = 20_000, match = () => true } = {}) =>
+    waitFor: (count, { timeoutMs = 15_000, match = () => true } = {}) =>
       waitFor(() => (received.filter(match).length >= count ? received.filter(match) : null), {
         timeoutMs,
         label: `${count} webhooks`,

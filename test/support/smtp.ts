@@ -74,8 +74,7 @@ export async function startSmtp(t: Teardown, options: SMTPServerOptions = {}): P
       await waitFor(() => open.every(socket => !sockets.has(socket)), { label: 'hanging up' })
     },
     replyWith: (...replies) => void script.push(...replies),
-    waitFor: count =>
-      waitFor(() => (mails.length >= count ? mails : null), { timeoutMs: 20_000, label: `${count} mails` }),
+    waitFor: count => waitFor(() => (mails.length >= count ? mails : null), { label: `${count} mails` }),
   }
 }
 
