@@ -11,14 +11,17 @@ t.setTimeout(240_000)
 
 const FOR_SECONDS = 20
 
+/** For the canary to be made and found up before it fails, and for a killed control plane to tell the end in time. */
+const [PREPARE_SECONDS, RECOVER_SECONDS] = [15, 25]
+
 /** Of the periods that leave time to recover, the one after which a failure that is not begun yet is settled first. */
 function bestPeriod(now = new Date()): number {
-  const periods = Array.from({ length: 60 }, (_, i) => 2 * FOR_SECONDS + i).map(everySeconds => {
+  const periods = Array.from({ length: 60 }, (_, i) => FOR_SECONDS + RECOVER_SECONDS + i).map(everySeconds => {
     const start = nextStart({ region: 'us-east', everySeconds, forSeconds: FOR_SECONDS }, now)
     const leftSeconds = (start.getTime() - now.getTime()) / 1_000
     return { everySeconds, leftSeconds, total: leftSeconds + everySeconds }
   })
-  const usable = periods.filter(({ leftSeconds }) => leftSeconds > 5)
+  const usable = periods.filter(({ leftSeconds }) => leftSeconds > PREPARE_SECONDS)
   return usable.sort((a, b) => a.total - b.total)[0]!.everySeconds
 }
 

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { createClickhouse, select } from '../../control-plane/platform/clickhouse.ts'
 import { createPostgres, query } from '../../control-plane/platform/postgres.ts'
+import { createHourly } from '../support/hourly.ts'
 import { startPicket } from '../support/picket.ts'
 import { startTarget } from '../support/target.ts'
 import { startTargetByProbe } from '../support/target-by-probe.ts'
@@ -23,10 +24,10 @@ t.teardown(async () => {
 type Shown = any
 
 async function watched(page: string) {
-  const body = { name: page, type: 'http', url: target.url(page), interval_seconds: 3_600, retry_count: 0 }
-  const { id } = (await api.post('/monitors', body)).body.data
+  const body = { name: page, type: 'http', url: target.url(page), regions: ['us-east'], retry_count: 0 }
+  const id = await createHourly(api, body)
   await waitFor(async () => (await checksOf(id)).length === 1, { label: `the first check of ${page}` })
-  return id as string
+  return id
 }
 
 const checksOf = async (id: string): Promise<Shown[]> =>

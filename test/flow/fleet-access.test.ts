@@ -3,7 +3,7 @@ import { revokeProbe } from '../../control-plane/fleet/enrolment-actions.ts'
 import { newOperatorSeed, operatorOf } from '../../control-plane/platform/nats-operator.ts'
 import { execute } from '../../control-plane/platform/postgres.ts'
 import { LATE_STREAM } from '../../shared/subjects.ts'
-import { createTestFleet, FAST } from '../support/fleet.ts'
+import { createTestFleet, PATIENT } from '../support/fleet.ts'
 import { startProbe } from '../support/probe.ts'
 import { collectResults } from '../support/result-collector.ts'
 import { startTarget } from '../support/target.ts'
@@ -18,7 +18,7 @@ async function setUp(t: Teardown, credentialsMs: number) {
   const collector = await collectResults(t, fleet.nats.servers[0]!, operator)
   const monitorId = await insertMonitor(fleet.db, fleet.projectId, { regions: ['eu-west'], intervalSeconds: 1 })
   await execute(fleet.db, 'UPDATE monitors SET url = ? WHERE id = ?', [target.url, monitorId])
-  const { port, metrics } = await fleet.start({ ...FAST, credentialsMs })
+  const { port, metrics } = await fleet.start({ ...PATIENT, credentialsMs })
   const probe = startProbe(t, `127.0.0.1:${port}`, { PROBE_TOKEN: await fleet.token() })
   const { probe_id: probeId } = await probe.untilEvent('connected')
   return { fleet, collector, monitorId, probe, probeId: String(probeId), target, metrics }

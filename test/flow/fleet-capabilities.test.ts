@@ -1,6 +1,6 @@
 import t from 'tap'
 import { execute } from '../../control-plane/platform/postgres.ts'
-import { connectProbe, createTestFleet, FAST } from '../support/fleet.ts'
+import { connectProbe, createTestFleet, PATIENT } from '../support/fleet.ts'
 import { insertMonitors } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -9,7 +9,7 @@ const NEW = { name: 'new', capabilities: ['http', 'keyword', 'tcp'] }
 
 t.test('an upgrade goes on probe by probe: each gets what it can check, and nothing else', async t => {
   const fleet = await createTestFleet(t)
-  const { port, metrics } = await fleet.start(FAST)
+  const { port, metrics } = await fleet.start(PATIENT)
   const token = await fleet.token()
   const web = await insertMonitors(fleet.db, fleet.projectId, 40, { regions: ['eu-west'] })
   const tcp = await insertMonitors(fleet.db, fleet.projectId, 40, { regions: ['eu-west'] })
@@ -71,7 +71,7 @@ t.test('an upgrade goes on probe by probe: each gets what it can check, and noth
 
 t.test('a monitor that becomes one of another type leaves the probe that cannot check it', async t => {
   const fleet = await createTestFleet(t)
-  const { port } = await fleet.start(FAST)
+  const { port } = await fleet.start(PATIENT)
   const token = await fleet.token()
   const old = connectProbe(t, port, token, OLD)
   await old.ready()

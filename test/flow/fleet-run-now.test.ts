@@ -6,7 +6,7 @@ import { execute } from '../../control-plane/platform/postgres.ts'
 import { RunDone, type RunNow } from '../../proto/gen/probe/v1/fleet.ts'
 import { FailureSource, NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../shared/result.ts'
 import { partitionOf, type RunHint, resultSubject, runDoneSubject, runHintSubject } from '../../shared/subjects.ts'
-import { all, connectProbe, createTestFleet, FAST, type TestProbe } from '../support/fleet.ts'
+import { all, connectProbe, createTestFleet, PATIENT, type TestProbe } from '../support/fleet.ts'
 import { createResourceApi } from '../support/resource-api.ts'
 import { insertMonitor, insertMonitors } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
@@ -50,7 +50,7 @@ t.test('a check at once in every region', async t => {
   )
   const fleet = await createTestFleet(t, api)
   context.nats = fleet.nats
-  const { port } = await fleet.start(FAST)
+  const { port } = await fleet.start(PATIENT)
   const token = await fleet.token()
   const probe = connectProbe(t, port, token, { name: 'a' })
   await probe.ready()
@@ -170,14 +170,15 @@ t.test('a check at once in every region', async t => {
   })
 
   await t.test('who asks is answered also when the probe’s link breaks in the middle of it', async t => {
-    const brief = connectProbe(t, port, await fleet.token('us-east'), { name: 'c' })
+    const token = await fleet.token('us-east')
+    const brief = connectProbe(t, port, token, { name: 'c' })
     await brief.ready()
     const id = await insert({ regions: ['us-east'] })
     await waitFor(() => brief.assigned.has(id))
     const asking = account.call(`POST /monitors/${id}/check`)
     await waitFor(() => runsOf(brief, id).length === 1, { label: 'the check' })
     brief.cut()
-    const back = connectProbe(t, port, await fleet.token('us-east'), { name: 'c', instanceId: 'instance-2' })
+    const back = connectProbe(t, port, token, { name: 'c', instanceId: 'instance-2' })
     await answer(back)
     const { body } = await asking
     t.match(body.data.results, [{ region: 'us-east', status: 'down', status_code: 503 }])

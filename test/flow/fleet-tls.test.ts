@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { execute } from '../../control-plane/platform/postgres.ts'
 import { createAuthority, type KeyPair } from '../support/certificates.ts'
-import { all, connectProbe, createTestFleet, FAST } from '../support/fleet.ts'
+import { all, connectProbe, createTestFleet, PATIENT } from '../support/fleet.ts'
 import { startProbe } from '../support/probe.ts'
 import { insertMonitor } from '../support/verdict.ts'
 
@@ -27,7 +27,7 @@ const tlsOf = ({ key, cert }: KeyPair, clientCa: string | null) => ({
 const server = authority.issue('127.0.0.1', -1, 1)
 
 t.test('a probe speaks to a control plane whose certificate it can check, and to no other', async t => {
-  const { port } = await fleet.start(FAST, tlsOf(server, null))
+  const { port } = await fleet.start(PATIENT, tlsOf(server, null))
   const token = await fleet.token()
   const run = (env: Record<string, string>) =>
     startProbe(t, `127.0.0.1:${port}`, { PROBE_TOKEN: token, PROBE_NAME: Object.keys(env).join(), ...env })
@@ -49,7 +49,7 @@ t.test('a probe speaks to a control plane whose certificate it can check, and to
 })
 
 t.test('with an authority for clients, a probe without a certificate of it is refused', async t => {
-  const { port } = await fleet.start(FAST, tlsOf(server, authority.ca))
+  const { port } = await fleet.start(PATIENT, tlsOf(server, authority.ca))
   const env = { PROBE_TOKEN: await fleet.token(), FLEET_TLS_CA: file('ca.pem', authority.ca) }
   const withPair = (name: string, { key, cert }: KeyPair) => ({
     ...env,
@@ -76,7 +76,7 @@ t.test('a probe is told of the secrets of the monitors that it checks, and of no
     await execute(fleet.db, 'UPDATE monitors SET url = ? WHERE id = ?', [`https://shop.example/secret-${id}`, id])
     ids.push(id)
   }
-  const { port } = await fleet.start(FAST)
+  const { port } = await fleet.start(PATIENT)
   const token = await fleet.token()
   const first = connectProbe(t, port, token, { name: 'first' })
   await first.ready()
@@ -90,7 +90,7 @@ t.test('a probe is told of the secrets of the monitors that it checks, and of no
 })
 
 t.test('a probe keeps its secret for itself, and starts with it alone', async t => {
-  const { port } = await fleet.start(FAST)
+  const { port } = await fleet.start(PATIENT)
   const dataDir = join(folder, 'data')
   const probe = startProbe(t, `127.0.0.1:${port}`, { PROBE_TOKEN: await fleet.token(), DATA_DIR: dataDir })
   const { probe_id: probeId } = await probe.untilEvent('connected')

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { revokeProbe } from '../../control-plane/fleet/enrolment-actions.ts'
 import { fleetViewRoutes } from '../../control-plane/fleet/view-routes.ts'
-import { connectProbe, createTestFleet, FAST } from '../support/fleet.ts'
+import { connectProbe, createTestFleet, PATIENT, type TestProbe } from '../support/fleet.ts'
 import { makeOperator } from '../support/operator.ts'
 import { createResourceApi } from '../support/resource-api.ts'
 import { insertMonitors } from '../support/verdict.ts'
@@ -10,7 +10,7 @@ import { waitFor } from '../support/wait.ts'
 const api = await createResourceApi(t, (app, { db }) => fleetViewRoutes(app, { db }))
 const operator = await makeOperator(api.db, await api.account())
 const fleet = await createTestFleet(t, api)
-const [one, two] = [await fleet.start(FAST), await fleet.start(FAST)]
+const [one, two] = [await fleet.start(PATIENT), await fleet.start(PATIENT)]
 const token = await fleet.token('eu-west')
 await insertMonitors(fleet.db, fleet.projectId, 40, { regions: ['eu-west', 'us-west'] })
 
@@ -37,9 +37,11 @@ t.test('GET /probes shows what each probe says of itself, whichever process it i
     async () => {
       const all = await probes()
       const sum = [...all.values()].reduce((total, { load }) => total + load.assignments, 0)
-      return sum === 40 ? all : undefined
+      const isTold = ([name, { assigned }]: [string, TestProbe]) => all.get(name).load.assignments === assigned.size
+      // each has a share, so whoever is told of has been heard since
+      return sum === 40 && Object.entries({ old, newer }).every(isTold) ? all : undefined
     },
-    { label: 'all assignments' },
+    { label: 'the assignments of each' },
   )
   const probe = shown.get('newer')
   t.match(probe, {
@@ -60,9 +62,9 @@ t.test('GET /probes shows what each probe says of itself, whichever process it i
     revoked: false,
   })
   t.match(shown.get('old'), { live: true, load: { limit: null }, spool: { results: null }, clock_offset_ms: null })
-  const { text } = await two.metrics.render()
-  t.match(text, /picket_probe_start_delay_seconds\{region="eu-west"\} 0.009/)
-  t.match(text, /picket_probe_spool_results\{region="eu-west"\} 31/)
+  const isMeasured = async (line: RegExp) => line.test((await two.metrics.render()).text)
+  await waitFor(() => isMeasured(/picket_probe_start_delay_seconds\{region="eu-west"\} 0.009/), { label: 'the delay' })
+  await waitFor(() => isMeasured(/picket_probe_spool_results\{region="eu-west"\} 31/), { label: 'the spool' })
 })
 
 t.test('GET /regions shows live probes, monitors, and since when nobody is there', async t => {

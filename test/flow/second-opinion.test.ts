@@ -1,6 +1,7 @@
 import t from 'tap'
 import { createPostgres, query } from '../../control-plane/platform/postgres.ts'
 import { createApi } from '../support/api.ts'
+import { createHourly } from '../support/hourly.ts'
 import { type Picket, startPicket } from '../support/picket.ts'
 import { startTargetByProbe } from '../support/target-by-probe.ts'
 import { waitFor } from '../support/wait.ts'
@@ -16,14 +17,16 @@ const db = createPostgres(picket.databaseUrl, 2)
 t.teardown(() => db.destroy())
 
 /** A monitor of a page of its own that is up in both regions, and who checks it in each. */
-async function watched(page: string, more: object = {}) {
-  const body = { name: page, type: 'http', url: target.url(page), regions: REGIONS, interval_seconds: 30, ...more }
-  const { id } = (await api.post('/monitors', { timeout_ms: 5_000, retry_count: 2, ...body })).body.data
+async function watched(page: string, { isHourly }: { isHourly: boolean }) {
+  const body = { name: page, type: 'http', url: target.url(page), regions: REGIONS, timeout_ms: 5_000, retry_count: 2 }
+  const id = isHourly
+    ? await createHourly(api, body)
+    : ((await api.post('/monitors', { ...body, interval_seconds: 30 })).body.data.id as string)
   await waitFor(async () => (await api.get(`/monitors/${id}`)).body.data.status === 'up', { label: `${page} up` })
   const [us, eu] = REGIONS.map(
     region => target.seen.find(({ path, pid }) => path === `/${page}` && pidsOf(region).includes(pid ?? 0))?.pid,
   )
-  return { id: id as string, us: us!, eu: eu! }
+  return { id, us: us!, eu: eu! }
 }
 
 const check = (id: string, headers = {}) => api.post(`/monitors/${id}/check`, undefined, headers)
@@ -46,7 +49,7 @@ async function stateOf(id: string, region: string): Promise<string> {
 }
 
 t.test('what one probe of a region sees and another one does not makes no failing region', async t => {
-  const { id, us } = await watched('one-sided', { interval_seconds: 3_600 })
+  const { id, us } = await watched('one-sided', { isHourly: true })
   const before = await disagreements()
   const sinceMs = Date.now()
   target.fail('one-sided', [us])
@@ -85,7 +88,7 @@ t.test('what one probe of a region sees and another one does not makes no failin
 })
 
 t.test('a target that is really down is decided as fast as with one probe a region', async t => {
-  const { id } = await watched('dead', { interval_seconds: 3_600 })
+  const { id } = await watched('dead', { isHourly: true })
   target.fail('dead', 'all')
   const startedMs = Date.now()
   await check(id)
@@ -104,7 +107,7 @@ t.test(
     const { api_key: key } = JSON.parse(await picket.admin('operator', 'create', '--email', 'operator@example.com'))
     const operator = createApi(picket.origin, key)
     const pages = Array.from({ length: 12 }, (_, i) => `blocked-${i}`)
-    const monitors = await Promise.all(pages.map(page => watched(page, { interval_seconds: 3_600 })))
+    const monitors = await Promise.all(pages.map(page => watched(page, { isHourly: true })))
     const [one, two] = pidsOf('us-east').map(pid => ({ pid, count: monitors.filter(({ us }) => us === pid).length }))
     const liar = one!.count > two!.count ? one! : two!
     const name = `us-east-${picket.probes.findIndex(({ pid }) => pid === liar.pid) + 1}`
@@ -140,7 +143,7 @@ t.test(
 )
 
 t.test('with NATS away, hints are lost and nothing stalls: results wait, and decide when it is back', async t => {
-  const { id, us, eu } = await watched('cut-off')
+  const { id, us, eu } = await watched('cut-off', { isHourly: false })
   const sinceMs = Date.now()
   await picket.nats.stop()
   target.fail('cut-off', 'all')

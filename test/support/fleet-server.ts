@@ -53,7 +53,8 @@ export async function startFleetServer(t: Teardown, options: FleetServerOptions 
     natsUrl: 'nats://127.0.0.1:1',
     natsCredentials: '',
     heartbeatIntervalMs: 200,
-    deadAfterMs: 1000,
+    // a busy machine may stand still for a second or two
+    deadAfterMs: 5_000,
     epoch: 1,
     ...said,
   }

@@ -39,6 +39,9 @@ export const FAST: FleetTiming = {
   credentialsMs: 3_600_000,
 }
 
+/** The same where nobody is to be taken for dead, not even by a machine that stands still for seconds. */
+export const PATIENT: FleetTiming = { ...FAST, deadAfterMs: 10_000 }
+
 export type TestFleet = {
   db: Db
   nats: Nats

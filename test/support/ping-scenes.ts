@@ -1,5 +1,5 @@
 /** Ping checks in a network of their own, which has nothing but a loopback; see own-network.ts. */
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { type Ran, runCheck } from '../../probe-agent/run.ts'
 import { createEgress, createIcmp } from '../../shared/egress/index.ts'
 import { bringUpLoopback } from './own-network.ts'
@@ -14,8 +14,8 @@ export type PingScene = {
   /** addresses of the name `shop.test` */
   addresses?: string[]
   timeoutMs?: number
-  /** echoes are not answered for so long */
-  silentMs?: number
+  /** so many echoes are not answered, over IPv4 and over IPv6 */
+  lost?: number
   allow?: string[]
 }
 
@@ -28,20 +28,44 @@ export type PingSeen = {
 }
 
 const SETTINGS = '/proc/sys/net'
-const ECHO_SWITCHES = ['ipv4/icmp_echo_ignore_all', 'ipv6/icmp/echo_ignore_all']
 const set = (name: string, value: string) => writeFileSync(`${SETTINGS}/${name}`, value)
-const ignoreEchoes = (isIgnored: boolean) => {
-  for (const name of ECHO_SWITCHES) set(name, isIgnored ? '1' : '0')
+/** How many echoes have come, answered or not. */
+const countEchoes = {
+  4: () => {
+    const [names = [], values = []] = linesOf('snmp', 'Icmp:')
+    return Number(values[names.indexOf('InEchos')])
+  },
+  6: () => Number(linesOf('snmp6', 'Icmp6InEchos')[0]?.[1]),
+}
+const linesOf = (file: string, beginning: string) =>
+  readFileSync(`/proc/self/net/${file}`, 'utf8')
+    .split('\n')
+    .filter(line => line.startsWith(beginning))
+    .map(line => line.split(/\s+/))
+
+/** By counting, not by time: a ping program may take long to begin. Call what is answered to leave off. */
+function lose(echoes: number, family: 4 | 6, setting: string): () => void {
+  const enough = countEchoes[family]() + echoes
+  set(setting, '1')
+  const timer = setInterval(() => {
+    if (countEchoes[family]() < enough) return
+    clearInterval(timer)
+    set(setting, '0')
+  }, 2)
+  return () => {
+    clearInterval(timer)
+    set(setting, '0')
+  }
 }
 
 async function play(scene: PingScene): Promise<PingSeen> {
-  const { hosts, addresses = [], timeoutMs = 5000, silentMs = 0, allow = ['127.0.0.0/8', '::1'] } = scene
+  const { hosts, addresses = [], timeoutMs = 5000, lost = 0, allow = ['127.0.0.0/8', '::1'] } = scene
   set('ipv4/ping_group_range', scene.sockets === 'allowed' ? '0 0' : '1 0')
   const icmp = createIcmp(scene.program ? { program: scene.program } : {})
   const egress = createEgress({ allow, icmp, resolver: async () => addresses })
   const ways: PingSeen['ways'] = [icmp(4).kind, icmp(6).kind]
-  ignoreEchoes(silentMs > 0)
-  if (silentMs > 0) setTimeout(ignoreEchoes, silentMs, false)
+  const losing =
+    lost > 0 ? [lose(lost, 4, 'ipv4/icmp_echo_ignore_all'), lose(lost, 6, 'ipv6/icmp/echo_ignore_all')] : []
   const startedMs = performance.now()
   const checks = hosts.map(url => runCheck(specOf({ type: 'ping', url, timeoutMs }), egress))
   let timerMs = 0
@@ -50,6 +74,7 @@ async function play(scene: PingScene): Promise<PingSeen> {
   }, timeoutMs)
   const ran = await Promise.all(checks)
   clearTimeout(timer)
+  for (const leaveOff of losing) leaveOff()
   return { ways, ran, elapsedMs: performance.now() - startedMs, timerMs }
 }
 

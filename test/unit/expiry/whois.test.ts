@@ -41,9 +41,11 @@ t.test('words in a notice are no date', async t => {
     `${'expires '.repeat(30)}\n`.repeat(4_000),
     '\0\u0001\u0002',
   ]) {
-    const startedMs = performance.now()
+    const before = process.cpuUsage()
     t.equal(expiryOfWhois(text), null, text.slice(0, 40))
-    t.ok(performance.now() - startedMs < 200, 'in no time')
+    // the machine may have other things to do at the same time
+    const { user, system } = process.cpuUsage(before)
+    t.ok((user + system) / 1_000 < 200, 'in no time')
   }
 })
 

@@ -38,7 +38,7 @@ if (hasOwnNetwork()) {
     })
 
     t.test(`ping by ${way}: a target that never answers is down at the timeout`, async t => {
-      const [seen] = await play({ ...scene, hosts: ['127.0.0.1', '::1'], silentMs: 60_000, timeoutMs: 1000 })
+      const [seen] = await play({ ...scene, hosts: ['127.0.0.1', '::1'], lost: 1_000, timeoutMs: 1000 })
       for (const { outcome, observation } of seen!.ran) {
         t.equal(outcome, Outcome.DOWN)
         const message = 'none of 3 echoes was answered'
@@ -50,7 +50,7 @@ if (hasOwnNetwork()) {
     })
 
     t.test(`ping by ${way}: a target that loses some is up, and the loss is in the result`, async t => {
-      const [seen] = await play({ ...scene, hosts: ['127.0.0.1', '::1'], silentMs: 300 })
+      const [seen] = await play({ ...scene, hosts: ['127.0.0.1', '::1'], lost: 2 })
       for (const { outcome, observation } of seen!.ran) {
         t.equal(outcome, Outcome.UP)
         t.match(observation.ping, { sent: 3, received: 1 })

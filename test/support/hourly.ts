@@ -1,0 +1,30 @@
+import { slotsOf } from '../../probe-agent/schedule.ts'
+import { slotFrom } from '../../shared/slots.ts'
+import type { Api } from './api.ts'
+
+const INTERVAL_SECONDS = 3_600
+/** Longer than any test that counts checks. */
+const QUIET_MS = 240_000
+
+/**
+ * Makes a monitor that is checked at once and then once an hour, but in none of its regions by itself in the next
+ * minutes: a test may count its checks. Answers its id.
+ */
+export async function createHourly(api: Api, body: { url: string; regions: readonly string[] }): Promise<string> {
+  const { url, ...rest } = body
+  for (;;) {
+    // without an address it is not checked yet
+    const made = await api.post('/monitors', { ...rest, interval_seconds: INTERVAL_SECONDS })
+    const { id } = made.body.data
+    if (!body.regions.some(region => isDueSoon(id, region))) {
+      await api.put(`/monitors/${id}`, { url })
+      return id
+    }
+    await api.delete(`/monitors/${id}`)
+  }
+}
+
+function isDueSoon(monitorId: string, region: string): boolean {
+  const nowMs = Date.now()
+  return slotFrom(slotsOf(monitorId, region, INTERVAL_SECONDS), nowMs) - nowMs < QUIET_MS
+}
