@@ -41,7 +41,7 @@ async function connectAsProbe({ probeId = 'probe-1', lifetimeS = 60, by = operat
   return connection
 }
 
-const send = (probe: NatsConnection, subject: string) => jetstream(probe).publish(subject, 'x', { timeout: 10_000 })
+const send = (probe: NatsConnection, subject: string) => jetstream(probe).publish(subject, 'x', { timeout: 3_000 })
 
 /** How many messages a stream holds, by subject. */
 async function held(stream: string, from: Nats = nats): Promise<Record<string, number>> {
