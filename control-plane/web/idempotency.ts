@@ -21,12 +21,14 @@ const claims = new WeakMap<object, Claim>()
 export const claimOf = (request: object): Claim | null => claims.get(request) ?? null
 
 /** Nobody knows whether the request was carried out: its key is neither given back nor answered. */
-export const keepClaimed = (request: object): boolean => claims.delete(request)
+export function keepClaimed(request: object): void {
+  claims.delete(request)
+}
 
 /** Answers that say "try again" or "correct this" are not kept. */
 const isTransient = (status: number) => status >= 500 || status === 429 || status === 400
 
-const isCarriedOut = () =>
+const answerLost = () =>
   conflict(
     'the first request with this Idempotency-Key was carried out, but its answer was lost; look at what there is before you send it with another key',
   )
@@ -55,7 +57,7 @@ export function addIdempotency(app: App, { db, secrets }: { db: Db; secrets: Sec
       throw conflict('this Idempotency-Key was used for another request')
     }
     if (!kept?.answer || kept.status === null) {
-      if (kept && isAbandoned(kept, claim.at)) throw isCarriedOut()
+      if (kept && isAbandoned(kept, claim.at)) throw answerLost()
       throw conflict('the first request with this Idempotency-Key is still being worked on')
     }
     answerAgain(reply, kept.status, secrets.open(kept.answer, boundTo(claim)))
@@ -73,7 +75,7 @@ export function addIdempotency(app: App, { db, secrets }: { db: Db; secrets: Sec
     try {
       if (!isTransient(status)) await keepSealed(claim, status, answer)
       else if (!(await releaseIdempotencyKey(db, claim))) {
-        const error = isCarriedOut()
+        const error = answerLost()
         await keepSealed(claim, error.status, JSON.stringify(errorBody(error)))
       }
     } catch (error) {
