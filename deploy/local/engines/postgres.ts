@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { Client } from 'pg'
 import { freePort } from './free-port.ts'
 import { postgresIdentity } from './postgres-user.ts'
-import { type BoundProcess, type Engine, type Identity, spawnBound, stopStale, tail } from './process.ts'
+import { type BoundProcess, type Engine, type Identity, identityFlags, spawnBound, stopStale, tail } from './process.ts'
 
 export type PostgresOptions = {
   /** made on the first start; an absolute or relative path */
@@ -56,9 +56,7 @@ function initialise(initdb: string, dataDir: string, options: PostgresOptions, a
   if (as) chownSync(passwordFile, as.uid, as.gid)
   try {
     const args = ['-D', dataDir, '--username=postgres', '--encoding=UTF8', '--locale=C.UTF-8', ...auth]
-    const capabilities = as?.passThrough ? ['--inh-caps=+dac_override', '--ambient-caps=+dac_override'] : []
-    const identity = as ? [`--reuid=${as.uid}`, `--regid=${as.gid}`, '--clear-groups', ...capabilities] : []
-    const [command, full] = as ? ['setpriv', [...identity, '--', initdb, ...args]] : [initdb, args]
+    const [command, full] = as ? ['setpriv', [...identityFlags(as), '--', initdb, ...args]] : [initdb, args]
     const { status, stderr, error } = spawnSync(command, full, { encoding: 'utf8' })
     if (status !== 0)
       throw new Error(`PostgreSQL could not make its files in ${dataDir}: ${error?.message ?? stderr.trim()}`)

@@ -75,9 +75,16 @@ function copyLines(child: ChildProcess, log: number, onLine: (line: string) => v
 
 function bound({ command, args, as, stopSignal }: SpawnOptions): [string, string[]] {
   if (!hasSetpriv()) return [command, args]
-  const identity = as ? [`--reuid=${as.uid}`, `--regid=${as.gid}`, '--clear-groups'] : []
-  const pass = as?.passThrough ? ['--inh-caps=+dac_override', '--ambient-caps=+dac_override'] : []
-  return ['setpriv', [...identity, ...pass, `--pdeathsig=${stopSignal.slice(3)}`, '--', command, ...args]]
+  return ['setpriv', [...identityFlags(as), `--pdeathsig=${stopSignal.slice(3)}`, '--', command, ...args]]
+}
+
+/** What makes `setpriv` start a program as somebody else. */
+export function identityFlags(as?: Identity): string[] {
+  if (!as) return []
+  const flags = [`--reuid=${as.uid}`, `--regid=${as.gid}`, '--clear-groups']
+  if (!as.passThrough) return flags
+  // without the last one access() knows nothing of the capability, and initdb asks by it for its own file
+  return [...flags, '--inh-caps=+dac_override', '--ambient-caps=+dac_override', '--securebits=+no_setuid_fixup']
 }
 
 let setpriv: boolean | undefined

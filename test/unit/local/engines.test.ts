@@ -1,9 +1,11 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createClient } from '@clickhouse/client'
 import t from 'tap'
+import { postgresIdentity } from '../../../deploy/local/engines/postgres-user.ts'
+import { identityFlags } from '../../../deploy/local/engines/process.ts'
 import { createTestFolder } from '../../../deploy/local/engines/test-folder.ts'
 import { createClickhouseDatabase } from '../../support/clickhouse.ts'
 import type { Teardown } from '../../support/teardown.ts'
@@ -87,4 +89,15 @@ t.test('what a run that was killed has left is removed by the next', async t => 
   t.teardown(() => rmSync(next, { recursive: true }))
   t.notOk(existsSync(left))
   t.ok(existsSync(own), 'of a run that goes on everything stays')
+})
+
+t.test('PostgreSQL finds its own program in a checkout that only its owner may look into', async t => {
+  const folder = t.testdir({})
+  const program = join(folder, 'program')
+  writeFileSync(program, '#!/bin/sh\n', { mode: 0o755 })
+  chmodSync(folder, 0o700)
+  const as = postgresIdentity([program])
+  // initdb asks as `test` does
+  const [command, ...args] = [...(as ? ['setpriv', ...identityFlags(as), '--'] : []), 'test', '-x', program]
+  t.equal(spawnSync(command!, args).status, 0)
 })
