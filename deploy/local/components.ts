@@ -7,7 +7,7 @@ import type { Screen } from './screen.ts'
 import { probeDir, type Settings, StartError } from './settings.ts'
 import { type Running, type Supervised, supervise } from './supervise.ts'
 
-const READY_TIMEOUT_MS = 60_000
+const READY_TIMEOUT_MS = 180_000
 
 /** What every program of ours is told. */
 export function commonEnv(

@@ -5,7 +5,13 @@ installPackages()
 const { register } = await import('tsx/esm/api')
 register()
 const { startTestEngines } = await import('./engines/pair.ts')
+const { TIMEOUT_S } = await import('./test-process.ts')
 const engines = await startTestEngines()
-console.log(`export TEST_DATABASE_URL=${engines.databaseUrl}\nexport TEST_CLICKHOUSE_URL=${engines.clickhouseUrl}`)
+const variables = {
+  TEST_DATABASE_URL: engines.databaseUrl,
+  TEST_CLICKHOUSE_URL: engines.clickhouseUrl,
+  TAP_TIMEOUT: TIMEOUT_S,
+}
+for (const [name, value] of Object.entries(variables)) console.log(`export ${name}=${value}`)
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
   process.once(signal, () => engines.stop().then(() => process.exit(0)))

@@ -2,7 +2,7 @@ import { connect, createServer } from 'node:net'
 import { Client } from 'pg'
 import { StartError } from './settings.ts'
 
-const PATIENCE_MS = 5_000
+const PATIENCE_MS = 20_000
 
 /** Refuses a port that another program has. */
 export function assertPortFree(port: number, host: string, variable = 'PORT'): Promise<void> {

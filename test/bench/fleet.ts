@@ -35,7 +35,7 @@ type Seen = {
 }
 
 export async function benchFleet(t: Teardown, engines: Engines): Promise<Figure[]> {
-  const picket = await startPicket(t, { regions: [], readyWithinMs: 120_000 })
+  const picket = await startPicket(t, { regions: [] })
   await seedMonitors(picket.databaseUrl, MONITORS, { regions: [...REGIONS] })
   const tokens = await Promise.all(
     REGIONS.map(region => picket.admin('probe-token', 'create', '--region', region, '--reusable')),

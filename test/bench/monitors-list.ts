@@ -23,7 +23,7 @@ const PAGES = MONITORS / 25
 type Asked = { url: string; key?: string; pages: number }
 
 export async function benchMonitorsList(t: Teardown, engines: Engines): Promise<Figure[]> {
-  const picket = await startPicket(t, { regions: [], readyWithinMs: 120_000 })
+  const picket = await startPicket(t, { regions: [] })
   const ids = await seedMonitors(picket.databaseUrl, MONITORS, { tags: ['shop', 'eu'] })
   await writeHistory(picket.clickhouseUrl, ids)
   const client = fork(import.meta.filename, ['ask'])

@@ -29,7 +29,7 @@ const ROUNDS = 3
 const WINDOW_MS = 4_000
 
 export async function benchPartitions(t: Teardown): Promise<Figure[]> {
-  const picket = await startPicket(t, { regions: [], readyWithinMs: 120_000 })
+  const picket = await startPicket(t, { regions: [] })
   await picket.controlPlane.stop()
   const ids = await seedMonitors(picket.databaseUrl, MONITORS)
   await seedVerdicts(picket.databaseUrl, ids, REGIONS)

@@ -25,7 +25,7 @@ export async function benchScale(t: Teardown, engines: Engines): Promise<Figure[
   const target = fork(new URL('probe.ts', import.meta.url), ['serve'])
   t.teardown(() => target.kill())
   const [port] = await once(target, 'message')
-  const picket = await startPicket(t, { regions: [...REGIONS], readyWithinMs: 120_000 })
+  const picket = await startPicket(t, { regions: [...REGIONS] })
   const nats = await connectBench(t, picket.nats)
   await seedMonitors(picket.databaseUrl, MONITORS, { url: `http://127.0.0.1:${port}/`, regions: [...REGIONS] })
   const counted = () => readMetric(picket.origin, 'picket_verdict_results_total{kind="counted"}')

@@ -18,7 +18,7 @@ const HEAP_ON_SIGNAL = new URL('heap-on-signal.mjs', import.meta.url).href
 const THOUSANDS = MONITORS.toLocaleString('en')
 
 export async function benchSnapshot(t: Teardown): Promise<Figure[]> {
-  const picket = await startPicket(t, { regions: [], readyWithinMs: 120_000 })
+  const picket = await startPicket(t, { regions: [] })
   await picket.controlPlane.stop()
   const none = await verdictHeap(picket, async () => {})
   const noneFleet = await heapOf(picket, 'fleet', async () => {})
@@ -146,7 +146,7 @@ async function heapOf(picket: Picket, role: string, work: (origin: string) => Pr
   const cpuMs = cpuUs(program.pid) / 1_000
   await work(`http://127.0.0.1:${http_port}`)
   process.kill(program.pid, 'SIGUSR2')
-  const { heapUsed, rss } = await program.untilEvent('heap', 60_000)
+  const { heapUsed, rss } = await program.untilEvent('heap')
   await program.stop()
   return { heapUsed, rss, cpuMs }
 }

@@ -7,7 +7,7 @@ import { startTarget } from '../support/target.ts'
 import { startTargetByProbe } from '../support/target-by-probe.ts'
 import { waitFor } from '../support/wait.ts'
 
-t.setTimeout(120_000)
+// takes about 30 s
 
 const trace = { LOG_LEVEL: 'trace' }
 const picket = await startPicket(t, { probesPerRegion: 2, env: trace, probeEnv: trace })

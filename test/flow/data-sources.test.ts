@@ -10,7 +10,7 @@ import { type Behaviour, startTarget } from '../support/target.ts'
 import { startTcpRelay } from '../support/tcp-relay.ts'
 import { waitFor } from '../support/wait.ts'
 
-t.setTimeout(240_000)
+// takes about 60 s
 
 const { url: databaseUrl } = await createDatabase(t)
 const relay = await startTcpRelay(t, databaseUrl)
@@ -27,7 +27,6 @@ const channel = await api.post('/alerts/channels', {
 })
 await api.post('/alerts/project-channels', { alert_channel_id: channel.body.data.id, alert_type: 'incident' })
 
-const PATIENCE = { timeoutMs: 30_000 }
 const FIELD = { path: 'cells.*', name_template: 'Cell {{key}}', rule_type: 'equals', rule_config: { value: 'ok' } }
 const cells = (values: Record<string, string>): Behaviour => ({
   kind: 'answer',
@@ -50,7 +49,7 @@ async function createSource(place: string, given: object = {}) {
     read,
     refresh: () => api.post(`/data-sources/${id}/refresh`),
     becomes: (wanted: string) =>
-      waitFor(async () => (await statuses()) === wanted, { ...PATIENCE, label: `"${wanted}" of ${place}` }),
+      waitFor(async () => (await statuses()) === wanted, { label: `"${wanted}" of ${place}` }),
     monitor: async (key: string) => {
       const { body } = await api.get('/monitors?per_page=100')
       return body.data.find((one: { data_source: object }) => {
@@ -70,7 +69,7 @@ t.test(
     target.behaveAt('/shop', cells({ a: 'ok', b: 'broken' }))
     await source.refresh()
     const isOfMonitor = ({ json }: { json: { event: string } }) => json.event.startsWith('monitor.')
-    const [down] = await receiver.waitFor(1, { ...PATIENCE, match: isOfMonitor })
+    const [down] = await receiver.waitFor(1, { match: isOfMonitor })
     const monitor = await source.monitor('b')
     t.match(down!.json, {
       event: 'monitor.down',
@@ -94,7 +93,7 @@ t.test(
 
     target.behaveAt('/shop', cells({ a: 'ok', b: 'ok' }))
     await source.refresh()
-    const [, up] = await receiver.waitFor(2, { ...PATIENCE, match: isOfMonitor })
+    const [, up] = await receiver.waitFor(2, { match: isOfMonitor })
     t.match(up!.json, { event: 'monitor.up', data: { monitor: { id: monitor.id }, down_duration: String } })
     const incidents = (await api.get('/incidents')).body.data
     t.match(incidents, [{ title: 'Cell b is down', status: 'resolved', source: 'automatic' }])
@@ -105,7 +104,7 @@ t.test(
         const { data } = (await api.get(`/monitors/${monitor.id}/checks`)).body
         return data.length >= 3 && data
       },
-      { ...PATIENCE, label: 'the history' },
+      { label: 'the history' },
     )
     t.match(checks[1], {
       status: 'down',
@@ -143,17 +142,17 @@ t.test(
     target.behaveAt('/page', { kind: 'answer', body: '<!doctype html><p>Maintenance' })
     for (const count of [1, 2, 3]) {
       await source.refresh()
-      await waitFor(async () => (await source.read()).consecutive_failures === count, PATIENCE)
+      await waitFor(async () => (await source.read()).consecutive_failures === count)
     }
     t.match(await source.read(), { last_error: 'the answer is not JSON: it is an HTML page' })
     await source.becomes('a null')
     const isOfSource = ({ json }: { json: { data: { incident?: { title: string } } } }) =>
       json.data.incident?.title === 'Data source /page cannot be fetched'
-    const [created] = await receiver.waitFor(1, { ...PATIENCE, match: isOfSource })
+    const [created] = await receiver.waitFor(1, { match: isOfSource })
     t.match(created!.json, { event: 'incident.created', data: { incident: { severity: 'minor' } } })
     target.behaveAt('/page', cells({ a: 'broken' }))
     await source.refresh()
-    const [, resolved] = await receiver.waitFor(2, { ...PATIENCE, match: isOfSource })
+    const [, resolved] = await receiver.waitFor(2, { match: isOfSource })
     t.equal(resolved!.json.event, 'incident.resolved')
     await source.becomes('a down')
     const downs = receiver.received.filter(
@@ -187,7 +186,7 @@ t.test('Sources that mean harm are told what is wrong, and the others go on', as
   const good = await createSource('/good')
   await good.becomes('a up')
   for (const { place, error, source } of sources) {
-    const read = await waitFor(async () => (await source.read()).last_error, { ...PATIENCE, label: place })
+    const read = await waitFor(async () => (await source.read()).last_error, { label: place })
     t.match(read, error, place)
   }
 })
@@ -198,11 +197,11 @@ t.test('A document of other keys each time leaves at most 200 monitors', async t
   target.behaveAt('/shapes', shape(0))
   const source = await createSource('/shapes')
   for (const turn of [1, 2, 3]) {
-    await waitFor(async () => (await source.read()).child_monitor_count >= Math.min(200, 120 * turn), PATIENCE)
+    await waitFor(async () => (await source.read()).child_monitor_count >= Math.min(200, 120 * turn))
     target.behaveAt('/shapes', shape(turn))
     const before = (await source.read()).last_fetched_at
     await source.refresh()
-    await waitFor(async () => (await source.read()).last_fetched_at !== before, PATIENCE)
+    await waitFor(async () => (await source.read()).last_fetched_at !== before)
   }
   t.equal((await source.read()).child_monitor_count, 200)
   await api.delete(`/data-sources/${source.id}`)
@@ -216,7 +215,7 @@ t.test('PostgreSQL away for a while: nothing is told that is not so, and fetchin
   target.behaveAt('/steady', cells({ a: 'broken' }))
   await new Promise(resolve => setTimeout(resolve, 3_000))
   await relay.mend()
-  await waitFor(async () => (await source.refresh()).status === 200, PATIENCE)
+  await waitFor(async () => (await source.refresh()).status === 200)
   await source.becomes('a down')
   t.match(await source.read(), { consecutive_failures: 0, last_error: null })
 })
@@ -253,7 +252,7 @@ t.test('Two processes share 100 sources, each is fetched once, also when one of 
   const from = target.requests.length
   await round('shared')
   await query(db, "SELECT pg_notify('data_sources', '')")
-  await waitFor(() => countsFrom(from).size === 100, PATIENCE)
+  await waitFor(() => countsFrom(from).size === 100)
   t.same(
     [...countsFrom(from).values()].filter(count => count !== 1),
     [],
@@ -264,17 +263,17 @@ t.test('Two processes share 100 sources, each is fetched once, also when one of 
   const again = target.requests.length
   await round('shared')
   await query(db, "SELECT pg_notify('data_sources', '')")
-  await waitFor(() => countsFrom(again).size > 8, PATIENCE)
+  await waitFor(() => countsFrom(again).size > 8)
   await second.kill9()
   // what the dead one held, after its lease
   await execute(
     db,
     "UPDATE data_sources SET lease_until = now() WHERE name = 'shared' AND lease_until < now() + interval '1 hour'",
   )
-  await waitFor(() => countsFrom(again).size === 100, { timeoutMs: 60_000, label: 'all of them' })
+  await waitFor(() => countsFrom(again).size === 100, { label: 'all of them' })
   await waitFor(
     async () =>
       (await query(db, "SELECT FROM data_sources WHERE name = 'shared' AND lease_owner IS NOT NULL")).length === 0,
-    { timeoutMs: 60_000, label: 'the end of all fetches' },
+    { label: 'the end of all fetches' },
   )
 })

@@ -25,7 +25,7 @@ async function startMoody(t: Test, once: (write: (text: string) => boolean) => v
 
 async function deliver(url: string) {
   const [id] = await queue.send(await queue.channel(url), 'monitor:a')
-  const { status, attempts } = await queue.ended(id!, 40_000)
+  const { status, attempts } = await queue.ended(id!)
   return { id, status, attempts, codes: attempts.map(one => one.response_code) }
 }
 

@@ -7,7 +7,7 @@ import { createDelivering } from '../support/delivering.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { waitFor } from '../support/wait.ts'
 
-t.setTimeout(90_000)
+// takes about 22 s
 
 /** Counts deliveries by their id and keeps nothing else of them. */
 async function startCounter(t: Test) {
@@ -37,7 +37,7 @@ t.test('10,000 deliveries in one go all arrive, each once, and the process stays
     const about = Array.from({ length: 500 }, (_, i) => `monitor:${part}-${i}`)
     ids.push(...(await queue.send(channels[part]!, ...about)))
   }
-  await waitFor(() => counter.arrivals.size === ids.length, { timeoutMs: 60_000, label: '10,000 deliveries' })
+  await waitFor(() => counter.arrivals.size === ids.length, { label: '10,000 deliveries' })
   await worker.stop()
   clearInterval(watching)
   t.same(new Set(counter.arrivals.keys()), new Set(ids))
@@ -105,7 +105,6 @@ t.test('a queue with nothing to do asks PostgreSQL one thing in ten seconds', as
     statements.length = 0
     const [before, sinceMs] = [await rounds('deliver'), performance.now()]
     await waitFor(async () => (await rounds('deliver')) > before, {
-      timeoutMs: 15_000,
       label: 'a round without a reason',
     })
     waitedMs = performance.now() - sinceMs

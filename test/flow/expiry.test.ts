@@ -11,7 +11,7 @@ import { startReceiver } from '../support/receiver.ts'
 import { startTarget } from '../support/target.ts'
 import { waitFor } from '../support/wait.ts'
 
-t.setTimeout(120_000)
+// takes about 30 s
 // they wait more than they work
 t.jobs = 5
 

@@ -61,7 +61,7 @@ t.test('the executable checks, judges large pages in its thread, takes screensho
   t.match(judged, { outcome: Outcome.UP, statusCode: 200, error: undefined })
   const [down] = await collector.atLeast(1, 'm-failing')
   t.match(down, { outcome: Outcome.DOWN, statusCode: 503 })
-  const shot = await waitFor(() => shots.first(), { label: 'a screenshot', timeoutMs: 20_000 })
+  const shot = await waitFor(() => shots.first(), { label: 'a screenshot' })
   t.match(shot, { contentType: 'image/jpeg', order: { monitorId: 'm-failing' } })
   t.ok(shot.image.length > 2_000, 'a picture')
   await shots.close()

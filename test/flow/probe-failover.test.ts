@@ -4,7 +4,7 @@ import { startPicket } from '../support/picket.ts'
 import { startTargetByProbe } from '../support/target-by-probe.ts'
 import { waitFor } from '../support/wait.ts'
 
-t.setTimeout(180_000)
+// takes about 45 s
 
 const INTERVAL_MS = 30_000
 const picket = await startPicket(t, { regions: ['us-east', 'eu-west'], probesPerRegion: 2 })
@@ -19,7 +19,7 @@ for (const name of pages) {
   const body = { name, type: 'http', url: target.url(name), regions, interval_seconds: INTERVAL_MS / 1_000 }
   await picket.api.post('/monitors', body)
 }
-await waitFor(() => target.seen.length >= 2 * pages.length, { label: 'the first checks', timeoutMs: 30_000 })
+await waitFor(() => target.seen.length >= 2 * pages.length, { label: 'the first checks' })
 const { api_key: key } = JSON.parse(await picket.admin('operator', 'create', '--email', 'operator@example.com'))
 const operator = createApi(picket.origin, key)
 
@@ -28,7 +28,6 @@ async function gaps(left: number, heir: number): Promise<number[]> {
   const moved = pages.filter(page => seenBy(page, left).length > 0)
   await waitFor(() => moved.every(page => seenBy(page, heir).length > 0), {
     label: 'checks of what moved',
-    timeoutMs: 90_000,
   })
   return moved.map(page => Math.min(...seenBy(page, heir)) - Math.max(...seenBy(page, left)))
 }
@@ -44,7 +43,7 @@ t.test('the monitors of a probe that dies are moved within 15 s: at most one slo
   const loads = async () => (await operator.get('/probes?region=us-east')).body.data
   await waitFor(
     async () => (await loads()).some((probe: { load: { assignments: number } }) => probe.load.assignments === 10),
-    { label: 'all work at the survivor', timeoutMs: 60_000 },
+    { label: 'all work at the survivor' },
   )
   const movedMs = performance.now() - startedMs
   t.ok(movedMs < 30_000, `known to be moved ${(movedMs / 1_000).toFixed(1)} s after the kill`)

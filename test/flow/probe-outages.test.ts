@@ -48,7 +48,7 @@ async function operationsOf(probe: Program) {
     /** waits for this answer of /readyz and its status */
     becomes(wanted: object) {
       const label = JSON.stringify(wanted)
-      return waitFor(async () => (await readiness()) === label, { timeoutMs: 20_000, label })
+      return waitFor(async () => (await readiness()) === label, { label })
     },
     /** a metric's value, by its name after the common beginning and with its labels */
     async figure(name: string) {
@@ -191,10 +191,10 @@ t.test(
     await nats.stop()
     await probe.untilEvent('nats_away')
     const seen = target.requests.length
-    await waitFor(() => target.requests.length >= seen + 8, { timeoutMs: 20_000 })
+    await waitFor(() => target.requests.length >= seen + 8)
     await nats.restart()
 
-    await waitFor(async () => (await collector.results(LATE_STREAM)).length >= 3, { timeoutMs: 20_000 })
+    await waitFor(async () => (await collector.results(LATE_STREAM)).length >= 3)
     const live = slots(await collector.atLeast(8, 'm1'))
     const late = slots(await collector.results(LATE_STREAM))
     t.ok(isUnbroken(unique([...live, ...late].sort((a, b) => a - b))), 'every slot is in one of the two streams')
@@ -231,7 +231,7 @@ t.test('a probe killed while NATS is away loses nothing that it had spooled', { 
       const found = await collector.results(LATE_STREAM)
       return found.length >= 3 && found
     },
-    { timeoutMs: 20_000, label: 'late results' },
+    { label: 'late results' },
   )
   const all = unique([...slots(await collector.atLeast(1, 'm1')), ...slots(late || [])]).sort((a, b) => a - b)
   t.ok(isUnbroken(all))
@@ -274,6 +274,6 @@ t.test(
     await nats.restart()
     probe.start()
     const late = async () => (await collector.results(LATE_STREAM)).filter(result => result.monitorId === 'm1')
-    t.ok(await waitFor(async () => (await late()).length === 1, { timeoutMs: 20_000 }))
+    t.ok(await waitFor(async () => (await late()).length === 1))
   },
 )

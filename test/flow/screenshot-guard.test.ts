@@ -12,7 +12,7 @@ import { startTarget } from '../support/target.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { waitFor } from '../support/wait.ts'
 
-t.setTimeout(120_000)
+// takes about 30 s
 
 const program = new URL('../../dist/screenshot.js', import.meta.url).pathname
 
@@ -143,7 +143,7 @@ t.test('the browser has no rights, stands behind everything else, and ends with 
   target.behave(html('<script>for (;;);</script>'))
   const probe = startPictureIn(target.url)
   t.teardown(() => probe.kill('SIGKILL'))
-  await waitFor(() => target.requests.length > 0, { label: 'the browser to ask', timeoutMs: 30_000 })
+  await waitFor(() => target.requests.length > 0, { label: 'the browser to ask' })
   const own = statusesOfBrowsers(probe.pid)
   t.ok(own.length > 3)
   for (const status of own) {

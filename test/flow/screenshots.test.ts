@@ -7,7 +7,7 @@ import { startPicket } from '../support/picket.ts'
 import { startTarget, type Target } from '../support/target.ts'
 import { waitFor } from '../support/wait.ts'
 
-t.setTimeout(240_000)
+// takes about 60 s
 
 const key = randomBytes(32)
 /** A machine that runs other tests beside this one leaves a browser little. */
@@ -54,7 +54,7 @@ t.test(
         const shown = checks.filter(({ screenshot_url }) => screenshot_url !== null)
         return shown.length === 2 ? shown : null
       },
-      { label: 'a screenshot of each region', timeoutMs: 90_000 },
+      { label: 'a screenshot of each region' },
     )
     t.same(shots.map(({ region, status }) => [region, status]).sort(), [
       ['eu-west', 'down'],
@@ -123,9 +123,9 @@ t.test(
     type Shot = { kind: string; difference: number | null }
     const shots = async (): Promise<Shot[]> => (await api.get(`/monitors/${id}/screenshots`)).body.data
     const check = async () => (await api.post(`/monitors/${id}/check`)).body.data.results[0]
-    await waitFor(async () => (await shots()).some(({ kind }) => kind === 'baseline'), { timeoutMs: 90_000 })
+    await waitFor(async () => (await shots()).some(({ kind }) => kind === 'baseline'))
     const until = (status: string) =>
-      waitFor(async () => (await check()).status === status, { timeoutMs: 90_000, everyMs: 500, label: status })
+      waitFor(async () => (await check()).status === status, { everyMs: 500, label: status })
 
     target.behave(page('#202020'))
     await until('degraded')

@@ -10,7 +10,7 @@ import { startReceiver } from '../support/receiver.ts'
 import { startTarget } from '../support/target.ts'
 import { waitFor } from '../support/wait.ts'
 
-t.setTimeout(120_000)
+// takes about 30 s
 
 const trace = { LOG_LEVEL: 'trace' }
 const chat = await startChatProvider(t)
@@ -77,7 +77,7 @@ async function live(): Promise<unknown[]> {
     await api.get(`/monitors/${picket.apiKey}`, {}),
   ]
   for (const id of ids) answers.push(await api.post(`/monitors/${id}/check`))
-  await receiver.waitFor(ids.length, { timeoutMs: 45_000 })
+  await receiver.waitFor(ids.length)
   answers.push(
     ...(await whileBroken(() => monitor('broken', { auth_type: 'bearer', auth_config: { token: secrets.token } }))),
   )
@@ -113,7 +113,7 @@ async function watchSource() {
   }
   const made = await api.post('/data-sources', source)
   const path = `/data-sources/${made.body.data.id}`
-  await waitFor(async () => (await api.get(path)).body.data.last_error, { timeoutMs: 30_000 })
+  await waitFor(async () => (await api.get(path)).body.data.last_error)
   return [
     made,
     await api.post('/data-sources/preview', source),
@@ -150,7 +150,7 @@ async function installChat() {
   chat.next('chat.postMessage', { ok: false, error: 'token_expired' })
   const [{ id, default_channel_id }] = (await api.get('/chat/installations')).body.data
   answers.push(await api.post(`/alerts/channels/${default_channel_id}/test`))
-  await waitFor(() => chat.calls('chat.postMessage').length > 1, { timeoutMs: 30_000 })
+  await waitFor(() => chat.calls('chat.postMessage').length > 1)
   answers.push(await api.get('/alerts/log'), await api.get('/alerts/channels'))
   chat.next('auth.revoke', 500)
   return [...answers, await api.delete(`/chat/installations/${id}`)]

@@ -79,10 +79,10 @@ t.test('a storm: a webhook hears of each monitor, a chat and a mailbox get it in
   await subscribe(await addChannel('chat_a', { webhook_url: ofIncidents.chat.url }, []))
 
   await fail(storm)
-  const singles = await hook.waitFor(40, { timeoutMs: 20_000 })
+  const singles = await hook.waitFor(40)
   t.same(new Set(singles.map(one => one.json.data.monitor.id)), new Set(storm))
   t.equal(chat.received.length, 0)
-  const [first] = await chat.waitFor(1, { timeoutMs: 20_000 })
+  const [first] = await chat.waitFor(1)
   const mails = await smtp.waitFor(1)
   t.same(namesIn(first!.rawBody), namesOf(storm), 'ten seconds later the chat is told of all 40')
   t.same(namesIn(mails[0]!.text ?? ''), namesOf(storm), 'so is the mailbox')

@@ -30,7 +30,7 @@ t.teardown(async () => {
 const { projectId } = await insertTenant(db)
 
 const reaches = (id: string, statuses: string) =>
-  waitFor(async () => (await statusesOf(db, id)) === statuses, { label: statuses, timeoutMs: 15_000 })
+  waitFor(async () => (await statusesOf(db, id)) === statuses, { label: statuses })
 
 const countOf = async (table: string, where: string, values: string[]) =>
   (await query<{ n: number }>(db, `SELECT count(*) AS n FROM ${table} WHERE ${where}`, values))[0]!.n
@@ -144,7 +144,7 @@ t.test('A process that vanishes in the middle of a decision holds it up for some
   await blocker.rollback()
   const heldMs = performance.now()
   const next = await startVerdictProcess(t, url, server.url)
-  await waitFor(async () => (await statusesOf(db, id)) === 'up down', { label: 'the other one', timeoutMs: 40_000 })
+  await waitFor(async () => (await statusesOf(db, id)) === 'up down', { label: 'the other one' })
   t.comment(`decided after ${((performance.now() - heldMs) / 1_000).toFixed(1)} s`)
   await relay.mend()
   await vanishing.stop()
@@ -163,7 +163,7 @@ t.test('Processes that come and go share the partitions evenly and decide everyt
     )
       .map(({ n }) => n)
       .join(' ')
-  const settles = (split: string) => waitFor(async () => (await owned()) === split, { label: split, timeoutMs: 15_000 })
+  const settles = (split: string) => waitFor(async () => (await owned()) === split, { label: split })
   const fire = (up: boolean) =>
     publish(
       nats,
@@ -272,6 +272,6 @@ t.test('A link to NATS that hangs keeps no verdict back once it is mended', asyn
   // long enough for the client library to miss its consumer's heartbeats and to ask for it in vain
   await new Promise(resolve => setTimeout(resolve, 12_000))
   await relay.mend()
-  await waitFor(async () => (await statusesOf(db, id)) === 'up down', { label: 'the verdict', timeoutMs: 20_000 })
+  await waitFor(async () => (await statusesOf(db, id)) === 'up down', { label: 'the verdict' })
   await process.stop()
 })

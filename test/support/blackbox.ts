@@ -40,7 +40,7 @@ export async function startBlackbox(t: Teardown, modules: Record<string, Blackbo
       answer => answer.ok,
       () => false,
     )
-  await waitFor(isReady, { label: () => `blackbox_exporter; it said: ${said}`, timeoutMs: 20_000 })
+  await waitFor(isReady, { label: () => `blackbox_exporter; it said: ${said}` })
   return async (module, target) => {
     const query = new URLSearchParams({ module, target, debug: 'true' })
     const log = await (await fetch(`${origin}/probe?${query}`)).text()

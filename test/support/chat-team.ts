@@ -18,7 +18,7 @@ export function createChatTeam(api: ApiServer, provider: ChatProvider) {
 
   const told = () => provider.bodies('response')
   /** What was posted to the address that came with a request, after `before` others. */
-  const nextTold = (before: number) => waitFor(() => told()[before], { timeoutMs: 30_000, label: 'an answer' })
+  const nextTold = (before: number) => waitFor(() => told()[before], { label: 'an answer' })
 
   const commandAtOnce = (chatUserId: string, text: string, teamId = 'T1') => {
     const speaker = { team_id: teamId, user_id: chatUserId, command: '/picket' }

@@ -32,7 +32,7 @@ export type Delivering = {
   /** queues one event for each channel, in one transaction; answers the delivery ids */
   sendToAll(channelIds: readonly string[], subject: string): Promise<string[]>
   entry(id: string): Promise<DeliveryRow>
-  ended(id: string, timeoutMs?: number): Promise<DeliveryRow>
+  ended(id: string): Promise<DeliveryRow>
   /** how many deliveries of a channel have each status */
   statuses(channelId: string): Promise<Record<string, number>>
 }
@@ -71,9 +71,8 @@ export async function createDelivering(t: Teardown): Promise<Delivering> {
     send: (channelId, ...subjects) => send(db, projectId, [channelId], subjects, new Date()),
     sendToAll: (channelIds, subject) => send(db, projectId, channelIds, [subject], new Date()),
     sendAt: (now, channelId, ...subjects) => send(db, projectId, [channelId], subjects, now),
-    ended: (id, timeoutMs = 20_000) =>
+    ended: id =>
       waitFor(async () => ((await entry(id)).status === 'pending' ? null : entry(id)), {
-        timeoutMs,
         label: `the end of ${id}`,
       }),
     async statuses(channelId) {

@@ -124,7 +124,7 @@ export async function startFleetServer(t: Teardown, options: FleetServerOptions 
     assign: message => send({ $case: 'assignments', value: { ...DELTA, ...message } }),
     runNow: request => send({ $case: 'runNow', value: { ...RUN_NOW, ...request } }),
     async hello(count) {
-      await waitFor(() => hellos.length >= count, { label: `greeting ${count}`, timeoutMs: 30_000 })
+      await waitFor(() => hellos.length >= count, { label: `greeting ${count}` })
       return hellos.at(-1)!
     },
     nowMs,

@@ -27,8 +27,6 @@ export type PicketOptions = {
   /** for the control plane, over what is set here (DEFAULT_PLAN is business, so that no limit is met by chance) */
   env?: Record<string, string>
   probeEnv?: Record<string, string>
-  /** default 30 s; more where a bench starts control planes with a hundred thousand monitors */
-  readyWithinMs?: number
 }
 
 export type Probe = Program & { region: string; token: string; dataDir: string }
@@ -77,7 +75,6 @@ export async function runAdmin(env: Record<string, string>, args: string[]): Pro
  * gone at the end of the test.
  */
 export async function startPicket(t: Teardown, options: PicketOptions = {}): Promise<Picket> {
-  const { readyWithinMs = 30_000 } = options
   const natsOperatorSeed = newOperatorSeed()
   const [nats, database, clickhouse] = await Promise.all([
     startNats(t, operatorOf(natsOperatorSeed)),
@@ -95,7 +92,7 @@ export async function startPicket(t: Teardown, options: PicketOptions = {}): Pro
   const admin = (...args: string[]) => runAdmin(common, args)
   const runControlPlane = async (env: Record<string, string>) => {
     const program = startProgram(t, { program: 'dist/control-plane.js', env: { ...common, ...env } })
-    return { program, ready: await program.untilEvent('ready', readyWithinMs) }
+    return { program, ready: await program.untilEvent('ready') }
   }
 
   // as the operator's command line does, without its seconds of starting
@@ -156,7 +153,7 @@ export async function startPicket(t: Teardown, options: PicketOptions = {}): Pro
     addControlPlane: async (env = {}) => (await runControlPlane({ PORT: '0', GRPC_PORT: '0', ...env })).program,
     async restartControlPlane() {
       controlPlane.start(ports)
-      await controlPlane.untilEvent('ready', readyWithinMs)
+      await controlPlane.untilEvent('ready')
     },
   }
 }

@@ -3,6 +3,7 @@ import { isAbsolute } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Teardown } from './teardown.ts'
+import { HANG_MS } from './wait.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -37,8 +38,6 @@ export type Program = {
   /** starts the same program again, with changed environment if given; `lines` begins anew */
   start(env?: Record<string, string>): void
 }
-
-const STOP_TIMEOUT_MS = 20_000
 
 /** Runs one of our programs as a process of its own. What is left at the end of the test is killed, and told. */
 export function startProgram(t: Teardown, options: ProgramOptions): Program {
@@ -82,7 +81,7 @@ export function startProgram(t: Teardown, options: ProgramOptions): Program {
 
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null
 
-  const untilEvent = (event: string, timeoutMs = 20_000) =>
+  const untilEvent = (event: string, timeoutMs = HANG_MS) =>
     new Promise<LogLine>((resolve, reject) => {
       const look = () => {
         const found = lines.find(line => line.event === event)
@@ -110,7 +109,7 @@ export function startProgram(t: Teardown, options: ProgramOptions): Program {
   const stop = async () => {
     if (hasEnded()) return exited
     child.kill('SIGTERM')
-    const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS)
+    const timer = setTimeout(() => child.kill('SIGKILL'), HANG_MS)
     const code = await exited
     clearTimeout(timer)
     return code
@@ -126,7 +125,7 @@ export function startProgram(t: Teardown, options: ProgramOptions): Program {
     child.kill('SIGCONT')
     await stop()
     if (child.signalCode === 'SIGKILL')
-      throw new Error(`${options.program} did not end within ${STOP_TIMEOUT_MS} ms of SIGTERM`)
+      throw new Error(`${options.program} did not end within ${HANG_MS} ms of SIGTERM`)
   })
   return {
     get pid() {

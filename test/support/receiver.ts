@@ -34,7 +34,7 @@ export type Receiver = {
   /** what it answers when nothing is scripted; a function is asked each time */
   always(answer: Answer | ((received: Received) => Answer)): void
   /** waits until `count` requests (that `match`, if given) have come, and returns those */
-  waitFor(count: number, options?: { timeoutMs?: number; match?: (received: Received) => boolean }): Promise<Received[]>
+  waitFor(count: number, options?: { match?: (received: Received) => boolean }): Promise<Received[]>
   close(): Promise<void>
 }
 
@@ -66,9 +66,8 @@ export async function startReceiver(t: Teardown): Promise<Receiver> {
     always: answer => {
       standing = answer
     },
-    waitFor: (count, { timeoutMs = 15_000, match = () => true } = {}) =>
+    waitFor: (count, { match = () => true } = {}) =>
       waitFor(() => (received.filter(match).length >= count ? received.filter(match) : null), {
-        timeoutMs,
         label: `${count} webhooks`,
       }),
     close,

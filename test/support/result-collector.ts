@@ -14,7 +14,7 @@ export type ResultCollector = {
   messages: (stream?: string) => Promise<Collected[]>
   results: (stream?: string) => Promise<Result[]>
   /** a monitor's results in the stream RESULTS, in their order, once there are so many */
-  atLeast: (count: number, monitorId: string, timeoutMs?: number) => Promise<Result[]>
+  atLeast: (count: number, monitorId: string) => Promise<Result[]>
 }
 
 /** Makes the two streams of results on a NATS server and reads what they hold. */
@@ -42,13 +42,13 @@ export async function collectResults(
 
   const results = async (stream?: string) => (await messages(stream)).flatMap(({ batch }) => batch.results)
 
-  async function atLeast(count: number, monitorId: string, timeoutMs = 20_000): Promise<Result[]> {
+  async function atLeast(count: number, monitorId: string): Promise<Result[]> {
     let found: Result[] = []
     const hasEnough = async () => {
       found = (await results()).filter(result => result.monitorId === monitorId)
       return found.length >= count
     }
-    await waitFor(hasEnough, { label: `${count} results of ${monitorId}`, timeoutMs })
+    await waitFor(hasEnough, { label: `${count} results of ${monitorId}` })
     return found
   }
 

@@ -1,3 +1,6 @@
+/** A limit that only a hang can reach, on any machine and next to any load. */
+export const HANG_MS = 180_000
+
 export type WaitOptions = {
   timeoutMs?: number
   /** what is waited for; a function is asked when it did not come about */
@@ -7,11 +10,11 @@ export type WaitOptions = {
 
 /**
  * Waits until `condition` gives something truthy and returns it. A throw of the condition counts as "not yet"; after
- * `timeoutMs` (10 s) the wait fails with the label and the last reason.
+ * `timeoutMs` (three minutes) the wait fails with the label and the last reason.
  */
 export async function waitFor<T>(
   condition: () => T | Promise<T>,
-  { timeoutMs = 10_000, label = 'the condition', everyMs = 20 }: WaitOptions = {},
+  { timeoutMs = HANG_MS, label = 'the condition', everyMs = 20 }: WaitOptions = {},
 ): Promise<NonNullable<T>> {
   const deadline = performance.now() + timeoutMs
   let reason = ''

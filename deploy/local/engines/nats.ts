@@ -13,7 +13,7 @@ export type NatsOptions = {
   operator: NatsOperator | null
 }
 
-const START_TIMEOUT_MS = 15_000
+const START_TIMEOUT_MS = 120_000
 
 /** Starts `nats-server` with JetStream on 127.0.0.1, after stopping one that an earlier run left behind here. */
 export async function startNats(options: NatsOptions): Promise<Engine & { port: number }> {

@@ -20,7 +20,7 @@ export type PostgresOptions = {
   unsafeFast?: boolean
 }
 
-const START_TIMEOUT_MS = 30_000
+const START_TIMEOUT_MS = 120_000
 const FLAGS = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=200']
 const FAST_FLAGS = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'autovacuum=off']
 

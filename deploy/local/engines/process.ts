@@ -33,7 +33,7 @@ export type SpawnOptions = {
 
 export type BoundProcess = { pid: number; child: ChildProcess; exited: Promise<void>; stop(): Promise<void> }
 
-const STOP_TIMEOUT_MS = 15_000
+const STOP_TIMEOUT_MS = 60_000
 
 /**
  * Starts a process that dies with this one (Linux: parent-death signal, set by `setpriv` of util-linux), in a process
