@@ -3,14 +3,16 @@ import { RegionState } from '../../proto/gen/probe/v1/fleet.ts'
 import { FailureSource, Outcome, Trigger } from '../../proto/gen/probe/v1/result.ts'
 import { partitionOf } from '../../shared/subjects.ts'
 import { assignment, checkSpec, startFleetServer } from '../support/fleet-server.ts'
+import { hourlyId } from '../support/hourly.ts'
 import { startNats } from '../support/nats.ts'
 import { startProbe } from '../support/probe.ts'
 import { collectResults } from '../support/result-collector.ts'
 import { startTarget } from '../support/target.ts'
 import type { Teardown } from '../support/teardown.ts'
-import { waitFor } from '../support/wait.ts'
+import { isUnbroken } from '../support/unbroken.ts'
+import { HANG_MS, waitFor } from '../support/wait.ts'
 
-// they wait more than they work; what is about milliseconds runs alone
+// they wait more than they work
 t.jobs = 4
 
 async function startParts(t: Teardown, options: { clockAheadMs?: number } = {}, env: Record<string, string> = {}) {
@@ -24,14 +26,16 @@ async function startParts(t: Teardown, options: { clockAheadMs?: number } = {}, 
 
 t.test('a new monitor is checked at once, and its result says what was seen and when', async t => {
   const hourMs = 3_600_000
+  // without a slot in the next minutes, also by a clock that is an hour ahead
+  const id = hourlyId('eu-west')
   const { fleet, target, probe, atLeast, collector } = await startParts(t, { clockAheadMs: hourMs })
   await fleet.hello(1)
   await fleet.assign({
     revision: 7,
-    upserts: [assignment('m1', checkSpec(target.url), { checkAtOnce: true, configVersion: 3 })],
+    upserts: [assignment(id, checkSpec(target.url), { checkAtOnce: true, configVersion: 3, intervalS: 3600 })],
   })
   await probe.untilEvent('connected')
-  const [result] = await atLeast(1, 'm1')
+  const [result] = await atLeast(1, id)
   t.match(result, {
     configVersion: 3,
     epoch: 1,
@@ -40,10 +44,10 @@ t.test('a new monitor is checked at once, and its result says what was seen and 
     trigger: Trigger.SLOT,
     statusCode: 200,
   })
-  t.ok(Math.abs(result!.scheduledAtMs - fleet.nowMs()) < 5000, 'times are on the control plane’s clock')
-  t.ok(result!.startedAtMs - result!.scheduledAtMs < 200)
+  t.ok(Math.abs(result!.scheduledAtMs - fleet.nowMs()) < hourMs / 2, 'times are on the control plane’s clock')
+  t.ok(result!.startedAtMs >= result!.scheduledAtMs)
   const [message] = await collector.messages()
-  t.equal(message!.subject, `RESULTS.${partitionOf('m1')}.eu-west`)
+  t.equal(message!.subject, `RESULTS.${partitionOf(id)}.eu-west`)
   t.match(message!.batch, { probeId: 'probe-1', region: 'eu-west' })
 })
 
@@ -51,11 +55,10 @@ t.test('a monitor keeps its slots, and stops when it is removed', async t => {
   const { fleet, target, atLeast } = await startParts(t)
   await fleet.assign({ upserts: [assignment('m1', checkSpec(target.url), { intervalS: 1 })] })
   const results = await atLeast(3, 'm1')
-  const [first, second, third] = results.map(result => result.scheduledAtMs)
-  t.same([second! - first!, third! - second!], [1000, 1000])
+  t.ok(isUnbroken(results), 'every second has its check')
   t.ok(
-    results.every(result => result.startedAtMs - result.scheduledAtMs < 100),
-    'checks start when they are due',
+    results.every(result => result.startedAtMs >= result.scheduledAtMs),
+    'no check starts before it is due',
   )
   await fleet.assign({
     revision: 2,
@@ -68,26 +71,24 @@ t.test('a monitor keeps its slots, and stops when it is removed', async t => {
 })
 
 t.test(
-  'a failing monitor is re-checked 1, 3 and 5 s after the attempt before, at most retry_count times',
+  'a failing monitor is re-checked 1, 3 and 5 s after the attempt before or later, at most retry_count times',
   { buffered: true },
   async t => {
+    const id = hourlyId('eu-west')
     const { fleet, target, atLeast } = await startParts(t)
     target.behave({ kind: 'answer', status: 503 })
     await fleet.assign({
-      upserts: [assignment('m1', checkSpec(target.url), { checkAtOnce: true, intervalS: 3600, retryCount: 3 })],
+      upserts: [assignment(id, checkSpec(target.url), { checkAtOnce: true, intervalS: 3600, retryCount: 3 })],
     })
-    const results = await atLeast(4, 'm1')
+    const results = await atLeast(4, id)
     t.same(
       results.map(result => [result.attempt, result.outcome, result.scheduledAtMs - results[0]!.scheduledAtMs]),
       [1, 2, 3, 4].map(attempt => [attempt, Outcome.DOWN, 0]),
     )
     const waits = results.slice(1).map((result, i) => result.startedAtMs - results[i]!.startedAtMs)
-    t.same(
-      waits.map(wait => Math.round(wait / 500) / 2),
-      [1, 3, 5],
-    )
+    // the clock may have been learned better meanwhile
     t.ok(
-      waits.every((wait, i) => wait >= [1000, 3000, 5000][i]! - 2),
+      waits.every((wait, i) => wait >= [1000, 3000, 5000][i]! - 500),
       String(waits),
     )
   },
@@ -103,18 +104,19 @@ t.test('while its region is failing a monitor gets one attempt a slot', { buffer
 })
 
 t.test('somebody asks for a check now', { buffered: true }, async t => {
+  const m1 = hourlyId('eu-west')
   const { fleet, target, atLeast } = await startParts(t)
   const spec = checkSpec(target.url)
   const done = (runId: string) =>
     waitFor(() => fleet.runsDone.find(run => run.runId === runId)?.result, { label: `the answer to ${runId}` })
-  await fleet.assign({ upserts: [assignment('m1', spec, { intervalS: 3600, retryCount: 1 })] })
+  await fleet.assign({ upserts: [assignment(m1, spec, { intervalS: 3600, retryCount: 1 })] })
   await waitFor(() => fleet.heartbeats.length > 1)
 
-  await fleet.runNow({ runId: 'ours', monitorId: 'm1' })
+  await fleet.runNow({ runId: 'ours', monitorId: m1 })
   t.match(await done('ours'), { outcome: Outcome.UP, trigger: Trigger.RUN_NOW, runId: 'ours', attempt: 1 })
-  t.match((await atLeast(1, 'm1'))[0], { runId: 'ours' }, 'it counts for the verdict')
+  t.match((await atLeast(1, m1))[0], { runId: 'ours' }, 'it counts for the verdict')
 
-  await fleet.runNow({ runId: 'draft', monitorId: 'm1', spec: checkSpec(`${target.url}other`) })
+  await fleet.runNow({ runId: 'draft', monitorId: m1, spec: checkSpec(`${target.url}other`) })
   t.match(await done('draft'), { outcome: Outcome.UP, statusCode: 200 })
   t.equal(target.requests.at(-1)!.path, '/other')
 
@@ -125,15 +127,18 @@ t.test('somebody asks for a check now', { buffered: true }, async t => {
   })
 
   target.behave({ kind: 'answer', status: 500 })
-  await fleet.runNow({ monitorId: 'm1', trigger: Trigger.SECOND_OPINION })
-  await atLeast(2, 'm1')
+  target.behaveOnce({ kind: 'hold' })
+  const before = target.requests.length
+  await fleet.runNow({ monitorId: m1, trigger: Trigger.SECOND_OPINION })
+  await waitFor(() => target.requests.length > before, { label: 'a chain that is under way' })
   const askedForMs = fleet.nowMs()
   for (const runId of ['one', 'another'])
-    await fleet.runNow({ runId, monitorId: 'm1', trigger: Trigger.RUN_NOW, scheduledAtMs: askedForMs })
+    await fleet.runNow({ runId, monitorId: m1, trigger: Trigger.RUN_NOW, scheduledAtMs: askedForMs })
   const beside = [await done('one'), await done('another')]
   t.match(beside[0], { outcome: Outcome.DOWN, attempt: 1, trigger: Trigger.ASIDE })
   t.not(beside[0]!.scheduledAtMs, beside[1]!.scheduledAtMs, 'who asks in the same moment gets a result of their own')
-  const published = await atLeast(5, 'm1')
+  target.release()
+  const published = await atLeast(5, m1)
   t.same(
     published.filter(({ trigger }) => trigger !== Trigger.ASIDE).map(one => [one.attempt, one.trigger, one.runId]),
     [
@@ -175,21 +180,32 @@ t.test(
   async t => {
     const { fleet, target, atLeast } = await startParts(t, {}, { MAX_CONCURRENT_CHECKS: '1' })
     target.behaveAt('/hang', { kind: 'hang', after: 'connect' })
-    const hanging = checkSpec(`${target.url}hang`, { timeoutMs: 60_000 })
-    const spec = checkSpec(target.url)
-    await fleet.assign({ upserts: [assignment('hangs', hanging, { checkAtOnce: true, intervalS: 3600 })] })
-    await waitFor(() => target.requests.length === 1)
-    await fleet.assign({ upserts: [assignment('waits', spec, { intervalS: 1 })], revision: 2 })
-    const [missed, kept] = await atLeast(2, 'waits')
-    t.match(missed, {
-      outcome: Outcome.MISSED,
-      attempt: 1,
-      error: { source: FailureSource.INTERNAL, code: 'missed_slot' },
+    const hanging = checkSpec(`${target.url}hang`, { timeoutMs: HANG_MS })
+    // due before the one that waits, each keeps the only place for 2 s: 6 s for a monitor that is due every second
+    const ids = ['hangs-1', 'hangs-2', 'hangs-3']
+    const upserts = ids.map(id => assignment(id, hanging, { checkAtOnce: true, intervalS: 3600 }))
+    upserts.push(assignment('waits', checkSpec(target.url), { intervalS: 1 }))
+    await fleet.assign({ upserts })
+    const results = await waitFor(async () => {
+      const found = await atLeast(2, 'waits')
+      return found.some(({ outcome }) => outcome === Outcome.UP) ? found : null
     })
-    t.equal(kept!.scheduledAtMs - missed!.scheduledAtMs, 1000)
-    const later = await atLeast(5, 'waits')
-    t.ok(
-      later.slice(2).every(result => result.outcome === Outcome.UP),
+    const missed = results.slice(
+      0,
+      results.findIndex(({ outcome }) => outcome === Outcome.UP),
+    )
+    t.ok(missed.length >= 2, `${missed.length} missed`)
+    for (const result of missed) {
+      t.match(result, {
+        outcome: Outcome.MISSED,
+        attempt: 1,
+        error: { source: FailureSource.INTERNAL, code: 'missed_slot' },
+      })
+    }
+    t.ok(isUnbroken(results), 'each slot is told')
+    t.equal(
+      target.requests.filter(({ path }) => path === '/hang').length,
+      ids.length,
       'a check that hangs gives its place to others after 2 s',
     )
     // The probe ends when its running check does.

@@ -5,12 +5,14 @@ import t from 'tap'
 import { Outcome, type Result } from '../../proto/gen/probe/v1/result.ts'
 import { LATE_STREAM } from '../../shared/subjects.ts'
 import { assignment, checkSpec, type FleetServer, startFleetServer } from '../support/fleet-server.ts'
+import { hourlyId } from '../support/hourly.ts'
 import { startNats } from '../support/nats.ts'
 import { startProbe } from '../support/probe.ts'
 import type { Program } from '../support/processes.ts'
 import { collectResults } from '../support/result-collector.ts'
 import { startTarget } from '../support/target.ts'
 import type { Teardown } from '../support/teardown.ts'
+import { isUnbroken } from '../support/unbroken.ts'
 import { waitFor } from '../support/wait.ts'
 
 // they wait more than they work
@@ -18,11 +20,14 @@ t.jobs = 4
 
 const EVERY_SECOND = { intervalS: 1 }
 
-async function startParts(t: Teardown, env: Record<string, string> = {}) {
+/** For tests that wait until the silence of a control plane is noticed. */
+const NOTICED_SOON = { deadAfterMs: 10_000 }
+
+async function startParts(t: Teardown, env: Record<string, string> = {}, timing: Partial<typeof NOTICED_SOON> = {}) {
   const nats = await startNats(t)
   const collector = await collectResults(t, nats.url)
   const target = await startTarget(t)
-  const fleet = await startFleetServer(t, { natsUrl: nats.url })
+  const fleet = await startFleetServer(t, { natsUrl: nats.url, ...timing })
   const probe = startProbe(t, fleet.url, env)
   return { nats, collector, target, fleet, probe }
 }
@@ -59,16 +64,22 @@ async function operationsOf(probe: Program) {
   }
 }
 
-const slots = (results: Result[]) => results.map(result => result.scheduledAtMs).sort((a, b) => a - b)
-/** Every slot of a monitor checked every second, once, none left out. */
-const isUnbroken = (times: number[]) => times.every((time, i) => i === 0 || time - times[i - 1]! === 1000)
-const unique = (times: number[]) => [...new Set(times)]
+const slotsOf = (results: Result[]) => results.map(result => result.scheduledAtMs)
+/** In the order of their slots, each once. */
+const bySlot = (results: Result[]) =>
+  [...new Map(results.map(result => [result.scheduledAtMs, result])).values()].sort(
+    (a, b) => a.scheduledAtMs - b.scheduledAtMs,
+  )
+
+/** Waits until the probe has said that results wait on its disk, or that none do any more. */
+const spoolIs = (what: 'empty' | 'filled', fleet: FleetServer) =>
+  waitFor(() => fleet.heartbeats.at(-1)!.spoolBytes > 0 === (what === 'filled'), { label: `the spool ${what}` })
 
 t.test(
   'a silent control plane is noticed; the probe goes on checking and comes back with what it has',
   { buffered: true },
   async t => {
-    const { fleet, target, collector, probe } = await startParts(t)
+    const { fleet, target, collector, probe } = await startParts(t, {}, NOTICED_SOON)
     t.equal((await fleet.hello(1)).lastRevision, 0)
     await snapshot(fleet, target.url, ['m1', 'm2'], 41)
     await probe.untilEvent('connected')
@@ -80,13 +91,14 @@ t.test(
     t.equal((await fleet.hello(2)).lastRevision, 41)
     t.equal(fleet.hellos[1]!.instanceId, fleet.hellos[0]!.instanceId)
 
-    await snapshot(fleet, target.url, ['m2'], 50)
-    const other = (await collector.atLeast(1, 'm2')).length
-    await collector.atLeast(other + 3, 'm2')
-    const [last] = (await collector.atLeast(1, 'm1')).slice(-1)
-    const [newest] = (await collector.atLeast(1, 'm2')).slice(-1)
-    t.ok(newest!.scheduledAtMs - last!.scheduledAtMs > 1500, 'what a snapshot does not name is dropped')
-    t.ok(isUnbroken(slots(await collector.atLeast(1, 'm2'))), 'no slot was left out, none was checked twice')
+    await snapshot(fleet, target.url, ['m2', 'm3'], 50)
+    // the first slot of m3 comes after m1 was dropped
+    const [first] = await collector.atLeast(3, 'm3')
+    const m1 = await collector.atLeast(1, 'm1')
+    t.ok(m1.at(-1)!.scheduledAtMs <= first!.scheduledAtMs, 'what a snapshot does not name is dropped')
+    const m2 = await collector.atLeast(1, 'm2')
+    t.ok(isUnbroken(m2), 'no slot was left out')
+    t.same(slotsOf(m2), slotsOf(bySlot(m2)), 'none was checked twice')
   },
 )
 
@@ -121,7 +133,7 @@ t.test(
     const dataDir = mkdtempSync(join(tmpdir(), 'picket-ready-'))
     t.teardown(() => rmSync(dataDir, { recursive: true, force: true }))
     const env = { METRICS_ADDRESS: '127.0.0.1:0', DATA_DIR: dataDir }
-    const { nats, fleet, target, collector, probe } = await startParts(t, env)
+    const { nats, fleet, target, collector, probe } = await startParts(t, env, NOTICED_SOON)
     const { ask, becomes, figure } = await operationsOf(probe)
     const well = { fleet: 'ok', nats: 'ok', spool: 'ok' }
     const ready = { code: 200, status: 'ready', dependencies: well, problems: [] }
@@ -164,11 +176,13 @@ t.test(
     fleet.setSilent(false)
     await becomes(ready)
 
-    target.behave({ kind: 'answer', delayMs: 4500 })
+    target.behave({ kind: 'hold' })
     const seen = target.requests.length
     await waitFor(() => target.requests.length > seen)
     const stopped = probe.stop()
     await becomes(notReady({}, 'the probe is stopping and hands its work over'))
+    target.behave({ kind: 'answer' })
+    target.release()
     t.equal(await stopped, 0)
   },
 )
@@ -185,26 +199,32 @@ t.test(
   'NATS is away for some seconds: no result is lost, old ones go to history, young ones count',
   { buffered: true },
   async t => {
-    const { nats, fleet, target, collector, probe } = await startParts(t, { LATE_AFTER_MS: '3000' })
+    const { nats, fleet, target, collector, probe } = await startParts(t, { LATE_AFTER_MS: '8000' })
     await fleet.assign({ upserts: [assignment('m1', checkSpec(target.url), EVERY_SECOND)] })
     await collector.atLeast(2, 'm1')
     await nats.stop()
     await probe.untilEvent('nats_away')
     const seen = target.requests.length
-    await waitFor(() => target.requests.length >= seen + 8)
+    await waitFor(() => target.requests.length >= seen + 14)
+    await spoolIs('filled', fleet)
+    const restartedAtMs = fleet.nowMs()
     await nats.restart()
 
-    await waitFor(async () => (await collector.results(LATE_STREAM)).length >= 3)
-    const live = slots(await collector.atLeast(8, 'm1'))
-    const late = slots(await collector.results(LATE_STREAM))
-    t.ok(isUnbroken(unique([...live, ...late].sort((a, b) => a - b))), 'every slot is in one of the two streams')
-    t.ok(late.length >= 3 && late.length <= 8, `${late.length} results were late`)
-    t.same(live, unique(live), 'nothing is sent twice')
+    await spoolIs('empty', fleet)
+    const live = await collector.atLeast(3, 'm1')
+    const late = await collector.results(LATE_STREAM)
+    t.ok(isUnbroken(bySlot([...live, ...late])), 'every slot is in one of the two streams')
+    t.ok(late.length >= 3, `${late.length} results were late`)
+    const young = live.filter(result => !late.some(one => one.scheduledAtMs > result.scheduledAtMs))
     t.ok(
-      late.every(time => !live.includes(time)),
+      young.some(result => result.scheduledAtMs < restartedAtMs),
+      'the young ones count',
+    )
+    t.same(slotsOf(live), slotsOf(bySlot(live)), 'nothing is sent twice')
+    t.ok(
+      slotsOf(late).every(slot => !slotsOf(live).includes(slot)),
       'what was sent in time is not sent as late again',
     )
-    await waitFor(() => fleet.heartbeats.at(-1)!.spoolBytes === 0, { label: 'an empty spool' })
     t.equal(fleet.heartbeats.at(-1)!.droppedResults, 0)
   },
 )
@@ -219,24 +239,22 @@ t.test('a probe killed while NATS is away loses nothing that it had spooled', { 
   const seen = target.requests.length
   await waitFor(() => target.requests.length >= seen + 3)
   const checked = target.requests.length
-  await waitFor(() => fleet.heartbeats.at(-1)!.spoolBytes > 0)
+  await spoolIs('filled', fleet)
   // The last request may still be under way; the one before it was spooled.
   await waitFor(() => target.requests.length > checked)
   await probe.kill9()
   await nats.restart()
   probe.start()
   await fleet.hello(2)
-  const late = await waitFor(
+  const all = await waitFor(
     async () => {
-      const found = await collector.results(LATE_STREAM)
-      return found.length >= 3 && found
+      const found = bySlot([...(await collector.results()), ...(await collector.results(LATE_STREAM))])
+      return found.length >= checked ? found : null
     },
-    { label: 'late results' },
+    { label: `the results of ${checked} checks` },
   )
-  const all = unique([...slots(await collector.atLeast(1, 'm1')), ...slots(late || [])]).sort((a, b) => a - b)
   t.ok(isUnbroken(all))
-  t.equal(all[0], first!.scheduledAtMs)
-  t.ok(all.length >= checked - 1, `${all.length} of ${checked} checks`)
+  t.equal(all[0]!.scheduledAtMs, first!.scheduledAtMs)
 })
 
 t.test(
@@ -244,14 +262,20 @@ t.test(
   { buffered: true },
   async t => {
     const { fleet, target, collector, probe } = await startParts(t)
-    target.behave({ kind: 'answer', delayMs: 1500, status: 500 })
+    const id = hourlyId('eu-west')
+    target.behave({ kind: 'hold' })
     await fleet.assign({
-      upserts: [assignment('m1', checkSpec(target.url), { intervalS: 3600, checkAtOnce: true, retryCount: 5 })],
+      upserts: [assignment(id, checkSpec(target.url), { intervalS: 3600, checkAtOnce: true, retryCount: 5 })],
     })
     await waitFor(() => target.requests.length === 1)
-    t.equal(await probe.stop(), 0)
-    t.ok(fleet.drained(), 'the control plane was told')
-    const results = await collector.atLeast(1, 'm1')
+    const stopped = probe.stop()
+    await waitFor(() => fleet.drained(), { label: 'that the control plane is told' })
+    const beats = fleet.heartbeats.length
+    await waitFor(() => fleet.heartbeats.length > beats + 2, { label: 'that the probe has heard the answer' })
+    target.behave({ kind: 'answer', status: 500 })
+    target.release()
+    t.equal(await stopped, 0)
+    const results = await collector.atLeast(1, id)
     t.same(
       results.map(result => [result.attempt, result.outcome]),
       [[1, Outcome.DOWN]],
@@ -265,15 +289,16 @@ t.test(
   { buffered: true },
   async t => {
     const { nats, fleet, target, collector, probe } = await startParts(t)
+    const id = hourlyId('eu-west')
     await collector.results()
     await fleet.hello(1)
     await nats.stop()
-    await fleet.assign({ upserts: [assignment('m1', checkSpec(target.url), { intervalS: 3600, checkAtOnce: true })] })
+    await fleet.assign({ upserts: [assignment(id, checkSpec(target.url), { intervalS: 3600, checkAtOnce: true })] })
     await waitFor(() => target.requests.length === 1)
     t.equal(await probe.stop(), 0)
     await nats.restart()
     probe.start()
-    const late = async () => (await collector.results(LATE_STREAM)).filter(result => result.monitorId === 'm1')
+    const late = async () => (await collector.results(LATE_STREAM)).filter(result => result.monitorId === id)
     t.ok(await waitFor(async () => (await late()).length === 1))
   },
 )

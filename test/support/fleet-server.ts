@@ -53,8 +53,7 @@ export async function startFleetServer(t: Teardown, options: FleetServerOptions 
     natsUrl: 'nats://127.0.0.1:1',
     natsCredentials: '',
     heartbeatIntervalMs: 200,
-    // a busy machine may stand still for a second or two
-    deadAfterMs: 5_000,
+    deadAfterMs: 60_000,
     epoch: 1,
     ...said,
   }
@@ -143,7 +142,7 @@ export function checkSpec(url: string, other: Partial<CheckSpec> = {}): CheckSpe
     method: 'GET',
     headers: {},
     body: undefined,
-    timeoutMs: 5000,
+    timeoutMs: 30_000,
     assertions: [],
     auth: undefined,
     keyword: undefined,

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import type { Teardown } from './teardown.ts'
 
-/** What a target does with a request. `hang` never answers; `reset` cuts the connection with RST. */
+/** What a target does with a request. `hang` never answers; `hold` waits for `release`; `reset` cuts the connection with RST. */
 export type Behaviour =
   | {
       kind: 'answer'
@@ -12,6 +12,7 @@ export type Behaviour =
       delayMs?: number
     }
   | { kind: 'hang'; after: 'connect' | 'headers' }
+  | { kind: 'hold' }
   | { kind: 'reset'; after: 'connect' | 'headers' }
   /** sends `body` a byte each `everyMs`, forever when `endless` */
   | { kind: 'drip'; everyMs: number; body?: string; endless?: boolean }
@@ -28,6 +29,10 @@ export type Target = {
   behave(next: Behaviour): void
   /** what it does at one path, whatever `behave` says */
   behaveAt(path: string, next: Behaviour): void
+  /** what it does with the next request, before anything else */
+  behaveOnce(next: Behaviour): void
+  /** lets go of the requests that are held: each is answered as one that comes now */
+  release(): void
   requests: SeenRequest[]
   /** connections are refused from now on / accepted again on the same port */
   close(): Promise<void>
@@ -38,13 +43,20 @@ export type Target = {
 export async function startTarget(t: Teardown): Promise<Target> {
   let behaviour: Behaviour = { kind: 'answer' }
   const byPath = new Map<string, Behaviour>()
+  const once: Behaviour[] = []
+  let held: { path: string; response: ServerResponse }[] = []
   const requests: SeenRequest[] = []
   const server = createServer((request, response) => {
     const path = request.url ?? '/'
     requests.push({ method: request.method ?? '', path, headers: request.headers, atMs: Date.now() })
     response.on('error', () => {})
-    act(byPath.get(path.split('?')[0] ?? '') ?? behaviour, response)
+    answer(path, response)
   })
+  const answer = (path: string, response: ServerResponse) => {
+    const next = once.shift() ?? byPath.get(path.split('?')[0] ?? '') ?? behaviour
+    if (next.kind === 'hold') held.push({ path, response })
+    else act(next, response)
+  }
   const listen = (port: number) => new Promise<void>(resolve => server.listen(port, '127.0.0.1', resolve))
   const close = () =>
     new Promise<void>(resolve => {
@@ -61,13 +73,19 @@ export async function startTarget(t: Teardown): Promise<Target> {
       behaviour = next
     },
     behaveAt: (path, next) => void byPath.set(path, next),
+    behaveOnce: next => void once.push(next),
+    release() {
+      const released = held
+      held = []
+      for (const { path, response } of released) answer(path, response)
+    },
     requests,
     close,
     open: () => listen(port),
   }
 }
 
-function act(behaviour: Behaviour, response: ServerResponse): void {
+function act(behaviour: Exclude<Behaviour, { kind: 'hold' }>, response: ServerResponse): void {
   const socket = response.socket as Socket
   if (behaviour.kind === 'answer') {
     const { status = 200, headers = {}, body = 'ok', delayMs = 0 } = behaviour

@@ -1,0 +1,20 @@
+import type { Result } from '../../proto/gen/probe/v1/result.ts'
+
+/** A check that lasts longer than this may, on a busy machine, be known to have ended only after the next slot. */
+const LONG_CHECK_MS = 500
+
+const endOf = ({ startedAtMs, totalUs }: Result) => startedAtMs + totalUs / 1_000
+
+/**
+ * Whether no slot of a monitor was left out, its results in the order of their slots. A check that is still running when
+ * a slot comes takes that slot with it.
+ */
+export function isUnbroken(results: readonly Result[], intervalMs = 1_000): boolean {
+  return results.slice(1).every((result, i) => {
+    const before = results[i]!
+    const gapMs = result.scheduledAtMs - before.scheduledAtMs
+    if (gapMs === intervalMs) return true
+    const skippedMs = result.scheduledAtMs - intervalMs
+    return gapMs > 0 && gapMs % intervalMs === 0 && skippedMs <= endOf(before) + LONG_CHECK_MS
+  })
+}
