@@ -1,15 +1,19 @@
 import t from 'tap'
 import { revokeProbe } from '../../control-plane/fleet/enrolment-actions.ts'
 import { newOperatorSeed, operatorOf } from '../../control-plane/platform/nats-operator.ts'
-import { execute } from '../../control-plane/platform/postgres.ts'
+import { execute, query } from '../../control-plane/platform/postgres.ts'
 import { LATE_STREAM } from '../../shared/subjects.ts'
 import { createTestFleet, PATIENT } from '../support/fleet.ts'
 import { startProbe } from '../support/probe.ts'
 import { collectResults } from '../support/result-collector.ts'
 import { startTarget } from '../support/target.ts'
 import type { Teardown } from '../support/teardown.ts'
+import { isUnbroken } from '../support/unbroken.ts'
 import { insertMonitor } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
+
+/** Renewed after half of it, which leaves a busy machine five seconds. */
+const CREDENTIALS_MS = 10_000
 
 /** A fleet process and a real probe that checks one monitor each second, NATS in operator mode. */
 async function setUp(t: Teardown, credentialsMs: number) {
@@ -25,34 +29,26 @@ async function setUp(t: Teardown, credentialsMs: number) {
 }
 
 t.test('credentials for NATS are renewed before they end, and no result is lost or late', async t => {
-  const { collector, monitorId, probe, target } = await setUp(t, 2_000)
-  const results = await collector.atLeast(7, monitorId)
+  const { collector, monitorId, probe, target } = await setUp(t, CREDENTIALS_MS)
+  const seconds = (2 * CREDENTIALS_MS) / 1_000
+  const results = await collector.atLeast(1 + seconds, monitorId)
   // the first check is made at once, outside the slots
-  const slots = results.slice(1, 7).map(result => result.scheduledAtMs / 1_000)
-  const first = slots[0]!
-  t.same(
-    slots.map(slot => Math.round(slot - first)),
-    [0, 1, 2, 3, 4, 5],
-    'each second has its result, twice as long as a credential is good',
-  )
+  t.ok(isUnbroken(results.slice(1)), 'each second has its result, twice as long as a credential is good')
   t.same(await collector.results(LATE_STREAM), [])
   t.same(
     probe.lines.filter(line => line.event === 'nats_away'),
     [],
     'NATS was not away for a moment',
   )
-  t.ok(target.requests.length >= 7)
+  t.ok(target.requests.length >= results.length)
 })
 
 t.test('a revoked probe is out within 5 s, on gRPC and on NATS', async t => {
-  const { fleet, collector, monitorId, probe, probeId } = await setUp(t, 3_600_000)
+  const { fleet, collector, monitorId, probe, probeId, target } = await setUp(t, 3_600_000)
   await collector.atLeast(1, monitorId)
-  const startedMs = performance.now()
+  const startedMs = Date.now()
   await revokeProbe(fleet.db, probeId)
-  const took = async (event: string) => {
-    await probe.untilEvent(event)
-    return Math.round(performance.now() - startedMs)
-  }
+  const took = async (event: string) => Date.parse((await probe.untilEvent(event)).time) - startedMs
   const [grpcMs, natsMs] = await Promise.all([took('disconnected'), took('nats_away')])
   t.comment(`out after ${grpcMs} ms on gRPC and ${natsMs} ms on NATS`)
   t.ok(grpcMs < 5_000 && natsMs < 5_000)
@@ -61,11 +57,14 @@ t.test('a revoked probe is out within 5 s, on gRPC and on NATS', async t => {
     { reason: 'this probe was revoked' },
   )
   await waitFor(async () => !(await fleet.epoch()).probeIds.includes(probeId), {
-    timeoutMs: startedMs + 5_000 - performance.now(),
     label: 'that it has no work any more',
   })
+  const sql = `SELECT updated_at AS at FROM region_epochs WHERE region = 'eu-west'`
+  const [{ at } = { at: new Date(0) }] = await query<{ at: Date }>(fleet.db, sql)
+  t.ok(at.getTime() - startedMs < 5_000, 'its work is taken away in the same time')
   const { length } = await collector.results()
-  await waitFor(() => performance.now() - startedMs > 2_000, { label: 'time for more results' })
+  const checks = target.requests.length
+  await waitFor(() => target.requests.length >= checks + 3, { label: 'checks that it goes on with' })
   t.equal((await collector.results()).length, length, 'and none of its results comes in')
 
   await probe.stop()

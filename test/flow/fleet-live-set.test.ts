@@ -7,11 +7,11 @@ import { waitFor } from '../support/wait.ts'
 
 const COUNT = 60
 
-async function setUp(t: Teardown) {
+async function setUp(t: Teardown, timing = FAST) {
   const fleet = await createTestFleet(t)
   const ids = await insertMonitors(fleet.db, fleet.projectId, COUNT, { regions: ['eu-west'] })
   const token = await fleet.token()
-  const one = await fleet.start(FAST)
+  const one = await fleet.start(timing)
   const connect = (name: string, port = one.port) => connectProbe(t, port, token, { name })
   const shared = (...probes: TestProbe[]) =>
     waitFor(() => probes.every(probe => probe.assigned.size > 0) && isSplit(ids, probes), { label: 'a fair split' })
@@ -36,8 +36,7 @@ t.test('probes of one region share its monitors, and a dead one’s are moved', 
   t.match(await b.ended, { details: /nothing was heard/ })
   await waitFor(() => a.assigned.size === COUNT)
   const tookMs = performance.now() - silentSince
-  t.ok(tookMs > 900, 'not before it was silent for a tenth of 10 s')
-  t.ok(tookMs < 5_000, `soon after (${Math.round(tookMs)} ms)`)
+  t.ok(tookMs > 0.9 * FAST.deadAfterMs, 'not before it was silent for so long')
   await waitFor(() => all(a, 'epochChanged').at(-1)?.epoch === epoch + 1)
   t.ok(
     a.upserts.filter(upsert => kept.includes(upsert.monitorId)).length === kept.length,
@@ -55,16 +54,15 @@ t.test('probes of one region share its monitors, and a dead one’s are moved', 
 })
 
 t.test('the first probe of a region gets work at once, also when it came back', async t => {
-  const { fleet, connect } = await setUp(t)
+  // one that has to be steady first would get nothing in this test
+  const { fleet, connect } = await setUp(t, { ...FAST, steadyAfterMs: 3_600_000 })
   const first = connect('a')
   await first.ready()
   t.equal(first.assigned.size, COUNT)
   first.cut()
   await waitFor(async () => (await fleet.epoch()).probeIds.length === 0, { label: 'the empty live set' })
-  const startedMs = performance.now()
   const again = connect('a')
-  await waitFor(() => again.assigned.size === COUNT)
-  t.ok(performance.now() - startedMs < 2_500, 'without the wait of one that came back')
+  await waitFor(() => again.assigned.size === COUNT, { label: 'work without the wait of one that came back' })
 })
 
 t.test('a short break moves nothing', async t => {

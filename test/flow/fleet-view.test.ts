@@ -68,7 +68,13 @@ t.test('GET /probes shows what each probe says of itself, whichever process it i
 })
 
 t.test('GET /regions shows live probes, monitors, and since when nobody is there', async t => {
-  const regions = new Map((await read('/regions')).map(region => [region.region, region]))
+  const regions = await waitFor(
+    async () => {
+      const all = new Map((await read('/regions')).map(region => [region.region, region]))
+      return all.get('us-west').monitors.unassigned === 40 ? all : null
+    },
+    { label: 'that the fleet has counted' },
+  )
   t.match(regions.get('eu-west'), {
     live_probes: 2,
     no_live_probe_since: null,
@@ -96,7 +102,10 @@ t.test('a probe that says goodbye, or is shut out, gets no work any more and say
     const probe = (await probes()).get('newer')
     return probe.revoked && !probe.live && probe.connected_since === null
   })
-  const [region] = (await read('/regions')).filter(one => one.region === 'eu-west')
+  const region = await waitFor(
+    async () => (await read('/regions')).find(one => one.region === 'eu-west' && one.live_probes === 0),
+    { label: 'a region without a probe' },
+  )
   t.match(region, { live_probes: 0, no_live_probe_since: /^2/, last_heartbeat_at: /^2/ })
 })
 

@@ -30,17 +30,17 @@ import type { Teardown } from './teardown.ts'
 import { insertTenant } from './tenant.ts'
 import { waitFor } from './wait.ts'
 
-/** The times of decisions 11.1, ten times faster, so that a test need not wait for them. */
+/** The times of decisions 11.1, shorter, so that a test need not wait long for them. */
 export const FAST: FleetTiming = {
   heartbeatIntervalMs: 300,
-  deadAfterMs: 1_000,
-  steadyAfterMs: 3_000,
+  deadAfterMs: 5_000,
+  steadyAfterMs: 8_000,
   roundMs: 100,
   credentialsMs: 3_600_000,
 }
 
 /** The same where nobody is to be taken for dead, not even by a machine that stands still for seconds. */
-export const PATIENT: FleetTiming = { ...FAST, deadAfterMs: 10_000 }
+export const PATIENT: FleetTiming = { ...FAST, deadAfterMs: 60_000 }
 
 export type TestFleet = {
   db: Db
