@@ -1,7 +1,7 @@
 import { ResultBatch } from '../../shared/result.ts'
 import { LATE_STREAM, RESULTS_STREAM } from '../../shared/subjects.ts'
 import { type Clickhouse, insertLines, isClickhouseAway } from '../platform/clickhouse.ts'
-import { durableConsumer, fetchMessages, type JsMsg } from '../platform/durable-consumer.ts'
+import { durableConsumer, fetchMessages, type JsMsg, keepInHand } from '../platform/durable-consumer.ts'
 import { type LoopTools, startLoop } from '../platform/loop.ts'
 import type { Nats } from '../platform/nats.ts'
 import { inGroups } from './groups.ts'
@@ -75,13 +75,13 @@ async function recordUntil(
   try {
     while (!signal.aborted) {
       const messages = await fetchMessages(consumer, atOnce, FETCH_WAIT_MS)
-      await writing.catch(error => {
-        // what came meanwhile would come again after a minute only
+      await keepInHand(messages, writing).catch(error => {
+        // what came meanwhile would wait longer than what could not be written
         putOff(messages)
         throw error
       })
-      if (stream === LATE_STREAM) return await record(messages, stream, context, meters)
-      writing = record(messages, stream, context, meters)
+      if (stream === LATE_STREAM) return await keepInHand(messages, record(messages, stream, context, meters))
+      writing = keepInHand(messages, record(messages, stream, context, meters))
       // an error is met at the next `await writing`; without this it would count as unhandled until then
       writing.catch(() => {})
     }

@@ -1,17 +1,24 @@
 import { AckPolicy, type Consumer, type JsMsg } from '@nats-io/jetstream'
+import { sleep } from './clock.ts'
 import type { Nats } from './nats.ts'
 
 export type { JsMsg }
 
+/** What was lost on its way, or was in the hands of a process that died, comes again after this time. */
+const ACK_WAIT_MS = 10_000
+/** A process that still works on its messages says so this often: four such signals may be lost. */
+const SIGNAL_EVERY_MS = 2_000
+
 /**
- * A durable consumer with explicit acks over a whole stream, made where it is missing; any number of processes share
- * it. What is not acked within a minute comes again.
+ * A durable consumer with explicit acks over a whole stream. It is made where it is missing and changed where an
+ * earlier release made it otherwise; any number of processes share it. What takes longer than a moment is given to
+ * `keepInHand`, or it comes again while it is being worked on.
  */
 export async function durableConsumer(nats: Nats, stream: string, name: string): Promise<Consumer> {
   await nats.manager.consumers.add(stream, {
     durable_name: name,
     ack_policy: AckPolicy.Explicit,
-    ack_wait: 60 * 1_000_000_000,
+    ack_wait: ACK_WAIT_MS * 1_000_000,
     max_ack_pending: 10_000,
   })
   return nats.js.consumers.get(stream, name)
@@ -19,8 +26,8 @@ export async function durableConsumer(nats: Nats, stream: string, name: string):
 
 /**
  * Messages that are there, at most `maxMessages`; waits up to `maxWaitMs` for the first. What had come before the
- * fetching failed, as it does when this process is held for a second, is returned: else it would come again after a
- * minute only. Throws when nothing had come.
+ * fetching failed, as it does when this process is held for a second, is returned: else it would come again only after
+ * ten seconds. Throws when nothing had come.
  */
 export async function fetchMessages(consumer: Consumer, maxMessages: number, maxWaitMs: number): Promise<JsMsg[]> {
   const messages: JsMsg[] = []
@@ -31,4 +38,24 @@ export async function fetchMessages(consumer: Consumer, maxMessages: number, max
     if (messages.length === 0) throw error
   }
   return messages
+}
+
+/** What `work` answers. Until it ends, none of `messages` is sent again; those that were acked or put off are left alone. */
+export async function keepInHand<T>(messages: JsMsg[], work: Promise<T>): Promise<T> {
+  const ended = new AbortController()
+  const signalling = signalUntil(ended.signal, messages)
+  try {
+    return await work
+  } finally {
+    ended.abort()
+    await signalling
+  }
+}
+
+async function signalUntil(ended: AbortSignal, messages: JsMsg[]): Promise<void> {
+  for (;;) {
+    await sleep(SIGNAL_EVERY_MS, ended)
+    if (ended.aborted) return
+    for (const message of messages) message.working()
+  }
 }

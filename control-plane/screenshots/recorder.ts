@@ -1,6 +1,6 @@
 import { Screenshot } from '../../proto/gen/probe/v1/screenshot.ts'
 import { SHOTS_STREAM } from '../../shared/subjects.ts'
-import { durableConsumer, fetchMessages, type JsMsg } from '../platform/durable-consumer.ts'
+import { durableConsumer, fetchMessages, type JsMsg, keepInHand } from '../platform/durable-consumer.ts'
 import { type Loop, type LoopTools, startLoop } from '../platform/loop.ts'
 import { isRefusedRow } from '../platform/postgres.ts'
 import { keepScreenshot, type ScreenshotTools } from './actions.ts'
@@ -24,7 +24,10 @@ export function startScreenshotRecorder(context: LoopTools & ScreenshotTools): L
       consumer ??= await durableConsumer(context.nats, SHOTS_STREAM, 'screenshots')
       while (!signal.aborted) {
         const messages = await fetchMessages(consumer, MESSAGES_AT_ONCE, FETCH_WAIT_MS)
-        await keepAll(context, messages, outcome => kept.inc({ outcome }))
+        await keepInHand(
+          messages,
+          keepAll(context, messages, outcome => kept.inc({ outcome })),
+        )
       }
     } catch (error) {
       // the stream may have been made anew meanwhile
@@ -45,7 +48,7 @@ async function keepAll(
     try {
       count(await keep(context, message))
     } catch (error) {
-      // those after it would come again after a minute only
+      // those after it would wait longer than this one
       for (const one of messages.slice(i)) one.nak(RETRY_AFTER_MS)
       throw error
     }

@@ -1,4 +1,4 @@
-import { inTime, nowMs } from '../platform/clock.ts'
+import { nowMs as clockMs, inTime } from '../platform/clock.ts'
 import { type MadeDocument, makeDocument, type PageDocument } from './document.ts'
 import type { Site } from './site.ts'
 import type { LoadedPage, PageView } from './types.ts'
@@ -24,6 +24,8 @@ export type PageTools = {
   /** how one answer came about */
   count(outcome: 'fresh' | 'unchanged' | 'loaded' | 'stale'): void
   maxBytes?: number
+  /** the clock by which a page grows old */
+  nowMs?: () => number
 }
 
 /** After this somebody looks again, while visitors get what is there. */
@@ -52,7 +54,7 @@ type Reading = { done: Promise<unknown>; startedMs: number }
  * for all, for whom nobody waits as long as the page is younger than a second. While PostgreSQL is away, or slower than a second, the last page is shown, however old, and says so.
  * Rejects only when there is nothing to show.
  */
-export function createPageReader({ read, count, maxBytes = MAX_BYTES }: PageTools): FindPage {
+export function createPageReader({ read, count, maxBytes = MAX_BYTES, nowMs = clockMs }: PageTools): FindPage {
   // in the order of their last reading
   const entries = new Map<string, Entry>()
   const readings = new Map<string, Reading>()

@@ -1,5 +1,5 @@
 import type { Clickhouse } from '../platform/clickhouse.ts'
-import { inTime, now, nowMs } from '../platform/clock.ts'
+import { now as clockNow, inTime, nowMs } from '../platform/clock.ts'
 import type { Db } from '../platform/postgres.ts'
 import { componentsOfPage } from './component-store.ts'
 import { makeSafe } from './custom-css.ts'
@@ -27,19 +27,28 @@ const PATIENCE_MS = 2_000
 /** How long ClickHouse is left alone after it did not answer. */
 const PAUSE_MS = 5_000
 
-export type ViewTools = { db: Db; clickhouse: Clickhouse; publicUrl: string }
+export type ViewTools = {
+  db: Db
+  clickhouse: Clickhouse
+  publicUrl: string
+  /** the time at which pages are shown */
+  now?: () => Date
+  /** how long a page waits for the history */
+  patienceMs?: number
+}
 
 /**
  * Reads public pages: one statement says whether a page is still as it is known, else everything is read anew. Response
  * times are those known before while ClickHouse is away.
  */
 export function createViewReader(tools: ViewTools) {
+  const { now = clockNow, patienceMs = PATIENCE_MS } = tools
   let clickhouseAwayMs = 0
 
   async function readMedians(ids: string[], from: Date, known: LoadedPage['medians']): Promise<LoadedPage['medians']> {
     const isKnown = known !== null && nowMs() - known.loadedMs < OLDEST_MS && ids.every(id => known.ids.has(id))
     if (isKnown || nowMs() - clickhouseAwayMs < PAUSE_MS) return known
-    const byMonitor = await inTime(mediansByDay(tools.clickhouse, ids, from), PATIENCE_MS).catch(() => null)
+    const byMonitor = await inTime(mediansByDay(tools.clickhouse, ids, from), patienceMs).catch(() => null)
     if (byMonitor !== null) return { byMonitor, ids: new Set(ids), loadedMs: nowMs() }
     clickhouseAwayMs = nowMs()
     return known

@@ -94,8 +94,8 @@ const statusesOf = (rows: { key: string; status: string | null }[]) =>
   Object.fromEntries(rows.map(({ key, status }) => [key, status]))
 
 t.test('Without a source a process asks for one once in ten seconds', async t => {
-  const queries: string[] = []
-  const note = ({ sql }: { sql: string }) => void queries.push(sql)
+  const queries: { sql: string; atMs: number }[] = []
+  const note = ({ sql }: { sql: string }) => void queries.push({ sql, atMs: performance.now() })
   db.on('query', note)
   // no history is written without a fetch
   const nats = {} as Nats
@@ -103,11 +103,13 @@ t.test('Without a source a process asks for one once in ten seconds', async t =>
     ...{ ...tools, nats, log: createLog('test', 'silent'), metrics: createMetrics() },
     egress: createEgress({ allow: [] }),
   })
-  await waitFor(() => queries.length > 0)
-  await new Promise(resolve => setTimeout(resolve, 1_500))
+  await waitFor(() => queries.length > 1, { label: 'a second question' })
   await worker.stop()
   db.off('query', note)
-  t.equal(queries.length, 1, queries.join('\n'))
+  const [first, second] = queries
+  t.equal(second?.sql, first?.sql)
+  const gapMs = second!.atMs - first!.atMs
+  t.ok(gapMs >= 9_900, `${gapMs} ms`)
 })
 
 t.test('A value becomes a monitor with a verdict, an incident, an alert and an explanation', async t => {

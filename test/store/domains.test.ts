@@ -31,7 +31,7 @@ const registries: Registries = {
   bootstrap: null,
   whoisServer: { host: '127.0.0.1', port: whoisPort },
   // however busy this machine is
-  timeoutMs: 30_000,
+  timeoutMs: 120_000,
 }
 const start = new Date('2027-01-01T12:00:00.000Z')
 const day = (days: number) => new Date(start.getTime() + days * DAY_MS)

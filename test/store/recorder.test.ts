@@ -68,7 +68,19 @@ function result(monitorId: string, number: number, changes: Partial<Result> = {}
 async function publish(results: Result[], region = 'eu-west', late = false) {
   const bytes = ResultBatch.encode({ probeId: 'probe-1', region, results }).finish()
   const subject = (late ? lateSubject : resultSubject)(partitionOf(results[0]!.monitorId), region)
-  await nats.js.publish(subject, bytes)
+  return nats.js.publish(subject, bytes)
+}
+
+/** The numbers of the messages that a consumer put off for two seconds, as they come. */
+function putOffBy(t: Test, consumer: string): Set<number> {
+  const putOff = new Set<number>()
+  const heard = nats.connection.subscribe(`$JS.ACK.${RESULTS_STREAM}.${consumer}.>`, {
+    callback: (_, message) => {
+      if (message.string() === '-NAK {"delay":2000000000}') putOff.add(Number(message.subject.split('.')[5]))
+    },
+  })
+  t.teardown(() => heard.unsubscribe())
+  return putOff
 }
 
 const count = (monitorId: string) => listChecks(clickhouse, monitorId, everything, { limit: 1, offset: 0 })
@@ -165,14 +177,16 @@ t.test('what comes while ClickHouse goes away waits no longer than what could no
   const port = await startRawServer(t, socket => void (isAway ? socket.destroy() : open.push(socket)))
   const going = createClickhouse(`http://127.0.0.1:${port}/x`)
   t.teardown(() => going.close())
+  const putOff = putOffBy(t, 'record')
   const broken = startRecording(t, going)
-  await publish([result(id, 1)])
+  const first = await publish([result(id, 1)])
   await waitFor(() => open.length > 0, { label: 'a batch on its way' })
-  await publish([result(id, 2)])
+  const second = await publish([result(id, 2)])
   const isFetched = async () => (await nats.manager.consumers.info(RESULTS_STREAM, 'record')).num_pending === 0
   await waitFor(isFetched, { label: 'the next batch' })
   isAway = true
   for (const socket of open) socket.destroy()
+  await waitFor(() => putOff.has(first.seq) && putOff.has(second.seq), { label: 'both to be put off for two seconds' })
   await broken.stop()
   startRecording(t)
   await recorded(id, 2)

@@ -21,10 +21,14 @@ t.teardown(async () => {
 })
 
 const DAY_MS = 86_400_000
-const now = new Date()
-const ago = (ms: number) => new Date(Date.now() - ms)
+/** Pages are shown at noon, so that no midnight comes between two lines. */
+const now = new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS + DAY_MS / 2)
+const ago = (ms: number) => new Date(now.getTime() - ms)
 const daysAgo = (days: number, hour = 0) =>
   new Date(Math.floor(now.getTime() / DAY_MS) * DAY_MS - days * DAY_MS + hour * 3_600_000)
+/** Waits for the history, however busy this machine is. */
+const createReader = (from = clickhouse) =>
+  createViewReader({ db, clickhouse: from, publicUrl: 'http://picket.test', now: () => now, patienceMs: 60_000 })
 const dateOf = (at: Date) => at.toISOString().slice(0, 10)
 
 /** A published page of a project of its own, with ways to fill it. */
@@ -40,7 +44,7 @@ async function scene(fields: { show_response_times?: boolean; show_uptime_percen
        :show_uptime_percentage, now(), now())`,
     { pageId, projectId, slug, ...shown },
   )
-  const read = createViewReader({ db, clickhouse, publicUrl: 'http://picket.test' })
+  const read = createReader()
   return {
     projectId,
     pageId,
@@ -70,7 +74,7 @@ async function scene(fields: { show_response_times?: boolean; show_uptime_percen
     },
     async component(name: string, monitorId: string | null = null, groupId: string | null = null) {
       const body = { name, monitor_id: monitorId, group_id: groupId }
-      return (await createComponent(db, projectId, pageId, body, new Date())).id
+      return (await createComponent(db, projectId, pageId, body, now)).id
     },
     async incident(fields: {
       title: string
@@ -94,7 +98,7 @@ async function scene(fields: { show_response_times?: boolean; show_uptime_percen
           source,
           resolvedAt,
           status: resolvedAt ? 'resolved' : 'investigating',
-          startedAt: new Date((resolvedAt ?? new Date()).getTime() - 3_600_000),
+          startedAt: new Date((resolvedAt ?? now).getTime() - 3_600_000),
         },
       )
       for (const monitorId of monitors) {
@@ -198,9 +202,9 @@ t.test('maintenance counts apart, and a component in it says so', async t => {
   await page.maintenance(monitor, 'Move', daysAgo(3, 0), daysAgo(3, 4))
   await page.maintenance(monitor, 'Move again', daysAgo(3, 2), daysAgo(3, 5))
   await page.component('Shop', monitor)
-  const windowId = await page.maintenance(monitor, 'Backup', ago(60_000), new Date(Date.now() + 60_000))
-  await page.maintenance(monitor, 'Later', new Date(Date.now() + 5 * DAY_MS), new Date(Date.now() + 6 * DAY_MS))
-  await page.maintenance(monitor, 'Far off', new Date(Date.now() + 30 * DAY_MS), new Date(Date.now() + 31 * DAY_MS))
+  const windowId = await page.maintenance(monitor, 'Backup', ago(60_000), ago(-60_000))
+  await page.maintenance(monitor, 'Later', ago(-5 * DAY_MS), ago(-6 * DAY_MS))
+  await page.maintenance(monitor, 'Far off', ago(-30 * DAY_MS), ago(-31 * DAY_MS))
   const view = await page.view()
   const [component] = componentsOf(view)
   t.equal(component?.status, 'maintenance')
@@ -316,7 +320,7 @@ t.test('a page that is not published, or not there, is none', async t => {
   const page = await scene()
   await execute(db, 'UPDATE status_pages SET is_published = false WHERE id = ?', [page.pageId])
   t.equal(await page.read(), null)
-  const read = createViewReader({ db, clickhouse, publicUrl: 'http://picket.test' })
+  const read = createReader()
   t.equal(await read({ slug: 'nowhere' }, null), null)
   t.equal(await read({ domain: 'status.acme.com' }, null), null)
 })
@@ -324,7 +328,7 @@ t.test('a page that is not published, or not there, is none', async t => {
 t.test('a custom domain leads to its page once it is verified', async t => {
   const page = await scene()
   const domain = `${page.slug}.example.com`
-  const read = createViewReader({ db, clickhouse, publicUrl: 'http://picket.test' })
+  const read = createReader()
   await execute(db, 'UPDATE status_pages SET custom_domain = ? WHERE id = ?', [domain, page.pageId])
   t.equal(await read({ domain }, null), null)
   t.equal((await page.view()).publicUrl, `http://picket.test/status/${page.slug}`)
@@ -351,10 +355,10 @@ t.test('whatever a page shows makes it another one when it changes, and nothing 
     [
       'its end',
       true,
-      () => execute(db, `UPDATE incidents SET status = 'resolved', resolved_at = now() WHERE id = ?`, [incident]),
+      () => execute(db, `UPDATE incidents SET status = 'resolved', resolved_at = ? WHERE id = ?`, [now, incident]),
     ],
     ['its deletion', true, () => execute(db, 'DELETE FROM incidents WHERE id = ?', [incident])],
-    ['maintenance', true, () => page.maintenance(monitor, 'Move', ago(1_000), new Date(Date.now() + 60_000))],
+    ['maintenance', true, () => page.maintenance(monitor, 'Move', ago(1_000), ago(-60_000))],
     ['a deleted monitor', true, () => execute(db, 'UPDATE monitors SET deleted_at = now() WHERE id = ?', [monitor])],
   ]
   let known = await page.read()
@@ -372,7 +376,7 @@ t.test('without ClickHouse a page shows everything else, and the response times 
   await page.component('Shop', monitor)
   const away = createClickhouse('http://127.0.0.1:1/nowhere')
   t.teardown(() => away.close())
-  const read = createViewReader({ db, clickhouse: away, publicUrl: 'http://picket.test' })
+  const read = createReader(away)
   const [component] = componentsOf((await read({ slug: page.slug }, null))!.view)
   t.match(component, { status: 'operational', uptimePercent: 100, responseTimes: null })
 

@@ -10,7 +10,7 @@ const MIB = 1024 * 1024
 const egress = createEgress({ allow: ['127.0.0.1/32'] })
 const target = await startTarget(t)
 const elsewhere = await startTarget(t)
-const source = { url: target.url, method: 'GET' as const, body: null, rootPath: null, timeoutMs: 10_000 }
+const source = { url: target.url, method: 'GET' as const, body: null, rootPath: null, timeoutMs: 120_000 }
 
 const fetchFrom = (behaviour: Behaviour, headers: Record<string, string> = {}, given: object = {}) => {
   target.behave(behaviour)

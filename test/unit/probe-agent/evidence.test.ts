@@ -116,7 +116,7 @@ t.test('a certificate is part of the result where the monitor has ssl_check, up 
 
 t.test('what was heard of a tcp target is evidence; of one that was never reached there is none', async t => {
   const port = await startRawServer(t, socket => socket.write('220 not what you seek\r\n'))
-  const spec = specOf({ type: 'tcp', url: `127.0.0.1:${port}`, keyword: 'ready', timeoutMs: 300 })
+  const spec = specOf({ type: 'tcp', url: `127.0.0.1:${port}`, keyword: 'ready', timeoutMs: 2_000 })
   const { evidence } = await runCheck(spec, egress)
   t.equal(String(evidence?.body), '220 not what you seek\r\n')
   const closed = await startTarget(t)

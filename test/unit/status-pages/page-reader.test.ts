@@ -2,7 +2,6 @@ import t from 'tap'
 import { createPageReader } from '../../../control-plane/status-pages/page-reader.ts'
 import type { LoadedPage } from '../../../control-plane/status-pages/types.ts'
 import { pageView } from '../../support/page-view.ts'
-import { waitFor } from '../../support/wait.ts'
 
 const SITE = { slug: 'acme' }
 
@@ -19,6 +18,7 @@ function scene(maxBytes?: number) {
     isAway: false,
     held: null as Promise<void> | null,
     reads: 0,
+    nowMs: Date.UTC(2026, 7, 1),
   }
   const find = createPageReader({
     async read(site, known) {
@@ -29,9 +29,17 @@ function scene(maxBytes?: number) {
       return known && world.page && known.fingerprint === world.page.fingerprint ? known : world.page
     },
     count: outcome => counted.push(outcome),
+    nowMs: () => world.nowMs,
     ...(maxBytes && { maxBytes }),
   })
-  return { world, find, counted, name: async () => (await find(SITE))?.view.name }
+  /** A visitor after so long, and the page as those see it who come once that reading is over. */
+  const findAfter = async (ms: number) => {
+    world.nowMs += ms
+    await find(SITE)
+    await new Promise(resolve => setImmediate(resolve))
+    return find(SITE)
+  }
+  return { world, find, findAfter, counted }
 }
 
 t.test('many visitors at once cause one reading, and none as long as the page is fresh', async t => {
@@ -44,28 +52,26 @@ t.test('many visitors at once cause one reading, and none as long as the page is
 })
 
 t.test('a change is seen by the next reading; what has not changed keeps what was made of it', async t => {
-  const { world, find, name } = scene()
+  const { world, find, findAfter } = scene()
   let made = 0
   const document = () => {
     made++
     return { contentType: 'text/plain', body: 'x' }
   }
   ;(await find(SITE))!.document('a', document)
-  await waitFor(async () => {
-    ;(await find(SITE))!.document('a', document)
-    return world.reads > 1
-  })
-  t.equal(made, 1)
+  ;(await findAfter(500))!.document('a', document)
+  t.same([world.reads, made], [2, 1])
   world.page = loaded('Acme Cloud')
-  await waitFor(async () => (await name()) === 'Acme Cloud')
+  t.equal((await find(SITE))?.view.name, 'Acme')
+  t.equal((await findAfter(500))?.view.name, 'Acme Cloud')
 })
 
 t.test('a page that is no longer public is gone, and is not kept as gone', async t => {
-  const { world, find } = scene()
+  const { world, find, findAfter } = scene()
   await find(SITE)
   const { page } = world
   world.page = null
-  await waitFor(async () => (await find(SITE)) === null)
+  t.equal(await findAfter(500), null)
   world.page = page
   t.ok(await find(SITE))
 })
@@ -73,18 +79,19 @@ t.test('a page that is no longer public is gone, and is not kept as gone', async
 t.test('while nobody can say how it is, the last page is shown and says since when', async t => {
   const { world, find, counted } = scene()
   await find(SITE)
-  const beforeMs = Date.now()
+  const beforeMs = world.nowMs
   world.isAway = true
-  await waitFor(async () => (await find(SITE))?.view.staleSince !== undefined)
+  world.nowMs += 1_000
   const { view } = (await find(SITE))!
   t.equal(view.name, 'Acme')
-  t.ok(Math.abs(Date.parse(view.staleSince!) - beforeMs) < 1_000)
+  t.equal(Date.parse(view.staleSince!), beforeMs)
   t.ok(counted.includes('stale'))
   const { reads } = world
   for (let i = 0; i < 100; i++) await find(SITE)
-  t.ok(world.reads - reads < 5, 'what is away is not asked by every visitor')
+  t.equal(world.reads, reads, 'what is away is not asked by every visitor')
   world.isAway = false
-  await waitFor(async () => (await find(SITE))?.view.staleSince === undefined)
+  world.nowMs += 1_000
+  t.equal((await find(SITE))?.view.staleSince, undefined)
 })
 
 t.test('a visitor waits a second for a slow engine, those after him not at all', async t => {
@@ -94,12 +101,15 @@ t.test('a visitor waits a second for a slow engine, those after him not at all',
   world.held = new Promise(resolve => {
     release = resolve
   })
-  await waitFor(async () => (await find(SITE))?.view.staleSince !== undefined)
+  world.nowMs += 1_000
+  t.ok((await find(SITE))?.view.staleSince, 'the first one waits for a second by the clock of the machine')
+  world.nowMs += 1_000
   const reads = world.reads
   await Promise.all(Array.from({ length: 100 }, () => find(SITE)))
   t.equal(world.reads, reads)
   release()
-  await waitFor(async () => (await find(SITE))?.view.staleSince === undefined)
+  await new Promise(resolve => setImmediate(resolve))
+  t.equal((await find(SITE))?.view.staleSince, undefined)
 })
 
 t.test('what was never seen cannot be shown: the fault is told', async t => {

@@ -91,15 +91,16 @@ t.test('the same view is the same bytes, also when it is looked up again within 
   t.same(renderPage(ordinaryView()), renderPage(ordinaryView({ at: '2026-11-21T14:05:59.000Z' })))
 })
 
-t.test('a page of 50 components and 90 days is made in less than 50 ms', async t => {
+t.test('a page of 50 components and 90 days takes less than 50 ms of the processor', async t => {
   for (const template of TEMPLATES) {
     const view = largeView({ template })
     const timings = Array.from({ length: 8 }, () => {
-      const startMs = performance.now()
+      const before = process.cpuUsage()
       renderPage(view)
-      return performance.now() - startMs
+      const { user, system } = process.cpuUsage(before)
+      return (user + system) / 1_000
     })
-    // the best of some: the machine has other things to do at the same time
+    // the best of some: the first is compiled, and others pay for memory that is collected
     t.ok(Math.min(...timings) <= 50, `${template}: ${Math.min(...timings).toFixed(1)} ms`)
   }
 })

@@ -5,13 +5,14 @@ import { join } from 'node:path'
 import t from 'tap'
 import { sweepHomes } from '../../../../probe-agent/screenshots/homes.ts'
 import { createShutter } from '../../../../probe-agent/screenshots/shutter.ts'
+import { waitFor } from '../../../support/wait.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'picket-test-'))
 t.teardown(() => rmSync(folder, { recursive: true, force: true }))
 const wanted = { url: 'http://192.0.2.1/', headers: {}, format: 'png' } as const
 
 /** A shutter whose program does just that. */
-function shutterOf(source: string, withinMs = 10_000) {
+function shutterOf(source: string, withinMs = 120_000) {
   const program = join(mkdtempSync(join(folder, 'program-')), 'program.mjs')
   writeFileSync(program, `const say = text => new Promise(done => process.stdout.write(text, done))\n${source}`)
   return createShutter({ browser: { path: '/bin/false' }, egressAllow: [], memoryMb: 1, program, withinMs })
@@ -24,9 +25,8 @@ t.test('there is a picture, or a sentence that says why there is none', async t 
     contentType: 'image/png',
     bytes: Buffer.from('abc'),
   })
-  const lasts = 'await new Promise(done => setTimeout(done, 60_000))'
+  const lasts = 'await new Promise(done => setTimeout(done, 600_000))'
   const rows: [string, string, string, number?][] = [
-    ['it says so itself', `await say('{"error":"the page is stuck"}\\n'); ${lasts}`, 'the page is stuck', 1],
     ['it has no time to say so', lasts, 'it took too long', 1],
     ['it never lets go', 'for (;;);', 'it took too long', 1],
     ['it is killed', `process.kill(process.pid, 'SIGKILL'); ${lasts}`, 'ended by itself (SIGKILL)'],
@@ -44,6 +44,20 @@ t.test('there is a picture, or a sentence that says why there is none', async t 
       )
     }),
   )
+})
+
+t.test('a program that says what is wrong and does not end is ended, and what it said counts', async t => {
+  const said = join(folder, 'said')
+  const shutter = shutterOf(
+    `import { writeFileSync } from 'node:fs'
+     await say('{"error":"the page is stuck"}\\n')
+     writeFileSync(${JSON.stringify(said)}, '')
+     setInterval(() => {}, 1000)`,
+  )
+  const rejected = t.rejects(shutter.take(wanted), { message: 'the page is stuck' })
+  await waitFor(() => existsSync(said), { label: 'what it says' })
+  shutter.stop()
+  await rejected
 })
 
 t.test('a probe that stops does not wait for a picture', async t => {

@@ -147,9 +147,10 @@ t.test('a document nested ten thousand levels deep is read, or refused, in littl
 t.test('an expression that would take for ever elsewhere is answered in bounded time', async t => {
   const bomb = { ...observation, body: Buffer.from(`${'a'.repeat(1024 * 1024)}!`) }
   for (const value of ['(a+)+$', '(a|aa)+$', '(.*a){40}[^a!]', '(?i)(a?){300}b[cd]']) {
-    const started = performance.now()
+    const before = process.cpuUsage()
     evaluate([{ type: 'body', operator: 'matches', value }], bomb, NOW_MS)
-    t.ok(performance.now() - started < 3000, `${value} ${Math.round(performance.now() - started)} ms`)
+    const { user, system } = process.cpuUsage(before)
+    t.ok(user + system < 3_000_000, `${value} ${(user + system) / 1_000} ms of the processor`)
   }
 })
 

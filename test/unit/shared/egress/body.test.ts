@@ -12,7 +12,7 @@ const { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } = zlib
 const { zstdCompressSync } = zlib as { zstdCompressSync?: (text: string) => Buffer }
 
 async function ask({ url }: Pick<Target, 'url'>, parts: Partial<HttpRequest> = {}) {
-  const deadline = createDeadline(10_000)
+  const deadline = createDeadline(60_000)
   const defaults = { method: 'GET', headers: {}, body: null, maxBodyBytes: LIMIT, followRedirects: true }
   const answer = await request({ url, signal: deadline.signal, ...defaults, ...parts }, egress)
   deadline.clear()

@@ -29,7 +29,7 @@ function createClient(t: Test, egress: Egress = open) {
   const connections = createConnections(8)
   t.teardown(() => connections.close())
   return async (url: string, maxBodyBytes = 1_000) => {
-    const deadline = createDeadline(2_000)
+    const deadline = createDeadline(60_000)
     const options = { signal: deadline.signal, maxBodyBytes, followRedirects: false, keepAlive: true, connections }
     const answer = await request({ url, method: 'POST', headers: {}, body: 'hello', ...options }, egress)
     deadline.clear()

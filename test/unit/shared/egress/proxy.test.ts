@@ -15,7 +15,7 @@ async function start(t: Teardown, maxBytes = 1_000_000) {
     'mixed.example': ['127.0.0.1', '127.0.0.2'],
   }
   const egress = createEgress({ allow: ['127.0.0.1'], resolver: async name => names[name] ?? [] })
-  const proxy = await startEgressProxy(egress, { maxBytes, connectWithinMs: 2_000 })
+  const proxy = await startEgressProxy(egress, { maxBytes, connectWithinMs: 60_000 })
   t.teardown(proxy.close)
   const ask = (path: string, method = 'GET') => request(proxy.url, { path, method, agent: false })
   return { proxy, ask }

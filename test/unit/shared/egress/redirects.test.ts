@@ -7,7 +7,7 @@ import { startTarget } from '../../../support/target.ts'
 const egress = createEgress({ allow: ['127.0.0.1'] })
 
 async function ask(url: string, parts: Partial<HttpRequest> = {}) {
-  const deadline = createDeadline(5000)
+  const deadline = createDeadline(60_000)
   const defaults = { method: 'GET', headers: {}, body: null, maxBodyBytes: 1000, followRedirects: true }
   const answer = await request({ url, signal: deadline.signal, ...defaults, ...parts }, egress)
   deadline.clear()

@@ -28,7 +28,7 @@ async function serve(t: Teardown, pair: KeyPair, requests: string[] = []): Promi
 }
 
 async function ask(url: string, egress = trusting) {
-  const deadline = createDeadline(5000)
+  const deadline = createDeadline(60_000)
   const parts = { method: 'GET', headers: { Authorization: 'Bearer s' }, body: null }
   const options = { signal: deadline.signal, maxBodyBytes: 1000, followRedirects: true }
   const answer = await request({ url, ...parts, ...options }, egress)

@@ -1,0 +1,64 @@
+import t from 'tap'
+import { durableConsumer, fetchMessages, keepInHand } from '../../control-plane/platform/durable-consumer.ts'
+import { connectNats, ensureStreams } from '../../control-plane/platform/nats.ts'
+import { RESULTS_STREAM, resultSubject } from '../../shared/subjects.ts'
+import { startNats } from '../support/nats.ts'
+import { startTcpRelay } from '../support/tcp-relay.ts'
+import { waitFor } from '../support/wait.ts'
+
+const server = await startNats(t)
+const nats = await connectNats(server.url, 'test')
+t.teardown(() => nats.close())
+await ensureStreams(nats.manager)
+const publish = (text: string) => nats.js.publish(resultSubject(0, 'eu-west'), text)
+
+t.test('what was lost on its way to a process comes again within ten seconds', async t => {
+  // as an earlier release made it
+  await nats.manager.consumers.add(RESULTS_STREAM, {
+    durable_name: 'lost',
+    ack_policy: 'explicit',
+    ack_wait: 60 * 1_000_000_000,
+    max_ack_pending: 10_000,
+  })
+  const relay = await startTcpRelay(t, server.url)
+  const far = await connectNats(relay.url, 'far')
+  t.teardown(() => far.close())
+  const consumer = await durableConsumer(far, RESULTS_STREAM, 'lost')
+  const info = () => nats.manager.consumers.info(RESULTS_STREAM, 'lost')
+  t.ok((await info()).config.ack_wait! <= 10 * 1_000_000_000)
+  const fetched = fetchMessages(consumer, 1, 60_000)
+  await waitFor(async () => (await info()).num_waiting === 1, { label: 'a request for a message' })
+  relay.swallow()
+  await publish('lost')
+  await waitFor(async () => (await info()).num_ack_pending === 1, { label: 'the message on its way' })
+  await relay.mend()
+  const [message] = await fetched
+  t.match(message, { redelivered: true })
+  t.equal(message?.string(), 'lost')
+  message?.ack()
+})
+
+t.test('what a process has in hand does not come again, however long its work takes', async t => {
+  const signals: string[] = []
+  nats.connection.subscribe('$JS.ACK.RESULTS.slow.>', {
+    callback: (_, message) => void signals.push(message.string()),
+  })
+  const consumer = await durableConsumer(nats, RESULTS_STREAM, 'slow')
+  await publish('slow')
+  await waitFor(async () => (await nats.manager.consumers.info(RESULTS_STREAM, 'slow')).num_pending === 2)
+  const messages = await fetchMessages(consumer, 2, 10_000)
+  t.equal(messages.length, 2)
+  messages[0]!.ack()
+  // the last is twelve seconds after the first
+  const work = waitFor(() => signals.filter(signal => signal === '+WPI').length >= 6, { label: 'six signals' })
+  await keepInHand(messages, work)
+  t.match(await nats.manager.consumers.info(RESULTS_STREAM, 'slow'), { num_ack_pending: 1, num_redelivered: 0 })
+  messages[1]!.nak()
+  const [again] = await fetchMessages(consumer, 1, 10_000)
+  t.match(again, { seq: messages[1]!.seq, redelivered: true })
+  again?.ack()
+})
+
+t.test('work that fails is not hidden by what keeps its messages in hand', async t => {
+  await t.rejects(keepInHand([], Promise.reject(new Error('the disk is full'))), /the disk is full/)
+})
