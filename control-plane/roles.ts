@@ -39,6 +39,7 @@ import { startExpiryWorker } from './expiry/worker.ts'
 import { fleetRoutes } from './fleet/routes.ts'
 import { fleetViewRoutes } from './fleet/view-routes.ts'
 import { startFleet } from './fleet/worker.ts'
+import { startKeptPingRecorder } from './heartbeats/recorder.ts'
 import { pingRoutes } from './heartbeats/routes.ts'
 import { startListening, startOverdueWorker, startPingTokenWorker } from './heartbeats/worker.ts'
 import { startFleetWatchWorker } from './incidents/fleet-watch-worker.ts'
@@ -129,10 +130,10 @@ export function apiRoutes(app: App, handles: Handles): void {
 
 /** What the role `api` serves outside /api/v1. */
 export function publicRoutes(app: App, handles: Handles): void {
-  const { db, config, secrets, objects, sign } = handles
+  const { db, config, secrets, objects, sign, nats, log, metrics } = handles
   const { publicUrl, pingsPerMinute, secretKey } = config
   // ping URLs answer in plain text, errors too, and nothing else does
-  app.register(async scope => pingRoutes(scope as App, { db, publicUrl, pingsPerMinute }))
+  app.register(async scope => pingRoutes(scope as App, { db, nats, log, metrics, publicUrl, pingsPerMinute }))
   const customHostOf = createCustomHostOf(ownHosts(config))
   const isOwnHost = (host: string) => customHostOf(host) === null
   signInRoutes(app, { ...accountTools(handles), passwords: createPasswords(), isOwnHost })
@@ -179,7 +180,7 @@ const ownHosts = ({ publicUrl, customDomains }: Config) => [new URL(publicUrl).h
 
 /** What each role runs beside the HTTP server; `api` also the routes above. */
 export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)[]> = {
-  api: [startListening],
+  api: [startListening, startKeptPings],
   fleet: [startFleetServer],
   verdict: [startVerdicts],
   record: [startRecorder, startHourlyWorker, startScreenshotRecorder],
@@ -249,6 +250,10 @@ function startExpiry(handles: Handles): Part {
 function startNotices(handles: Handles): Part {
   const worker = startNoticeWorker({ ...handles, publicUrl: handles.config.publicUrl })
   return { stop: worker.stop, onNotify: { page_notices: worker.wake } }
+}
+
+function startKeptPings(handles: Handles): Part {
+  return startKeptPingRecorder({ ...handles, publicUrl: handles.config.publicUrl })
 }
 
 function startOverdue(handles: Handles): Part {

@@ -10,6 +10,10 @@ export const LATE_STREAM = 'LATE'
 export const SHOTS_STREAM = 'SHOTS'
 export const shotSubject = (region: string) => `${SHOTS_STREAM}.${region}`
 
+/** Heartbeat pings that a process without PostgreSQL has acknowledged, until another one stores them. JSON: KeptPing. */
+export const PINGS_STREAM = 'PINGS'
+export const KEPT_PING_SUBJECT = `${PINGS_STREAM}.kept`
+
 /** Which partition a monitor's results travel in: FNV-1a of its id, 0 to PARTITIONS - 1. */
 export function partitionOf(monitorId: string): number {
   return fnv1a(monitorId) % PARTITIONS

@@ -2,7 +2,7 @@ import type { Log } from '../../shared/log.ts'
 import { newPingToken } from '../monitors/actions.ts'
 import { monotonicMs } from '../platform/clock.ts'
 import { type Db, isRefusedRow, type Tx } from '../platform/postgres.ts'
-import { type Secrets, sha256 } from '../platform/secrets.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import { judge } from '../verdict/judge.ts'
 import { excuseSilence, markListening, type Silence, silenceMs } from './intake-store.ts'
 import { overdue } from './overdue.ts'
@@ -13,6 +13,7 @@ import {
   lockWithoutToken,
   prunePings,
   readWatches,
+  storedArrivals,
   storeHeartbeats,
   storePingToken,
 } from './store.ts'
@@ -20,6 +21,12 @@ import type { Arrival, Watch } from './types.ts'
 import { missBeat, nothingTaken, type Taken, takePing } from './watch.ts'
 
 export type HeartbeatTools = { db: Db; publicUrl: string }
+
+/** `noteTime` gets PostgreSQL's time, in ms since 1970, and the monotonic time at which it was read. */
+export type PingTools = HeartbeatTools & { noteTime?: (databaseMs: number, monotonicMs: number) => void }
+
+/** The answer for a ping that was withdrawn before its commit: it is in the message stream. */
+export class WithdrawnPing extends Error {}
 
 /** How many pings of a monitor are kept at least; at most `PRUNED_EACH` more. */
 export const KEPT_PINGS = 1_000
@@ -29,7 +36,7 @@ const PRUNED_EACH = 100
  * Takes pings in one transaction (decisions 4.9): what they change of a verdict commits with them. Answers for each
  * whether its token is known; an Error for one that cannot be stored, which does not stop the others.
  */
-export async function takePings(tools: HeartbeatTools, arrivals: Arrival[]): Promise<(boolean | Error)[]> {
+export async function takePings(tools: PingTools, arrivals: Arrival[]): Promise<(boolean | Error)[]> {
   try {
     return await takeTogether(tools, arrivals)
   } catch (error) {
@@ -41,29 +48,51 @@ export async function takePings(tools: HeartbeatTools, arrivals: Arrival[]): Pro
   }
 }
 
-/** What one monitor's rows brought about, so that its neighbours can be served without it. */
-const isOneMonitors = (error: unknown) =>
+/** True for what the rows of one monitor caused, so that the others can be served without it. */
+export const isOneMonitors = (error: unknown) =>
   isRefusedRow(error) || error instanceof TypeError || error instanceof RangeError
 
-function takeTogether({ db, publicUrl }: HeartbeatTools, arrivals: Arrival[]): Promise<boolean[]> {
-  const hashes = arrivals.map(({ token }) => sha256(token))
+function takeTogether({ db, publicUrl, noteTime }: PingTools, arrivals: Arrival[]): Promise<(boolean | Error)[]> {
   return db.transaction(async tx => {
-    const monitors = await lockPinged(tx, hashes)
+    const monitors = await lockPinged(
+      tx,
+      arrivals.map(({ tokenHash }) => tokenHash),
+    )
     if (monitors.length === 0) return arrivals.map(() => false)
     const idOf = new Map(monitors.map(({ id, hash }) => [hash.toString('hex'), id]))
     const { watches, nowMs } = await readWatches(tx, monitors)
     const readMs = monotonicMs()
+    noteTime?.(nowMs, readMs)
+    const stored = await storedBefore(tx, arrivals, [...watches.keys()])
     const taken = new Map([...watches].map(([id, watch]) => [id, nothingTaken(watch)]))
-    const answers = arrivals.map((arrival, i) => {
-      const id = idOf.get(hashes[i]!.toString('hex'))
+    const answers = arrivals.map(arrival => {
+      const id = idOf.get(arrival.tokenHash.toString('hex'))
       if (id === undefined) return false
-      const receivedAtMs = nowMs - Math.max(0, Math.floor(readMs - arrival.receivedMs))
-      taken.set(id, takePing(taken.get(id)!, arrival, receivedAtMs))
+      if (arrival.isWithdrawn) return new WithdrawnPing()
+      if (stored.has(arrival.id)) return true
+      taken.set(id, takePing(taken.get(id)!, arrival, receivedAtMs(arrival, nowMs, readMs)))
       return true
     })
     await store(tx, [...taken.values()], publicUrl, new Date(nowMs))
     return answers
   })
+}
+
+/** Only a ping from the message stream can have been stored before; its monitor's row is locked by now. */
+async function storedBefore(tx: Tx, arrivals: Arrival[], monitorIds: string[]): Promise<Set<string>> {
+  const kept = arrivals.filter(({ received }) => received.kind === 'kept')
+  if (kept.length === 0) return new Set()
+  return storedArrivals(
+    tx,
+    monitorIds,
+    kept.map(({ id }) => id),
+  )
+}
+
+/** When a ping arrived, by PostgreSQL's clock, of which `nowMs` was read at `readMs` of the monotonic clock. */
+function receivedAtMs({ received }: Arrival, nowMs: number, readMs: number): number {
+  if (received.kind === 'kept') return Math.min(nowMs, received.atMs ?? nowMs)
+  return nowMs - Math.max(0, Math.floor(readMs - received.monotonicMs))
 }
 
 async function store(tx: Tx, taken: Taken[], publicUrl: string, now: Date): Promise<void> {

@@ -1,4 +1,5 @@
 import { createRateLimit, type Use } from '../web/rate-limit.ts'
+import type { Taking } from './types.ts'
 
 /** Unknown tokens a minute and client; past it, its tokens that are not familiar are not looked up any more. */
 const GUESSES_PER_MINUTE = 60
@@ -7,8 +8,8 @@ const MOST_FAMILIAR = 100_000
 export type PingLimits = {
   /** counts one ping, and says whether it may be taken */
   use(token: string, client: string, nowMs: number): Use
-  /** what came of it */
-  note(token: string, client: string, isKnown: boolean, nowMs: number): void
+  /** what became of it; a token that could not be looked up counts as a guess until this process knows it */
+  note(token: string, client: string, outcome: Taking, nowMs: number): void
 }
 
 /**
@@ -32,8 +33,9 @@ export function createPingLimits(pingsPerMinute: number): PingLimits {
       const isGuessing = guessesOf(client, nowMs) >= GUESSES_PER_MINUTE && !familiar.has(token)
       return isGuessing ? { ...use, allowed: false } : use
     },
-    note(token, client, isKnown, nowMs) {
-      if (!isKnown) {
+    note(token, client, outcome, nowMs) {
+      if (outcome === 'kept' && familiar.has(token)) return
+      if (outcome !== 'stored') {
         guesses.set(client, guessesOf(client, nowMs) + 1)
         return
       }

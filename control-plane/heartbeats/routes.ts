@@ -1,17 +1,21 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { clientNetworkOf } from '../accounts/bootstrap/network.ts'
 import { monotonicMs, nowMs, sleep } from '../platform/clock.ts'
+import { newId } from '../platform/ids.ts'
+import { sha256 } from '../platform/secrets.ts'
 import { toApiError } from '../web/answer.ts'
 import type { App } from '../web/app.ts'
 import { notFound, rateLimited, unavailable } from '../web/errors.ts'
 import { type HeartbeatTools, takePings } from './actions.ts'
+import { createDatabaseTime } from './database-time.ts'
 import { createGroupCommit } from './group-commit.ts'
+import { createTaking, type KeepTools } from './keep-actions.ts'
 import { createPingLimits } from './limits.ts'
 import { isToken, readSignal } from './signal.ts'
 import { BODY_KEPT_BYTES, keptBody } from './text.ts'
 import type { Arrival } from './types.ts'
 
-export type PingContext = HeartbeatTools & { pingsPerMinute: number }
+export type PingContext = HeartbeatTools & Omit<KeepTools, 'time'> & { pingsPerMinute: number }
 
 type PingRequest = FastifyRequest<{ Params: { token: string; signal?: string } }>
 
@@ -25,11 +29,14 @@ const GROUPS = {
 }
 
 /**
- * Ping URLs (decisions 3.7), outside /api/v1: the token is the only secret, answers are short texts. `OK` is said after
- * the commit, so what was acknowledged is never lost.
+ * Ping URLs (decisions 3.7), outside /api/v1: the token is the only secret, answers are short texts. `OK` is the answer
+ * after the commit, or while PostgreSQL is not available after JetStream has stored the ping: what was acknowledged is
+ * never lost.
  */
 export function pingRoutes(app: App, { pingsPerMinute, ...tools }: PingContext): void {
-  const commit = createGroupCommit((arrivals: Arrival[]) => takePings(tools, arrivals), GROUPS)
+  const time = createDatabaseTime()
+  const store = (arrivals: Arrival[]) => takePings({ ...tools, noteTime: time.note }, arrivals)
+  const take = createTaking({ ...tools, time }, createGroupCommit(store, GROUPS))
   const limits = createPingLimits(pingsPerMinute)
 
   // any body is a ping's body, whatever it calls itself; what is too long is read and dropped
@@ -50,9 +57,11 @@ export function pingRoutes(app: App, { pingsPerMinute, ...tools }: PingContext):
         const use = limits.use(token, client, nowMs())
         if (!use.allowed) throw rateLimited('too many pings', use.resetSeconds)
         const body = keptBody((request.body as Buffer | undefined) ?? Buffer.alloc(0))
-        const isKnown = await commit({ token, signal, body, receivedMs })
-        limits.note(token, client, isKnown, nowMs())
-        if (!isKnown) throw notFound('ping URL')
+        const received = { kind: 'direct', monotonicMs: receivedMs } as const
+        const arrival = { id: newId(), tokenHash: sha256(token), signal, body, received, isWithdrawn: false }
+        const outcome = await take(arrival)
+        limits.note(token, client, outcome, nowMs())
+        if (outcome === 'unknown') throw notFound('ping URL')
         return text(reply).send('OK')
       },
     })

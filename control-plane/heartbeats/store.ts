@@ -81,12 +81,23 @@ export async function insertPings(tx: Tx, pings: Ping[]): Promise<void> {
   if (pings.length === 0) return
   await execute(
     tx,
-    `INSERT INTO pings (monitor_id, number, kind, exit_code, at, run_ms, message, body)
-     SELECT "monitorId", number, kind, "exitCode", at, "runMs", message, body
+    `INSERT INTO pings (monitor_id, number, kind, exit_code, at, run_ms, message, body, arrival_id)
+     SELECT "monitorId", number, kind, "exitCode", at, "runMs", message, body, "arrivalId"
      FROM jsonb_to_recordset(CAST(? AS jsonb)) AS row ("monitorId" uuid, number bigint, kind text,
-       "exitCode" smallint, at timestamptz, "runMs" bigint, message text, body text)`,
+       "exitCode" smallint, at timestamptz, "runMs" bigint, message text, body text, "arrivalId" uuid)`,
     [JSON.stringify(pings)],
   )
+}
+
+/** Which of these arrivals are stored already, as pings of these monitors. */
+export async function storedArrivals(tx: Tx, monitorIds: string[], arrivalIds: string[]): Promise<Set<string>> {
+  const rows = await query<{ id: string }>(
+    tx,
+    `SELECT arrival_id AS id FROM pings
+     WHERE monitor_id = ANY(CAST(:monitorIds AS uuid[])) AND arrival_id = ANY(CAST(:arrivalIds AS uuid[]))`,
+    { monitorIds, arrivalIds },
+  )
+  return new Set(rows.map(({ id }) => id))
 }
 
 export type PingFilter = { kinds: Ping['kind'][]; from: Date | null; to: Date | null }
@@ -107,7 +118,7 @@ export async function listPings(
   const pings = await query<Ping>(
     db,
     `SELECT p.monitor_id AS "monitorId", p.number, p.kind, p.exit_code AS "exitCode", p.at, p.run_ms AS "runMs",
-       p.message, p.body ${matching} ORDER BY p.number DESC LIMIT :limit OFFSET :offset`,
+       p.message, p.body, p.arrival_id AS "arrivalId" ${matching} ORDER BY p.number DESC LIMIT :limit OFFSET :offset`,
     bindings,
   )
   return { pings, total: counted?.total ?? 0 }

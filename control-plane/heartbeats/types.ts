@@ -5,13 +5,26 @@ export type Signal = { kind: 'success' | 'start' | 'fail' | 'log'; exitCode: num
 
 /** A ping as it arrived. */
 export type Arrival = {
-  token: string
+  /** UUID, given when it arrived */
+  id: string
+  /** SHA-256 of its token */
+  tokenHash: Buffer
   signal: Signal
   /** as text, cut at 10 kB; null without one */
   body: string | null
-  /** by the monotonic clock of the process that took it */
-  receivedMs: number
+  received: Received
+  /** set while it waits for its commit: it is in the message stream now, so this commit must leave it out */
+  isWithdrawn: boolean
 }
+
+/**
+ * When a ping arrived: by the monotonic clock of the process that commits it; or, for one that comes from the message
+ * stream, by PostgreSQL's clock in ms since 1970 (null: the process that took it had not learned that clock).
+ */
+export type Received = { kind: 'direct'; monotonicMs: number } | { kind: 'kept'; atMs: number | null }
+
+/** What became of a ping: stored, its token unknown, or acknowledged by the message stream until it can be stored. */
+export type Taking = 'stored' | 'unknown' | 'kept'
 
 /** A ping as it is kept; `overdue` is the one that did not come. */
 export type Ping = {
@@ -27,6 +40,8 @@ export type Ping = {
   /** why it is a failure, as a sentence; null when it is none */
   message: string | null
   body: string | null
+  /** id of the arrival; null for one that did not come */
+  arrivalId: string | null
 }
 
 /** What is known of a heartbeat beside the verdict's own state. Times in ms since 1970 by PostgreSQL's clock. */

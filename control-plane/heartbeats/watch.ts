@@ -13,29 +13,35 @@ export type Taken = { watch: Watch; pings: Ping[]; change: Change | null }
 
 export const nothingTaken = (watch: Watch): Taken => ({ watch, pings: [], change: null })
 
-type Content = Pick<Ping, 'kind' | 'exitCode' | 'message' | 'body'>
+type Content = Pick<Ping, 'kind' | 'exitCode' | 'message' | 'body' | 'arrivalId'>
 
-/** What one ping does (decisions 3.7). While the monitor is paused or incomplete it is kept, and that is all. */
+/**
+ * What one ping does (decisions 3.7). While the monitor is paused or incomplete it is stored, and that is all. The same
+ * holds for a ping that was delayed in the message stream while a newer one was stored: it says nothing about now.
+ */
 export function takePing(
   taken: Taken,
-  { signal, body }: Pick<Arrival, 'signal' | 'body'>,
+  { signal, body, id, received }: Pick<Arrival, 'signal' | 'body'> & Partial<Pick<Arrival, 'id' | 'received'>>,
   receivedAtMs: number,
 ): Taken {
   const message = signal.kind === 'fail' ? failureMessage(signal, body) : null
-  return add(taken, { ...signal, message, body }, receivedAtMs)
+  const content = { ...signal, message, body, arrivalId: id ?? null }
+  const isOld = received?.kind === 'kept' && receivedAtMs < (taken.watch.heartbeat.lastPingAtMs ?? 0)
+  return add(taken, content, receivedAtMs, isOld)
 }
 
 /** The success that did not come, once overdue.ts says so: it counts like a ping that reports a failure. */
 export function missBeat(watch: Watch, nowMs: number): Taken {
   const message = overdueMessage(watch.monitor)
-  return add(nothingTaken(watch), { kind: 'overdue', exitCode: null, message, body: null }, nowMs)
+  return add(nothingTaken(watch), { kind: 'overdue', exitCode: null, message, body: null, arrivalId: null }, nowMs)
 }
 
-function add({ watch, pings, change }: Taken, content: Content, receivedAtMs: number): Taken {
+function add({ watch, pings, change }: Taken, content: Content, receivedAtMs: number, isOld = false): Taken {
   const { monitor, state } = watch
   const heartbeat = state === null ? startAnew(watch.heartbeat) : watch.heartbeat
   const ping = pingAfter(watch, heartbeat, content, receivedAtMs)
-  const judged = isJudged(monitor) && ping.kind !== 'log' ? judgePing(watch, ping) : null
+  const isCounted = isJudged(monitor) && ping.kind !== 'log' && !isOld
+  const judged = isCounted ? judgePing(watch, ping) : null
   const moved = judged === null ? heartbeat : after(heartbeat, watch, ping, judged.state)
   const isSeen = ping.kind !== 'overdue'
   return {

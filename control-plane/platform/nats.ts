@@ -1,13 +1,16 @@
 import {
+  DiscardPolicy,
   type JetStreamClient,
   type JetStreamManager,
   jetstream,
   jetstreamManager,
+  RetentionPolicy,
   StorageType,
+  type StreamConfig,
 } from '@nats-io/jetstream'
 import { type Authenticator, connect, jwtAuthenticator, type NatsConnection } from '@nats-io/transport-node'
 import { steadyPace } from '../../shared/nats-pace.ts'
-import { LATE_STREAM, RESULTS_STREAM, SHOTS_STREAM } from '../../shared/subjects.ts'
+import { LATE_STREAM, PINGS_STREAM, RESULTS_STREAM, SHOTS_STREAM } from '../../shared/subjects.ts'
 import { nowMs } from './clock.ts'
 import { chance } from './ids.ts'
 import { type NatsOperator, ownUser } from './nats-operator.ts'
@@ -79,18 +82,28 @@ export const STREAM_MAX_AGE_MS = { [RESULTS_STREAM]: 24 * 3_600_000, [LATE_STREA
 /** On their way to the object store only; what does not get there in an hour is worth little. */
 const SHOTS = { subjects: [`${SHOTS_STREAM}.*`], maxAgeMs: 3_600_000, max_bytes: 512 * 1024 * 1024 }
 
+/** Acknowledged pings: a full stream refuses the next one instead of dropping an old one, and a stored one is removed. */
+const PINGS = {
+  subjects: [`${PINGS_STREAM}.*`],
+  maxAgeMs: 7 * 24 * 3_600_000,
+  max_bytes: 256 * 1024 * 1024,
+  discard: DiscardPolicy.New,
+  retention: RetentionPolicy.Workqueue,
+}
+
 /** Makes the streams where they are missing. What is there already is left as the operator set it. */
 export async function ensureStreams(manager: JetStreamManager): Promise<void> {
   for (const [name, maxAgeMs] of Object.entries(STREAM_MAX_AGE_MS)) {
     await ensureStream(manager, name, { subjects: [`${name}.*.*`], maxAgeMs })
   }
   await ensureStream(manager, SHOTS_STREAM, SHOTS)
+  await ensureStream(manager, PINGS_STREAM, PINGS)
 }
 
 async function ensureStream(
   manager: JetStreamManager,
   name: string,
-  { maxAgeMs, ...limits }: { subjects: string[]; maxAgeMs: number; max_bytes?: number },
+  { maxAgeMs, ...limits }: Partial<StreamConfig> & { maxAgeMs: number },
 ): Promise<void> {
   const known = await manager.streams.info(name).catch(() => null)
   if (known) return

@@ -3,6 +3,7 @@ import { differencesOf } from '../support/answers.ts'
 import { startApi } from '../support/api-server.ts'
 import { createDatabase } from '../support/database.ts'
 import { HEARTBEAT, heartbeatOf, ping, runOut } from '../support/heartbeats.ts'
+import { startNats } from '../support/nats.ts'
 import { readOperations } from '../support/operations.ts'
 import { startTcpRelay } from '../support/tcp-relay.ts'
 import { waitFor } from '../support/wait.ts'
@@ -262,14 +263,43 @@ t.test('GET /ping/{token} 429: a flood of one URL, and guesses, without holding 
   t.equal((await ping(urls[1]!)).status, 200, 'a URL that was pinged before is no guess')
 })
 
-t.test('GET /ping/{token} 503 while PostgreSQL is away: what is not stored is not acknowledged', async t => {
-  const relay = await startTcpRelay(t, (await createDatabase(t)).url)
-  const away = await startApi(t, { DATABASE_URL: relay.url })
-  const { body } = await away.call('POST', '/monitors', { body: HEARTBEAT })
-  const url = `${away.origin}/ping/${body.data.ping_url.split('/').at(-1)}`
-  t.equal((await ping(url)).status, 200)
-  await relay.cut()
-  const refused = await ping(url)
-  t.match(refused, { status: 503, text: /try again/ })
-  t.notMatch(refused.text, /postgres|ECONN|127/i)
-})
+t.test(
+  'GET /ping/{token} 200 while PostgreSQL is not available: the ping is kept, and counts when it is back',
+  async t => {
+    const relay = await startTcpRelay(t, (await createDatabase(t)).url)
+    const away = await startApi(t, { DATABASE_URL: relay.url })
+    const { body } = await away.call('POST', '/monitors', { body: HEARTBEAT })
+    const url = `${away.origin}/ping/${body.data.ping_url.split('/').at(-1)}`
+    const signalsOf = async () => {
+      const { data } = (await away.call('GET', `/monitors/${body.data.id}/checks`)).body
+      return data.map((one: { heartbeat: { kind: string } }) => one.heartbeat.kind).reverse()
+    }
+    t.equal((await ping(url)).status, 200)
+    await relay.cut()
+    t.match(await ping(url, '/start'), { status: 200, text: 'OK' }, 'PostgreSQL refuses connections')
+    await relay.mend()
+    await waitFor(async () => (await signalsOf()).length === 2, { label: 'the first kept ping is stored' })
+    relay.swallow()
+    t.match(await ping(url, '/fail'), { status: 200, text: 'OK' }, 'PostgreSQL does not answer')
+    await relay.mend()
+    await waitFor(async () => (await signalsOf()).length === 3, { label: 'the second kept ping is stored' })
+    t.same(await signalsOf(), ['success', 'start', 'fail'])
+    await waitFor(async () => (await away.call('GET', `/monitors/${body.data.id}`)).body.data.status === 'down')
+  },
+)
+
+t.test(
+  'GET /ping/{token} 503 while PostgreSQL and NATS are not available: what is not stored is not acknowledged',
+  async t => {
+    const relay = await startTcpRelay(t, (await createDatabase(t)).url)
+    const nats = await startNats(t)
+    const away = await startApi(t, { DATABASE_URL: relay.url, NATS_URL: nats.url })
+    const { body } = await away.call('POST', '/monitors', { body: HEARTBEAT })
+    const url = `${away.origin}/ping/${body.data.ping_url.split('/').at(-1)}`
+    t.equal((await ping(url)).status, 200)
+    await Promise.all([relay.cut(), nats.kill9()])
+    const refused = await ping(url)
+    t.match(refused, { status: 503, text: /send it again/ })
+    t.notMatch(refused.text, /postgres|nats|ECONN|127/i)
+  },
+)

@@ -6,12 +6,14 @@ import {
   KEPT_PINGS,
   sayListening,
   takePings,
+  WithdrawnPing,
 } from '../../control-plane/heartbeats/actions.ts'
 import type { Arrival } from '../../control-plane/heartbeats/types.ts'
 import { openPingToken } from '../../control-plane/monitors/sealed.ts'
 import { findMonitor } from '../../control-plane/monitors/store.ts'
+import { newId } from '../../control-plane/platform/ids.ts'
 import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
-import { createSecrets } from '../../control-plane/platform/secrets.ts'
+import { createSecrets, sha256 } from '../../control-plane/platform/secrets.ts'
 import { createLog } from '../../shared/log.ts'
 import { createDatabase } from '../support/database.ts'
 import { countsOf, heartbeatOf, runOut } from '../support/heartbeats.ts'
@@ -44,10 +46,12 @@ async function createHeartbeats(count: number): Promise<{ id: string; token: str
 const create = async () => (await createHeartbeats(1))[0]!
 
 const arrival = (token: string, kind: 'success' | 'fail' | 'log' = 'success'): Arrival => ({
-  token,
+  id: newId(),
+  tokenHash: sha256(token),
   signal: { kind, exitCode: null },
   body: null,
-  receivedMs: performance.now(),
+  received: { kind: 'direct', monotonicMs: performance.now() },
+  isWithdrawn: false,
 })
 /** Pings can be taken for the next hour, so that no pause of this machine is a silence of ours. */
 const keepListening = () =>
@@ -155,4 +159,38 @@ t.test('of each heartbeat the newest thousand pings are kept', async t => {
   )
   t.match(row, { last: 1_250 })
   t.ok((row as { n: number }).n >= KEPT_PINGS && (row as { n: number }).n <= KEPT_PINGS + 350, JSON.stringify(row))
+})
+
+t.test(
+  'a ping from the message stream is stored once, with the time of its arrival, and never overrules a newer one',
+  async t => {
+    const { id, token } = await create()
+    await beat(token)
+    const [{ nowMs }] = (await query<{ nowMs: number }>(
+      db,
+      'SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS float8) AS "nowMs"',
+    )) as [{ nowMs: number }]
+    const kept = (kind: 'success' | 'fail', atMs: number | null): Arrival => ({
+      ...arrival(token, kind),
+      received: { kind: 'kept', atMs },
+    })
+    const late = kept('fail', nowMs - 60_000)
+    t.same(await takePings(tools(), [late]), [true])
+    t.match(await statusesOf(db, id), 'up', 'a failure from before the last success changes nothing')
+    const fresh = kept('fail', null)
+    t.same(await takePings(tools(), [fresh]), [true])
+    t.same(await Promise.all([takePings(tools(), [fresh]), takePings(tools(other), [fresh, late])]), [
+      [true],
+      [true, true],
+    ])
+    t.match(await statusesOf(db, id), 'up down')
+    t.equal((await heartbeatOf(db, id))?.pings, 3, 'what was delivered again is not stored again')
+  },
+)
+
+t.test('a ping that went to the message stream while it waited for its commit is left out of the commit', async t => {
+  const { id, token } = await create()
+  const [answer] = await takePings(tools(), [{ ...arrival(token), isWithdrawn: true }])
+  t.ok(answer instanceof WithdrawnPing)
+  t.equal((await heartbeatOf(db, id))?.pings ?? 0, 0)
 })

@@ -22,6 +22,7 @@ import * as vendors from './0021-vendors.ts'
 import * as chat from './0022-chat.ts'
 import * as rehearsals from './0023-rehearsals.ts'
 import * as idempotencyMarks from './0024-idempotency-marks.ts'
+import * as pingIds from './0031-ping-ids.ts'
 
 /** In order. A migration that has landed is never edited; the next one mends it. */
 const MIGRATIONS = {
@@ -48,6 +49,7 @@ const MIGRATIONS = {
   '0022-chat': chat,
   '0023-rehearsals': rehearsals,
   '0024-idempotency-marks': idempotencyMarks,
+  '0031-ping-ids': pingIds,
 }
 
 /**
