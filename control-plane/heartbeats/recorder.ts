@@ -1,6 +1,6 @@
 import { PINGS_STREAM } from '../../shared/subjects.ts'
 import { inTime } from '../platform/clock.ts'
-import { durableConsumer, fetchMessages, type JsMsg } from '../platform/durable-consumer.ts'
+import { durableConsumer, fetchMessages, type JsMsg, keepInHand } from '../platform/durable-consumer.ts'
 import { type Loop, type LoopTools, startLoop } from '../platform/loop.ts'
 import type { Nats } from '../platform/nats.ts'
 import { query } from '../platform/postgres.ts'
@@ -27,7 +27,7 @@ export function startKeptPingRecorder(tools: RecorderTools): Loop {
       consumer ??= await durableConsumer(tools.nats, PINGS_STREAM, 'pings')
       while (!signal.aborted) {
         const messages = await fetchMessages(consumer, MESSAGES_AT_ONCE, FETCH_WAIT_MS)
-        if (messages.length > 0) await storeAll(tools, messages)
+        if (messages.length > 0) await keepInHand(messages, storeAll(tools, messages))
       }
     } catch (error) {
       // the stream may have been created again meanwhile

@@ -24,18 +24,25 @@ export async function durableConsumer(nats: Nats, stream: string, name: string):
   return nats.js.consumers.get(stream, name)
 }
 
+/** The server ends a fetch after its wait; a client whose connection breaks meanwhile would never hear of it. */
+const FETCH_OVERDUE_MS = 2_000
+
 /**
  * Messages that are there, at most `maxMessages`; waits up to `maxWaitMs` for the first. What had come before the
  * fetching failed, as it does when this process is held for a second, is returned: else it would come again only after
- * ten seconds. Throws when nothing had come.
+ * ten seconds. Throws when nothing had come and the fetch failed, or did not end in time.
  */
 export async function fetchMessages(consumer: Consumer, maxMessages: number, maxWaitMs: number): Promise<JsMsg[]> {
   const messages: JsMsg[] = []
   const fetched = await consumer.fetch({ max_messages: maxMessages, expires: maxWaitMs })
+  const overdue = new Error('JetStream did not end a fetch in time')
+  const timer = setTimeout(() => fetched.stop(overdue), maxWaitMs + FETCH_OVERDUE_MS)
   try {
     for await (const message of fetched) messages.push(message)
   } catch (error) {
     if (messages.length === 0) throw error
+  } finally {
+    clearTimeout(timer)
   }
   return messages
 }
