@@ -5,7 +5,7 @@ import { type Result, type RunRefusal, Trigger } from '../shared/result.ts'
 import { slotFrom } from '../shared/slots.ts'
 import { nextStep } from './chain.ts'
 import { machine } from './clock.ts'
-import { createDueQueue } from './due-queue.ts'
+import { createFairQueue } from './fair-queue.ts'
 import type { FleetClock } from './fleet-clock.ts'
 import { missedResult, type Occasion, refusedResult, resultOf, type Subject } from './observed.ts'
 import { createPlaces, type Place } from './places.ts'
@@ -66,7 +66,7 @@ const NOBODY = { trigger: Trigger.SLOT, runId: '' }
 /** Starts checks when they are due, one timer for all, and re-checks what has to be confirmed (decisions 4.1, 4.2). */
 export function createLoop(parts: LoopParts): Loop {
   const { watches, clock, run, publish, answer, onChainEnd, maxConcurrentChecks, log } = parts
-  const queue = createDueQueue<Watch>()
+  const queue = createFairQueue<Watch>()
   const places = createPlaces(maxConcurrentChecks)
   const lag = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS })
   let epoch = 0
@@ -81,23 +81,34 @@ export function createLoop(parts: LoopParts): Loop {
   function pump(): void {
     const now = clock.nowMs()
     if (now === null || isDraining) return
-    for (let starts = 0; starts < STARTS_A_TURN; starts++) {
+    queue.release()
+    for (let starts = 0; starts < STARTS_A_TURN; ) {
       const watch = queue.earliest()
-      if (!watch) return
-      if (watch.dueMs > now) {
-        sleep(watch.dueMs - now)
+      if (!watch || watch.dueMs > now) {
+        sleepUntilDue(watch, now)
         return
       }
       if (!watch.chain) giveUpMissed(watch, now)
-      const place = places.take(machine.monotonicMs())
-      if (!place) {
+      const place = places.take(machine.monotonicMs(), watch.tenant, queue.tenants() > 1)
+      if (place === 'full') {
         sleep(LOOK_FOR_PLACE_AFTER_MS)
         return
       }
+      if (place === 'share') {
+        queue.holdBack(watch.tenant)
+        continue
+      }
       queue.remove(watch)
       attempt(watch, place)
+      starts++
     }
     sleep(0)
+  }
+
+  function sleepUntilDue(watch: Watch | undefined, now: number): void {
+    const ms = watch ? watch.dueMs - now : Number.POSITIVE_INFINITY
+    if (queue.isAnyHeldBack()) sleep(Math.min(ms, LOOK_FOR_PLACE_AFTER_MS))
+    else if (watch) sleep(ms)
   }
 
   function sleep(ms: number): void {
@@ -208,9 +219,10 @@ export function createLoop(parts: LoopParts): Loop {
     startChain,
     joinChain,
     checkAside(spec, subject, occasion, take) {
-      const place = isLeaving ? null : places.take(machine.monotonicMs())
-      if (place) check(place, spec, subject, occasion, take)
-      return place !== null
+      const place = isLeaving ? 'full' : places.take(machine.monotonicMs())
+      if (typeof place === 'string') return false
+      check(place, spec, subject, occasion, take)
+      return true
     },
     epoch: () => epoch,
     leave() {
@@ -219,7 +231,11 @@ export function createLoop(parts: LoopParts): Loop {
     isLeaving: () => isLeaving,
     apply(message) {
       const { added, retired, toCheckNow } = watches.apply(message)
-      for (const watch of retired) dismiss(watch, 'not_assigned', 'the monitor was changed or moved meanwhile')
+      for (const watch of added) queue.join(watch.tenant)
+      for (const watch of retired) {
+        dismiss(watch, 'not_assigned', 'the monitor was changed or moved meanwhile')
+        queue.leave(watch.tenant)
+      }
       const now = clock.nowMs()
       if (now === null || isDraining) return
       for (const watch of added) enqueue(watch, now)

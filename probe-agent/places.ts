@@ -2,8 +2,16 @@
 const FRESH_MS = 2000
 /** How many more may wait than may be fresh. */
 const WAITING_FACTOR = 10
+/**
+ * A tenant may hold at most this many times the places that are still free. So one tenant alone stops at 80 % of the
+ * places, two together at 89 %, and there is always room for the next one.
+ */
+const SHARE_OF_FREE = 4
 
-export type Place = { takenMs: number; isFresh: boolean; isTaken: boolean }
+export type Place = { takenMs: number; isFresh: boolean; isTaken: boolean; tenant: number }
+
+/** Why there is no place: all are taken, or this tenant has its share. */
+export type NoPlace = 'full' | 'share'
 
 /**
  * Limits on concurrent checks. A check holds one of `limit` places for its first 2 s; one that goes on waiting gives its
@@ -11,13 +19,18 @@ export type Place = { takenMs: number; isFresh: boolean; isTaken: boolean }
  * rest still starts on time. Times by the monotonic clock.
  */
 export type Places = {
-  /** null when there is none */
-  take: (nowMs: number) => Place | null
+  /** `isShared`: other tenants have monitors here too, so that the tenant gets no more than its share */
+  take: (nowMs: number, tenant?: number, isShared?: boolean) => Place | NoPlace
   giveBack: (place: Place) => void
   taken: () => number
 }
 
+/** Places that a tenant holds. */
+type Use = { fresh: number; taken: number }
+
 export function createPlaces(limit: number): Places {
+  const mostTaken = limit * WAITING_FACTOR
+  const uses = new Map<number, Use>()
   let fresh = 0
   let taken = 0
   let oldestFirst: Place[] = []
@@ -27,8 +40,7 @@ export function createPlaces(limit: number): Places {
     for (; next < oldestFirst.length; next++) {
       const place = oldestFirst[next]!
       if (place.isTaken && nowMs - place.takenMs < FRESH_MS) break
-      if (place.isFresh) fresh--
-      place.isFresh = false
+      endFreshness(place)
     }
     if (next > 1000) {
       oldestFirst = oldestFirst.slice(next)
@@ -36,21 +48,40 @@ export function createPlaces(limit: number): Places {
     }
   }
 
+  function endFreshness(place: Place): void {
+    if (!place.isFresh) return
+    place.isFresh = false
+    fresh--
+    const use = uses.get(place.tenant)
+    if (use) use.fresh--
+  }
+
+  const hasItsShare = (use: Use) =>
+    use.fresh >= SHARE_OF_FREE * (limit - fresh) || use.taken >= SHARE_OF_FREE * (mostTaken - taken)
+
   return {
-    take(nowMs) {
+    take(nowMs, tenant = 0, isShared = false) {
       age(nowMs)
-      if (fresh >= limit || taken >= limit * WAITING_FACTOR) return null
-      const place = { takenMs: nowMs, isFresh: true, isTaken: true }
-      oldestFirst.push(place)
+      if (fresh >= limit || taken >= mostTaken) return 'full'
+      const use = uses.get(tenant) ?? { fresh: 0, taken: 0 }
+      if (isShared && hasItsShare(use)) return 'share'
+      uses.set(tenant, use)
+      use.fresh++
+      use.taken++
       fresh++
       taken++
+      const place = { takenMs: nowMs, isFresh: true, isTaken: true, tenant }
+      oldestFirst.push(place)
       return place
     },
     giveBack(place) {
-      if (place.isFresh) fresh--
-      place.isFresh = false
+      endFreshness(place)
       place.isTaken = false
       taken--
+      const use = uses.get(place.tenant)
+      if (!use) return
+      use.taken--
+      if (use.taken === 0) uses.delete(place.tenant)
     },
     taken: () => taken,
   }

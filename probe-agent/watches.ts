@@ -1,7 +1,7 @@
 import type { Assignment, Assignments, MonitorRegionState, RegionState } from '../proto/gen/probe/v1/fleet.ts'
 import type { Outcome, Trigger } from '../shared/result.ts'
 import type { Slots } from '../shared/slots.ts'
-import type { Due } from './due-queue.ts'
+import type { Owned } from './fair-queue.ts'
 import { slotsOf } from './schedule.ts'
 
 /** A slot, or a check asked for, and its re-checks. One at a time a monitor (decisions 4.2). */
@@ -16,7 +16,7 @@ export type Chain = {
 }
 
 /** A monitor that this probe checks, in one version of its configuration. */
-export type Watch = Due & {
+export type Watch = Owned & {
   assignment: Assignment
   slots: Slots
   /** what the control plane said last, or what the probe's own chain came to since */
@@ -126,6 +126,7 @@ export function createWatches(region: string): Watches {
 function newWatch(assignment: Assignment, region: string): Watch {
   return {
     assignment,
+    tenant: assignment.tenant,
     slots: slotsOf(assignment.monitorId, region, assignment.intervalS),
     state: assignment.regionState,
     chain: null,

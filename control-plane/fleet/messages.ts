@@ -59,6 +59,7 @@ function assignmentOf(entry: Entry, why: Why, states: StoredStates | null): Assi
     retryCount: entry.retryCount,
     regionState: regionStateOf(stored?.regionState ?? null),
     spec: entry.spec ?? undefined,
+    tenant: entry.tenant,
     checkAtOnce: why === 'changed' || (states !== null && stored === undefined),
   }
 }

@@ -1,4 +1,5 @@
 import { CheckSpec } from '../../proto/gen/probe/v1/fleet.ts'
+import { fnv1a } from '../../shared/subjects.ts'
 import { toCheckSpec } from '../monitors/check-spec.ts'
 import { isChecked } from '../monitors/configuration.ts'
 import type { StoredMonitor } from '../monitors/types.ts'
@@ -13,6 +14,8 @@ export type Entry = {
   retryCount: number
   regions: readonly string[]
   spec: CheckSpec | null
+  /** a number of the project, the same for all of its monitors: probes share their places fairly by it */
+  tenant: number
   /** about the size of its assignment on the wire */
   sizeBytes: number
 }
@@ -44,13 +47,15 @@ export function entryOf(monitor: StoredMonitor, secrets: Secrets): Entry {
     retryCount: monitor.retryCount,
     regions: monitor.regions,
     spec,
+    tenant: fnv1a(monitor.projectId),
     sizeBytes: CheckSpec.encode(spec).finish().length + 64,
   }
 }
 
 export function uncheckedEntry(monitor: Pick<StoredMonitor, 'id' | 'revision' | 'configVersion'>): Entry {
   const { id, revision, configVersion } = monitor
-  return { id, revision, configVersion, intervalS: 0, retryCount: 0, regions: NO_REGIONS, spec: null, sizeBytes: 64 }
+  const nothing = { intervalS: 0, retryCount: 0, regions: NO_REGIONS, spec: null, tenant: 0, sizeBytes: 64 }
+  return { id, revision, configVersion, ...nothing }
 }
 
 /** True for a deletion so old that no probe is told of it any more. */

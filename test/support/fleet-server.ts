@@ -165,6 +165,7 @@ export function assignment(monitorId: string, spec: CheckSpec, other: Partial<As
     regionState: RegionState.OK,
     spec,
     checkAtOnce: false,
+    tenant: 0,
     ...other,
   }
 }

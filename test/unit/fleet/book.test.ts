@@ -3,7 +3,7 @@ import { assignedEntry, changedFor, createBook, enterEpoch, enterMonitor } from 
 import { changedSince, type Entry, forget, isForgotten, uncheckedEntry } from '../../../control-plane/fleet/roster.ts'
 
 const entry = (id: string, revision: number, regions = ['eu-west']): Entry => ({
-  ...{ id, revision, regions, configVersion: 1, intervalS: 30, retryCount: 0, sizeBytes: 100 },
+  ...{ id, revision, regions, configVersion: 1, intervalS: 30, retryCount: 0, tenant: 1, sizeBytes: 100 },
   spec: {
     ...{ type: 'http', url: 'https://a.example', method: 'GET', headers: {}, timeoutMs: 1_000, assertions: [] },
     ...{ keywordType: 'contains', sslCheck: false },

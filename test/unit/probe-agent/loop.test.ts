@@ -115,3 +115,36 @@ t.test('who asked for a check that is called off before it began hears of it', a
     ['run of stopped', 'probe_busy'],
   ])
 })
+
+t.test('a tenant whose checks all hang does not hold up the checks of another tenant', async t => {
+  const intervalS = 30
+  let nowMs = Date.UTC(2026, 7, 1)
+  const started: string[] = []
+  const loop = createLoop({
+    watches: createWatches('eu-west'),
+    clock: { learn() {}, nowMs: () => nowMs },
+    run(spec) {
+      started.push(spec.url)
+      return spec.url === 'hanging' ? new Promise(() => {}) : Promise.resolve(WELL)
+    },
+    publish() {},
+    answer() {},
+    maxConcurrentChecks: 5,
+    log: createLog('test', 'silent'),
+  })
+  // the hanging checks never end, so this is not waited for
+  t.teardown(() => void loop.drain())
+  const upserts = Array.from({ length: 1_000 }, (_, i) =>
+    assignment(`hanging-${i}`, checkSpec('hanging'), { intervalS, tenant: 1 }),
+  )
+  upserts.push(assignment('well', checkSpec('well'), { intervalS, tenant: 2 }))
+  loop.apply({ isSnapshot: true, isLast: true, revision: 1, epoch: 1, upserts, removals: [] })
+  const countOf = (url: string) => started.filter(one => one === url).length
+  for (let slot = 1; slot <= 5; slot++) {
+    nowMs += intervalS * 1_000
+    loop.clockLearned()
+    await waitFor(() => countOf('well') === slot, { label: `slot ${slot} of the other tenant` })
+  }
+  t.equal(countOf('well'), 5, 'each of its slots is checked')
+  t.ok(countOf('hanging') <= 40, 'the hanging tenant has at most four fifths of the 50 places')
+})

@@ -160,7 +160,11 @@ export interface Assignment {
   /** a new or changed monitor: do not wait for its slot */
   checkAtOnce: boolean;
   /** of the region's newest comparison, as a share of the pixels */
-  screenshotDifference?: number | undefined;
+  screenshotDifference?:
+    | number
+    | undefined;
+  /** monitors with the same number share a probe's places fairly with the others; 0: not given */
+  tenant: number;
 }
 
 export interface CheckSpec {
@@ -1104,6 +1108,7 @@ function createBaseAssignment(): Assignment {
     spec: undefined,
     checkAtOnce: false,
     screenshotDifference: undefined,
+    tenant: 0,
   };
 }
 
@@ -1132,6 +1137,9 @@ export const Assignment: MessageFns<Assignment> = {
     }
     if (message.screenshotDifference !== undefined) {
       writer.uint32(65).double(message.screenshotDifference);
+    }
+    if (message.tenant !== 0) {
+      writer.uint32(72).uint32(message.tenant);
     }
     return writer;
   },
@@ -1211,6 +1219,14 @@ export const Assignment: MessageFns<Assignment> = {
             }
 
             message.screenshotDifference = reader.double();
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.tenant = reader.uint32();
             continue;
           }
         }
