@@ -10,7 +10,7 @@ import { type DoneFault, inflict } from './faults.ts'
 import { type Findings, findingsOf } from './findings.ts'
 import { type Plan, planOf, probeNames, type Scale } from './plan.ts'
 import { type Scene, setScene } from './scene.ts'
-import { answerMs, settleMs, untilNothingIsLeft, untilSpoolsEmpty, untilStatuses } from './settle.ts'
+import { answerMs, untilNothingIsLeft, untilSpoolsEmpty, untilStatuses } from './settle.ts'
 import { startSystem, untilReady } from './system.ts'
 
 export type ChaosOptions = { seed: number; scale: Omit<Scale, 'hasDisks'>; say: (line: string) => void }
@@ -67,7 +67,7 @@ async function goThrough(plan: Plan, { system, ledger }: Scene, onDone: (fault: 
 }
 
 /**
- * Waits, for so long and no longer, until lasting outages are told, everything is up again and nothing is on its way;
+ * Waits, at most as long as a hang, until lasting outages are told, everything is up again and nothing is on its way;
  * then stops the processes. What does not come about is against the check.
  */
 async function settle(scene: Scene): Promise<Check[]> {
@@ -75,19 +75,17 @@ async function settle(scene: Scene): Promise<Check[]> {
   const { targets, programs } = system
   const late: string[] = []
   const within = (wait: Promise<void>) => wait.catch((error: Error) => void late.push(error.message))
-  const limitMs = settleMs(scale)
-  await within(untilReady(system.origins, limitMs))
+  await within(untilReady(system.origins))
   const broken = targets.outages.filter(({ toMs }) => toMs === null).map(({ monitor }) => monitor)
   await within(
     untilStatuses(
       system,
       broken.map(monitor => monitorIds[monitor]!),
       'down',
-      limitMs,
     ),
   )
   for (const monitor of broken) targets.mend(monitor)
-  await within(untilStatuses(system, monitorIds, 'up', limitMs))
+  await within(untilStatuses(system, monitorIds, 'up'))
   await customers.stop(answerMs(scale))
   await within(untilSpoolsEmpty(scene))
   const stop = (names: string[]) => Promise.all(names.map(name => programs.get(name)!.stop()))

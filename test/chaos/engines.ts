@@ -7,6 +7,7 @@ import { type KeptEngine, keepEngine } from '../support/engine.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { type Disk, mountDisk } from './disk.ts'
 import type { Scale } from './plan.ts'
+import { LIMIT_MS } from './scales.ts'
 
 export type ChaosEngines = {
   byName: Record<string, KeptEngine>
@@ -34,11 +35,9 @@ export async function startEngines(t: Teardown, dir: string, scale: Scale): Prom
   return { byName, natsOperatorSeed, natsDisk }
 }
 
-const RESTART_WITHIN_MS = 60_000
-
 /** What is left of a killed PostgreSQL may need a moment to go. */
 export async function restartEngine(engine: KeptEngine): Promise<void> {
-  const deadline = performance.now() + RESTART_WITHIN_MS
+  const deadline = performance.now() + LIMIT_MS
   for (;;) {
     try {
       return await engine.restart()

@@ -1,5 +1,8 @@
 import type { Scale } from './plan.ts'
 
+/** Of a wait while a run settles: one that only a hang can reach. */
+export const LIMIT_MS = 300_000
+
 /** Two of each role, two probes in each of two regions: `npm run chaos`. */
 export const LONG: Omit<Scale, 'hasDisks'> = {
   minutes: 20,

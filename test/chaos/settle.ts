@@ -4,29 +4,25 @@ import { query } from '../../control-plane/platform/postgres.ts'
 import { LATE_STREAM, RESULTS_STREAM } from '../../shared/subjects.ts'
 import { waitFor } from '../support/wait.ts'
 import { probeNames, type Scale } from './plan.ts'
+import { LIMIT_MS } from './scales.ts'
 import type { Scene } from './scene.ts'
 import type { System } from './system.ts'
-
-const SHORT_SETTLE_MS = 60_000
-export const LONG_SETTLE_MS = 300_000
-export const settleMs = ({ isShort }: Scale) => (isShort ? SHORT_SETTLE_MS : LONG_SETTLE_MS)
 
 /** A write whose server was killed may be asked for again after a minute and a half; a short run does not wait for it. */
 export const answerMs = ({ isShort }: Scale) => (isShort ? 3_000 : 120_000)
 
-export async function untilStatuses(
-  { db }: Pick<System, 'db'>,
-  monitorIds: string[],
-  status: string,
-  timeoutMs: number,
-): Promise<void> {
+export async function untilStatuses({ db }: Pick<System, 'db'>, monitorIds: string[], status: string): Promise<void> {
   const sql = 'SELECT name, status FROM monitors WHERE id = ANY(?) AND status IS DISTINCT FROM ?'
   let others: unknown[] = []
   const areThere = async () => {
     others = await query(db, sql, [monitorIds, status])
     return others.length === 0
   }
-  await waitFor(areThere, { timeoutMs, everyMs: 250, label: () => `${status} instead of ${JSON.stringify(others)}` })
+  await waitFor(areThere, {
+    timeoutMs: LIMIT_MS,
+    everyMs: 250,
+    label: () => `${status} instead of ${JSON.stringify(others)}`,
+  })
 }
 
 /** Whatever a probe has kept on its disk is sent. */
@@ -35,7 +31,7 @@ export async function untilSpoolsEmpty({ scale, system }: Scene): Promise<void> 
   const files = (spool: string) =>
     readdirSync(spool, { recursive: true, encoding: 'utf8' }).map(name => statSync(join(spool, name)))
   const areEmpty = () => spools.flatMap(files).every(file => file.isDirectory() || file.size === 0)
-  await waitFor(areEmpty, { timeoutMs: settleMs(scale), everyMs: 250, label: 'empty spools' })
+  await waitFor(areEmpty, { timeoutMs: LIMIT_MS, everyMs: 250, label: 'empty spools' })
 }
 
 /** What has been acknowledged and is still on its way. */
@@ -51,7 +47,7 @@ export async function untilNothingIsLeft(scene: Scene): Promise<void> {
     return toRead === 0 && toRecord === 0 && toDeliver === 0 && partitionsToCount.length === 0
   }
   const label = () => `an end of ${JSON.stringify(left)}`
-  await waitFor(isNothing, { timeoutMs: settleMs(scene.scale), everyMs: 250, label })
+  await waitFor(isNothing, { timeoutMs: LIMIT_MS, everyMs: 250, label })
 }
 
 /** What a recorder that was killed has not acknowledged comes again after seconds instead of a minute. */
@@ -61,7 +57,7 @@ async function deliverSoon({ nats }: System): Promise<void> {
   }
 }
 
-const ACK_WAIT_MS = 3_000
+const ACK_WAIT_MS = 10_000
 const RECORDERS = [
   [RESULTS_STREAM, 'record'],
   [LATE_STREAM, 'record-late'],

@@ -16,6 +16,7 @@ import { type ChaosEngines, startEngines } from './engines.ts'
 import { type KeptProgram, keepProgram } from './kept-program.ts'
 import { PROBES_TO_NATS, probeNames, type Scale } from './plan.ts'
 import type { Reading } from './replay.ts'
+import { LIMIT_MS } from './scales.ts'
 import { startTargets, type Targets } from './targets.ts'
 
 /** A whole Picket, every part of which can be broken by its name. */
@@ -39,7 +40,6 @@ export type System = {
 const PROBE_DISK_MB = 8
 const CLOCK_JUMP = fileURLToPath(new URL('clock-jump.mjs', import.meta.url))
 const CLOCK_JUMP_MS = 3_600_000
-const READY_TIMEOUT_MS = 60_000
 
 export async function startSystem(t: Teardown, dir: string, scale: Scale): Promise<System> {
   mkdirSync(join(dir, 'logs'), { recursive: true })
@@ -174,9 +174,11 @@ function some<T>(items: T[]): [T, ...T[]] {
 }
 
 /** Every control plane says that all it needs answers. */
-export async function untilReady(origins: string[], timeoutMs = READY_TIMEOUT_MS): Promise<void> {
+export async function untilReady(origins: string[]): Promise<void> {
   const isReady = async (origin: string) => (await fetch(`${origin}/readyz`)).status === 200
   await Promise.all(
-    origins.map(origin => waitFor(() => isReady(origin), { timeoutMs, everyMs: 200, label: `${origin} ready` })),
+    origins.map(origin =>
+      waitFor(() => isReady(origin), { timeoutMs: LIMIT_MS, everyMs: 200, label: `${origin} ready` }),
+    ),
   )
 }

@@ -142,7 +142,7 @@ t.test('POST /monitors/test 200: a monitor is tried as it would be checked, and 
 t.test('while a probe drains, its monitors are checked by the other one', async t => {
   const id = idOf('draining')
   const owner = picket.probes.find(({ pid }) => pid === requestsOf('draining')[0]?.pid)!
-  target.delay('draining', 1_000)
+  target.delay('draining', 3_000)
   const running = check(id)
   await waitFor(() => requestsOf('draining').length === 2, { label: 'a running check' })
   const stopped = owner.stop()

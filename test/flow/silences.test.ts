@@ -28,7 +28,7 @@ async function watch(names: string[], more: object = {}): Promise<string[]> {
     type: 'http',
     url: target.url + name,
     retry_count: 0,
-    timeout_ms: 10_000,
+    timeout_ms: 30_000,
     interval_seconds: 30,
     ...more,
   }))
@@ -50,7 +50,7 @@ t.test(
   'A parent and twenty children go down, the children first: one alert; nothing is told of who comes back with it',
   async t => {
     const names = Array.from({ length: 20 }, (_, i) => `host-${i}`)
-    const [router] = (await watch(['router'], { retry_count: 1, timeout_ms: 10_000 })) as [string]
+    const [router] = (await watch(['router'], { retry_count: 1, timeout_ms: 60_000 })) as [string]
     const children = await watch(names)
     for (const child of children) await api.put(`/monitors/${child}/parents`, { parent_ids: [router] })
     for (const name of ['router', ...names]) page(name, 500)
@@ -88,13 +88,13 @@ t.test(
 )
 
 t.test('A child that goes down alone is told of as soon as its parent has been asked', async t => {
-  const [gateway, shop] = (await watch(['gateway', 'shop'], { timeout_ms: 20_000 })) as [string, string]
+  const [gateway, shop] = (await watch(['gateway', 'shop'], { timeout_ms: 60_000 })) as [string, string]
   await api.put(`/monitors/${shop}/parents`, { parent_ids: [gateway] })
   page('shop', 500)
   const sinceMs = Date.now()
   await check([shop])
   await waitFor(() => heard().includes('down shop'), { label: 'the outage of the shop' })
-  t.ok(Date.now() - sinceMs < 8_000, 'long before its parent’s timeout')
+  t.ok(Date.now() - sinceMs < 20_000, 'long before its parent’s timeout')
   t.ok(
     target.requests.some(({ path, atMs }) => path === '/gateway' && atMs >= sinceMs),
     'the parent was checked for it',

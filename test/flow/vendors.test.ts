@@ -35,9 +35,10 @@ await isRead(id)
 
 t.test('Two processes read a feed once between them, and what a vendor reports is told once', async t => {
   const [startMs, before] = [performance.now(), vendor.reads()]
-  await waitFor(() => vendor.reads() >= before + 6, { label: 'six reads' })
+  await waitFor(() => vendor.reads() >= before + 12, { label: 'twelve reads' })
   const seconds = (performance.now() - startMs) / 1_000
-  t.ok(vendor.reads() - before <= seconds + 2, `${vendor.reads() - before} reads in ${seconds} s`)
+  // two processes that each read would need half as long; some reads may wait here to be counted
+  t.ok(vendor.reads() - before <= seconds + 4, `${vendor.reads() - before} reads in ${seconds} s`)
   vendor.report({ id: 'o', name: 'Storage is down' })
   const [hook] = await receiver.waitFor(1, toldOf('Acme'))
   t.match(hook?.json, {
