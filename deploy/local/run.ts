@@ -2,8 +2,8 @@ import { type Picket, startPicket } from './picket.ts'
 import { createScreen } from './screen.ts'
 import { LOCAL_REGIONS, StartError } from './settings.ts'
 
-/** A second Ctrl-C kills; npm hands the first one on a second time at once. */
-const IMPATIENT_MS = 1_000
+/** A second Ctrl-C kills; npm hands the first one on a second time, on a busy machine a little later. */
+const IMPATIENT_MS = 3_000
 
 /**
  * `npm start`: runs until SIGINT or SIGTERM, then stops everything in order and leaves nothing behind. `then` runs beside

@@ -34,7 +34,7 @@ function npmStart(t: Teardown, env: Record<string, string>) {
 }
 
 t.test(
-  'npm start is ready within a minute, keeps its data, shows the key and a link to set a password once, and leaves nothing behind',
+  'npm start becomes ready, keeps its data, shows the key and a link to set a password once, and leaves nothing behind',
   async t => {
     const dataDir = newDataDir(t)
     const port = String(await freePort())

@@ -1,6 +1,7 @@
 import { chromium } from 'playwright-core'
 import { findBrowser } from '../../probe-agent/screenshots/find-browser.ts'
 import type { Teardown } from './teardown.ts'
+import { HANG_MS } from './wait.ts'
 
 /** The browser that probes find on this machine too; `npm test` installs it. */
 export function chromiumPath(): string {
@@ -16,9 +17,10 @@ export type Pictures = {
 
 /** Looks at pictures as a customer's browser does. */
 export async function openPictures(t: Teardown): Promise<Pictures> {
-  const browser = await chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox'] })
+  const browser = await chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox'], timeout: HANG_MS })
   t.teardown(() => browser.close())
   const page = await browser.newPage()
+  page.setDefaultTimeout(HANG_MS)
   return {
     async look(bytes, contentType, x, y) {
       const source = `data:${contentType};base64,${bytes.toString('base64')}`

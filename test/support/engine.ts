@@ -1,3 +1,4 @@
+import { freePort } from '../../deploy/local/engines/free-port.ts'
 import type { Engine } from '../../deploy/local/engines/process.ts'
 
 /** An engine that is stopped, killed and started again while others go on using its address. */
@@ -10,11 +11,11 @@ export type KeptEngine = {
   restart(): Promise<void>
 }
 
-/** `start` is given the port to listen on, 0 the first time. */
+/** `start` is given the port to listen on, the same each time. */
 export async function keepEngine(start: (port: number) => Promise<Engine>): Promise<KeptEngine> {
-  let server = await start(0)
+  const port = await freePort()
+  let server = await start(port)
   const { url } = server
-  const port = Number(new URL(url).port)
   return {
     url,
     get pid() {

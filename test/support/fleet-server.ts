@@ -1,4 +1,5 @@
 import { Server, ServerCredentials, type ServerDuplexStream, status } from '@grpc/grpc-js'
+import { freePort } from '../../deploy/local/engines/free-port.ts'
 import {
   type Assignment,
   type Assignments,
@@ -46,7 +47,8 @@ export type FleetServer = {
 }
 
 export async function startFleetServer(t: Teardown, options: FleetServerOptions = {}): Promise<FleetServer> {
-  const { token = 'prb_test', port = 0, clockAheadMs = 0, ...said } = options
+  const { token = 'prb_test', port: wanted, clockAheadMs = 0, ...said } = options
+  const port = wanted ?? (await freePort())
   const welcome: Welcome = {
     probeId: 'probe-1',
     region: 'eu-west',

@@ -10,6 +10,7 @@ import { defaultPlan, publicUrl } from '../../control-plane/config.ts'
 import { createProbeToken } from '../../control-plane/fleet/enrolment-actions.ts'
 import { newOperatorSeed, operatorOf } from '../../control-plane/platform/nats-operator.ts'
 import { type Db, withPostgres } from '../../control-plane/platform/postgres.ts'
+import { freePort } from '../../deploy/local/engines/free-port.ts'
 import { type Api, createApi } from './api.ts'
 import { createClickhouseDatabase } from './clickhouse.ts'
 import { createDatabase } from './database.ts'
@@ -101,8 +102,9 @@ export async function startPicket(t: Teardown, options: PicketOptions = {}): Pro
   const account = await onDatabase(db =>
     db.transaction(tx => createAccount(tx, { email: 'owner@example.com', provesEmail: false, ...registration })),
   )
-  const { program: controlPlane, ready } = await runControlPlane({ PORT: '0', GRPC_PORT: '0' })
-  const ports = { PORT: String(ready.http_port), GRPC_PORT: String(ready.grpc_port) }
+  // it keeps them when it is started again
+  const ports = { PORT: String(await freePort()), GRPC_PORT: String(await freePort()) }
+  const { program: controlPlane, ready } = await runControlPlane(ports)
   const origin = `http://127.0.0.1:${ready.http_port}`
 
   const tokens = new Map<string, Promise<string>>()

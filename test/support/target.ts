@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
+import { createServer as createTcpServer, type Socket } from 'node:net'
+import { freePort } from '../../deploy/local/engines/free-port.ts'
 import type { Teardown } from './teardown.ts'
 
 /** What a target does with a request. `hang` never answers; `hold` waits for `release`; `reset` cuts the connection with RST. */
@@ -63,9 +64,9 @@ export async function startTarget(t: Teardown): Promise<Target> {
       server.close(() => resolve())
       server.closeAllConnections()
     })
-  await listen(0)
+  const port = await freePort()
+  await listen(port)
   t.teardown(close)
-  const { port } = server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}/`,
     port,
@@ -154,8 +155,8 @@ export async function startTcpTarget(t: Teardown, greeting = ''): Promise<TcpTar
       server.close(() => resolve())
       for (const socket of sockets) socket.destroy()
     })
-  await listen(0)
+  const port = await freePort()
+  await listen(port)
   t.teardown(close)
-  const { port } = server.address() as AddressInfo
   return { host: '127.0.0.1', port, connections: () => accepted, close, open: () => listen(port) }
 }

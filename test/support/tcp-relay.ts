@@ -1,4 +1,5 @@
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
+import { freePort } from '../../deploy/local/engines/free-port.ts'
 import type { Teardown } from './teardown.ts'
 
 export type TcpRelay = {
@@ -53,8 +54,8 @@ export async function startTcpRelay(t: Teardown, ...targets: [string, ...string[
     inner.on('close', () => waiting.delete(inner))
   })
   const listen = (at: number) => new Promise<void>(resolve => relay.listen(at, '127.0.0.1', resolve))
-  await listen(0)
-  const { port: relayPort } = relay.address() as AddressInfo
+  const relayPort = await freePort()
+  await listen(relayPort)
 
   const destroyAll = () => {
     for (const { inner, outer } of pairs) for (const socket of [inner, outer]) socket.destroy()
