@@ -10,7 +10,7 @@ import { canaryTools } from '../support/canaries.ts'
 import { startPicket } from '../support/picket.ts'
 import { waitFor } from '../support/wait.ts'
 
-// takes about 120 s
+// takes about 130 s
 
 /** Each many times what it takes: to be found down and told, and for a killed control plane to tell the end. */
 const [FOR_SECONDS, RECOVER_SECONDS] = [45, 45]

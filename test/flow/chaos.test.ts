@@ -2,7 +2,7 @@ import t from 'tap'
 import { runChaos } from '../chaos/chaos.ts'
 import { SHORT } from '../chaos/scales.ts'
 
-// takes about 60 s
+// takes about 70 s
 
 /** Ten of the eleven kinds of faults. `npm run chaos -- --short` takes another seed each time. */
 const SEED = 722

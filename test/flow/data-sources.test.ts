@@ -10,7 +10,7 @@ import { type Behaviour, startTarget } from '../support/target.ts'
 import { startTcpRelay } from '../support/tcp-relay.ts'
 import { waitFor } from '../support/wait.ts'
 
-// takes about 60 s
+// takes about 25 s
 
 const { url: databaseUrl } = await createDatabase(t)
 const relay = await startTcpRelay(t, databaseUrl)

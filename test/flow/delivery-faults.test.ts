@@ -7,6 +7,8 @@ import { startRawServer } from '../support/raw-server.ts'
 import { type Answer, startReceiver } from '../support/receiver.ts'
 import { startTlsServer } from '../support/tls-server.ts'
 
+// takes about 35 s
+
 const queue = await createDelivering(t)
 const authority = createAuthority(t)
 queue.startWorker(t, { trust: [authority.ca] })

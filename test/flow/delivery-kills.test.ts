@@ -7,7 +7,7 @@ import { createDelivering } from '../support/delivering.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { waitFor } from '../support/wait.ts'
 
-// takes about 57 s
+// takes about 120 s
 
 const KILLS = 200
 const CHANNELS = 10

@@ -7,7 +7,7 @@ import { createDelivering } from '../support/delivering.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { waitFor } from '../support/wait.ts'
 
-// takes about 22 s
+// takes about 30 s
 
 /** Counts deliveries by their id and keeps nothing else of them. */
 async function startCounter(t: Test) {

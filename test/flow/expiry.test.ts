@@ -11,7 +11,7 @@ import { startReceiver } from '../support/receiver.ts'
 import { startTarget } from '../support/target.ts'
 import { waitFor } from '../support/wait.ts'
 
-// takes about 30 s
+// takes about 35 s
 // they wait more than they work
 t.jobs = 5
 

@@ -6,7 +6,7 @@ import { startTarget, type Target } from '../support/target.ts'
 import { startTcpRelay } from '../support/tcp-relay.ts'
 import { waitFor } from '../support/wait.ts'
 
-// takes about 60 s
+// takes about 110 s
 // they wait more than they work
 t.jobs = 5
 

@@ -12,6 +12,8 @@ import { isUnbroken } from '../support/unbroken.ts'
 import { insertMonitor } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
+// takes about 40 s
+
 /** Renewed after half of it, which leaves a busy machine five seconds. */
 const CREDENTIALS_MS = 10_000
 

@@ -5,6 +5,8 @@ import type { Teardown } from '../support/teardown.ts'
 import { insertMonitors } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
+// takes about 35 s
+
 const COUNT = 60
 
 async function setUp(t: Teardown, timing = FAST) {

@@ -12,6 +12,8 @@ import { all, connectProbe, createTestFleet, PATIENT, type TestProbe } from '../
 import { createResourceApi } from '../support/resource-api.ts'
 import { waitFor } from '../support/wait.ts'
 
+// takes about 20 s
+
 const context: { nats?: Nats } = {}
 const api = await createResourceApi(t, (app, { db, secrets, checkLiteral }) =>
   fleetRoutes(app, {

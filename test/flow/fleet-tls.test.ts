@@ -7,6 +7,8 @@ import { all, connectProbe, createTestFleet, PATIENT } from '../support/fleet.ts
 import { startProbe } from '../support/probe.ts'
 import { insertMonitor } from '../support/verdict.ts'
 
+// takes about 20 s
+
 const authority = createAuthority(t)
 const stranger = createAuthority(t)
 const fleet = await createTestFleet(t)

@@ -5,7 +5,7 @@ import { startPicket } from '../support/picket.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { waitFor } from '../support/wait.ts'
 
-// takes about 30 s
+// takes about 50 s
 
 t.test('two control planes, one killed in the middle of a burst, without probes, NATS and ClickHouse', async t => {
   const nowhere = 'http://127.0.0.1:1/picket'

@@ -7,6 +7,8 @@ import { startReceiver } from '../support/receiver.ts'
 import { run, statusesOf } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
+// takes about 25 s
+
 const server = await startNats(t)
 const PUBLIC_URL = 'https://picket.example'
 const api = await startApi(t, { NATS_URL: server.url, ROLES: 'api,verdict,deliver', PUBLIC_URL })

@@ -19,6 +19,8 @@ import { collectResults } from '../support/result-collector.ts'
 import { startTarget } from '../support/target.ts'
 import { waitFor } from '../support/wait.ts'
 
+// takes about 50 s
+
 const folder = mkdtempSync(join(tmpdir(), 'picket-executable-'))
 t.teardown(() => rmSync(folder, { recursive: true, force: true }))
 /** In a folder of its own, so that nothing of the checkout lies beside it. */

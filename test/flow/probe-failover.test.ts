@@ -5,7 +5,7 @@ import { startPicket } from '../support/picket.ts'
 import { startTargetByProbe } from '../support/target-by-probe.ts'
 import { waitFor } from '../support/wait.ts'
 
-// takes about 45 s
+// takes about 70 s
 
 const INTERVAL_MS = 30_000
 const FOR_A_BUSY_MACHINE_MS = 10_000

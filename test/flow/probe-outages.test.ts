@@ -15,6 +15,8 @@ import type { Teardown } from '../support/teardown.ts'
 import { isUnbroken } from '../support/unbroken.ts'
 import { waitFor } from '../support/wait.ts'
 
+// takes about 30 s
+
 // they wait more than they work
 t.jobs = 4
 

@@ -12,7 +12,7 @@ import { startTarget } from '../support/target.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { HANG_MS, waitFor } from '../support/wait.ts'
 
-// takes about 30 s
+// takes about 50 s
 
 const program = new URL('../../dist/screenshot.js', import.meta.url).pathname
 

@@ -7,7 +7,7 @@ import { startPicket } from '../support/picket.ts'
 import { startTarget, type Target } from '../support/target.ts'
 import { waitFor } from '../support/wait.ts'
 
-// takes about 60 s
+// takes about 90 s
 
 const key = randomBytes(32)
 /** A machine that runs other tests beside this one leaves a browser little. */

@@ -6,7 +6,7 @@ import { type Picket, startPicket } from '../support/picket.ts'
 import { startTargetByProbe } from '../support/target-by-probe.ts'
 import { waitFor } from '../support/wait.ts'
 
-// takes about 45 s
+// takes about 90 s
 
 const REGIONS = ['us-east', 'eu-west']
 const picket: Picket = await startPicket(t, { regions: REGIONS, probesPerRegion: 2 })

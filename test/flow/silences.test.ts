@@ -4,7 +4,7 @@ import { startReceiver } from '../support/receiver.ts'
 import { startTarget } from '../support/target.ts'
 import { waitFor } from '../support/wait.ts'
 
-// takes about 30 s
+// takes about 50 s
 
 const picket = await startPicket(t)
 const { api } = picket

@@ -12,6 +12,8 @@ import { startSmtp } from '../support/smtp.ts'
 import { insertMonitors, publish, resultOf } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
+// takes about 20 s
+
 const server = await startNats(t)
 const smtp = await startSmtp(t)
 const roles = 'api,verdict,deliver,schedule'

@@ -5,7 +5,7 @@ import { startTarget } from '../support/target.ts'
 import { startVendorSite } from '../support/vendors.ts'
 import { waitFor } from '../support/wait.ts'
 
-// takes about 37 s
+// takes about 45 s
 
 const [receiver, vendor, slow, shop] = await Promise.all([
   startReceiver(t),

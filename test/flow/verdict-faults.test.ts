@@ -18,6 +18,8 @@ import {
 } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
+// takes about 60 s
+
 const { url } = await createDatabase(t)
 const server = await startNats(t)
 const db = createPostgres(url)
@@ -278,8 +280,11 @@ t.test('A link to NATS that hangs keeps no verdict back once it is mended', asyn
   await reaches(id, 'up')
   relay.swallow()
   await run(nats, id, '-')
-  // long enough for the client library to miss its consumer's heartbeats and to ask for it in vain
-  await new Promise(resolve => setTimeout(resolve, 12_000))
+  await waitFor(() => relay.swallowed().includes('CONSUMER.INFO'), {
+    label: 'a client library that misses the heartbeats of its consumers',
+  })
+  // until it has asked for them in vain, by its own clock
+  await new Promise(resolve => setTimeout(resolve, 7_000))
   await relay.mend()
   await waitFor(async () => (await statusesOf(db, id)) === 'up down', { label: 'the verdict' })
   await process.stop()

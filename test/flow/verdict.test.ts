@@ -20,6 +20,8 @@ import {
 } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
+// takes about 60 s
+
 const { url } = await createDatabase(t)
 const server = await startNats(t)
 const db = createPostgres(url)

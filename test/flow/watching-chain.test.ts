@@ -5,7 +5,7 @@ import { startReceiver } from '../support/receiver.ts'
 import { startTarget } from '../support/target.ts'
 import { waitFor } from '../support/wait.ts'
 
-// takes about 30 s
+// takes about 20 s
 
 t.test('an address goes down and comes back: two signed webhooks, one incident, explained transitions', async t => {
   const [picket, target, receiver] = await Promise.all([

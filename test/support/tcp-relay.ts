@@ -11,6 +11,8 @@ export type TcpRelay = {
   hold(): void
   /** the same, but what was sent is lost, and with it the connections once it is mended */
   swallow(): void
+  /** what clients sent and it swallowed */
+  swallowed(): string
   /** lets connections through again, on the same port */
   mend(): Promise<void>
 }
@@ -27,6 +29,7 @@ export async function startTcpRelay(t: Teardown, ...targets: [string, ...string[
   const waiting = new Set<Socket>()
   let state: State = 'open'
   let turn = 0
+  let swallowed = ''
 
   const lead = async (inner: Socket) => {
     const first = turn++
@@ -82,8 +85,16 @@ export async function startTcpRelay(t: Teardown, ...targets: [string, ...string[
     hold: () => stop('held'),
     swallow() {
       stop('swallowing')
-      for (const { inner, outer } of pairs) for (const socket of [inner, outer]) socket.on('data', () => {})
+      for (const { inner, outer } of pairs) {
+        inner.on('data', data => {
+          swallowed += data.toString('latin1')
+        })
+        outer.on('data', () => {})
+        // a paused socket is not read by a listener alone
+        for (const socket of [inner, outer]) socket.resume()
+      }
     },
+    swallowed: () => swallowed,
     async mend() {
       const before = state
       state = 'open'
