@@ -155,8 +155,20 @@ t.test('GET /analytics/summary 200 while the history is away: only the checks ar
   })
 })
 
-t.test('A thousand monitors with fifty changes each are summed up within two seconds', async t => {
-  const { key, projectId } = await api.tenant()
+t.test('A thousand monitors with fifty changes each are summed up in as few statements as one', async t => {
+  const resource = await createResourceApi(t, (app, handles) => summaryRoutes(app, { ...handles, clickhouse }))
+  const { call, projectId } = await resource.account()
+  const { db } = resource
+  const statementsOf = async (work: () => Promise<unknown>) => {
+    const statements: string[] = []
+    const note = ({ sql }: { sql: string }) => void statements.push(sql)
+    db.on('query', note)
+    await work()
+    db.off('query', note)
+    return statements
+  }
+  await call('GET /analytics/summary')
+  const ofNone = await statementsOf(() => call('GET /analytics/summary'))
   const ids = await insertMonitors(db, projectId, 1_000)
   await insertTransitions(
     db,
@@ -164,10 +176,9 @@ t.test('A thousand monitors with fifty changes each are summed up within two sec
     Array.from({ length: 50 }, (_, i) => [2_000 - 40 * i, i % 2 === 0 ? 'down' : 'up']),
   )
   await query(db, 'ANALYZE transitions')
-  const beganMs = performance.now()
-  const { data } = (await api.call('GET', '/analytics/summary', { key })).body
-  const tookMs = Math.round(performance.now() - beganMs)
-  t.ok(tookMs < 2_000, `it took ${tookMs} ms`)
+  const { data } = (await call('GET /analytics/summary')).body
+  const ofAll = await statementsOf(() => call('GET /analytics/summary'))
+  t.equal(ofAll.length, ofNone.length)
   t.equal(data.monitors.total, 1_000)
   t.ok(data.uptime['90d'] > 45 && data.uptime['90d'] < 55, `${data.uptime['90d']} %`)
 })
