@@ -17,8 +17,7 @@ async function sendTest(t: Test, answer: Parameters<Awaited<ReturnType<typeof st
   const queued = await api.call('POST', `/alerts/channels/${channelId}/test`, { key })
   const { id } = queued.body.data
   const read = async () => (await api.call('GET', `/alerts/log/${id}`, { key })).body.data
-  const ended = () =>
-    waitFor(async () => ((await read()).status === 'pending' ? null : await read()), { timeoutMs: 20_000 })
+  const ended = () => waitFor(async () => ((await read()).status === 'pending' ? null : await read()))
   return { key, receiver, channelId, secret, id, ended, entry: await ended() }
 }
 

@@ -23,17 +23,19 @@ async function startRelay(t: Test, answer: Answer) {
 
 t.test('GET /alerts/relay 200: each destination with its circuit, what waits and what is dead', async t => {
   const { circuits, origin, entry } = await startRelay(t, 503)
-  await waitFor(async () => (await entry()).attempts.length === 1, { label: 'an attempt' })
+  await waitFor(async () => (await entry()).attempts.length > 0, { label: 'an attempt' })
+  await api.db.raw(`UPDATE relay_messages SET next_attempt_at = now() + interval '1 hour'`)
+  const { length } = (await entry()).attempts
   const { data, meta } = await circuits()
   t.match(meta, { page: 1, total: 1 })
   t.match(data, [
-    { destination: origin, state: 'closed', consecutive_failures: 1, opened_at: null, waiting: 1, dead: 0 },
+    { destination: origin, state: 'closed', consecutive_failures: length, opened_at: null, waiting: 1, dead: 0 },
   ])
   t.match(await entry(), { status: 'pending', attempts: [{ response_code: 503 }], attempts_left_out: 0 })
 
   const { id } = data[0]
   const open = 'UPDATE relay_destinations SET opened_at = now(), next_trial_at = now() + ?::interval WHERE id = ?'
-  await api.db.raw(open, ['1 minute', id])
+  await api.db.raw(open, ['1 hour', id])
   t.match((await circuits()).data, [{ state: 'open', next_trial_at: /Z$/ }])
   await api.db.raw(open, ['-1 second', id])
   t.match((await circuits()).data, [{ state: 'half_open' }])

@@ -139,11 +139,13 @@ t.test('a preview of a source that is stored may leave its secrets masked, for t
 t.test('POST /data-sources/preview 429 for more than so many a minute in a project', async t => {
   serve({})
   const preview = await previewer()
-  const statuses: number[] = []
   // the minute may turn while they are sent
-  for (let i = 0; i <= 2 * PER_MINUTE; i++) statuses.push((await preview({ url: target.url })).status)
-  t.ok(statuses.filter(status => status === 200).length >= PER_MINUTE)
-  const refused = await preview({ url: target.url })
-  if (statuses.includes(429)) t.match(refused.body.error.message, /fetches of data sources on demand a minute/)
-  t.ok(statuses.includes(429))
+  const answers = []
+  while (answers.length <= 2 * PER_MINUTE) {
+    const some = Array.from({ length: 9 }, () => preview({ url: target.url }))
+    answers.push(...(await Promise.all(some)))
+  }
+  t.ok(answers.filter(({ status }) => status === 200).length >= PER_MINUTE)
+  const refused = answers.find(({ status }) => status === 429)
+  t.match(refused?.body.error.message, /fetches of data sources on demand a minute/)
 })

@@ -1,8 +1,9 @@
 import t from 'tap'
+import { execute } from '../../control-plane/platform/postgres.ts'
 import { differencesOf } from '../support/answers.ts'
 import { startApi } from '../support/api-server.ts'
 import { createDatabase } from '../support/database.ts'
-import { HEARTBEAT, heartbeatOf, ping, runOut } from '../support/heartbeats.ts'
+import { HEARTBEAT, heartbeatOf, ping } from '../support/heartbeats.ts'
 import { startNats } from '../support/nats.ts'
 import { readOperations } from '../support/operations.ts'
 import { startTcpRelay } from '../support/tcp-relay.ts'
@@ -20,6 +21,12 @@ const localUrl = (pingUrl: string) => pingUrl.replace('https://picket.example', 
 const read = async (id: string) => (await api.call('GET', `/monitors/${id}`)).body.data
 const statusOf = async (id: string) => (await read(id)).status
 const checksOf = async (id: string, query = '') => (await api.call('GET', `/monitors/${id}/checks${query}`)).body
+/**
+ * Its time ran out an hour ago. That was before any silence that a busy machine makes of our own loops, and which
+ * excuses what was due in it.
+ */
+const runOut = (id: string) =>
+  execute(api.db, `UPDATE heartbeats SET due_at = now() - interval '1 hour' WHERE monitor_id = ?`, [id])
 const transitionsOf = async (id: string) => (await api.call('GET', `/monitors/${id}/transitions`)).body.data
 
 t.test('POST /monitors 201: a heartbeat monitor has a ping URL and no issues, others have none', async t => {
@@ -153,12 +160,14 @@ t.test('an explicit fail is down at once, with an incident; the next success end
 
 t.test('the time from start to success is the response time', async t => {
   const { id, url } = await create()
+  const beganMs = Date.now()
   await ping(url, '/start')
   await waitFor(async () => Date.now() - (await heartbeatOf(api.db, id))!.run_started_at!.getTime() > 60)
   await ping(url)
+  const tookMs = Date.now() - beganMs
   await ping(url)
   const [alone, finished, started] = (await checksOf(id)).data
-  t.ok(finished.response_time_ms > 50 && finished.response_time_ms < 5_000, `${finished.response_time_ms} ms`)
+  t.ok(finished.response_time_ms > 50 && finished.response_time_ms <= tookMs, `${finished.response_time_ms} ms`)
   t.same([started.response_time_ms, alone.response_time_ms], [0, 0], 'a success without a start has none')
 })
 
@@ -168,7 +177,7 @@ t.test(
     const [late, fresh, begun] = [await create(), await create(), await create()]
     await ping(late.url)
     await ping(begun.url, '/start')
-    for (const { id } of [late, begun]) await runOut(api.db, id)
+    for (const { id } of [late, begun]) await runOut(id)
     await waitFor(async () => (await statusOf(late.id)) === 'down' && (await statusOf(begun.id)) === 'down')
     t.equal(await statusOf(fresh.id), null)
     const message = 'no success within 1 hour, nor within 1 minute of grace'
@@ -192,7 +201,7 @@ t.test('a paused heartbeat keeps its pings unjudged; resumed it starts anew with
   t.match(await ping(url, '/fail'), { status: 200, text: 'OK' })
   t.match(await read(id), { status: null, is_paused: true })
   await api.call('POST', `/monitors/${id}/resume`)
-  await runOut(api.db, id)
+  await runOut(id)
   await waitFor(async () => (await heartbeatOf(api.db, id))?.due_at === null, { label: 'nothing to be waited for' })
   t.equal(await statusOf(id), null, 'what was due before the pause is not')
   await ping(url)
@@ -206,7 +215,7 @@ t.test('an update that touches neither interval nor grace leaves the heartbeat w
   await ping(url)
   await api.call('PUT', `/monitors/${id}`, { body: { timeout_ms: 5_000, name: 'Nightly' } })
   t.equal(await statusOf(id), 'up')
-  await runOut(api.db, id)
+  await runOut(id)
   await waitFor(async () => (await statusOf(id)) === 'down')
 })
 

@@ -85,7 +85,7 @@ t.test('DELETE /api-keys/{id} ends a key within 5 seconds', async t => {
     lastTakenMs = askedMs - deletedMs
     return false
   }
-  await waitFor(refused, { timeoutMs: 30_000, everyMs: 250 })
+  await waitFor(refused, { everyMs: 250 })
   t.ok(lastTakenMs <= 5_000, `it was taken ${Math.round(lastTakenMs)} ms after it`)
   t.equal((await api.call('DELETE', `/api-keys/${id}`, { key: owner.key })).status, 404)
 })

@@ -8,7 +8,6 @@ import { whileHeld } from '../support/while-held.ts'
 
 const smtp = await startSmtp(t)
 const api = await startApi(t, { ROLES: 'api,deliver', SMTP_URL: smtp.url, MAIL_FROM: 'Picket <picket@example.com>' })
-const SLOW = { timeoutMs: 20_000 }
 const PASSWORD = 'correct horse battery'
 const here = () => createVisitor(api.origin)
 const pathOf = (url: string) => new URL(url).pathname
@@ -229,7 +228,7 @@ t.test('a forgotten password: a link by mail, for an hour, once; nobody learns w
   t.equal(known!.status, 200)
   // the invitation may come only now
   const mailed = (words: RegExp) =>
-    waitFor(() => smtp.mails.find(({ to, text }) => to.includes(email) && words.test(text ?? '')), SLOW)
+    waitFor(() => smtp.mails.find(({ to, text }) => to.includes(email) && words.test(text ?? '')))
   const mail = await mailed(/\/reset\//)
   t.same(mail.to, [email])
   const reset = pathOf(/http\S+\/reset\/[\w-]{43}/.exec(mail.text!)![0])
@@ -260,11 +259,7 @@ t.test(
       await execute(api.db, 'NOTIFY account_mails')
       return smtp.mails.find(({ to }) => to.includes(email))
     }
-    let mail = await sent()
-    while (!mail) {
-      await new Promise(resolve => setTimeout(resolve, 50))
-      mail = await sent()
-    }
+    const mail = await waitFor(sent, { everyMs: 50, label: 'the invitation' })
     t.match(mail.raw, /Subject: You were added to Acme Bcc: x@example\.com/)
     t.notMatch(mail.raw, /^Bcc:/m)
     t.match(mail.text, /\/claim\//)

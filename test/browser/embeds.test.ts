@@ -1,11 +1,10 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { chromium } from 'playwright-core'
 import t from 'tap'
 import { startApi } from '../support/api-server.ts'
 import { AXE, findingsOf } from '../support/axe.ts'
-import { chromiumPath } from '../support/browser.ts'
 import type { Teardown } from '../support/teardown.ts'
+import { openBrowser } from './open-browser.ts'
 
 /** Somebody's own site, with a policy as strict as sites have, and `html` in its page. */
 async function startSite(t: Teardown, html: () => string, policy: string): Promise<string> {
@@ -39,9 +38,8 @@ t.test('what GET /project gives to paste works on another site, and talks to nob
   const policy = `default-src 'none'; script-src ${origin}; connect-src ${origin}; img-src ${origin} data:; frame-src ${origin}; style-src 'none'`
   const site = await startSite(t, () => snippets.join('\n'), policy)
 
-  const browser = await chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox'] })
-  t.teardown(() => browser.close())
-  const context = await browser.newContext()
+  const { newContext } = await openBrowser(t)
+  const context = await newContext()
   const tab = await context.newPage()
   const complaints: string[] = []
   const asked = new Set<string>()

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { chromium, type Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { h } from 'preact'
 import t from 'tap'
 import { makeSafe } from '../../control-plane/status-pages/custom-css.ts'
@@ -8,12 +8,12 @@ import { TEMPLATES } from '../../control-plane/status-pages/types.ts'
 import { renderDocument } from '../../control-plane/web/document.tsx'
 import { CSS_ATTACKS, poisoned, TEXT_ATTACKS } from '../support/attacks.ts'
 import { AXE, findingsOf } from '../support/axe.ts'
-import { chromiumPath } from '../support/browser.ts'
 import { PICTURES, pictureNames, writePictures } from '../support/page-pictures.ts'
 import { startPageSite } from '../support/page-site.ts'
 import { emptyView, NOW, ordinaryView } from '../support/status-page-view.ts'
 import { waitFor } from '../support/wait.ts'
 import { openWatchedPage } from '../support/watched-page.ts'
+import { openBrowser } from './open-browser.ts'
 
 const PHONE = { width: 390, height: 844 }
 const DESKTOP = { width: 1280, height: 900 }
@@ -32,8 +32,7 @@ const LOOKS: Record<string, Look[]> = {
 }
 
 const site = await startPageSite(t)
-const browser = await chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox'] })
-t.teardown(() => browser.close())
+const { browser, newContext } = await openBrowser(t)
 
 const overflowOf = (page: Page) =>
   page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth')
@@ -48,7 +47,7 @@ const pageOf = (template: (typeof TEMPLATES)[number]) =>
   site.show(ordinaryView({ template, logoUrl: '/status/northwind/logo?v=1', staleSince: NOW }))
 
 t.test('every template reads well on phones and desktops, in light and dark, with modules and without', async t => {
-  const context = await browser.newContext()
+  const context = await newContext()
   t.teardown(() => context.close())
   const { page, complaints } = await openWatchedPage(context, site.origin)
   for (const template of TEMPLATES) {
@@ -70,7 +69,7 @@ t.test('every template reads well on phones and desktops, in light and dark, wit
 })
 
 t.test('axe does find what is wrong, such as a customer’s pale letters', async t => {
-  const page = await browser.newPage({ viewport: PHONE })
+  const page = await (await newContext({ viewport: PHONE })).newPage()
   t.teardown(() => page.close())
   await page.goto(site.show(emptyView({ customCss: '.page .quiet{color:#ccc}' })))
   await page.evaluate(AXE)
@@ -78,7 +77,7 @@ t.test('axe does find what is wrong, such as a customer’s pale letters', async
 })
 
 t.test('every template reads well without JavaScript, and its days are reached by keyboard', async t => {
-  const context = await browser.newContext({ javaScriptEnabled: false, viewport: PHONE })
+  const context = await newContext({ javaScriptEnabled: false, viewport: PHONE })
   t.teardown(() => context.close())
   const { page, complaints } = await openWatchedPage(context, site.origin)
   for (const template of TEMPLATES) {
@@ -100,7 +99,7 @@ t.test('every template reads well without JavaScript, and its days are reached b
 })
 
 t.test('a page on which nothing stands yet reads well too', async t => {
-  const context = await browser.newContext({ viewport: PHONE, colorScheme: 'dark' })
+  const context = await newContext({ viewport: PHONE, colorScheme: 'dark' })
   t.teardown(() => context.close())
   const { page, complaints } = await openWatchedPage(context, site.origin)
   for (const template of TEMPLATES) {
@@ -113,7 +112,7 @@ t.test('a page on which nothing stands yet reads well too', async t => {
 })
 
 t.test('texts that attack do nothing in any field of any template', async t => {
-  const context = await browser.newContext({ viewport: PHONE })
+  const context = await newContext({ viewport: PHONE })
   t.teardown(() => context.close())
   const { page, complaints } = await openWatchedPage(context, site.origin)
   const sections = ordinaryView().sections.slice(1, 3)
@@ -130,7 +129,7 @@ t.test('texts that attack do nothing in any field of any template', async t => {
 })
 
 t.test('CSS that attacks is refused or does nothing', async t => {
-  const context = await browser.newContext({ viewport: PHONE })
+  const context = await newContext({ viewport: PHONE })
   t.teardown(() => context.close())
   const { page, complaints } = await openWatchedPage(context, site.origin)
   for (const attack of CSS_ATTACKS) {
@@ -144,7 +143,7 @@ t.test('CSS that attacks is refused or does nothing', async t => {
 })
 
 t.test('were the CSS not made safe, the policy of the page would still let nothing out and run nothing', async t => {
-  const context = await browser.newContext({ viewport: PHONE })
+  const context = await newContext({ viewport: PHONE })
   t.teardown(() => context.close())
   const { page, complaints } = await openWatchedPage(context, site.origin)
   const body = h('div', { class: 'page' }, h('h1', null, 'x'))
@@ -159,7 +158,7 @@ t.test('were the CSS not made safe, the policy of the page would still let nothi
 
 t.test('CSS of a customer wins over the template, and cannot cover what is around the page', async t => {
   const made = makeSafe('h1{color:rgb(1,2,3)} body{padding-top:77px} .about{position:var(--p);--p:fixed;inset:0}')
-  const page = await browser.newPage({ viewport: DESKTOP })
+  const page = await (await newContext({ viewport: DESKTOP })).newPage()
   t.teardown(() => page.close())
   await page.goto(site.show(ordinaryView({ customCss: 'css' in made ? made.css : '' })))
   const styleOf = (selector: string, name: string) =>
@@ -170,7 +169,7 @@ t.test('CSS of a customer wins over the template, and cannot cover what is aroun
 })
 
 t.test('an open page shows what changes without a reload, and leaves the rest as it is', async t => {
-  const context = await browser.newContext({ viewport: DESKTOP })
+  const context = await newContext({ viewport: DESKTOP })
   t.teardown(() => context.close())
   const { page, complaints } = await openWatchedPage(context, site.origin)
   await page.clock.install()
@@ -201,7 +200,7 @@ t.test('an open page shows what changes without a reload, and leaves the rest as
 })
 
 t.test('times are the reader’s own, and a day of the bar tells about itself to mouse and keys', async t => {
-  const context = await browser.newContext({ viewport: DESKTOP, timezoneId: 'Asia/Tokyo' })
+  const context = await newContext({ viewport: DESKTOP, timezoneId: 'Asia/Tokyo' })
   t.teardown(() => context.close())
   const { page, complaints } = await openWatchedPage(context, site.origin)
   // each draws its bars and writes its times in a way of its own

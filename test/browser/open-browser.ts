@@ -1,0 +1,19 @@
+import { type BrowserContextOptions, chromium } from 'playwright-core'
+import { chromiumPath } from '../support/browser.ts'
+import type { Teardown } from '../support/teardown.ts'
+
+/** Only a browser that hangs takes so long, however busy this machine is. */
+const LIMIT_MS = 120_000
+
+/** A browser until the end of the test, whose pages wait patiently. */
+export async function openBrowser(t: Teardown) {
+  const options = { executablePath: chromiumPath(), args: ['--no-sandbox'], timeout: LIMIT_MS }
+  const browser = await chromium.launch(options)
+  t.teardown(() => browser.close())
+  const newContext = async (options: BrowserContextOptions = {}) => {
+    const context = await browser.newContext(options)
+    context.setDefaultTimeout(LIMIT_MS)
+    return context
+  }
+  return { browser, newContext }
+}
