@@ -2,6 +2,7 @@ import {
   changeProbes,
   createPlan,
   type LiveProbe,
+  type Move,
   mayHaveHad,
   needOf,
   ownerOf,
@@ -55,14 +56,18 @@ export function enterMonitor(book: Book, entry: Entry): Mark[] {
   return marks
 }
 
-/** Takes in a region's live set; names the probes that lose or get monitors. Older epochs than the known are ignored. */
-export function enterEpoch(book: Book, { region, epoch, probes }: RegionEpoch): Mark[] {
+/**
+ * Takes in a region's live set, in turns (plan.ts); yields the probes that lose or get monitors. Older epochs than the
+ * known are ignored.
+ */
+export function* enterEpoch(book: Book, { region, epoch, probes }: RegionEpoch): Generator<Mark[], void> {
   const plan = planOf(book, region)
-  if (epoch <= plan.epoch) return []
-  return changeProbes(plan, epoch, probes).flatMap(({ monitorId, from, to }) =>
-    [from, to].flatMap(probeId => (probeId === null ? [] : [{ probeId, monitorId, why: 'moved' as const }])),
-  )
+  if (epoch <= plan.epoch) return
+  for (const moves of changeProbes(plan, epoch, probes)) yield moves.flatMap(marksOf)
 }
+
+const marksOf = ({ monitorId, from, to }: Move): Mark[] =>
+  [from, to].flatMap(probeId => (probeId === null ? [] : [{ probeId, monitorId, why: 'moved' as const }]))
 
 /** The monitor when this probe has to check it now, else null. */
 export function assignedEntry(book: Book, region: string, probeId: string, monitorId: string): Entry | null {

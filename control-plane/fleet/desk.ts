@@ -32,6 +32,8 @@ export type Desk = {
   wake(): void
   /** Reads what changed of the monitors since the last time. */
   catchUp(): Promise<void>
+  /** Changes of live sets are entered one after another. */
+  enterInTurn: <T>(work: () => Promise<T>) => Promise<T>
   /** connections that ended and are not written down yet */
   ended: string[]
 }

@@ -73,30 +73,44 @@ export function remove(plan: RegionPlan, monitorId: string): string | null {
   return owner
 }
 
+/** Monitors looked at between two moments at which other work of the process may have its turn. */
+export const MONITORS_A_TURN = 500
+
 /**
- * Makes the plan one for another set of live probes, or for what they can do now. Work: the monitors of probes that
- * left times the probes, all others times the probes that joined or changed.
+ * Makes the plan one for another set of live probes, or for what they can do now, in turns of at most MONITORS_A_TURN
+ * monitors; yields the moves of each turn. Between turns monitors may be placed and removed. The plan's probes and epoch
+ * are the new ones after the last turn. Work: the monitors of probes that left times the probes, all others times the
+ * probes that joined or changed.
  */
-export function changeProbes(plan: RegionPlan, epoch: number, probes: readonly LiveProbe[]): Move[] {
+export function* changeProbes(plan: RegionPlan, epoch: number, probes: readonly LiveProbe[]): Generator<Move[], void> {
   const before = new Map(plan.probes.map(probe => [probe.id, probe]))
-  plan.epoch = epoch
-  plan.probes = probes.map(seedOf)
-  const after = new Map(plan.probes.map(probe => [probe.id, probe]))
-  const joined = plan.probes.filter(probe => !isSame(before.get(probe.id), probe))
-  const moves: Move[] = []
+  const next = probes.map(seedOf)
+  const after = new Map(next.map(probe => [probe.id, probe]))
+  const joined = next.filter(probe => !isSame(before.get(probe.id), probe))
+  let moves: Move[] = []
+  let looked = 0
+  // a monitor that is placed meanwhile comes to the end of the map, so it is looked at as well
   for (const [monitorId, placed] of plan.placed) {
+    if (looked === MONITORS_A_TURN) {
+      yield moves
+      moves = []
+      looked = 0
+    }
+    looked++
     const former = placed.owner
     const still = former && after.get(former.id)
     placed.owner = still?.can.has(placed.need)
       ? highest(placed.hash, placed.need, joined, still)
-      : bestFor(placed.hash, placed.need, plan.probes)
+      : bestFor(placed.hash, placed.need, next)
     if (placed.owner?.id === former?.id) continue
     moves.push({ monitorId, from: former?.id ?? null, to: placed.owner?.id ?? null })
     take(plan, monitorId, former?.id ?? null)
     give(plan, monitorId, placed.owner)
   }
+  plan.epoch = epoch
+  plan.probes = next
   for (const id of before.keys()) if (!after.has(id)) plan.owned.delete(id)
-  return moves
+  yield moves
 }
 
 /** True when the plan counts on a probe, and on exactly what it can do. */

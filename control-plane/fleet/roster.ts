@@ -28,12 +28,14 @@ export type Roster = {
   floor: number
   entries: Map<string, Entry>
   log: { revision: number; id: string }[]
+  /** deleted monitors that probes still have to hear of, in the order of revisions */
+  deleted: { revision: number; id: string; atMs: number }[]
 }
 
 const FORGET_DELETED_AFTER_MS = 24 * 3_600_000
 const NO_REGIONS: readonly string[] = []
 
-export const createRoster = (): Roster => ({ revision: 0, floor: 0, entries: new Map(), log: [] })
+export const createRoster = (): Roster => ({ revision: 0, floor: 0, entries: new Map(), log: [], deleted: [] })
 
 /** Throws when the monitor's secrets do not open: the caller has to go on with `uncheckedEntry`. */
 export function entryOf(monitor: StoredMonitor, secrets: Secrets): Entry {
@@ -61,6 +63,26 @@ export function uncheckedEntry(monitor: Pick<StoredMonitor, 'id' | 'revision' | 
 /** True for a deletion so old that no probe is told of it any more. */
 export function isForgotten(monitor: Pick<StoredMonitor, 'deletedAt'>, nowMs: number): boolean {
   return monitor.deletedAt !== null && nowMs - monitor.deletedAt.getTime() > FORGET_DELETED_AFTER_MS
+}
+
+/** A monitor that was just entered is deleted. */
+export function noteDeletion(
+  roster: Roster,
+  { id, revision, deletedAt }: Pick<StoredMonitor, 'id' | 'revision' | 'deletedAt'>,
+): void {
+  roster.deleted.push({ id, revision, atMs: deletedAt?.getTime() ?? 0 })
+}
+
+/** Removes from memory what was deleted so long ago that no probe has to hear of it any more. */
+export function forgetDeleted(roster: Roster, nowMs: number): void {
+  let count = 0
+  for (const { id, revision, atMs } of roster.deleted) {
+    if (nowMs - atMs <= FORGET_DELETED_AFTER_MS) break
+    if (roster.entries.get(id)?.revision === revision) roster.entries.delete(id)
+    roster.floor = Math.max(roster.floor, revision)
+    count++
+  }
+  if (count > 0) roster.deleted.splice(0, count)
 }
 
 /** Takes in the next entry, in the order of revisions; returns the one it replaces. */

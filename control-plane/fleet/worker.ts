@@ -3,6 +3,7 @@ import type { Log } from '../../shared/log.ts'
 import type { Metrics } from '../../shared/metrics.ts'
 import { monitorsSince } from '../monitors/store.ts'
 import type { StoredMonitor } from '../monitors/types.ts'
+import { atMost } from '../platform/at-most.ts'
 import { monotonicMs, nowMs } from '../platform/clock.ts'
 import { type GrpcTls, startGrpcServer } from '../platform/grpc.ts'
 import { startLoop } from '../platform/loop.ts'
@@ -13,14 +14,14 @@ import { type Db, listen } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { startAccess } from './access-worker.ts'
 import { updateLiveSets } from './actions.ts'
-import { countsOf, createBook, enterEpoch, enterMonitor, type Mark, planOf } from './book.ts'
+import { countsOf, createBook, enterEpoch, enterMonitor, type Mark, planOf, type RegionEpoch } from './book.ts'
 import { type Desk, markLinks } from './desk.ts'
 import { fleetImplementation, pump } from './grpc.ts'
 import type { Link } from './link.ts'
 import { fleetMeters, measure } from './meters.ts'
 import { ownedBy } from './plan.ts'
 import { readHints } from './reader.ts'
-import { type Entry, entryOf, forget, isForgotten, uncheckedEntry } from './roster.ts'
+import { type Entry, entryOf, forget, forgetDeleted, isForgotten, noteDeletion, uncheckedEntry } from './roster.ts'
 import { forgetRuns } from './runs-in-hand.ts'
 import { markDisconnected, recordCounts, recordSeen, regionEpochs } from './store.ts'
 import { FLEET_TIMING, type FleetTiming } from './timing.ts'
@@ -72,6 +73,7 @@ export async function startFleet(context: FleetContext): Promise<{ port: number;
     },
     wake: () => rounds.wake(),
     catchUp: nextRun(() => readMonitors(desk, context.secrets)),
+    enterInTurn: atMost(1),
   }
   await desk.catchUp()
   await readEpochs(desk)
@@ -134,11 +136,15 @@ async function readMonitors(desk: Desk, secrets: Secrets): Promise<void> {
     const marks: Mark[] = []
     for (const monitor of page) {
       if (isForgotten(monitor, nowMs())) forget(roster, monitor)
-      else for (const mark of enterMonitor(desk.book, toEntry(desk, monitor, secrets))) marks.push(mark)
+      else if (monitor.deletedAt !== null) {
+        for (const mark of enterMonitor(desk.book, uncheckedEntry(monitor))) marks.push(mark)
+        noteDeletion(roster, monitor)
+      } else for (const mark of enterMonitor(desk.book, toEntry(desk, monitor, secrets))) marks.push(mark)
     }
     tell(desk, marks)
-    if (page.length < PAGE) return
+    if (page.length < PAGE) break
   }
+  forgetDeleted(roster, nowMs())
 }
 
 /** One monitor whose secrets do not open must not keep the others from being checked. */
@@ -154,10 +160,17 @@ function toEntry(desk: Desk, monitor: StoredMonitor, secrets: Secrets): Entry {
 /** Live sets as they are now, into the book and to the probes of this process. */
 async function readEpochs(desk: Desk, only: string | null = null): Promise<void> {
   for (const row of await regionEpochs(desk.db, only)) {
-    if (row.epoch <= planOf(desk.book, row.region).epoch) continue
-    tell(desk, enterEpoch(desk.book, row))
-    for (const link of desk.links.values()) if (link.region === row.region) pump(desk, link)
+    if (row.epoch > planOf(desk.book, row.region).epoch) await desk.enterInTurn(() => enterRow(desk, row))
   }
+}
+
+/** With a hundred thousand monitors this takes a while: other work has its turn between the parts. */
+async function enterRow(desk: Desk, row: RegionEpoch): Promise<void> {
+  for (const marks of enterEpoch(desk.book, row)) {
+    markLinks(desk.links, marks)
+    await new Promise(resolve => setImmediate(resolve))
+  }
+  for (const link of desk.links.values()) if (link.region === row.region) pump(desk, link)
 }
 
 function tell(desk: Desk, marks: readonly Mark[]): void {

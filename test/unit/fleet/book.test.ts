@@ -1,6 +1,20 @@
 import t from 'tap'
-import { assignedEntry, changedFor, createBook, enterEpoch, enterMonitor } from '../../../control-plane/fleet/book.ts'
-import { changedSince, type Entry, forget, isForgotten, uncheckedEntry } from '../../../control-plane/fleet/roster.ts'
+import {
+  assignedEntry,
+  changedFor,
+  createBook,
+  enterEpoch as enterInTurns,
+  enterMonitor,
+} from '../../../control-plane/fleet/book.ts'
+import {
+  changedSince,
+  type Entry,
+  forget,
+  forgetDeleted,
+  isForgotten,
+  noteDeletion,
+  uncheckedEntry,
+} from '../../../control-plane/fleet/roster.ts'
 
 const entry = (id: string, revision: number, regions = ['eu-west']): Entry => ({
   ...{ id, revision, regions, configVersion: 1, intervalS: 30, retryCount: 0, tenant: 1, sizeBytes: 100 },
@@ -10,6 +24,9 @@ const entry = (id: string, revision: number, regions = ['eu-west']): Entry => ({
     ...{ screenshotOnFailure: false, screenshotCompare: false, screenshotThreshold: 0.05 },
   },
 })
+
+/** All turns at once. */
+const enterEpoch = (...args: Parameters<typeof enterInTurns>) => [...enterInTurns(...args)].flat()
 
 const CHECKS = ['http', 'keyword', 'tcp']
 const live = (...ids: string[]) => ids.map(id => ({ id, capabilities: CHECKS }))
@@ -85,4 +102,22 @@ t.test('a deletion is forgotten after a day', async t => {
   const { roster } = createBook()
   forget(roster, { id: 'm1', revision: 8 })
   t.match(roster, { revision: 8, floor: 8 })
+})
+
+t.test('a deleted monitor leaves the memory after a day; a probe that was away for longer gets a snapshot', async t => {
+  const now = Date.UTC(2026, 0, 2)
+  const book = createBook()
+  enterMonitor(book, entry('kept', 1))
+  for (const [i, id] of ['old', 'new', 'back'].entries()) {
+    enterMonitor(book, unchecked(id, i + 2))
+    const hoursAgo = id === 'new' ? 23 : 25
+    noteDeletion(book.roster, { id, revision: i + 2, deletedAt: new Date(now - hoursAgo * 3_600_000) })
+  }
+  forgetDeleted(book.roster, now)
+  t.same([...book.roster.entries.keys()], ['kept', 'new', 'back'], 'in the order of revisions, none before its time')
+  t.equal(book.roster.floor, 2)
+  enterMonitor(book, entry('back', 9))
+  forgetDeleted(book.roster, now + 48 * 3_600_000)
+  t.same([...book.roster.entries.keys()], ['kept', 'back'], 'one that is there again stays')
+  t.same(book.roster.deleted, [])
 })

@@ -1,9 +1,10 @@
 import t from 'tap'
 import {
-  changeProbes,
+  changeProbes as changeInTurns,
   createPlan,
   isPlanned,
   type LiveProbe,
+  MONITORS_A_TURN,
   needOf,
   ownedBy,
   ownerOf,
@@ -19,6 +20,9 @@ const named = (name: string, capabilities = ['http', 'dns']): LiveProbe => ({
   capabilities,
 })
 const probes = ['a', 'b', 'c', 'd'].map(name => named(name))
+
+/** All turns at once. */
+const changeProbes = (...args: Parameters<typeof changeInTurns>) => [...changeInTurns(...args)].flat()
 
 const planned = (live: LiveProbe[]) => {
   const plan = createPlan()
@@ -147,4 +151,25 @@ t.test('a probe with IPv6 is preferred for what needs it; without one the others
   t.equal(probeFor(plan, monitors[0]!, 'http+ipv6', b.id), a.id, 'a second opinion is better than none')
   changeProbes(plan, 3, [a])
   t.ok(monitors.slice(0, 200).every(id => ownerOf(plan, id) === a.id))
+})
+
+t.test('a change of the probes is worked off in short turns, and monitors may come and go between them', async t => {
+  const plan = planned(probes.slice(0, 2))
+  const added = Array.from({ length: 500 }, (_, i) => `0190c0c0-0000-7000-8000-${String(i).padStart(12, '0')}`)
+  const turns = changeInTurns(plan, 2, probes)
+  const first = turns.next().value as { monitorId: string }[]
+  t.ok(first.length > 0 && first.length <= MONITORS_A_TURN)
+  t.equal(plan.epoch, 1, 'the epoch is the new one when all monitors have been looked at')
+  for (const id of added) place(plan, id, 'http')
+  for (const id of monitors.slice(0, 100)) remove(plan, id)
+  for (const moves of turns) t.ok(moves.length <= MONITORS_A_TURN)
+  t.equal(plan.epoch, 2)
+
+  const expected = planned(probes)
+  for (const id of added) place(expected, id, 'http')
+  for (const id of monitors.slice(0, 100)) remove(expected, id)
+  for (const id of [...monitors, ...added]) {
+    if (ownerOf(plan, id) !== ownerOf(expected, id)) t.fail(`${id} has another owner`)
+  }
+  for (const { id } of probes) t.same([...ownedBy(plan, id)].sort(), [...ownedBy(expected, id)].sort())
 })
