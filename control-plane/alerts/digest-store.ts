@@ -1,6 +1,7 @@
 import { CHANNEL_TYPES, kindOf } from '../channels/index.ts'
 import type { NewDelivery } from '../deliveries/types.ts'
 import { CHANGES } from '../events/digest.ts'
+import { LOCK_KEYS } from '../platform/lock-keys.ts'
 import { execute, query, type Tx } from '../platform/postgres.ts'
 import { DEFAULT_SETTINGS, type Groupable, type Share, WINDOW_MS } from './grouping.ts'
 
@@ -28,7 +29,7 @@ export async function groupableChannels(tx: Tx, channelIds: string[]): Promise<G
 export async function lockGrouping(tx: Tx, projectIds: string[]): Promise<void> {
   await query(
     tx,
-    `SELECT pg_advisory_xact_lock(7026003, key)
+    `SELECT pg_advisory_xact_lock(${LOCK_KEYS.digests}, key)
      FROM (SELECT DISTINCT hashtext(id::text) AS key FROM unnest(?::uuid[]) AS id ORDER BY key) AS keys`,
     [projectIds],
   )

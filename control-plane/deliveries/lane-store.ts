@@ -1,6 +1,7 @@
 import type { EventDataOf, EventName } from '../events/catalog.ts'
 import type { DIGEST, DigestData } from '../events/digest.ts'
 import type { PAGE_CONFIRMATION, PAGE_NOTICE, PageConfirmationData, PageNoticeData } from '../events/page-event.ts'
+import { LOCK_KEYS } from '../platform/lock-keys.ts'
 import { execute, query, type Tx } from '../platform/postgres.ts'
 import { CHANNEL_CONCURRENCY, CHANNEL_LOOK_AHEAD, type Lane, LEASE_MS } from './lanes.ts'
 import type { LoggedAttempt } from './types.ts'
@@ -82,7 +83,7 @@ export const LANES_DUE = `EXISTS (${DUE_CHANNELS})`
 // Channels are locked before lanes, here as everywhere; one that is being deleted is left alone.
 const UNCLAIMED = `
   JOIN alert_channels c ON c.id = channel_id
-  WHERE pg_try_advisory_xact_lock(7026002, hashtext(channel_id::text)) FOR KEY SHARE OF c SKIP LOCKED`
+  WHERE pg_try_advisory_xact_lock(${LOCK_KEYS.deliveryLanes}, hashtext(channel_id::text)) FOR KEY SHARE OF c SKIP LOCKED`
 
 const CLAIM = `
   WITH room AS MATERIALIZED (

@@ -1,4 +1,5 @@
 import { newId } from '../platform/ids.ts'
+import { LOCK_KEYS } from '../platform/lock-keys.ts'
 import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
 import { HEAD_COLUMNS, HEAD_JOINS, type Head, LANES_DUE } from './lane-store.ts'
 import { LEASE_MS } from './lanes.ts'
@@ -83,7 +84,7 @@ const relayEndsNow = (now: Date) => new Date(now.getTime() - RELAY_FOR_MS)
 export async function claimMessages(tx: Tx, owner: string, limit: number, now: Date): Promise<string[]> {
   const due = await query<{ id: string }>(
     tx,
-    `${DUE_DESTINATIONS} SELECT id FROM due WHERE pg_try_advisory_xact_lock(7026003, hashtext(id::text))`,
+    `${DUE_DESTINATIONS} SELECT id FROM due WHERE pg_try_advisory_xact_lock(${LOCK_KEYS.relay}, hashtext(id::text))`,
     { now },
   )
   if (due.length === 0) return []

@@ -1,3 +1,4 @@
+import { LOCK_KEYS } from '../../platform/lock-keys.ts'
 import { withPostgres } from '../../platform/postgres.ts'
 import * as accounts from './0001-accounts.ts'
 import * as monitors from './0002-monitors.ts'
@@ -59,7 +60,7 @@ const MIGRATIONS = {
 export async function migrate(databaseUrl: string): Promise<void> {
   await withPostgres(databaseUrl, async db => {
     await db.transaction(async lock => {
-      await lock.raw('SELECT pg_advisory_xact_lock(7026000)')
+      await lock.raw(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.migrations})`)
       // knex's own lock survives a kill -9; ours does not, so whatever it holds now is stale
       await db.migrate.forceFreeMigrationsLock()
       await db.migrate.latest({
