@@ -8,6 +8,7 @@ import { signInRoutes } from './accounts/sign-in/routes.ts'
 import { startAccountsWorker } from './accounts/worker.ts'
 import { channelRoutes } from './alerts/channel-routes.ts'
 import { startDigestWorker } from './alerts/digest-worker.ts'
+import { startFanOutWorker } from './alerts/fan-out-worker.ts'
 import { startReminderWorker } from './alerts/reminder-worker.ts'
 import { ruleRoutes } from './alerts/rule-routes.ts'
 import { settingsRoutes } from './alerts/settings-routes.ts'
@@ -184,7 +185,7 @@ export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)
   fleet: [startFleetServer],
   verdict: [startVerdicts],
   record: [startRecorder, startHourlyWorker, startScreenshotRecorder],
-  deliver: [startDigests, startDeliveries, startNotices, startAccountMails],
+  deliver: [startFanOuts, startDigests, startDeliveries, startNotices, startAccountMails],
   schedule: [
     startAccountsWorker,
     startScreenshotWorker,
@@ -245,6 +246,11 @@ function startDigests(handles: Handles): Part {
 
 function startExpiry(handles: Handles): Part {
   return startExpiryWorker({ ...handles, ...handles.config })
+}
+
+function startFanOuts(handles: Handles): Part {
+  const worker = startFanOutWorker(handles)
+  return { stop: worker.stop, onNotify: { fan_outs: worker.wake } }
 }
 
 function startNotices(handles: Handles): Part {

@@ -22,7 +22,7 @@ export const RULE_COLUMNS = `
   on_down AS "onDown", on_recovery AS "onRecovery", on_degraded AS "onDegraded",
   remind_every_minutes AS "remindEveryMinutes", created_at AS "createdAt", updated_at AS "updatedAt"`
 
-/** For the judge: all rules of some monitors, whichever project they belong to. */
+/** All rules of some monitors, whichever project they belong to. */
 export function rulesOfMonitors(db: Db, monitorIds: string[]): Promise<StoredRule[]> {
   return query(db, `SELECT ${RULE_COLUMNS} FROM alert_rules WHERE monitor_id = ANY (?::uuid[]) ORDER BY id`, [
     monitorIds,

@@ -110,6 +110,9 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
 /** True for the error that ends one of several transactions which wait for each other; it may be tried again. */
 export const isDeadlock = (error: unknown): boolean => (error as { code?: string }).code === '40P01'
 
+/** True for the error that ends a wait for a lock (lock_timeout). */
+export const isLockTimeout = (error: unknown): boolean => (error as { code?: string }).code === '55P03'
+
 /** True when PostgreSQL refused what a row holds (SQLSTATE classes 22 and 23), not because something is away. */
 export function isRefusedRow(error: unknown): boolean {
   return /^2[23]/.test((error as { code?: string }).code ?? '')
