@@ -28,10 +28,10 @@ export async function enqueueDeliveries(tx: Tx, deliveries: NewDelivery[], now: 
                reminder integer, "subscriberId" uuid)
        JOIN alert_channels c ON c.id = r."channelId"
        ORDER BY r.id
-       RETURNING channel_id, subject, status
+       RETURNING channel_id, subject, project_id, status
      ), lanes AS (
-       INSERT INTO delivery_lanes (channel_id, subject, next_attempt_at)
-       SELECT DISTINCT channel_id, subject, ${DUE_AT_ONCE} FROM added WHERE status = 'pending'
+       INSERT INTO delivery_lanes (channel_id, subject, project_id, next_attempt_at)
+       SELECT DISTINCT channel_id, subject, project_id, ${DUE_AT_ONCE} FROM added WHERE status = 'pending'
        ORDER BY channel_id, subject
        ON CONFLICT (channel_id, subject) DO UPDATE SET next_attempt_at = delivery_lanes.next_attempt_at
      )
@@ -65,9 +65,10 @@ export async function replayDelivery(db: Db, projectId: string, id: string, now:
     await execute(tx, `UPDATE deliveries SET ${REPLAYED} WHERE id = :id`, { id, now })
     await execute(
       tx,
-      `INSERT INTO delivery_lanes (channel_id, subject, next_attempt_at) VALUES (:channelId, :subject, ${DUE_AT_ONCE})
+      `INSERT INTO delivery_lanes (channel_id, subject, project_id, next_attempt_at)
+       VALUES (:channelId, :subject, :projectId, ${DUE_AT_ONCE})
        ON CONFLICT (channel_id, subject) DO UPDATE SET next_attempt_at = delivery_lanes.next_attempt_at`,
-      { channelId: delivery.channelId, subject: delivery.subject, now },
+      { channelId: delivery.channelId, subject: delivery.subject, projectId, now },
     )
     await recordAct(tx, { action: 'replayed', resource: 'delivery', resourceId: id, resourceName: null })
     await execute(tx, `SELECT pg_notify('deliveries', '')`)

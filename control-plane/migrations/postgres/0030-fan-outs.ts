@@ -22,6 +22,7 @@ export async function up(db: Knex): Promise<void> {
     -- A process of the previous version leaves it out; such lanes take turns as one project.
     ALTER TABLE delivery_lanes ADD COLUMN project_id uuid NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000';
     UPDATE delivery_lanes l SET project_id = c.project_id FROM alert_channels c WHERE c.id = l.channel_id;
-    CREATE INDEX delivery_lanes_by_project ON delivery_lanes (project_id, channel_id, next_attempt_at);
+    CREATE INDEX delivery_lanes_due_by_project ON delivery_lanes (project_id, channel_id, next_attempt_at);
+    DROP INDEX delivery_lanes_due;
   `)
 }
