@@ -46,7 +46,8 @@ class UnsendableError extends Error {}
 /** Renders (unless its bytes are stored already) and signs one delivery for the channel as it is configured now. */
 export function prepareDelivery(head: Head, tools: PrepareTools, now: Date): Prepared {
   const { secrets, publicUrl, relayUrl = null } = tools
-  const { channelId, projectId, subscriberId, subject, id, attemptsMade, createdAt, isReplay, reminder, eventName } = head
+  const { channelId, projectId, subscriberId, subject, id, attemptsMade, createdAt, isReplay, reminder, eventName } =
+    head
   const owner = { ...head, id: subscriberId ?? channelId }
   const config = openConfig(owner, secrets)
   const { mask, render } = formsOf(head, publicUrl, now)
