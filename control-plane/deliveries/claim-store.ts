@@ -34,11 +34,11 @@ export async function claimLanes(
   { owner, limit, quickChannels, held, cursors }: Claiming,
   now: Date,
 ): Promise<{ lanes: Lane[]; cursors: Map<string, string> }> {
-  const due = await query<{ projectId: string; channelId: string }>(tx, DUE_CHANNELS, {
+  const due = await query<Due>(tx, DUE_CHANNELS, {
     now,
     cursors: JSON.stringify(Object.fromEntries(cursors)),
-    mostOfProject: PROJECT_CHANNELS,
-    most: ROUND_CHANNELS,
+    ...PROJECT_CHANNELS,
+    round: ROUND_CHANNELS,
   })
   if (due.length === 0) return { lanes: [], cursors: new Map() }
   const all = [...held.values()].reduce((sum, mine) => sum + mine, 0)
@@ -58,11 +58,12 @@ export async function claimLanes(
   return { lanes, cursors: cursorsAfter(due) }
 }
 
-/** A project that has about as many channels due as a round looks at may have more; some are left to other processes. */
-function cursorsAfter(due: { projectId: string; channelId: string }[]): Map<string, string> {
-  const byProject = groupBy(due, row => row.projectId)
-  const cut = [...byProject].filter(([, rows]) => rows.length >= PROJECT_CHANNELS / 2)
-  return new Map(cut.map(([projectId, rows]) => [projectId, rows.at(-1)!.channelId]))
+/** `isCut`: the project may have more channels after it that are due. */
+type Due = { projectId: string; channelId: string; isCut: boolean }
+
+function cursorsAfter(due: Due[]): Map<string, string> {
+  const last = [...groupBy(due, row => row.projectId).values()].map(rows => rows.at(-1)!)
+  return new Map(last.filter(({ isCut }) => isCut).map(({ projectId, channelId }) => [projectId, channelId]))
 }
 
 // one step of the index a project
@@ -96,19 +97,22 @@ const channelsIn = (range: string) => `(
 // due than a round looks at, chance decides, so that none is left out for ever.
 const DUE_CHANNELS = `
   ${PROJECTS}, due AS MATERIALIZED (
-    SELECT p.id AS project_id, channel.channel_id, channel.place
+    SELECT p.id AS project_id, channel.channel_id, channel.place, p.share
     FROM (
-      SELECT id, coalesce((:cursors::jsonb ->> id::text)::uuid, '00000000-0000-0000-0000-000000000000') AS after
+      SELECT id, coalesce((:cursors::jsonb ->> id::text)::uuid, '00000000-0000-0000-0000-000000000000') AS after,
+        least(:most::integer, greatest(:least::integer, :together::integer / count(*) OVER ())) AS share
       FROM projects WHERE id IS NOT NULL
     ) p, LATERAL (
       SELECT channel_id, row_number() OVER () AS place FROM (
         ${channelsIn('l.channel_id > p.after')} UNION ALL ${channelsIn('l.channel_id <= p.after')}
-        LIMIT :mostOfProject
+        LIMIT p.share
       ) ring
     ) channel
-  ), looked_at AS MATERIALIZED (SELECT * FROM due ORDER BY place, random() LIMIT :most)
-  SELECT d.project_id AS "projectId", d.channel_id AS "channelId"
-  FROM looked_at d JOIN alert_channels c ON c.id = d.channel_id
+  ), taken AS MATERIALIZED (
+    SELECT *, count(*) OVER (PARTITION BY project_id) AS due FROM due ORDER BY place, random() LIMIT :round
+  )
+  SELECT d.project_id AS "projectId", d.channel_id AS "channelId", d.due = d.share OR d.place < d.due AS "isCut"
+  FROM taken d JOIN alert_channels c ON c.id = d.channel_id
   WHERE pg_try_advisory_xact_lock(${LOCK_KEYS.deliveryLanes}, hashtext(d.channel_id::text))
   ORDER BY d.place FOR KEY SHARE OF c SKIP LOCKED`
 

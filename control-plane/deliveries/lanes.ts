@@ -16,10 +16,13 @@ export const LEASE_MS = 30_000
 /** What one process holds at once. A receiver that hangs has a channel's share of it, never all. */
 export const PROCESS_CONCURRENCY = 2_048
 
-/** So many channels of one project a round looks at. Where it has more that are due, the next round goes on after them. */
-export const PROJECT_CHANNELS = 64
+/**
+ * So many channels of one project a round looks at, fewer where many projects have lanes. Where more are due, the next
+ * round goes on after them.
+ */
+export const PROJECT_CHANNELS = { most: 256, least: 32, together: 2_048 }
 
-/** So many channels of all projects a round looks at. */
+/** Of these it takes so many of all projects. */
 export const ROUND_CHANNELS = 512
 
 /**
