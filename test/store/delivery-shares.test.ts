@@ -90,9 +90,9 @@ t.test('3,000 receivers of one tenant hang: another tenant’s webhook arrives m
   hanging.always('hang')
   const big = await outage(3_000, 1, hanging.url)
   startWorker(t, { url, db, secretKey })
-  await hanging.waitFor(1_024, { timeoutMs: 60_000 })
+  await hanging.waitFor(1_024)
   await outage(1, 1, prompt.url)
-  await prompt.waitFor(1, { timeoutMs: 60_000 })
+  await prompt.waitFor(1)
   t.ok(hanging.received.length < 3_000, 'most of the big one’s are still waiting')
   const ended = `SELECT count(*) AS n FROM deliveries WHERE project_id = ? AND jsonb_array_length(attempts) > 0`
   t.same(await query(db, ended, [big.projectId]), [{ n: 0 }], 'none of the big one’s had made place')

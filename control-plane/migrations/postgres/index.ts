@@ -23,8 +23,8 @@ import * as vendors from './0021-vendors.ts'
 import * as chat from './0022-chat.ts'
 import * as rehearsals from './0023-rehearsals.ts'
 import * as idempotencyMarks from './0024-idempotency-marks.ts'
-import * as pingIds from './0031-ping-ids.ts'
 import * as fanOuts from './0030-fan-outs.ts'
+import * as pingIds from './0031-ping-ids.ts'
 
 /** In order. A migration that has landed is never edited; the next one mends it. */
 const MIGRATIONS = {
@@ -51,8 +51,8 @@ const MIGRATIONS = {
   '0022-chat': chat,
   '0023-rehearsals': rehearsals,
   '0024-idempotency-marks': idempotencyMarks,
-  '0031-ping-ids': pingIds,
   '0030-fan-outs': fanOuts,
+  '0031-ping-ids': pingIds,
 }
 
 /**
