@@ -1,4 +1,4 @@
-import { enqueueDeliveries } from '../deliveries/actions.ts'
+import { queueDeliveries } from '../deliveries/actions.ts'
 import type { EventRow } from '../events/catalog.ts'
 import { isChange } from '../events/digest.ts'
 import { insertEvents } from '../events/store.ts'
@@ -8,7 +8,7 @@ import { readParts } from './audience-store.ts'
 import { gatherAmong, type Tellable } from './digest-actions.ts'
 import { holdFreeChannels, tryLockGrouping } from './digest-store.ts'
 import { FEW, projectsWithFew } from './fan-out.ts'
-import { insertFanOuts, projectsWithFanOuts } from './fan-out-store.ts'
+import { insertFanOuts } from './fan-out-store.ts'
 import { noteForPages } from './page-notice-store.ts'
 import { upsertReminders } from './reminder-store.ts'
 import { remindersOf } from './reminders.ts'
@@ -51,8 +51,7 @@ export const hearingOf = (event: EventRow, heard: Heard): Hearing => ({
  * waits already is left out: its events are told in their order.
  */
 async function tellAtOnce(tx: Tx, events: EventRow[], now: Date): Promise<Set<string>> {
-  const waiting = await projectsWithFanOuts(tx, [...new Set(events.map(({ projectId }) => projectId))])
-  const places = events.flatMap(event => (waiting.has(event.projectId) ? [] : { event, after: null }))
+  const places = events.map(event => ({ event, after: null }))
   const parts = await readParts(tx, places, FEW)
   const hearings = places.map(({ event }, i) => ({ ...hearingOf(event, parts[i]!), isWhole: parts[i]!.until === null }))
   const few = projectsWithFew(
@@ -65,7 +64,7 @@ async function tellAtOnce(tx: Tx, events: EventRow[], now: Date): Promise<Set<st
   const wanted = hearings.filter(({ event }) => few.has(event.projectId))
   const { groupable, busy } = await holdIfFree(tx, wanted)
   const free = wanted.filter(({ event }) => !busy.has(event.projectId))
-  await enqueueDeliveries(tx, await gatherAmong(tx, free.flatMap(toDeliveries), groupable, now), now)
+  await queueDeliveries(tx, await gatherAmong(tx, free.flatMap(toDeliveries), groupable, now), now)
   await upsertReminders(
     tx,
     free.flatMap(hearing => remindersOf(hearing.event, hearing.heard.rules, now)),
@@ -73,16 +72,21 @@ async function tellAtOnce(tx: Tx, events: EventRow[], now: Date): Promise<Set<st
   return new Set([...few].filter(projectId => !busy.has(projectId)))
 }
 
-/** Holds the channels, and the grouping of the projects that may get digests. `busy`: somebody else has some of it. */
+/**
+ * Holds the channels, and the grouping of the projects that may get digests. `busy`: somebody else has some of it, or
+ * something of the project waits. Its subjects' rows are held by the caller, so nothing of theirs comes to wait meanwhile.
+ */
 async function holdIfFree(tx: Tx, hearings: Hearing[]) {
   const held = await holdFreeChannels(tx, [...new Set(hearings.flatMap(({ channelIds }) => channelIds))])
   const isHeld = new Set(held.map(({ channelId }) => channelId))
   const groupable = held.flatMap(one => one.groupable ?? [])
+  const waiting = held.filter(({ isWaiting }) => isWaiting)
   const grouping = [...new Set(groupable.map(({ projectId }) => projectId))]
   const locked = await tryLockGrouping(tx, grouping)
   const missed = hearings.filter(({ channelIds }) => !channelIds.every(id => isHeld.has(id)))
   const busy = new Set([
     ...missed.map(({ event }) => event.projectId),
+    ...waiting.map(({ projectId }) => projectId),
     ...grouping.filter(projectId => !locked.has(projectId)),
   ])
   return { busy, groupable: groupable.filter(({ projectId }) => !busy.has(projectId)) }

@@ -13,8 +13,8 @@ export async function groupableChannels(tx: Tx, channelIds: string[]): Promise<G
   return rows.flatMap(row => row.groupable ?? [])
 }
 
-/** `groupable` null: it gets every message by itself. */
-export type HeldChannel = { channelId: string; projectId: string; groupable: Groupable | null }
+/** `groupable` null: it gets every message by itself. `isWaiting`: something of its project waits for the fan-out. */
+export type HeldChannel = { channelId: string; projectId: string; isWaiting: boolean; groupable: Groupable | null }
 
 /** Keeps those of some channels from being deleted that nobody is changing at the moment. */
 export const holdFreeChannels = (tx: Tx, channelIds: string[]): Promise<HeldChannel[]> =>
@@ -22,18 +22,20 @@ export const holdFreeChannels = (tx: Tx, channelIds: string[]): Promise<HeldChan
 
 async function hold(tx: Tx, channelIds: string[], wait: '' | 'SKIP LOCKED'): Promise<HeldChannel[]> {
   if (channelIds.length === 0) return []
-  const rows = await query<{ channelId: string; projectId: string; isGroupable: boolean; threshold: number | null }>(
+  const rows = await query<Omit<HeldChannel, 'groupable'> & { isGroupable: boolean; threshold: number | null }>(
     tx,
     `SELECT c.id AS "channelId", c.project_id AS "projectId", c.type = ANY (:types::text[]) AS "isGroupable",
+       EXISTS (SELECT FROM fan_outs f WHERE f.project_id = c.project_id) AS "isWaiting",
        CASE WHEN coalesce(s.is_digest_enabled, :isDigestEnabled)
          THEN coalesce(s.digest_threshold, :digestThreshold) END AS threshold
      FROM alert_channels c LEFT JOIN alert_settings s ON s.project_id = c.project_id
      WHERE c.id = ANY (:channelIds::uuid[]) ORDER BY c.id FOR KEY SHARE OF c ${wait}`,
     { channelIds, types: GROUPABLE_TYPES, ...DEFAULT_SETTINGS },
   )
-  return rows.map(({ isGroupable, threshold, channelId, projectId }) => {
+  return rows.map(({ isGroupable, threshold, ...row }) => {
+    const { channelId, projectId } = row
     const groupable = { channelId, projectId, threshold: threshold ?? Number.POSITIVE_INFINITY }
-    return { channelId, projectId, groupable: isGroupable ? groupable : null }
+    return { ...row, groupable: isGroupable ? groupable : null }
   })
 }
 

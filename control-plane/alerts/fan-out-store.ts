@@ -18,17 +18,6 @@ export async function insertFanOuts(tx: Tx, events: EventRow[]): Promise<void> {
   )
 }
 
-/** Those of some projects of which something waits for the fan-out. */
-export async function projectsWithFanOuts(tx: Tx, projectIds: string[]): Promise<Set<string>> {
-  const rows = await query<{ id: string }>(
-    tx,
-    `SELECT id FROM unnest(?::uuid[]) AS project (id)
-     WHERE EXISTS (SELECT FROM fan_outs WHERE project_id = project.id)`,
-    [projectIds],
-  )
-  return new Set(rows.map(row => row.id))
-}
-
 /** All projects of which something waits, by one step of the index each. */
 export async function projectsInLine(db: Db): Promise<string[]> {
   const rows = await query<{ id: string }>(

@@ -12,10 +12,16 @@ import type { NewDelivery } from './types.ts'
  */
 export async function enqueueDeliveries(tx: Tx, deliveries: NewDelivery[], now: Date): Promise<string[]> {
   if (deliveries.length === 0) return []
+  await lockChannels(tx, deliveries)
+  return queueDeliveries(tx, deliveries, now)
+}
+
+/** The same for a caller that keeps the channels from being deleted. */
+export async function queueDeliveries(tx: Tx, deliveries: NewDelivery[], now: Date): Promise<string[]> {
+  if (deliveries.length === 0) return []
   const rows = deliveries.map(delivery => ({ id: newDeliveryId(), ...delivery }))
   // Channels are locked before lanes, here as everywhere, so that deleting a channel cannot deadlock with its alerts. The
-  // lane's row is touched even when it is there: whoever empties the lane has to wait for this transaction.
-  await lockChannels(tx, rows)
+  // lane's row is touched even when it is there: a process that empties the lane has to wait for this transaction.
   await execute(
     tx,
     `WITH added AS (

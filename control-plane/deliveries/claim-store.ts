@@ -34,7 +34,7 @@ export async function claimLanes(
   { owner, limit, quickChannels, held, cursors }: Claiming,
   now: Date,
 ): Promise<{ lanes: Lane[]; cursors: Map<string, string> }> {
-  const due = await query<Due>(tx, DUE_CHANNELS, {
+  const due = await query<Due>(tx, dueChannels(cursors.size > 0), {
     now,
     cursors: JSON.stringify(Object.fromEntries(cursors)),
     ...PROJECT_CHANNELS,
@@ -94,8 +94,9 @@ const channelsIn = (range: string) => `(
   ) SELECT channel_id FROM channels WHERE channel_id IS NOT NULL)`
 
 // Channels are locked before lanes, here as everywhere; one that is being deleted is left alone. Where more projects are
-// due than a round looks at, chance decides, so that none is left out for ever.
-const DUE_CHANNELS = `
+// due than a round looks at, chance decides, so that none is left out for ever. Most rounds have no cursors, and their
+// statement is planned in half the time.
+const dueChannels = (hasCursors: boolean) => `
   ${PROJECTS}, due AS MATERIALIZED (
     SELECT p.id AS project_id, channel.channel_id, channel.place, p.share
     FROM (
@@ -104,7 +105,7 @@ const DUE_CHANNELS = `
       FROM projects WHERE id IS NOT NULL
     ) p, LATERAL (
       SELECT channel_id, row_number() OVER () AS place FROM (
-        ${channelsIn('l.channel_id > p.after')} UNION ALL ${channelsIn('l.channel_id <= p.after')}
+        ${hasCursors ? `${channelsIn('l.channel_id > p.after')} UNION ALL ${channelsIn('l.channel_id <= p.after')}` : channelsIn('true')}
         LIMIT p.share
       ) ring
     ) channel
