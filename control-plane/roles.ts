@@ -8,6 +8,7 @@ import { signInRoutes } from './accounts/sign-in/routes.ts'
 import { startAccountsWorker } from './accounts/worker.ts'
 import { channelRoutes } from './alerts/channel-routes.ts'
 import { startDigestWorker } from './alerts/digest-worker.ts'
+import { startFanOutWorker } from './alerts/fan-out-worker.ts'
 import { startReminderWorker } from './alerts/reminder-worker.ts'
 import { ruleRoutes } from './alerts/rule-routes.ts'
 import { settingsRoutes } from './alerts/settings-routes.ts'
@@ -90,7 +91,7 @@ export type Part = {
 export function apiRoutes(app: App, handles: Handles): void {
   const { db, secrets, nats, clickhouse, sign } = handles
   const { checkLiteral } = handles.egress
-  const { publicUrl, defaultPlan, testsPerMinute } = handles.config
+  const { publicUrl, defaultPlan, testsPerMinute, alertLimits } = handles.config
   const lastCheckedAt = createLastChecked({ clickhouse, db })
   bootstrapRoutes(app, { db, publicUrl, defaultPlan })
   apiKeyRoutes(app, { db })
@@ -98,8 +99,8 @@ export function apiRoutes(app: App, handles: Handles): void {
   auditRoutes(app, { db })
   deliveryRoutes(app, { db })
   relayRoutes(app, { db })
-  channelRoutes(app, { db, secrets, checkLiteral, publicUrl })
-  ruleRoutes(app, { db })
+  channelRoutes(app, { db, secrets, checkLiteral, publicUrl, alertLimits })
+  ruleRoutes(app, { db, alertLimits })
   settingsRoutes(app, { db })
   subscriptionRoutes(app, { db })
   monitorRoutes(app, { db, secrets, checkLiteral, publicUrl, lastCheckedAt, leaveUnchecked })
@@ -113,14 +114,14 @@ export function apiRoutes(app: App, handles: Handles): void {
   verdictRoutes(app, { db, secrets, publicUrl, lastCheckedAt })
   analyticsRoutes(app, { db, clickhouse, publicUrl, sign })
   summaryRoutes(app, { db, clickhouse })
-  projectRoutes(app, { db, publicUrl })
+  projectRoutes(app, { db, publicUrl, alertLimits })
   statusPageRoutes(app, { db, egress: handles.egress, publicUrl })
   pageImageRoutes(app, { db, publicUrl })
   componentRoutes(app, { db })
   groupRoutes(app, { db })
   subscriberRoutes(app, { db, secrets })
   customDomainRoutes(app, domainTools(handles))
-  exchangeRoutes(app, { ...handles, checkLiteral, publicUrl, leaveUnchecked, review: lookSoon })
+  exchangeRoutes(app, { ...handles, checkLiteral, publicUrl, alertLimits, leaveUnchecked, review: lookSoon })
   dependencyRoutes(app, { db, checkLiteral })
   chatRoutes(app, chatTools(handles))
   sourceRoutes(app, { db, secrets, egress: handles.egress, publicUrl })
@@ -184,7 +185,7 @@ export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)
   fleet: [startFleetServer],
   verdict: [startVerdicts],
   record: [startRecorder, startHourlyWorker, startScreenshotRecorder],
-  deliver: [startDigests, startDeliveries, startNotices, startAccountMails],
+  deliver: [startFanOuts, startDigests, startDeliveries, startNotices, startAccountMails],
   schedule: [
     startAccountsWorker,
     startScreenshotWorker,
@@ -245,6 +246,11 @@ function startDigests(handles: Handles): Part {
 
 function startExpiry(handles: Handles): Part {
   return startExpiryWorker({ ...handles, ...handles.config })
+}
+
+function startFanOuts(handles: Handles): Part {
+  const worker = startFanOutWorker(handles)
+  return { stop: worker.stop, onNotify: { fan_outs: worker.wake } }
 }
 
 function startNotices(handles: Handles): Part {

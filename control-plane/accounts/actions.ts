@@ -7,10 +7,18 @@ import { lockUsage, updatePlan } from './store.ts'
 
 /**
  * Throws 402 `tier_limit_reached` unless `adding` more fit into the organization's plan (decisions 2.5). Holds the
- * organization's row until the transaction ends; add in the same transaction.
+ * organization's row until the transaction ends; add in the same transaction. `own`: a limit of this installation, which
+ * counts instead of the plan's.
  */
-export async function assertWithinLimit(tx: Tx, organizationId: string, counted: Counted, adding: number) {
-  const refusal = overLimit(await lockUsage(tx, organizationId, counted), adding)
+export async function assertWithinLimit(
+  tx: Tx,
+  organizationId: string,
+  counted: Counted,
+  adding: number,
+  own: number | null = null,
+) {
+  const usage = await lockUsage(tx, organizationId, counted)
+  const refusal = overLimit({ ...usage, limit: own ?? usage.limit }, adding)
   if (refusal !== null) throw tierLimitReached(refusal)
 }
 

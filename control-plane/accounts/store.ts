@@ -11,6 +11,9 @@ const COUNTS: Record<Counted, string> = {
                 WHERE projects.organization_id = :organizationId`,
   dataSources: `SELECT count(*) FROM data_sources JOIN projects ON projects.id = data_sources.project_id
                 WHERE projects.organization_id = :organizationId`,
+  // those of status pages and of single people are not the project's
+  alertChannels: `SELECT count(*) FROM alert_channels c JOIN projects ON projects.id = c.project_id
+                  WHERE projects.organization_id = :organizationId AND c.page_id IS NULL AND c.person_id IS NULL`,
   members: 'SELECT count(*) FROM memberships WHERE organization_id = :organizationId',
 }
 

@@ -1,4 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
+import { assertWithinLimit } from '../accounts/actions.ts'
+import type { AlertLimits } from '../accounts/plans.ts'
 import { type ChannelType, kindOf } from '../channels/index.ts'
 import { openConfig, sealConfig, sealSigningSecret } from '../channels/sealed.ts'
 import { enqueueDeliveries } from '../deliveries/actions.ts'
@@ -14,13 +16,18 @@ import { holdChatInstallation, insertChannel, lockChannel, type StoredChannel, u
 import type { ChannelCreate, ChannelUpdate } from './schema.ts'
 import { testEvent } from './test-event.ts'
 
-export type ChannelTools = ConfigTools & { db: Db; secrets: Secrets }
+export type ChannelTools = ConfigTools & { db: Db; secrets: Secrets; alertLimits: AlertLimits }
+type Owner = Pick<Caller, 'projectId' | 'organizationId'>
 /** `signingSecret`: in plain text, to be shown this once; null when there is none or it did not change. */
 export type Shown = { channel: StoredChannel; signingSecret: string | null }
 
-/** Throws 400 for a config that its kind refuses, 404 for an installation that the project does not have. */
-export async function createChannel(tools: ChannelTools, projectId: string, body: ChannelCreate, now: Date) {
-  const { db, secrets } = tools
+/**
+ * Throws 400 for a config that its kind refuses, 404 for an installation that the project does not have, and 402 when
+ * the plan is full.
+ */
+export async function createChannel(tools: ChannelTools, caller: Owner, body: ChannelCreate, now: Date) {
+  const { db, secrets, alertLimits } = tools
+  const { projectId, organizationId } = caller
   const { type } = body
   const { config, problems } = acceptConfig(type, body.config, null, tools)
   if (problems.length > 0) throw validationError(problems)
@@ -43,6 +50,7 @@ export async function createChannel(tools: ChannelTools, projectId: string, body
     updatedAt: now,
   }
   await db.transaction(async tx => {
+    await assertWithinLimit(tx, organizationId, 'alertChannels', 1, alertLimits.alertChannels)
     await holdInstallation(tx, channel)
     await insertChannel(tx, channel)
   })
@@ -53,7 +61,13 @@ export async function createChannel(tools: ChannelTools, projectId: string, body
  * Changes what the body names. Throws 404, 400 for another type or a config that the kind refuses, and 403 where
  * stored secrets would go to another origin (assertMayLead).
  */
-export function changeChannel(tools: ChannelTools, caller: Caller, id: string, body: ChannelUpdate, now: Date) {
+export function changeChannel(
+  tools: Omit<ChannelTools, 'alertLimits'>,
+  caller: Caller,
+  id: string,
+  body: ChannelUpdate,
+  now: Date,
+) {
   const { db, secrets } = tools
   return rewrite(db, caller.projectId, id, now, before => {
     if (body.type !== undefined && body.type !== before.type) {

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import type { AlertLimits } from '../accounts/plans.ts'
 import type { CheckLiteral } from '../channels/index.ts'
 import { LogEntry, presentLogEntry } from '../deliveries/log-entry.ts'
 import { findDelivery } from '../deliveries/store.ts'
@@ -18,7 +19,13 @@ import { deleteChannel, findChannel, listChannels } from './channel-store.ts'
 import { presentChannel } from './present.ts'
 import { ChannelCreate, ChannelRecord, ChannelUpdate } from './schema.ts'
 
-export type ChannelContext = { db: Db; secrets: Secrets; checkLiteral: CheckLiteral; publicUrl: string }
+export type ChannelContext = {
+  db: Db
+  secrets: Secrets
+  checkLiteral: CheckLiteral
+  publicUrl: string
+  alertLimits: AlertLimits
+}
 
 const tags = ['Alerts']
 
@@ -59,11 +66,12 @@ function readRoutes(app: App, { db, secrets }: ChannelContext): void {
 }
 
 function writeRoutes(app: App, context: ChannelContext): void {
-  const { db, secrets, checkLiteral } = context
+  const { db, secrets, checkLiteral, alertLimits } = context
   const toolsFor = (request: FastifyRequest) => ({
     db: actingAs(db, request),
     secrets,
     checkLiteral,
+    alertLimits,
     findFaults: faultsFinder(request),
   })
 
@@ -74,12 +82,11 @@ function writeRoutes(app: App, context: ChannelContext): void {
         summary: 'Create a channel; the answer holds the whole signing secret',
         tags,
         body: ChannelCreate,
-        response: answers(201, dataOf(ChannelRecord), 400),
+        response: answers(201, dataOf(ChannelRecord), 400, 402),
       },
     },
     async (request, reply) => {
-      const { projectId } = callerOf(request)
-      const { channel, signingSecret } = await createChannel(toolsFor(request), projectId, request.body, now())
+      const { channel, signingSecret } = await createChannel(toolsFor(request), callerOf(request), request.body, now())
       return reply.code(201).send({ data: presentChannel(channel, secrets, signingSecret) })
     },
   )

@@ -35,17 +35,27 @@ type Gathering = NewDelivery & { monitorId: string | null }
  * Puts changes into digests where many monitors of a project change within a minute, for the channels that take them:
  * chats and mail. What people say about an incident waits behind the digest that tells of it, if one does. Answers what
  * is to be delivered by itself. The events of a subject stay in order, however they are told. Called with the rows of
- * the monitors or the incident locked, in the transaction of the events, set-based.
+ * the monitors or the incident locked in the transaction of the events, or by the one fan-out of their project.
  */
 export async function gatherDigests(tx: Tx, deliveries: Tellable[], now: Date): Promise<NewDelivery[]> {
-  const gatherable = deliveries.filter(({ isChange, subject }) => isChange || incidentOfSubject(subject) !== null)
-  const channels = await groupableChannels(tx, [...new Set(gatherable.map(({ channelId }) => channelId))])
-  if (channels.length === 0) return deliveries
+  const channelIds = deliveries.filter(isGatherable).map(({ channelId }) => channelId)
+  const channels = await groupableChannels(tx, [...new Set(channelIds)])
   await lockGrouping(
     tx,
     channels.map(channel => channel.projectId),
   )
-  const { changes, words } = await divide(tx, gatherable)
+  return gatherAmong(tx, deliveries, channels, now)
+}
+
+/** The same for a caller that holds the channels and has locked the grouping of their projects. */
+export async function gatherAmong(
+  tx: Tx,
+  deliveries: Tellable[],
+  channels: Groupable[],
+  now: Date,
+): Promise<NewDelivery[]> {
+  if (channels.length === 0) return deliveries
+  const { changes, words } = await divide(tx, deliveries.filter(isGatherable))
   const gathered = [
     ...(await gather(tx, changes, channels, now)),
     ...(await gather(tx, words, channels.map(neverInStorms), now)),
@@ -54,6 +64,7 @@ export async function gatherDigests(tx: Tx, deliveries: Tellable[], now: Date): 
   return deliveries.filter(delivery => !isGathered.has(keyOf(delivery)))
 }
 
+const isGatherable = ({ isChange, subject }: Tellable) => isChange || incidentOfSubject(subject) !== null
 const neverInStorms = (channel: Groupable): Groupable => ({ ...channel, threshold: Number.POSITIVE_INFINITY })
 const keyOf = ({ channelId, eventId }: NewDelivery) => `${channelId} ${eventId}`
 

@@ -33,14 +33,17 @@ export type DueDigest = {
 
 type Entry = Pick<EventRow, 'name' | 'subject'> & ToldChange & { digestId: string; eventId: string }
 
-/** The project's digests that are due, with what they tell, in order; their channels are kept from being deleted. */
+/** Of one project, before the next one has its turn. */
+const CLOSED_AT_ONCE = 500
+
+/** The first of the project's digests that are due, with what they tell, in order; their channels are kept from being deleted. */
 export async function dueDigests(tx: Tx, projectId: string, now: Date): Promise<DueDigest[]> {
   const digests = await query<Omit<DueDigest, 'changes' | 'words'>>(
     tx,
     `SELECT d.id, d.channel_id AS "channelId", p.name AS "projectName"
      FROM digests d JOIN alert_channels c ON c.id = d.channel_id JOIN projects p ON p.id = d.project_id
-     WHERE d.project_id = :projectId AND d.closed_at IS NULL AND d.due_at <= :now ORDER BY c.id FOR KEY SHARE OF c`,
-    { projectId, now },
+     WHERE d.project_id = :projectId AND d.closed_at IS NULL AND d.due_at <= :now ORDER BY c.id LIMIT :limit FOR KEY SHARE OF c`,
+    { projectId, now, limit: CLOSED_AT_ONCE },
   )
   const entries = await query<Entry>(
     tx,

@@ -1,6 +1,7 @@
 import { CHANNEL_TYPES, kindOf } from '../channels/index.ts'
 import type { NewDelivery } from '../deliveries/types.ts'
 import { CHANGES } from '../events/digest.ts'
+import { LOCK_KEYS } from '../platform/lock-keys.ts'
 import { execute, query, type Tx } from '../platform/postgres.ts'
 import { DEFAULT_SETTINGS, type Groupable, type Share, WINDOW_MS } from './grouping.ts'
 
@@ -8,17 +9,34 @@ const GROUPABLE_TYPES = CHANNEL_TYPES.filter(type => kindOf(type).renderDigest !
 
 /** Those of some channels that may get digests, kept from being deleted. Without digests the threshold is infinite. */
 export async function groupableChannels(tx: Tx, channelIds: string[]): Promise<Groupable[]> {
-  if (channelIds.length === 0 || GROUPABLE_TYPES.length === 0) return []
-  const rows = await query<Omit<Groupable, 'threshold'> & { isDigestEnabled: boolean; threshold: number }>(
+  const rows = await hold(tx, channelIds, '')
+  return rows.flatMap(row => row.groupable ?? [])
+}
+
+/** `groupable` null: it gets every message by itself. `isWaiting`: something of its project waits for the fan-out. */
+export type HeldChannel = { channelId: string; projectId: string; isWaiting: boolean; groupable: Groupable | null }
+
+/** Keeps those of some channels from being deleted that nobody is changing at the moment. */
+export const holdFreeChannels = (tx: Tx, channelIds: string[]): Promise<HeldChannel[]> =>
+  hold(tx, channelIds, 'SKIP LOCKED')
+
+async function hold(tx: Tx, channelIds: string[], wait: '' | 'SKIP LOCKED'): Promise<HeldChannel[]> {
+  if (channelIds.length === 0) return []
+  const rows = await query<Omit<HeldChannel, 'groupable'> & { isGroupable: boolean; threshold: number | null }>(
     tx,
-    `SELECT c.id AS "channelId", c.project_id AS "projectId",
-       coalesce(s.is_digest_enabled, :isDigestEnabled) AS "isDigestEnabled",
-       coalesce(s.digest_threshold, :digestThreshold) AS threshold
+    `SELECT c.id AS "channelId", c.project_id AS "projectId", c.type = ANY (:types::text[]) AS "isGroupable",
+       EXISTS (SELECT FROM fan_outs f WHERE f.project_id = c.project_id) AS "isWaiting",
+       CASE WHEN coalesce(s.is_digest_enabled, :isDigestEnabled)
+         THEN coalesce(s.digest_threshold, :digestThreshold) END AS threshold
      FROM alert_channels c LEFT JOIN alert_settings s ON s.project_id = c.project_id
-     WHERE c.id = ANY (:channelIds::uuid[]) AND c.type = ANY (:types::text[]) ORDER BY c.id FOR KEY SHARE OF c`,
+     WHERE c.id = ANY (:channelIds::uuid[]) ORDER BY c.id FOR KEY SHARE OF c ${wait}`,
     { channelIds, types: GROUPABLE_TYPES, ...DEFAULT_SETTINGS },
   )
-  return rows.map(({ isDigestEnabled, ...row }) => ({ ...row, threshold: isDigestEnabled ? row.threshold : Infinity }))
+  return rows.map(({ isGroupable, threshold, ...row }) => {
+    const { channelId, projectId } = row
+    const groupable = { channelId, projectId, threshold: threshold ?? Number.POSITIVE_INFINITY }
+    return { ...row, groupable: isGroupable ? groupable : null }
+  })
 }
 
 /**
@@ -26,12 +44,25 @@ export async function groupableChannels(tx: Tx, channelIds: string[]): Promise<G
  * none adds to a digest that is being closed. Held to the end; it stands between channels and lanes in the lock order.
  */
 export async function lockGrouping(tx: Tx, projectIds: string[]): Promise<void> {
+  if (projectIds.length === 0) return
   await query(
     tx,
-    `SELECT pg_advisory_xact_lock(7026003, key)
+    `SELECT pg_advisory_xact_lock(${LOCK_KEYS.digests}, key)
      FROM (SELECT DISTINCT hashtext(id::text) AS key FROM unnest(?::uuid[]) AS id ORDER BY key) AS keys`,
     [projectIds],
   )
+}
+
+/** Takes the same lock for those projects of which no other transaction has it. Answers them. */
+export async function tryLockGrouping(tx: Tx, projectIds: string[]): Promise<Set<string>> {
+  if (projectIds.length === 0) return new Set()
+  const rows = await query<{ id: string }>(
+    tx,
+    `SELECT id FROM unnest(?::uuid[]) AS project (id)
+     WHERE pg_try_advisory_xact_lock(${LOCK_KEYS.digests}, hashtext(id::text))`,
+    [projectIds],
+  )
+  return new Set(rows.map(row => row.id))
 }
 
 /** The monitor of each incident that the system opened, and that nobody has taken over. */

@@ -1,14 +1,16 @@
 import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
 import type { StoredOverride } from './override.ts'
 
-/** For announcing and for reads: the overrides of some dependencies. */
+export const OVERRIDE_COLUMNS = `
+  dependency_id AS "dependencyId", alert_channel_id AS "alertChannelId", on_down AS "onDown",
+  on_degraded AS "onDegraded", on_resolved AS "onResolved"`
+
+/** For reads: the overrides of some dependencies. */
 export async function overridesOfDependencies(db: Db, dependencyIds: string[]): Promise<StoredOverride[]> {
   if (dependencyIds.length === 0) return []
   return query(
     db,
-    `SELECT dependency_id AS "dependencyId", alert_channel_id AS "alertChannelId", on_down AS "onDown",
-       on_degraded AS "onDegraded", on_resolved AS "onResolved"
-     FROM dependency_overrides WHERE dependency_id = ANY (?::uuid[]) ORDER BY dependency_id, alert_channel_id`,
+    `SELECT ${OVERRIDE_COLUMNS} FROM dependency_overrides WHERE dependency_id = ANY (?::uuid[]) ORDER BY dependency_id, alert_channel_id`,
     [dependencyIds],
   )
 }

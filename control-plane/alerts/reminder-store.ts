@@ -56,7 +56,8 @@ export async function nextReminderDue(db: Db): Promise<Date | null> {
 
 /**
  * Claims reminders that are due, at most `limit`, with what they are about. Their monitors are kept from changing and
- * their channels from being deleted until the transaction ends, in that order; what somebody else holds is left for later.
+ * their channels from being deleted until the transaction ends, in that order; what somebody else holds is left for later,
+ * and so is a project with events that wait for the fan-out: what they tell comes first.
  */
 export async function claimDueReminders(tx: Tx, limit: number, now: Date): Promise<DueReminder[]> {
   const monitorIds = await holdIds(tx, MONITORS_OF_DUE, { now, limit })
@@ -75,7 +76,10 @@ async function holdIds(tx: Tx, sql: string, bindings: Parameters<typeof query>[2
 
 const MONITORS_OF_DUE = `
   SELECT id FROM monitors
-  WHERE id IN (SELECT monitor_id FROM reminders WHERE due_at <= :now ORDER BY due_at LIMIT :limit)
+  WHERE id IN (
+    SELECT r.monitor_id FROM reminders r JOIN monitors m ON m.id = r.monitor_id
+    WHERE r.due_at <= :now AND NOT EXISTS (SELECT FROM fan_outs f WHERE f.project_id = m.project_id)
+    ORDER BY r.due_at LIMIT :limit)
   ORDER BY id FOR KEY SHARE SKIP LOCKED`
 
 const CHANNELS_OF_DUE = `

@@ -1,20 +1,45 @@
+import { overRules } from '../accounts/plans.ts'
 import { isId, newId } from '../platform/ids.ts'
 import { type Db, isUniqueViolation, type Tx } from '../platform/postgres.ts'
-import { conflict, notFound } from '../web/errors.ts'
+import { conflict, notFound, tierLimitReached } from '../web/errors.ts'
 import { beginReminders, moveReminder } from './reminder-actions.ts'
 import type { RuleCreate, RuleUpdate } from './schema.ts'
-import { findRule, holdChannels, holdMonitors, insertRules, lockRule, type StoredRule, updateRule } from './store.ts'
+import {
+  countRules,
+  findRule,
+  holdChannels,
+  insertRules,
+  lockMonitorsOf,
+  lockRule,
+  type StoredRule,
+  updateRule,
+} from './store.ts'
 
 export type NewRule = RuleCreate & Pick<RuleUpdate, 'remind_every_minutes'>
 
-/** Throws 404 for a monitor or channel that the project does not have, 409 when the pair has a rule. */
-export async function createRule(db: Db, projectId: string, body: NewRule, now: Date): Promise<StoredRule> {
-  const [rule] = await createRules(db, projectId, [body], now)
+/**
+ * Throws 404 for a monitor or channel that the project does not have, 409 when the pair has a rule, and 402 when the
+ * monitor would have more than `limit`.
+ */
+export async function createRule(
+  db: Db,
+  projectId: string,
+  body: NewRule,
+  limit: number,
+  now: Date,
+): Promise<StoredRule> {
+  const [rule] = await createRules(db, projectId, [body], limit, now)
   return rule!
 }
 
 /** All of some rules, or none. Throws as createRule does. */
-export async function createRules(db: Db, projectId: string, bodies: NewRule[], now: Date): Promise<StoredRule[]> {
+export async function createRules(
+  db: Db,
+  projectId: string,
+  bodies: NewRule[],
+  limit: number,
+  now: Date,
+): Promise<StoredRule[]> {
   const rules = bodies.map(body => ({
     id: newId(),
     projectId,
@@ -30,13 +55,14 @@ export async function createRules(db: Db, projectId: string, bodies: NewRule[], 
   return await db.transaction(async tx => {
     await holdPairs(tx, projectId, rules)
     await refusePairsTwice(() => insertRules(tx, rules))
+    await assertFewRules(tx, rules, limit)
     await beginReminders(tx, rules, now)
     return rules
   })
 }
 
-/** Changes what the body names. Throws 404 and 409 as createRule does, and 404 for an unknown rule. */
-export async function changeRule(db: Db, projectId: string, id: string, body: RuleUpdate, now: Date) {
+/** Changes what the body names. Throws as createRule does, and 404 for an unknown rule. */
+export async function changeRule(db: Db, projectId: string, id: string, body: RuleUpdate, limit: number, now: Date) {
   return await db.transaction(async tx => {
     const found = isId(id) ? await findRule(tx, projectId, id) : null
     if (!found) throw notFound('rule')
@@ -57,9 +83,16 @@ export async function changeRule(db: Db, projectId: string, id: string, body: Ru
       updatedAt: now,
     }
     await refusePairsTwice(() => updateRule(tx, rule))
+    if (monitorId !== locked.monitorId) await assertFewRules(tx, [rule], limit)
     await moveReminder(tx, locked, rule, now)
     return rule
   })
+}
+
+/** Throws 402 when a monitor has more rules than `limit` now. The monitors are locked. */
+async function assertFewRules(tx: Tx, rules: { monitorId: string }[], limit: number): Promise<void> {
+  const refusal = overRules(await countRules(tx, [...new Set(rules.map(({ monitorId }) => monitorId))]), limit)
+  if (refusal !== null) throw tierLimitReached(refusal)
 }
 
 type Pair = Pick<StoredRule, 'monitorId' | 'alertChannelId'>
@@ -67,7 +100,7 @@ type Pair = Pick<StoredRule, 'monitorId' | 'alertChannelId'>
 async function holdPairs(tx: Tx, projectId: string, pairs: Pair[]): Promise<void> {
   const monitorIds = pairs.map(({ monitorId }) => monitorId)
   const channelIds = pairs.map(({ alertChannelId }) => alertChannelId)
-  if (!monitorIds.every(isId) || !(await holdMonitors(tx, projectId, monitorIds))) throw notFound('monitor')
+  if (!monitorIds.every(isId) || !(await lockMonitorsOf(tx, projectId, monitorIds))) throw notFound('monitor')
   if (!channelIds.every(isId) || !(await holdChannels(tx, projectId, channelIds))) throw notFound('channel')
 }
 

@@ -1,3 +1,4 @@
+import type { AlertLimits } from '../accounts/plans.ts'
 import { now } from '../platform/clock.ts'
 import { isId } from '../platform/ids.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -15,9 +16,9 @@ import { deleteRule, findRule, hasMonitor, listRules } from './store.ts'
 const tags = ['Alerts']
 
 /** Which channel hears of which monitor (specification, "Alert rule"). */
-export function ruleRoutes(app: App, { db }: { db: Db }): void {
+export function ruleRoutes(app: App, { db, alertLimits }: { db: Db; alertLimits: AlertLimits }): void {
   readRoutes(app, db)
-  writeRoutes(app, db)
+  writeRoutes(app, db, alertLimits.rulesPerMonitor)
 }
 
 function readRoutes(app: App, db: Db): void {
@@ -55,7 +56,7 @@ function readRoutes(app: App, db: Db): void {
   )
 }
 
-function writeRoutes(app: App, db: Db): void {
+function writeRoutes(app: App, db: Db, limit: number): void {
   app.post(
     '/alerts/rules',
     {
@@ -63,11 +64,11 @@ function writeRoutes(app: App, db: Db): void {
         summary: 'Link a monitor to a channel',
         tags,
         body: RuleCreate,
-        response: answers(201, dataOf(RuleRecord), 400, 404, 409),
+        response: answers(201, dataOf(RuleRecord), 400, 402, 404, 409),
       },
     },
     async (request, reply) => {
-      const rule = await createRule(actingAs(db, request), callerOf(request).projectId, request.body, now())
+      const rule = await createRule(actingAs(db, request), callerOf(request).projectId, request.body, limit, now())
       return reply.code(201).send({ data: presentRule(rule) })
     },
   )
@@ -80,12 +81,19 @@ function writeRoutes(app: App, db: Db): void {
         tags,
         params: IdParams,
         body: RuleUpdate,
-        response: answers(200, dataOf(RuleRecord), 400, 404, 409),
+        response: answers(200, dataOf(RuleRecord), 400, 402, 404, 409),
       },
     },
     async request => ({
       data: presentRule(
-        await changeRule(actingAs(db, request), callerOf(request).projectId, request.params.id, request.body, now()),
+        await changeRule(
+          actingAs(db, request),
+          callerOf(request).projectId,
+          request.params.id,
+          request.body,
+          limit,
+          now(),
+        ),
       ),
     }),
   )

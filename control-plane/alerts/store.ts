@@ -22,7 +22,7 @@ export const RULE_COLUMNS = `
   on_down AS "onDown", on_recovery AS "onRecovery", on_degraded AS "onDegraded",
   remind_every_minutes AS "remindEveryMinutes", created_at AS "createdAt", updated_at AS "updatedAt"`
 
-/** For the judge: all rules of some monitors, whichever project they belong to. */
+/** All rules of some monitors, whichever project they belong to. */
 export function rulesOfMonitors(db: Db, monitorIds: string[]): Promise<StoredRule[]> {
   return query(db, `SELECT ${RULE_COLUMNS} FROM alert_rules WHERE monitor_id = ANY (?::uuid[]) ORDER BY id`, [
     monitorIds,
@@ -116,18 +116,36 @@ export async function hasMonitor(db: Db, projectId: string, id: string): Promise
 
 /** True when the project has all of these monitors; they keep their rows until the transaction ends. The ids are valid. */
 export const holdMonitors = (tx: Tx, projectId: string, ids: string[]): Promise<boolean> =>
-  holdAll(tx, 'SELECT id FROM monitors WHERE deleted_at IS NULL', projectId, ids)
+  holdAll(tx, MONITORS, projectId, ids, 'FOR KEY SHARE')
+
+/** The same, and nobody else adds rules to them meanwhile. */
+export const lockMonitorsOf = (tx: Tx, projectId: string, ids: string[]): Promise<boolean> =>
+  holdAll(tx, MONITORS, projectId, ids, 'FOR NO KEY UPDATE')
+
+const MONITORS = 'SELECT id FROM monitors WHERE deleted_at IS NULL'
+
+/** How many rules each of some monitors has. */
+export async function countRules(tx: Tx, monitorIds: string[]): Promise<number[]> {
+  const sql = 'SELECT count(*) AS n FROM alert_rules WHERE monitor_id = ANY (?::uuid[]) GROUP BY monitor_id'
+  return (await query<{ n: number }>(tx, sql, [monitorIds])).map(row => row.n)
+}
 
 /** True when the project has all of these channels; they keep their rows until the transaction ends. The ids are valid. */
 export const holdChannels = (tx: Tx, projectId: string, ids: string[]): Promise<boolean> =>
-  holdAll(tx, 'SELECT id FROM alert_channels WHERE page_id IS NULL AND person_id IS NULL', projectId, ids)
+  holdAll(
+    tx,
+    'SELECT id FROM alert_channels WHERE page_id IS NULL AND person_id IS NULL',
+    projectId,
+    ids,
+    'FOR KEY SHARE',
+  )
 
-async function holdAll(tx: Tx, select: string, projectId: string, ids: string[]): Promise<boolean> {
+async function holdAll(tx: Tx, select: string, projectId: string, ids: string[], lock: string): Promise<boolean> {
   const wanted = [...new Set(ids.map(id => id.toLowerCase()))]
   if (wanted.length === 0) return true
   const held = await query(
     tx,
-    `${select} AND project_id = :projectId AND id = ANY (CAST(:wanted AS uuid[])) ORDER BY id FOR KEY SHARE`,
+    `${select} AND project_id = :projectId AND id = ANY (CAST(:wanted AS uuid[])) ORDER BY id ${lock}`,
     { projectId, wanted },
   )
   return held.length === wanted.length

@@ -1,14 +1,14 @@
 import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
 import type { StoredSubscription } from './subscription.ts'
 
-const COLUMNS = `
+export const SUBSCRIPTION_COLUMNS = `
   id, project_id AS "projectId", alert_channel_id AS "alertChannelId", alert_type AS "alertType",
   created_at AS "createdAt", updated_at AS "updatedAt"`
 
-/** For announcing: all subscriptions of some projects. */
+/** All subscriptions of some projects. */
 export async function subscriptionsOfProjects(db: Db, projectIds: string[]): Promise<StoredSubscription[]> {
   if (projectIds.length === 0) return []
-  const sql = `SELECT ${COLUMNS} FROM alert_subscriptions WHERE project_id = ANY (?::uuid[]) ORDER BY id`
+  const sql = `SELECT ${SUBSCRIPTION_COLUMNS} FROM alert_subscriptions WHERE project_id = ANY (?::uuid[]) ORDER BY id`
   return query(db, sql, [projectIds])
 }
 
@@ -20,7 +20,7 @@ export async function listSubscriptions(
 ): Promise<{ rows: StoredSubscription[]; total: number }> {
   const rows = await query<StoredSubscription>(
     db,
-    `SELECT ${COLUMNS} FROM alert_subscriptions WHERE project_id = :projectId
+    `SELECT ${SUBSCRIPTION_COLUMNS} FROM alert_subscriptions WHERE project_id = :projectId
      ORDER BY id DESC LIMIT :limit OFFSET :offset`,
     { projectId, ...page },
   )

@@ -124,12 +124,15 @@ const bodyOf = (region: Region, url: string): MonitorCreate => ({
   screenshot_on_failure: false,
 })
 
+/** It is the operator's own project. */
+const UNLIMITED = { alertChannels: Number.POSITIVE_INFINITY, rulesPerMonitor: Number.POSITIVE_INFINITY }
+
 async function createReceiver(tools: CanaryTools, caller: Caller, channelId: string | null, origin: string, now: Date) {
   // the config is made here, so it has the shape of its kind
-  const inside = { ...tools, findFaults: () => [] }
+  const inside = { ...tools, findFaults: () => [], alertLimits: UNLIMITED }
   const config = { url: receiverUrl(origin, tools.sign) }
   if (channelId === null) {
-    return (await createChannel(inside, caller.projectId, { name: 'Canaries', type: 'webhook', config }, now)).channel
+    return (await createChannel(inside, caller, { name: 'Canaries', type: 'webhook', config }, now)).channel
   }
   await changeChannel(inside, caller, channelId, { config }, now)
   // an address that was wrong for long has paused it
@@ -141,6 +144,6 @@ async function linkAll(tx: Tx, projectId: string, channelId: string, now: Date):
   const rules = await rulesOfMonitors(tx, ids)
   const isLinked = (id: string) => rules.some(rule => rule.monitorId === id && rule.alertChannelId === channelId)
   for (const id of ids.filter(one => !isLinked(one))) {
-    await createRule(tx, projectId, { monitor_id: id, alert_channel_id: channelId }, now)
+    await createRule(tx, projectId, { monitor_id: id, alert_channel_id: channelId }, UNLIMITED.rulesPerMonitor, now)
   }
 }

@@ -1,11 +1,12 @@
 import type { Region } from '../../shared/check.ts'
 import type { MonitorStatus } from '../monitors/types.ts'
+import { LOCK_KEYS } from '../platform/lock-keys.ts'
 import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
 import type { Alert, Change, Facts, Measured, Outcome } from './measure.ts'
 import type { Outage, Schedule } from './schedule.ts'
 
 /** Whoever makes or removes canaries does it alone, until the transaction ends. */
-export const lockCanaries = (tx: Tx) => tx.raw('SELECT pg_advisory_xact_lock(7026006)')
+export const lockCanaries = (tx: Tx) => tx.raw(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.canaries})`)
 
 export type CanaryProject = { projectId: string; organizationId: string; channelId: string | null }
 

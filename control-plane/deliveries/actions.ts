@@ -12,10 +12,16 @@ import type { NewDelivery } from './types.ts'
  */
 export async function enqueueDeliveries(tx: Tx, deliveries: NewDelivery[], now: Date): Promise<string[]> {
   if (deliveries.length === 0) return []
+  await lockChannels(tx, deliveries)
+  return queueDeliveries(tx, deliveries, now)
+}
+
+/** The same for a caller that keeps the channels from being deleted. */
+export async function queueDeliveries(tx: Tx, deliveries: NewDelivery[], now: Date): Promise<string[]> {
+  if (deliveries.length === 0) return []
   const rows = deliveries.map(delivery => ({ id: newDeliveryId(), ...delivery }))
   // Channels are locked before lanes, here as everywhere, so that deleting a channel cannot deadlock with its alerts. The
-  // lane's row is touched even when it is there: whoever empties the lane has to wait for this transaction.
-  await lockChannels(tx, rows)
+  // lane's row is touched even when it is there: a process that empties the lane has to wait for this transaction.
   await execute(
     tx,
     `WITH added AS (
@@ -28,10 +34,10 @@ export async function enqueueDeliveries(tx: Tx, deliveries: NewDelivery[], now: 
                reminder integer, "subscriberId" uuid)
        JOIN alert_channels c ON c.id = r."channelId"
        ORDER BY r.id
-       RETURNING channel_id, subject, status
+       RETURNING channel_id, subject, project_id, status
      ), lanes AS (
-       INSERT INTO delivery_lanes (channel_id, subject, next_attempt_at)
-       SELECT DISTINCT channel_id, subject, ${DUE_AT_ONCE} FROM added WHERE status = 'pending'
+       INSERT INTO delivery_lanes (channel_id, subject, project_id, next_attempt_at)
+       SELECT DISTINCT channel_id, subject, project_id, ${DUE_AT_ONCE} FROM added WHERE status = 'pending'
        ORDER BY channel_id, subject
        ON CONFLICT (channel_id, subject) DO UPDATE SET next_attempt_at = delivery_lanes.next_attempt_at
      )
@@ -65,9 +71,10 @@ export async function replayDelivery(db: Db, projectId: string, id: string, now:
     await execute(tx, `UPDATE deliveries SET ${REPLAYED} WHERE id = :id`, { id, now })
     await execute(
       tx,
-      `INSERT INTO delivery_lanes (channel_id, subject, next_attempt_at) VALUES (:channelId, :subject, ${DUE_AT_ONCE})
+      `INSERT INTO delivery_lanes (channel_id, subject, project_id, next_attempt_at)
+       VALUES (:channelId, :subject, :projectId, ${DUE_AT_ONCE})
        ON CONFLICT (channel_id, subject) DO UPDATE SET next_attempt_at = delivery_lanes.next_attempt_at`,
-      { channelId: delivery.channelId, subject: delivery.subject, now },
+      { channelId: delivery.channelId, subject: delivery.subject, projectId, now },
     )
     await recordAct(tx, { action: 'replayed', resource: 'delivery', resourceId: id, resourceName: null })
     await execute(tx, `SELECT pg_notify('deliveries', '')`)

@@ -1,9 +1,8 @@
 import type { Tx } from '../platform/postgres.ts'
 import { attempt } from './attempt.ts'
 import { noteChatOutcomes } from './chat-actions.ts'
+import { type Claiming, claimLanes } from './claim-store.ts'
 import {
-  type Claiming,
-  claimLanes,
   headsOf,
   lockHeldLanes,
   type Recorded,
@@ -25,6 +24,8 @@ export type Claimed = {
   prepared: Prepared[]
   /** the queue may hold more that can be claimed at once */
   isMore: boolean
+  /** where the next claim goes on, of projects with many channels */
+  cursors: Map<string, string>
 }
 
 /**
@@ -33,8 +34,8 @@ export type Claimed = {
  * lane goes on.
  */
 export async function claimDeliveries(tx: Tx, claiming: Claiming, tools: PrepareTools, now: Date): Promise<Claimed> {
-  const lanes = await claimLanes(tx, claiming, now)
-  if (lanes.length === 0) return { prepared: [], isMore: false }
+  const { lanes, cursors } = await claimLanes(tx, claiming, now)
+  if (lanes.length === 0) return { prepared: [], isMore: false, cursors }
   const { prepared, unfit } = prepareAll(await headsOf(tx, lanes), tools, now)
   await storeRendered(tx, prepared, now)
   await recordAttempts(
@@ -48,7 +49,7 @@ export async function claimDeliveries(tx: Tx, claiming: Claiming, tools: Prepare
   )
   await handOver(tx, handedOver, now)
   if (sent.length < lanes.length) await giveBack(tx, lanes, sent, now)
-  return { prepared: sent, isMore: true }
+  return { prepared: sent, isMore: true, cursors }
 }
 
 /** Lanes that turned out to hold nothing to send: emptied, of a channel that was paused, with an unfit head or one that the relay has. */

@@ -2,7 +2,7 @@ import type { EventDataOf, EventName } from '../events/catalog.ts'
 import type { DIGEST, DigestData } from '../events/digest.ts'
 import type { PAGE_CONFIRMATION, PAGE_NOTICE, PageConfirmationData, PageNoticeData } from '../events/page-event.ts'
 import { execute, query, type Tx } from '../platform/postgres.ts'
-import { CHANNEL_CONCURRENCY, CHANNEL_LOOK_AHEAD, type Lane, LEASE_MS } from './lanes.ts'
+import type { Lane } from './lanes.ts'
 import type { LoggedAttempt } from './types.ts'
 
 export type Told =
@@ -35,77 +35,6 @@ export type Head = Told &
 
 /** An installation of the app in a chat: `tokens` sealed, in hexadecimal digits. */
 export type ChatWay = { id: string; tokens: string; isRevoked: boolean }
-
-export type Claiming = {
-  owner: string
-  limit: number
-  /** may be claimed ahead of their turn, where nobody else sends to them */
-  quickChannels: string[]
-}
-
-/**
- * Leases due lanes to `owner`, at most `limit`, and eight a channel over all processes but for those that wait for their
- * turn in the one process that has any of the channel. A channel is given out by one
- * process at a time (advisory lock), so that the eight hold; a channel that another process is handing out is left
- * to it. Among the channels each gets its first lane before any gets its second.
- */
-export async function claimLanes(tx: Tx, { owner, limit, quickChannels }: Claiming, now: Date): Promise<Lane[]> {
-  const channels = await query<{ channel_id: string }>(tx, `${DUE_CHANNELS} ${UNCLAIMED}`, { now })
-  if (channels.length === 0) return []
-  return query<Lane>(tx, CLAIM, {
-    channels: channels.map(row => row.channel_id),
-    now,
-    leaseEnd: new Date(now.getTime() + LEASE_MS),
-    owner,
-    limit,
-    quickChannels,
-    concurrency: CHANNEL_CONCURRENCY,
-    lookAhead: CHANNEL_LOOK_AHEAD,
-  })
-}
-
-// One step of the index a channel instead of a scan of all that is due.
-const DUE_CHANNELS = `
-  WITH RECURSIVE channels AS (
-    (SELECT channel_id FROM delivery_lanes WHERE next_attempt_at <= :now ORDER BY channel_id LIMIT 1)
-    UNION ALL
-    SELECT (SELECT l.channel_id FROM delivery_lanes l
-            WHERE l.channel_id > c.channel_id AND l.next_attempt_at <= :now
-            ORDER BY l.channel_id LIMIT 1)
-    FROM channels c WHERE c.channel_id IS NOT NULL
-  ), due AS MATERIALIZED (SELECT channel_id FROM channels WHERE channel_id IS NOT NULL)
-  SELECT channel_id FROM due`
-
-/** A condition: some lane may be sent. */
-export const LANES_DUE = `EXISTS (${DUE_CHANNELS})`
-
-// Channels are locked before lanes, here as everywhere; one that is being deleted is left alone.
-const UNCLAIMED = `
-  JOIN alert_channels c ON c.id = channel_id
-  WHERE pg_try_advisory_xact_lock(7026002, hashtext(channel_id::text)) FOR KEY SHARE OF c SKIP LOCKED`
-
-const CLAIM = `
-  WITH room AS MATERIALIZED (
-    SELECT channel_id, CASE
-      WHEN held.by_others OR NOT channel_id = ANY (:quickChannels::uuid[]) THEN :concurrency::integer
-      ELSE :lookAhead::integer END - held.count AS free
-    FROM unnest(:channels::uuid[]) AS due (channel_id), LATERAL (
-      SELECT count(*) AS count, coalesce(bool_or(lease_owner <> :owner), false) AS by_others FROM delivery_lanes
-      WHERE channel_id = due.channel_id AND lease_owner IS NOT NULL AND next_attempt_at > :now
-    ) held
-  ), ranked AS MATERIALIZED (
-    SELECT lane.*, row_number() OVER (PARTITION BY lane.channel_id ORDER BY lane.next_attempt_at) AS rank
-    FROM room, LATERAL (
-      SELECT channel_id, subject, next_attempt_at FROM delivery_lanes
-      WHERE channel_id = room.channel_id AND next_attempt_at <= :now
-      ORDER BY next_attempt_at LIMIT greatest(room.free, 0) FOR UPDATE SKIP LOCKED
-    ) AS lane
-  ), picked AS (
-    SELECT channel_id, subject FROM ranked ORDER BY rank, next_attempt_at LIMIT :limit
-  )
-  UPDATE delivery_lanes l SET lease_owner = :owner, next_attempt_at = :leaseEnd
-  FROM picked WHERE l.channel_id = picked.channel_id AND l.subject = picked.subject
-  RETURNING l.channel_id AS "channelId", l.subject`
 
 /** Of the tables `deliveries d`, `events e`, `alert_channels c` and HEAD_JOINS'. */
 export const HEAD_COLUMNS = `d.channel_id AS "channelId", d.subject, d.id, d.project_id AS "projectId",

@@ -16,6 +16,22 @@ export const LEASE_MS = 30_000
 /** What one process holds at once. A receiver that hangs has a channel's share of it, never all. */
 export const PROCESS_CONCURRENCY = 2_048
 
+/**
+ * So many channels of one project a round looks at, fewer where many projects have lanes. Where more are due, the next
+ * round goes on after them.
+ */
+export const PROJECT_CHANNELS = { most: 256, least: 32, together: 2_048 }
+
+/** Of these it takes so many of all projects. */
+export const ROUND_CHANNELS = 512
+
+/**
+ * How many more deliveries of a project, of which a process holds `mine` of `all`, it may take: never more than half of
+ * what the others leave, so that there is always a place for a project that has none.
+ */
+export const placesFor = (mine: number, all: number): number =>
+  Math.max(0, Math.ceil((PROCESS_CONCURRENCY - (all - mine)) / 2) - mine)
+
 /** What one round claims at most, so that rounds stay short. */
 export const CLAIM_LIMIT = 256
 

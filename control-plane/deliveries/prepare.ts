@@ -15,6 +15,7 @@ import type { LoggedAttempt } from './types.ts'
 /** A delivery that is ready to be sent: its bytes are in the database before the first of them leaves. */
 export type Prepared = Lane & {
   id: string
+  projectId: string
   /** a page's subscriber, against whom failures count then */
   subscriberId: string | null
   attemptsMade: number
@@ -45,7 +46,8 @@ class UnsendableError extends Error {}
 /** Renders (unless its bytes are stored already) and signs one delivery for the channel as it is configured now. */
 export function prepareDelivery(head: Head, tools: PrepareTools, now: Date): Prepared {
   const { secrets, publicUrl, relayUrl = null } = tools
-  const { channelId, subscriberId, subject, id, attemptsMade, createdAt, isReplay, reminder, eventName } = head
+  const { channelId, projectId, subscriberId, subject, id, attemptsMade, createdAt, isReplay, reminder, eventName } =
+    head
   const owner = { ...head, id: subscriberId ?? channelId }
   const config = openConfig(owner, secrets)
   const { mask, render } = formsOf(head, publicUrl, now)
@@ -58,6 +60,7 @@ export function prepareDelivery(head: Head, tools: PrepareTools, now: Date): Pre
   const headers = { ...message.headers, ...signatures }
   return {
     channelId,
+    projectId,
     subscriberId,
     subject,
     id,
@@ -74,14 +77,14 @@ const isByApp = (message: Message): message is HttpMessage => message.via === 'h
 
 /** The token goes in now: it is in no stored byte, and a later attempt takes the one that counts then. */
 function prepareForApp(head: Head, { headers, ...message }: HttpMessage, tools: PrepareTools): Prepared {
-  const { channelId, subscriberId, subject, id, attemptsMade, createdAt, chat, projectId } = head
+  const { channelId, projectId, subscriberId, subject, id, attemptsMade, createdAt, chat } = head
   const { secrets, chatApiUrl = '' } = tools
   if (chat === null || chat.isRevoked) throw new UnsendableError(APP_IS_GONE)
   const { accessToken } = openChatTokens(Buffer.from(chat.tokens, 'hex'), { id: chat.id, projectId }, secrets)
   const url = `${chatApiUrl}/${message.url}`
   const body = head.body ?? message.body
   return {
-    ...{ channelId, subscriberId, subject, id, attemptsMade, createdAt, chat },
+    ...{ channelId, projectId, subscriberId, subject, id, attemptsMade, createdAt, chat },
     message: { ...message, url, headers: { ...headers, authorization: `Bearer ${accessToken}` }, body },
     shown: { url, headers: { ...headers, authorization: MASK } },
     relayOrigin: null,

@@ -33,10 +33,10 @@ export async function redrive(db: Db, projectId: string, channelId: string | nul
          ORDER BY seq LIMIT :limit FOR UPDATE SKIP LOCKED
        ), revived AS (
          UPDATE deliveries SET ${REPLAYED} FROM dead WHERE deliveries.id = dead.id
-         RETURNING deliveries.channel_id, deliveries.subject
+         RETURNING deliveries.channel_id, deliveries.subject, deliveries.project_id
        ), lanes AS (
-         INSERT INTO delivery_lanes (channel_id, subject, next_attempt_at)
-         SELECT DISTINCT channel_id, subject, ${DUE_AT_ONCE} FROM revived ORDER BY channel_id, subject
+         INSERT INTO delivery_lanes (channel_id, subject, project_id, next_attempt_at)
+         SELECT DISTINCT channel_id, subject, project_id, ${DUE_AT_ONCE} FROM revived ORDER BY channel_id, subject
          ON CONFLICT (channel_id, subject) DO UPDATE SET next_attempt_at = delivery_lanes.next_attempt_at
        )
        SELECT (SELECT count(*) FROM revived) AS count, pg_notify('deliveries', '')`,

@@ -1,6 +1,8 @@
 import { newId } from '../platform/ids.ts'
+import { LOCK_KEYS } from '../platform/lock-keys.ts'
 import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
-import { HEAD_COLUMNS, HEAD_JOINS, type Head, LANES_DUE } from './lane-store.ts'
+import { LANES_DUE } from './claim-store.ts'
+import { HEAD_COLUMNS, HEAD_JOINS, type Head } from './lane-store.ts'
 import { LEASE_MS } from './lanes.ts'
 import { DESTINATION_CONCURRENCY, RELAY_FOR_MS } from './relay.ts'
 
@@ -83,7 +85,7 @@ const relayEndsNow = (now: Date) => new Date(now.getTime() - RELAY_FOR_MS)
 export async function claimMessages(tx: Tx, owner: string, limit: number, now: Date): Promise<string[]> {
   const due = await query<{ id: string }>(
     tx,
-    `${DUE_DESTINATIONS} SELECT id FROM due WHERE pg_try_advisory_xact_lock(7026003, hashtext(id::text))`,
+    `${DUE_DESTINATIONS} SELECT id FROM due WHERE pg_try_advisory_xact_lock(${LOCK_KEYS.relay}, hashtext(id::text))`,
     { now },
   )
   if (due.length === 0) return []
@@ -215,10 +217,10 @@ export async function returnToLanes(tx: Tx, ids: string[], now: Date): Promise<v
     tx,
     `WITH returned AS (
        UPDATE deliveries SET relay_origin = NULL, updated_at = :now
-       WHERE id = ANY (:ids) AND status = 'pending' RETURNING channel_id, subject
+       WHERE id = ANY (:ids) AND status = 'pending' RETURNING channel_id, subject, project_id
      )
-     INSERT INTO delivery_lanes (channel_id, subject, next_attempt_at)
-     SELECT DISTINCT channel_id, subject, :now::timestamptz FROM returned ORDER BY channel_id, subject
+     INSERT INTO delivery_lanes (channel_id, subject, project_id, next_attempt_at)
+     SELECT DISTINCT channel_id, subject, project_id, :now::timestamptz FROM returned ORDER BY channel_id, subject
      ON CONFLICT (channel_id, subject) DO UPDATE SET next_attempt_at = delivery_lanes.next_attempt_at`,
     { ids, now },
   )

@@ -2,7 +2,7 @@ import { isSuccess } from './attempt.ts'
 import { CHANNEL_CONCURRENCY, QUICK_MS } from './lanes.ts'
 import type { Outcome } from './types.ts'
 
-type Queue<Item> = { sending: number; waiting: Item[] }
+type Queue<Item> = { projectId: string; sending: number; waiting: Item[] }
 
 /** Channels of which it is remembered that they answer quickly. */
 const QUICK_KEPT = 4_096
@@ -24,14 +24,24 @@ export type Turns<Item> = {
   withdraw(): Item[]
   /** sent and waiting */
   size(): number
+  /** the same of each project that has any */
+  held(): ReadonlyMap<string, number>
   /** channels of which more may be claimed than are sent at once: their last answer was quick and good */
   quickChannels(): string[]
 }
 
-export function createTurns<Item extends { channelId: string }>(): Turns<Item> {
+export function createTurns<Item extends { channelId: string; projectId: string }>(): Turns<Item> {
   const queues = new Map<string, Queue<Item>>()
   const quick = new Set<string>()
+  const held = new Map<string, number>()
   let size = 0
+
+  const count = (projectId: string, change: number) => {
+    size += change
+    const left = (held.get(projectId) ?? 0) + change
+    if (left > 0) held.set(projectId, left)
+    else held.delete(projectId)
+  }
 
   const rate = (channelId: string, isQuick: boolean) => {
     if (!isQuick) quick.delete(channelId)
@@ -40,9 +50,9 @@ export function createTurns<Item extends { channelId: string }>(): Turns<Item> {
 
   return {
     enter(item) {
-      const queue = queues.get(item.channelId) ?? { sending: 0, waiting: [] }
+      const queue = queues.get(item.channelId) ?? { projectId: item.projectId, sending: 0, waiting: [] }
       queues.set(item.channelId, queue)
-      size++
+      count(item.projectId, 1)
       const isNow = queue.sending < CHANNEL_CONCURRENCY
       if (isNow) queue.sending++
       else queue.waiting.push(item)
@@ -55,16 +65,17 @@ export function createTurns<Item extends { channelId: string }>(): Turns<Item> {
       const next = isQuick ? queue.waiting.splice(0, 1) : []
       const back = isQuick ? [] : queue.waiting.splice(0)
       queue.sending += next.length - 1
-      size -= 1 + back.length
+      count(queue.projectId, -1 - back.length)
       if (queue.sending === 0) queues.delete(channelId)
       return { next, back }
     },
     withdraw() {
       const waiting = [...queues.values()].flatMap(queue => queue.waiting.splice(0))
-      size -= waiting.length
+      for (const { projectId } of waiting) count(projectId, -1)
       return waiting
     },
     size: () => size,
+    held: () => held,
     quickChannels: () => [...quick],
   }
 }

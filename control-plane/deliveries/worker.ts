@@ -26,6 +26,9 @@ const IDLE_MS = 10_000
 /** What is finished is written at once; this is for when PostgreSQL was away. */
 const WRITE_AGAIN_MS = 1_000
 
+/** Between two looks at a project's channels none of which could be sent to. */
+const NEXT_CHANNELS_MS = 50
+
 export type DeliveryWorker = Loop & {
   /** The same on NOTIFY "relay". */
   wakeRelay(): void
@@ -47,6 +50,8 @@ export function startDeliveryWorker(given: DeliveryContext): DeliveryWorker {
   // each retry that is not far waits with it
   setMaxListeners(0, stopping.signal)
   let finished: Finished[] = []
+  /** where claiming goes on, of projects with many channels */
+  let cursors: ReadonlyMap<string, string> = new Map()
   let isWoken = true
   let lookedAtMs = 0
 
@@ -69,11 +74,14 @@ export function startDeliveryWorker(given: DeliveryContext): DeliveryWorker {
     // a queue that is never idle must not hide the relay
     const isLate = nowMs() - lookedAtMs >= IDLE_MS
     if ((!isSure || isLate) && !(await look()) && !isSure) return
-    const { prepared, isMore } = await context.db.transaction(tx =>
-      claimDeliveries(tx, { owner, limit, quickChannels: turns.quickChannels() }, context, now()),
-    )
+    const claiming = { owner, limit, quickChannels: turns.quickChannels(), held: turns.held(), cursors }
+    const claimed = await context.db.transaction(tx => claimDeliveries(tx, claiming, context, now()))
+    const { prepared, isMore } = claimed
+    cursors = claimed.cursors
     for (const one of prepared) if (turns.enter(one)) track(send(one))
     if (isMore) wake()
+    // these channels had no room; the next ones of the project may have
+    else if (cursors.size > 0) wakeAt(new Date(nowMs() + NEXT_CHANNELS_MS))
   }
 
   /** True when there is something to claim. What an idle queue costs. */

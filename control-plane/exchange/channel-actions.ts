@@ -52,7 +52,7 @@ async function importChannel(run: Run, entry: ChannelEntry, stored: StoredChanne
 
 async function addChannel({ tools, caller, ledger, now }: Run, entry: ChannelEntry): Promise<string> {
   const body = channelBodyOf(entry)
-  const { channel } = await createChannel(tools, caller.projectId, body, now)
+  const { channel } = await createChannel(tools, caller, body, now)
   const fields = newFields(concise(showChannel(channelFields(body)), CHANNEL_DEFAULTS))
   ledger.changes.push({ action: 'create', resource: RESOURCE, key: entry.name, id: null, fields })
   return channel.id

@@ -22,7 +22,7 @@ export async function importRules(run: Run, planned: PlannedMonitor[], find: Fin
     const named = await importRulesOf(run, monitor, stored, find, fresh)
     unnamed.push(...stored.filter(({ alertChannelId }) => !named.has(alertChannelId)))
   }
-  await attempt(run.ledger, 'monitors', () => createRules(run.tx, run.caller.projectId, fresh, run.now))
+  await attempt(run.ledger, 'monitors', () => createRules(run.tx, run.caller.projectId, fresh, limitOf(run), run.now))
   return unnamed
 }
 
@@ -67,10 +67,13 @@ function newRule({ ledger }: Run, entry: RuleEntry, monitorId: string, channelId
   return { monitor_id: monitorId, alert_channel_id: channelId, ...switches }
 }
 
-async function updateRule({ tx, caller, ledger, now }: Run, entry: RuleEntry, rule: StoredRule, key: string) {
+const limitOf = ({ tools }: Run) => tools.alertLimits.rulesPerMonitor
+
+async function updateRule(run: Run, entry: RuleEntry, rule: StoredRule, key: string) {
+  const { tx, caller, ledger, now } = run
   const after = ruleFieldsOf(entry)
   const fields = differences(ruleFields(rule), after, asIs)
   if (noteUpdate(ledger, { resource: RESOURCE, key, id: rule.id, fields })) {
-    await changeRule(tx, caller.projectId, rule.id, after, now)
+    await changeRule(tx, caller.projectId, rule.id, after, limitOf(run), now)
   }
 }

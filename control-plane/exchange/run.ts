@@ -1,4 +1,5 @@
 import type { Egress } from '../../shared/egress/index.ts'
+import type { AlertLimits } from '../accounts/plans.ts'
 import type { MonitorTools } from '../monitors/actions.ts'
 import type { ParentTools } from '../monitors/parent-actions.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
@@ -12,6 +13,7 @@ import type { ProjectState } from './state-reader.ts'
 export type ImportTools = Omit<MonitorTools, 'db'> & {
   db: Db
   egress: Egress
+  alertLimits: AlertLimits
   findFaults: FindFaults
   review: ParentTools['review']
 }

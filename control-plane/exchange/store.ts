@@ -1,3 +1,4 @@
+import { LOCK_KEYS } from '../platform/lock-keys.ts'
 import { execute, type Tx } from '../platform/postgres.ts'
 
 /**
@@ -5,7 +6,7 @@ import { execute, type Tx } from '../platform/postgres.ts'
  * them; what else an import locks comes in the order of everybody.
  */
 export async function lockForImport(tx: Tx, projectId: string): Promise<void> {
-  await execute(tx, 'SELECT pg_advisory_xact_lock(7026009, hashtext(?))', [projectId])
+  await execute(tx, `SELECT pg_advisory_xact_lock(${LOCK_KEYS.imports}, hashtext(?))`, [projectId])
   for (const table of ['maintenance_windows', 'status_pages']) {
     await execute(tx, `SELECT FROM ${table} WHERE project_id = ? ORDER BY id FOR NO KEY UPDATE`, [projectId])
   }

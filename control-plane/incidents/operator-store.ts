@@ -1,7 +1,8 @@
+import { LOCK_KEYS } from '../platform/lock-keys.ts'
 import { query, type Tx } from '../platform/postgres.ts'
 
 /** Whoever looks at the fleet and tells the operator does it alone, until the transaction ends. */
-export const lockTroubles = (tx: Tx) => tx.raw('SELECT pg_advisory_xact_lock(7026006)')
+export const lockTroubles = (tx: Tx) => tx.raw(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.troubles})`)
 
 /** What the operator has open incidents about. */
 export async function openSubjects(tx: Tx): Promise<string[]> {

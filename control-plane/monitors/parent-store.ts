@@ -1,3 +1,4 @@
+import { LOCK_KEYS } from '../platform/lock-keys.ts'
 import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
 import type { MonitorStatus } from './types.ts'
 
@@ -26,7 +27,7 @@ export function parentPairs(db: Db, projectId: string): Promise<{ monitorId: str
 
 /** One transaction at a time changes the parents of a project, or two together could close a circle. */
 export async function lockParents(tx: Tx, projectId: string): Promise<void> {
-  await query(tx, 'SELECT pg_advisory_xact_lock(7026004, hashtext(?))', [projectId])
+  await query(tx, `SELECT pg_advisory_xact_lock(${LOCK_KEYS.monitorParents}, hashtext(?))`, [projectId])
 }
 
 /** All parents of one monitor. */

@@ -24,11 +24,19 @@ export function createPostgres(url: string, max = 20): Db {
       connectionTimeoutMillis: 5_000,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     },
-    pool: { min: 0, max },
+    pool: { min: 0, max, afterCreate: withoutJit },
     acquireConnectionTimeout: 10_000,
     // knex prints what it throws as well
     log: { warn() {}, error() {}, debug() {}, deprecate() {} },
   })
+}
+
+/**
+ * Our statements are short, but those that step through an index are estimated high, and compiling one takes longer than
+ * many of its runs.
+ */
+function withoutJit(connection: pg.Client, done: (error: Error | null) => void): void {
+  connection.query('SET jit = off', error => done(error))
 }
 
 /** A pool for the length of one piece of work. */
@@ -109,6 +117,9 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
 
 /** True for the error that ends one of several transactions which wait for each other; it may be tried again. */
 export const isDeadlock = (error: unknown): boolean => (error as { code?: string }).code === '40P01'
+
+/** True for the error that ends a wait for a lock (lock_timeout). */
+export const isLockTimeout = (error: unknown): boolean => (error as { code?: string }).code === '55P03'
 
 /** True when PostgreSQL refused what a row holds (SQLSTATE classes 22 and 23), not because something is away. */
 export function isRefusedRow(error: unknown): boolean {

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { type Counted, PLAN_LIMITS, PLANS } from '../accounts/plans.ts'
+import { type AlertLimits, type Counted, PLAN_LIMITS, PLANS } from '../accounts/plans.ts'
 import { findProject, readUsage } from '../accounts/store.ts'
 import type { Db } from '../platform/postgres.ts'
 import type { App } from '../web/app.ts'
@@ -22,6 +22,8 @@ const Project = Type.Object(
       monitors: LimitAndUse,
       status_pages: LimitAndUse,
       data_sources: LimitAndUse,
+      alert_channels: LimitAndUse,
+      rules_per_monitor: Type.Integer(),
       members: LimitAndUse,
       custom_domain: Type.Boolean(),
       min_interval_seconds: Type.Integer(),
@@ -45,8 +47,10 @@ const Project = Type.Object(
   { title: 'Project' },
 )
 
+type ProjectContext = { db: Db; publicUrl: string; alertLimits: AlertLimits }
+
 /** `GET /project` (decisions 2.6). Its links lead to the oldest page that is published. */
-export function projectRoutes(app: App, { db, publicUrl }: { db: Db; publicUrl: string }): void {
+export function projectRoutes(app: App, { db, publicUrl, alertLimits }: ProjectContext): void {
   app.get(
     '/project',
     { schema: { tags: ['Accounts'], summary: 'The project of the key', response: answers(200, dataOf(Project)) } },
@@ -55,7 +59,7 @@ export function projectRoutes(app: App, { db, publicUrl }: { db: Db; publicUrl: 
       const [project, pages, limits] = await Promise.all([
         findProject(db, projectId),
         pagesOfProject(db, projectId),
-        limitsOf(db, organizationId),
+        limitsOf(db, organizationId, alertLimits),
       ])
       if (!project) throw notFound('project')
       const shown = pages.find(page => page.isPublished)
@@ -79,15 +83,17 @@ export function projectRoutes(app: App, { db, publicUrl }: { db: Db; publicUrl: 
   )
 }
 
-async function limitsOf(db: Db, organizationId: string) {
-  const used = async (counted: Counted) => {
+async function limitsOf(db: Db, organizationId: string, { alertChannels, rulesPerMonitor }: AlertLimits) {
+  const used = async (counted: Counted, own: number | null = null) => {
     const usage = await readUsage(db, organizationId, counted)
-    return { limit: usage.limit, used: usage.used }
+    return { limit: own ?? usage.limit, used: usage.used }
   }
   return {
     monitors: await used('monitors'),
     status_pages: await used('statusPages'),
     data_sources: await used('dataSources'),
+    alert_channels: await used('alertChannels', alertChannels),
+    rules_per_monitor: rulesPerMonitor,
     members: await used('members'),
   }
 }

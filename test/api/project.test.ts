@@ -28,6 +28,8 @@ t.test('GET /project 200 shows plan, limits with their use, embeds and status pa
       monitors: { limit: 500, used: 1 },
       status_pages: { limit: 10, used: 0 },
       data_sources: { limit: 20, used: 0 },
+      alert_channels: { limit: 50, used: 0 },
+      rules_per_monitor: 20,
       members: { limit: 20, used: 1 },
       custom_domain: true,
       min_interval_seconds: 30,

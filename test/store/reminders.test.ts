@@ -74,7 +74,7 @@ async function insertIncident(projectId: string, monitorId: string, incident: { 
 
 async function changeOnlyRule(projectId: string, body: Parameters<typeof changeRule>[3], minutes: number) {
   const [rule] = await query<{ id: string }>(db, 'SELECT id FROM alert_rules WHERE project_id = ?', [projectId])
-  return changeRule(db, projectId, rule!.id, body, at(minutes))
+  return changeRule(db, projectId, rule!.id, body, 20, at(minutes))
 }
 
 t.test('a lasting outage is told again every 30 minutes, with a number, and not after the recovery', async t => {

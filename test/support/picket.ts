@@ -59,6 +59,8 @@ export const householdEnv = () => ({
   LOG_LEVEL: 'info',
   DEFAULT_PLAN: 'business',
   RATE_LIMIT_PER_MINUTE: '1000000',
+  ALERT_CHANNELS_LIMIT: '1000000',
+  ALERT_RULES_LIMIT: '1000000',
 })
 
 /** What a probe is told beside where the fleet is and who it is. */

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { createApiKey, createAuthenticate } from '../../control-plane/accounts/api-keys/actions.ts'
+import { type AlertLimits, RULES_PER_MONITOR } from '../../control-plane/accounts/plans.ts'
 import { createPostgres, type Db } from '../../control-plane/platform/postgres.ts'
 import { createSecrets, type Secrets } from '../../control-plane/platform/secrets.ts'
 import { leaveUnchecked } from '../../control-plane/verdict/actions.ts'
@@ -21,6 +22,7 @@ export type Handles = {
   checkLiteral: Egress['checkLiteral']
   leaveUnchecked: typeof leaveUnchecked
   publicUrl: string
+  alertLimits: AlertLimits
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of every resource
@@ -54,7 +56,9 @@ export async function createResourceApi(
   const secrets = createSecrets(randomBytes(32))
   const egress = createEgress({ allow: egressAllow, trust: egressTrust })
   const { checkLiteral } = egress
-  const handles = { url, db, secrets, egress, checkLiteral, leaveUnchecked, publicUrl: 'http://picket.test' }
+  const alertLimits = { alertChannels: null, rulesPerMonitor: RULES_PER_MONITOR }
+  const publicUrl = 'http://picket.test'
+  const handles = { url, db, secrets, egress, checkLiteral, leaveUnchecked, publicUrl, alertLimits }
   const app = await createApp({
     ...handles,
     log: createLog('test', 'silent'),

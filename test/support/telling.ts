@@ -1,5 +1,7 @@
 import { v7 as uuidv7 } from 'uuid'
 import { announce } from '../../control-plane/alerts/announce-actions.ts'
+import { takeTurn } from '../../control-plane/alerts/fan-out-actions.ts'
+import { projectsInLine } from '../../control-plane/alerts/fan-out-store.ts'
 import type { ChannelType } from '../../control-plane/channels/index.ts'
 import { sealConfig } from '../../control-plane/channels/sealed.ts'
 import type { EventRow, MonitorEventData } from '../../control-plane/events/catalog.ts'
@@ -34,8 +36,21 @@ export function changeEvent(
   }
 }
 
-/** Tells changes in one transaction that holds their monitors, as the verdict does. */
+/** Makes all deliveries that wait for the fan-out, as its worker does. */
+export async function fanOutAll(db: Db, now: Date): Promise<void> {
+  for (let line = await projectsInLine(db); line.length > 0; line = await projectsInLine(db)) {
+    for (const projectId of line) await takeTurn(db, projectId, now)
+  }
+}
+
+/** Tells changes in one transaction that holds their monitors, as the verdict does, and makes all their deliveries. */
 export async function tellChanges(db: Db, tenant: Tenant, changes: Change[], now: Date): Promise<void> {
+  await announceChanges(db, tenant, changes, now)
+  await fanOutAll(db, now)
+}
+
+/** The transaction alone. */
+export async function announceChanges(db: Db, tenant: Tenant, changes: Change[], now: Date): Promise<void> {
   await db.transaction(async tx => {
     const ids = changes.map(change => change.monitorId)
     await query(tx, 'SELECT FROM monitors WHERE id = ANY (?::uuid[]) ORDER BY id FOR UPDATE', [ids])
@@ -44,7 +59,7 @@ export async function tellChanges(db: Db, tenant: Tenant, changes: Change[], now
   })
 }
 
-/** The same with the incidents that the verdict opens and resolves for them: first a monitor's change, then its incident's. */
+/** As tellChanges, with the incidents that the verdict opens and resolves for them: first a monitor's change, then its incident's. */
 export async function tellOutages(db: Db, tenant: Tenant, changes: Change[], now: Date): Promise<void> {
   await db.transaction(async tx => {
     const ids = changes.map(change => change.monitorId)
@@ -67,6 +82,7 @@ export async function tellOutages(db: Db, tenant: Tenant, changes: Change[], now
     const own = changes.map(change => changeEvent(tenant, change, now))
     await announce(tx, [...own, ...opened.events, ...resolved.events], now)
   })
+  await fanOutAll(db, now)
 }
 
 /** Lets a channel hear of the project's incidents. */

@@ -1,3 +1,4 @@
+import { LOCK_KEYS } from '../../platform/lock-keys.ts'
 import { type Db, execute, query, type Tx } from '../../platform/postgres.ts'
 import type { Plan } from '../plans.ts'
 
@@ -5,7 +6,7 @@ export const BOOTSTRAP_WINDOW_MS = 3_600_000
 
 /** Attempts of one network are decided one after the other, across all processes, until the transaction ends. */
 export const lockNetwork = (tx: Tx, network: string) =>
-  tx.raw('SELECT pg_advisory_xact_lock(7026002, hashtext(?))', [network])
+  tx.raw(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.bootstrap}, hashtext(?))`, [network])
 
 /** When the attempts of the last hour happened, newest first; `created`: those that made an account, or the others. */
 export async function attemptsOfNetwork(db: Db, network: string, created: boolean, now: Date): Promise<Date[]> {

@@ -1,7 +1,8 @@
+import { LOCK_KEYS } from '../../platform/lock-keys.ts'
 import { type Db, execute, query, type Tx } from '../../platform/postgres.ts'
 
 /** Whoever makes the operator project does it alone, until the transaction ends. */
-export const lockOperatorProject = (tx: Tx) => tx.raw('SELECT pg_advisory_xact_lock(7026005)')
+export const lockOperatorProject = (tx: Tx) => tx.raw(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.operatorProject})`)
 
 /** The project that hears of the fleet's own troubles and may see the fleet; null until the operator has made it. */
 export async function operatorProjectId(db: Db): Promise<string | null> {

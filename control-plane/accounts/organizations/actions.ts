@@ -25,6 +25,7 @@ const COUNTED: [string, Counted][] = [
   ['monitors', 'monitors'],
   ['status_pages', 'statusPages'],
   ['data_sources', 'dataSources'],
+  ['alert_channels', 'alertChannels'],
   ['members', 'members'],
 ]
 

@@ -1,3 +1,4 @@
+import { LOCK_KEYS } from '../../platform/lock-keys.ts'
 import { type Db, execute, query } from '../../platform/postgres.ts'
 import { sha256 } from '../../platform/secrets.ts'
 
@@ -14,7 +15,7 @@ export function takeAttempt(db: Db, limited: Limited[], now: Date): Promise<numb
   return db.transaction(async tx => {
     const subjects = limited.map(({ subject, most }) => ({ hash: sha256(subject), most }))
     const keys = subjects.map(({ hash }) => hash.readInt32BE(0)).sort((a, b) => a - b)
-    for (const key of keys) await tx.raw('SELECT pg_advisory_xact_lock(7026019, ?)', [key])
+    for (const key of keys) await tx.raw(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.signInAttempts}, ?)`, [key])
     for (const { hash, most } of subjects) {
       const [oldest] = await query<{ at: Date }>(
         tx,

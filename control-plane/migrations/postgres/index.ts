@@ -1,3 +1,4 @@
+import { LOCK_KEYS } from '../../platform/lock-keys.ts'
 import { withPostgres } from '../../platform/postgres.ts'
 import * as accounts from './0001-accounts.ts'
 import * as monitors from './0002-monitors.ts'
@@ -22,6 +23,7 @@ import * as vendors from './0021-vendors.ts'
 import * as chat from './0022-chat.ts'
 import * as rehearsals from './0023-rehearsals.ts'
 import * as idempotencyMarks from './0024-idempotency-marks.ts'
+import * as fanOuts from './0030-fan-outs.ts'
 import * as pingIds from './0031-ping-ids.ts'
 
 /** In order. A migration that has landed is never edited; the next one mends it. */
@@ -49,6 +51,7 @@ const MIGRATIONS = {
   '0022-chat': chat,
   '0023-rehearsals': rehearsals,
   '0024-idempotency-marks': idempotencyMarks,
+  '0030-fan-outs': fanOuts,
   '0031-ping-ids': pingIds,
 }
 
@@ -59,7 +62,7 @@ const MIGRATIONS = {
 export async function migrate(databaseUrl: string): Promise<void> {
   await withPostgres(databaseUrl, async db => {
     await db.transaction(async lock => {
-      await lock.raw('SELECT pg_advisory_xact_lock(7026000)')
+      await lock.raw(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.migrations})`)
       // knex's own lock survives a kill -9; ours does not, so whatever it holds now is stale
       await db.migrate.forceFreeMigrationsLock()
       await db.migrate.latest({

@@ -1,4 +1,5 @@
 import type { IncidentEventData } from '../../events/catalog.ts'
+import { LOCK_KEYS } from '../../platform/lock-keys.ts'
 import { type Db, execute, query, type Tx } from '../../platform/postgres.ts'
 import type { StoredPage } from '../records.ts'
 import { PAGE_COLUMNS } from '../store.ts'
@@ -32,7 +33,7 @@ const OLDEST = 'SELECT DISTINCT ON (page_id) page_id, due_at FROM page_notices O
 
 /** One transaction at a time tells a page's subscribers something, so that they hear it in order. */
 export async function holdNotices(tx: Tx, pageId: string): Promise<void> {
-  await query(tx, 'SELECT pg_advisory_xact_lock(7026017, hashtext(?))', [pageId])
+  await query(tx, `SELECT pg_advisory_xact_lock(${LOCK_KEYS.pageNotices}, hashtext(?))`, [pageId])
 }
 
 export function noticesOfPage(tx: Tx, pageId: string, limit: number): Promise<Notice[]> {

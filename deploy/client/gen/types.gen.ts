@@ -808,6 +808,11 @@ export type Project = {
             limit: number | null;
             used: number;
         };
+        alert_channels: {
+            limit: number | null;
+            used: number;
+        };
+        rules_per_monitor: number;
         members: {
             limit: number | null;
             used: number;
@@ -2465,6 +2470,10 @@ export type CreateAlertChannelErrors = {
      */
     401: Error;
     /**
+     * The limit of the plan is reached
+     */
+    402: Error;
+    /**
      * The key or the plan may not do this
      */
     403: Error;
@@ -2874,6 +2883,10 @@ export type CreateAlertRuleErrors = {
      */
     401: Error;
     /**
+     * The limit of the plan is reached
+     */
+    402: Error;
+    /**
      * The key or the plan may not do this
      */
     403: Error;
@@ -3022,6 +3035,10 @@ export type UpdateAlertRuleErrors = {
      * No valid API key
      */
     401: Error;
+    /**
+     * The limit of the plan is reached
+     */
+    402: Error;
     /**
      * The key or the plan may not do this
      */

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { createTurns } from '../../../control-plane/deliveries/turns.ts'
 
-type Item = { channelId: string; n: number }
-const item = (n: number, channelId = 'a'): Item => ({ channelId, n })
+type Item = { channelId: string; projectId: string; n: number }
+const item = (n: number, channelId = 'a'): Item => ({ channelId, projectId: `project of ${channelId}`, n })
 const items = (count: number, channelId = 'a') => Array.from({ length: count }, (_, n) => item(n, channelId))
 const QUICK = { responseCode: 200, durationMs: 20 }
 
@@ -45,4 +45,14 @@ t.test('a process that stops gives back what waits', async t => {
   const { turns } = enterAll(items(11))
   t.same(turns.withdraw(), [item(8), item(9), item(10)])
   t.equal(turns.size(), 8)
+})
+
+t.test('it is known how much of each project is held', async t => {
+  const { turns } = enterAll([...items(11), ...items(2, 'b')])
+  t.same(Object.fromEntries(turns.held()), { 'project of a': 11, 'project of b': 2 })
+  turns.leave('a', { responseCode: 503, durationMs: 20 })
+  turns.leave('b', QUICK)
+  t.same(Object.fromEntries(turns.held()), { 'project of a': 7, 'project of b': 1 })
+  turns.leave('b', QUICK)
+  t.same(Object.fromEntries(turns.held()), { 'project of a': 7 })
 })

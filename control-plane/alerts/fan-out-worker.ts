@@ -1,0 +1,56 @@
+import { now, nowMs } from '../platform/clock.ts'
+import { startDueLoop } from '../platform/due-loop.ts'
+import type { Loop, LoopTools } from '../platform/loop.ts'
+import { type Db, isDeadlock, isLockTimeout } from '../platform/postgres.ts'
+import { nextInTurn } from './fan-out.ts'
+import { takeTurn } from './fan-out-actions.ts'
+import { projectsInLine } from './fan-out-store.ts'
+
+/** A notification that got lost is made up for after this. */
+const IDLE_MS = 10_000
+/** What somebody else held is looked at again after this. */
+const AGAIN_MS = 100
+
+/**
+ * Makes the deliveries of events that many channels hear of. Projects take turns, one that has just come first; any
+ * number of processes may do it, each on another project. `wake` it on NOTIFY "fan_outs".
+ */
+export function startFanOutWorker({ db, ...tools }: LoopTools & { db: Db }): Loop {
+  const seconds = tools.metrics.histogram(
+    'picket_fan_out_seconds',
+    'From an event that many channels hear of to its last delivery in the queue',
+    [0.05, 0.1, 0.5, 1, 5, 20, 60],
+  )
+  const turns = tools.metrics.counter('picket_fan_out_turns_total', 'Turns of the fan-out by what came of them', [
+    'outcome',
+  ])
+
+  const turnOf = async (projectId: string): Promise<'told' | 'busy' | 'failed'> => {
+    try {
+      const turn = await takeTurn(db, projectId, now())
+      for (const one of turn?.seconds ?? []) seconds.observe(one)
+      return turn === null ? 'busy' : 'told'
+    } catch (error) {
+      if (isLockTimeout(error) || isDeadlock(error)) return 'busy'
+      // a fault with one project is none of the others
+      tools.log.error({ err: error, project_id: projectId }, 'the events of a project could not be fanned out')
+      return 'failed'
+    }
+  }
+
+  return startDueLoop('fan-out', IDLE_MS, tools, async signal => {
+    const taken = new Map<string, number>()
+    const putOff = new Set<string>()
+    let isBusy = false
+    while (!signal.aborted) {
+      const projectId = nextInTurn(await projectsInLine(db), taken, putOff)
+      if (projectId === null) break
+      const outcome = await turnOf(projectId)
+      turns.inc({ outcome })
+      if (outcome !== 'told') putOff.add(projectId)
+      isBusy ||= outcome === 'busy'
+      taken.set(projectId, (taken.get(projectId) ?? 0) + 1)
+    }
+    return isBusy ? new Date(nowMs() + AGAIN_MS) : null
+  })
+}

@@ -1,0 +1,31 @@
+/**
+ * The keys of all advisory locks, so that no two purposes share one. Where a lock is one of many (a project's, a
+ * channel's), its second key is a hash of whose it is. A number that has been in use keeps its purpose: processes of two
+ * versions may run next to each other.
+ */
+export const LOCK_KEYS = {
+  migrations: 7_026_000,
+  /** taken by a function of the database (migration 0002) */
+  monitorRevisions: 7_026_001,
+  /** of a channel */
+  deliveryLanes: 7_026_002,
+  /** of a project */
+  digests: 7_026_003,
+  /** of a project */
+  monitorParents: 7_026_004,
+  operatorProject: 7_026_005,
+  troubles: 7_026_006,
+  /** of a project */
+  imports: 7_026_009,
+  /** of a status page */
+  pageNotices: 7_026_017,
+  /** of a name or an address */
+  signInAttempts: 7_026_019,
+  /** of a destination */
+  relay: 7_026_020,
+  canaries: 7_026_021,
+  /** of a network */
+  bootstrap: 7_026_022,
+  /** of a project */
+  fanOuts: 7_026_023,
+} as const

@@ -1,0 +1,35 @@
+import t from 'tap'
+import { LOCK_KEYS } from '../../control-plane/platform/lock-keys.ts'
+import { places, sources } from './source.ts'
+
+const files = sources('control-plane')
+const WITH_NUMBERS = /^control-plane\/(platform\/lock-keys\.ts|migrations\/postgres\/\d{4}-.*\.ts)$/
+
+t.test('no two purposes share the key of an advisory lock', async t => {
+  const keys = Object.values(LOCK_KEYS)
+  t.same(keys.length, new Set(keys).size)
+})
+
+t.test('every advisory lock is taken by a name of the one table, and every name is used', async t => {
+  const taken = /pg_(?:try_)?advisory_\w+\((?!\$\{LOCK_KEYS\.)[^)]*/g
+  t.same(
+    files.filter(({ path }) => !WITH_NUMBERS.test(path)).flatMap(file => places(file, taken)),
+    [],
+  )
+  const used = new Set(
+    files.flatMap(({ code }) => [...code.matchAll(/\$\{LOCK_KEYS\.(\w+)\}/g)].map(([, name]) => name)),
+  )
+  t.same(
+    [...Object.keys(LOCK_KEYS)].filter(name => !used.has(name) && name !== 'monitorRevisions'),
+    [],
+  )
+})
+
+t.test('the key that functions of the database take is the one of the table', async t => {
+  const migrations = files.filter(({ path }) => /migrations\/postgres\/\d{4}/.test(path))
+  const numbers = migrations.flatMap(({ code }) =>
+    [...code.matchAll(/advisory_xact_lock\((\d+)/g)].map(([, key]) => Number(key)),
+  )
+  t.ok(numbers.length > 0)
+  t.same([...new Set(numbers)], [LOCK_KEYS.monitorRevisions])
+})

@@ -1,0 +1,100 @@
+import { randomBytes } from 'node:crypto'
+import t from 'tap'
+import { v7 as uuidv7 } from 'uuid'
+import { type Claiming, claimLanes } from '../../control-plane/deliveries/claim-store.ts'
+import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
+import { createDatabase } from '../support/database.ts'
+import { startWorker } from '../support/delivery-worker.ts'
+import { insertManyChannels } from '../support/many-channels.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { announceChanges, fanOutAll } from '../support/telling.ts'
+import { insertTenant } from '../support/tenant.ts'
+import { insertMonitors } from '../support/verdict.ts'
+import { waitFor } from '../support/wait.ts'
+
+const { url } = await createDatabase(t)
+const db = createPostgres(url)
+t.teardown(() => db.destroy())
+const secretKey = randomBytes(32)
+
+/** A tenant with an outage of which so many channels are still to be told, each of them of so many monitors. */
+async function outage(channels: number, monitors: number, receiverUrl = 'http://127.0.0.1:9/') {
+  const tenant = await insertTenant(db)
+  const monitorIds = await insertMonitors(db, tenant.projectId, monitors)
+  const where = { projectId: tenant.projectId, monitorIds, url: receiverUrl, secretKey }
+  const ids = await insertManyChannels(db, { ...where, count: channels })
+  const changes = monitorIds.map(monitorId => ({ monitorId, status: 'down' as const }))
+  const now = new Date()
+  await announceChanges(db, tenant, changes, now)
+  await fanOutAll(db, now)
+  return { ...tenant, ids: new Set(ids) }
+}
+
+function claimer() {
+  const owner = uuidv7()
+  let cursors: Claiming['cursors'] = new Map()
+  return async (limit: number, held: Record<string, number> = {}) => {
+    const claiming = { owner, limit, quickChannels: [], held: new Map(Object.entries(held)), cursors }
+    const claimed = await db.transaction(tx => claimLanes(tx, claiming, new Date()))
+    cursors = claimed.cursors
+    return claimed.lanes.map(({ channelId }) => channelId)
+  }
+}
+
+const forget = () => execute(db, 'DELETE FROM delivery_lanes')
+
+t.test(
+  'thousands of deliveries of one tenant are due: the first one of another tenant is in the next claim',
+  async t => {
+    const big = await outage(600, 5)
+    const claim = claimer()
+    t.equal((await claim(256)).filter(id => big.ids.has(id)).length, 256)
+    const small = await outage(1, 1)
+    const next = await claim(10)
+    t.equal(next.length, 10)
+    t.equal(next.filter(id => small.ids.has(id)).length, 1)
+    await forget()
+  },
+)
+
+t.test('claims go around: of 700 channels of a tenant each has a delivery claimed in three claims of 256', async t => {
+  const { ids } = await outage(700, 3)
+  const claim = claimer()
+  const claimed: string[] = []
+  for (let round = 0; round < 3; round++) claimed.push(...(await claim(256)))
+  t.equal(claimed.length, 768)
+  t.same(new Set(claimed), ids)
+  await forget()
+})
+
+t.test('a tenant takes half of what the others leave of a process, and the rest stays for others', async t => {
+  const big = await outage(200, 2)
+  const small = await outage(3, 1)
+  const claim = claimer()
+  const held = { [big.projectId]: 1_020 }
+  const claimed = await claim(256, held)
+  t.equal(claimed.filter(id => big.ids.has(id)).length, 4)
+  t.equal(claimed.filter(id => small.ids.has(id)).length, 3)
+  await forget()
+})
+
+t.test('lanes that a process of the version before made, without a project, are claimed too', async t => {
+  const { ids } = await outage(20, 1)
+  await execute(db, `UPDATE delivery_lanes SET project_id = '00000000-0000-0000-0000-000000000000'`)
+  t.same(new Set(await claimer()(256)), ids)
+  await forget()
+})
+
+t.test('3,000 receivers of one tenant hang: another tenant’s webhook arrives meanwhile', async t => {
+  const [hanging, prompt] = [await startReceiver(t), await startReceiver(t)]
+  hanging.always('hang')
+  const big = await outage(3_000, 1, hanging.url)
+  startWorker(t, { url, db, secretKey })
+  await hanging.waitFor(1_024)
+  await outage(1, 1, prompt.url)
+  await prompt.waitFor(1)
+  t.ok(hanging.received.length < 3_000, 'most of the big one’s are still waiting')
+  const ended = `SELECT count(*) AS n FROM deliveries WHERE project_id = ? AND jsonb_array_length(attempts) > 0`
+  t.same(await query(db, ended, [big.projectId]), [{ n: 0 }], 'none of the big one’s had made place')
+  await waitFor(() => hanging.received.length === 1_024, { label: 'no more than half of the places' })
+})
