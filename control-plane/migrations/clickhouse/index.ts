@@ -1,9 +1,10 @@
 import { createClickhouse } from '../../platform/clickhouse.ts'
 import * as results from './0001-results.ts'
 import * as details from './0002-details.ts'
+import * as progress from './0003-progress.ts'
 
 /** In order. A migration that has landed is never edited; the next one mends it. */
-const MIGRATIONS = { '0001-results': results, '0002-details': details }
+const MIGRATIONS = { '0001-results': results, '0002-details': details, '0003-progress': progress }
 
 /**
  * Brings a ClickHouse database to the newest schema, making the database itself where it is missing. ClickHouse has no
