@@ -21,7 +21,7 @@ export async function readProgress(clickhouse: Clickhouse): Promise<Progress> {
 
 export async function saveProgress(
   clickhouse: Clickhouse,
-  name: 'closed_until' | 'late_until',
+  name: 'closed_until' | 'late_until' | 'moved_until',
   atMs: number,
 ): Promise<void> {
   const query = `INSERT INTO progress SELECT {name:String}, fromUnixTimestamp64Milli({atMs:Int64})`

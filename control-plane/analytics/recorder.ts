@@ -19,6 +19,8 @@ const BYTES_AT_ONCE = 16 * 1024 * 1024
 const LATE_MESSAGES_AT_ONCE = 50
 const LATE_PAUSE_MS = 250
 const FETCH_WAIT_MS = 1_000
+/** Partitions are days, and results of 90 days, late by up to 7, may come together: a little more than the server allows by itself. */
+const MANY_DAYS = 'SETTINGS max_partitions_per_insert_block = 200'
 
 /**
  * Writes every result to ClickHouse, from durable consumers with acks: a message is acked once ClickHouse has its
@@ -123,7 +125,7 @@ async function recordGroup(messages: JsMsg[], stream: string, context: RecordCon
   const refused = await insertHalving(
     lines,
     async some => {
-      await insertLines(context.clickhouse, `results (${LINE_COLUMNS})`, some)
+      await insertLines(context.clickhouse, `results (${LINE_COLUMNS}) ${MANY_DAYS}`, some)
       tries.accept(some.length)
     },
     error => !isClickhouseAway(error) && (isLastTry || refusalOf(error as Error) !== 'server'),
