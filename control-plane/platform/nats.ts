@@ -89,9 +89,11 @@ export type StreamSettings = {
 const MIB = 1024 * 1024
 /** Verdicts need minutes of RESULTS; the rest waits for a ClickHouse that is away. 16 GiB are a day at 1,800 results a second. */
 const WANTED_BYTES = { [RESULTS_STREAM]: 16_384 * MIB, [LATE_STREAM]: 4_096 * MIB }
-/** Below this a disk is too small for JetStream. */
-const LEAST_BYTES = 64 * MIB
-const NO_ROOM = 10_047
+const RESULT_STREAMS: (keyof typeof WANTED_BYTES)[] = [RESULTS_STREAM, LATE_STREAM]
+/** 256 and 64 MiB: with less room a disk is too small. */
+const LEAST_SHARE = 1 / 64
+/** "insufficient storage", "insufficient resources", and of a cluster "no suitable peers" */
+const NO_ROOM = [10_047, 10_023, 10_005]
 
 type Limits = Partial<StreamConfig> & { maxAgeMs: number; max_bytes: number }
 
@@ -119,23 +121,37 @@ export async function ensureStreams(manager: JetStreamManager, settings = DEFAUL
   // the small ones first: the large ones take what room there is
   await addStream(manager, SHOTS_STREAM, { ...SHOTS, num_replicas })
   await addStream(manager, PINGS_STREAM, { ...PINGS, num_replicas })
-  for (const name of [RESULTS_STREAM, LATE_STREAM] as const) {
-    const bytes = maxBytes[name]
-    const limits = { subjects: [`${name}.*.*`], maxAgeMs: STREAM_MAX_AGE_MS[name], num_replicas }
-    const isBounded = ((await configOf(manager, name))?.max_bytes ?? 0) > 0
-    if (bytes !== null) await boundStream(manager, name, { ...limits, max_bytes: bytes })
-    else if (!isBounded) await boundAsRoomAllows(manager, name, { ...limits, max_bytes: WANTED_BYTES[name] })
+  const unbounded: typeof RESULT_STREAMS = []
+  for (const name of RESULT_STREAMS) {
+    const max_bytes = maxBytes[name]
+    if (max_bytes !== null) await boundStream(manager, name, { ...limitsOf(name), num_replicas, max_bytes })
+    else if (((await configOf(manager, name))?.max_bytes ?? 0) <= 0) unbounded.push(name)
   }
+  await boundAsRoomAllows(manager, unbounded, num_replicas, 1)
 }
 
-/** The server reserves what a stream may grow to: half as much, and again, until it has so much. */
-async function boundAsRoomAllows(manager: JetStreamManager, name: string, limits: Limits): Promise<void> {
+const limitsOf = (name: keyof typeof WANTED_BYTES) => ({
+  subjects: [`${name}.*.*`],
+  maxAgeMs: STREAM_MAX_AGE_MS[name],
+})
+
+/** The server reserves what streams may grow to: half as much for each, and again, until it has so much. */
+async function boundAsRoomAllows(
+  manager: JetStreamManager,
+  names: typeof RESULT_STREAMS,
+  num_replicas: number,
+  share: number,
+): Promise<void> {
   try {
-    await boundStream(manager, name, limits)
+    for (const name of names) {
+      await boundStream(manager, name, { ...limitsOf(name), num_replicas, max_bytes: WANTED_BYTES[name] * share })
+    }
   } catch (error) {
-    const half = limits.max_bytes / 2
-    if ((error as { code?: number }).code !== NO_ROOM || half < LEAST_BYTES) throw error
-    await boundAsRoomAllows(manager, name, { ...limits, max_bytes: half })
+    if (!NO_ROOM.includes((error as { code?: number }).code ?? 0)) throw error
+    if (share > LEAST_SHARE) return boundAsRoomAllows(manager, names, num_replicas, share / 2)
+    const known = await Promise.all(names.map(name => configOf(manager, name)))
+    // streams that are there go on without a size
+    if (known.includes(null)) throw error
   }
 }
 

@@ -41,6 +41,20 @@ t.test('A stream without a size gets one, and one with a size keeps it unless th
   t.equal((await stream()).config.max_bytes, MIB)
 })
 
+t.test('Where NATS has little room the streams are as large as it allows', async t => {
+  const { streams } = nats.manager
+  await streams.add({ name: 'ROOM', subjects: ['room'], max_bytes: 1_024 * MIB })
+  for (let bytes = 2 ** 50; bytes >= 1_024 * MIB; bytes /= 2) {
+    await streams.add({ name: `HOG${bytes}`, subjects: [`hog.${bytes}`], max_bytes: bytes }).catch(() => {})
+  }
+  for (const name of ['ROOM', RESULTS_STREAM, LATE_STREAM]) await streams.delete(name)
+  await ensureStreams(nats.manager)
+  const [results, late] = [await stream(), await stream(LATE_STREAM)].map(({ config }) => config.max_bytes)
+  t.ok(results! >= 512 * MIB && results! <= 1_024 * MIB, `${results}`)
+  t.equal(results, late! * 4, 'each has its share')
+  for await (const { config } of streams.list()) if (config.name.startsWith('HOG')) await streams.delete(config.name)
+})
+
 t.test(
   'When a stream is full the oldest results make room: verdicts go on, also for a reader that was away',
   async t => {
