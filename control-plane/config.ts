@@ -4,6 +4,7 @@ import { type AlertLimits, PLANS, type Plan, RULES_PER_MONITOR } from './account
 import { type ChatSettings, chatApiUrl, chatSettings } from './chat/settings.ts'
 import { type WhoisServer, whoisServerOf } from './expiry/whois.ts'
 import type { GrpcTls } from './platform/grpc.ts'
+import type { StreamSettings } from './platform/nats.ts'
 import { type NatsOperator, operatorOf } from './platform/nats-operator.ts'
 import { type ObjectAddress, parseObjectAddress } from './platform/object-address.ts'
 import { parseSmtpUrl } from './platform/smtp-server.ts'
@@ -20,6 +21,8 @@ export type Config = {
   natsUrl: string
   /** null: NATS is not in operator mode (for development) */
   natsOperator: NatsOperator | null
+  /** replicas and sizes of NATS' streams */
+  streams: StreamSettings
   clickhouseUrl: string
   host: string
   /** 0: any free one, told by the log line "ready" */
@@ -80,6 +83,7 @@ export function readConfig(env: Env): Config {
     databaseUrl: url(env, 'DATABASE_URL', ['postgres:', 'postgresql:']),
     natsUrl,
     natsOperator: natsOperator(env),
+    streams: streams(env),
     clickhouseUrl: url(env, 'CLICKHOUSE_URL', ['http:', 'https:']),
     host: text(env, 'HOST', '127.0.0.1'),
     port,
@@ -165,6 +169,12 @@ export function natsOperator(env: Env): NatsOperator | null {
   const operator = seed === null ? null : operatorOf(seed)
   if (seed === null || operator !== null) return operator
   throw new ConfigError('NATS_OPERATOR_SEED has to be a seed of an operator; make one with: npm run admin -- nats seed')
+}
+
+function streams(env: Env): StreamSettings {
+  const replicas = Number(oneOf(env, 'NATS_REPLICAS', ['1', '3', '5'], '1'))
+  const bytes = (name: string) => integer(env, name, 0, 1_048_576, Number.MAX_SAFE_INTEGER) || null
+  return { replicas, maxBytes: { RESULTS: bytes('RESULTS_MAX_BYTES'), LATE: bytes('LATE_MAX_BYTES') } }
 }
 
 /** The installation's key (SECRET_KEY), 32 bytes. */

@@ -13,6 +13,7 @@ import { startReminderWorker } from './alerts/reminder-worker.ts'
 import { ruleRoutes } from './alerts/rule-routes.ts'
 import { settingsRoutes } from './alerts/settings-routes.ts'
 import { subscriptionRoutes } from './alerts/subscription-routes.ts'
+import { startDailyWorker } from './analytics/daily-worker.ts'
 import { createLastChecked } from './analytics/reader.ts'
 import { startRecorder } from './analytics/recorder.ts'
 import { analyticsRoutes } from './analytics/routes.ts'
@@ -184,7 +185,7 @@ export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)
   api: [startListening, startKeptPings],
   fleet: [startFleetServer],
   verdict: [startVerdicts],
-  record: [startRecorder, startHourlyWorker, startScreenshotRecorder],
+  record: [startRecorder, startHourlyWorker, startDailyWorker, startScreenshotRecorder],
   deliver: [startFanOuts, startDigests, startDeliveries, startNotices, startAccountMails],
   schedule: [
     startAccountsWorker,

@@ -87,7 +87,7 @@ async function connectEngines(config: Config, log: Log, releases: (() => Promise
   const { natsUrl, natsOperator } = config
   const nats = await reach('NATS', 'NATS_URL', natsUrl, () => connectNats(natsUrl, 'control-plane', natsOperator))
   releases.push(() => nats.close())
-  await reach('JetStream', 'NATS_URL', config.natsUrl, () => ensureStreams(nats.manager))
+  await reach('JetStream', 'NATS_URL', config.natsUrl, () => ensureStreams(nats.manager, config.streams))
 
   const clickhouse = createClickhouse(config.clickhouseUrl)
   releases.push(() => clickhouse.close())

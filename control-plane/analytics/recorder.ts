@@ -5,7 +5,9 @@ import { durableConsumer, fetchMessages, type JsMsg, keepInHand } from '../platf
 import { type LoopTools, startLoop } from '../platform/loop.ts'
 import type { Nats } from '../platform/nats.ts'
 import { inGroups } from './groups.ts'
-import { isRecordable, LINE_COLUMNS, originOf, toLine } from './row.ts'
+import { insertHalving, type Refused } from './halving.ts'
+import { createTries, refusalOf, TRIES_AT_MOST, TRIES_BEFORE_ALONE, type Tries } from './refusals.ts'
+import { LINE_COLUMNS, originOf, toLine, unrecordable } from './row.ts'
 
 export type RecordContext = LoopTools & { nats: Nats; clickhouse: Clickhouse }
 
@@ -17,21 +19,21 @@ const BYTES_AT_ONCE = 16 * 1024 * 1024
 const LATE_MESSAGES_AT_ONCE = 50
 const LATE_PAUSE_MS = 250
 const FETCH_WAIT_MS = 1_000
-/** ClickHouse is away: the same messages come again so much later. */
-const RETRY_AFTER_MS = 2_000
+/** Partitions are days, and results of 90 days, late by up to 7, may come together: a little more than the server allows by itself. */
+const MANY_DAYS = 'SETTINGS max_partitions_per_insert_block = 200'
 
 /**
  * Writes every result to ClickHouse, from durable consumers with acks: a message is acked once ClickHouse has its
  * rows. A batch that comes twice is harmless (the table replaces equal keys). Any number of processes may run it.
  */
 export function startRecorder(context: RecordContext): { stop(): Promise<void> } {
-  const meters = recorderMeters(context)
-  const live = startLoop('record', 0, context, recordRounds(context, meters, RESULTS_STREAM, 'record'))
+  const tools = { meters: recorderMeters(context), tries: createTries() }
+  const live = startLoop('record', 0, context, recordRounds(context, tools, RESULTS_STREAM, 'record'))
   const late = startLoop(
     'record-late',
     LATE_PAUSE_MS,
     context,
-    recordRounds(context, meters, LATE_STREAM, 'record-late'),
+    recordRounds(context, tools, LATE_STREAM, 'record-late'),
   )
   return {
     async stop() {
@@ -41,10 +43,11 @@ export function startRecorder(context: RecordContext): { stop(): Promise<void> }
 }
 
 type Meters = ReturnType<typeof recorderMeters>
+type Tools = { meters: Meters; tries: Tries }
 
 function recordRounds(
   context: RecordContext,
-  meters: Meters,
+  tools: Tools,
   stream: string,
   name: string,
 ): Parameters<typeof startLoop>[3] {
@@ -53,7 +56,7 @@ function recordRounds(
   return async signal => {
     try {
       consumer ??= await durableConsumer(context.nats, stream, name)
-      await recordUntil(signal, stream, atOnce, consumer, context, meters)
+      await recordUntil(signal, stream, atOnce, consumer, context, tools)
     } catch (error) {
       // the stream or the consumer may have been made anew meanwhile
       consumer = null
@@ -69,7 +72,7 @@ async function recordUntil(
   atOnce: number,
   consumer: Awaited<ReturnType<typeof durableConsumer>>,
   context: RecordContext,
-  meters: Meters,
+  tools: Tools,
 ): Promise<void> {
   let writing: Promise<void> = Promise.resolve()
   try {
@@ -77,11 +80,11 @@ async function recordUntil(
       const messages = await fetchMessages(consumer, atOnce, FETCH_WAIT_MS)
       await keepInHand(messages, writing).catch(error => {
         // what came meanwhile would wait longer than what could not be written
-        putOff(messages)
+        putOff(messages, tools.tries)
         throw error
       })
-      if (stream === LATE_STREAM) return await keepInHand(messages, record(messages, stream, context, meters))
-      writing = keepInHand(messages, record(messages, stream, context, meters))
+      if (stream === LATE_STREAM) return await keepInHand(messages, record(messages, stream, context, tools))
+      writing = keepInHand(messages, record(messages, stream, context, tools))
       // an error is met at the next `await writing`; without this it would count as unhandled until then
       writing.catch(() => {})
     }
@@ -90,74 +93,113 @@ async function recordUntil(
   }
 }
 
-async function record(messages: JsMsg[], stream: string, context: RecordContext, meters: Meters): Promise<void> {
-  const groups = inGroups(messages, ({ data }) => data.length, BYTES_AT_ONCE)
+/** Messages that were refused again and again while others were accepted come last, each alone. */
+async function record(messages: JsMsg[], stream: string, context: RecordContext, tools: Tools): Promise<void> {
+  const isSuspect = (message: JsMsg) => tools.tries.countOf(keyOf(message)) >= TRIES_BEFORE_ALONE
+  const groups = inGroups(
+    messages.filter(message => !isSuspect(message)),
+    ({ data }) => data.length,
+    BYTES_AT_ONCE,
+  ).concat(messages.filter(isSuspect).map(message => [message]))
   for (const [i, group] of groups.entries()) {
     try {
-      await recordGroup(group, stream, context, meters)
+      await recordGroup(group, stream, context, tools)
     } catch (error) {
-      putOff(groups.slice(i).flat())
+      if (!isClickhouseAway(error)) for (const message of group) tools.tries.refuse(keyOf(message))
+      putOff(groups.slice(i).flat(), tools.tries)
       throw error
     }
   }
 }
 
-function putOff(messages: JsMsg[]): void {
-  for (const message of messages) message.nak(RETRY_AFTER_MS)
+const keyOf = ({ info }: JsMsg) => `${info.stream} ${info.streamSequence}`
+
+function putOff(messages: JsMsg[], tries: Tries): void {
+  for (const message of messages) message.nak(tries.pauseMs(keyOf(message)))
 }
 
-async function recordGroup(messages: JsMsg[], stream: string, context: RecordContext, meters: Meters): Promise<void> {
-  const { lines, refused } = toLines(messages)
-  if (refused > 0) {
-    context.log.warn({ refused, stream }, 'results that cannot be recorded were set aside')
-    meters.setAside.inc(refused)
-  }
-  if (lines.length > 0) await insertOrSplit(lines, context, meters)
-  for (const message of messages) message.ack()
-  meters.recorded.inc({ stream }, lines.length)
-}
-
-function toLines(messages: JsMsg[]): { lines: string[]; refused: number } {
-  const lines: string[] = []
-  let refused = 0
+async function recordGroup(messages: JsMsg[], stream: string, context: RecordContext, tools: Tools): Promise<void> {
+  const { tries, meters } = tools
+  const { lines, ends } = toLines(messages, stream, context, meters)
+  const isLastTry = messages.some(message => tries.countOf(keyOf(message)) >= TRIES_AT_MOST)
+  const refused = await insertHalving(
+    lines,
+    async some => {
+      await insertLines(context.clickhouse, `results (${LINE_COLUMNS}) ${MANY_DAYS}`, some)
+      tries.accept(some.length)
+    },
+    error => !isClickhouseAway(error) && (isLastTry || refusalOf(error as Error) !== 'server'),
+    error => isLastTry || refusalOf(error as Error) === 'rows',
+  )
+  const doubtful = setAside(refused, { messages, lines, ends }, context, tools)
   for (const message of messages) {
+    const key = keyOf(message)
+    if (doubtful.has(message)) {
+      tries.refuse(key)
+      message.nak(tries.pauseMs(key))
+    } else {
+      tries.forget(key)
+      message.ack()
+    }
+  }
+  meters.recorded.inc({ stream }, lines.length - refused.length)
+}
+
+/**
+ * Counts and logs the rows that ClickHouse refuses for good. Answers the messages of the others: they come again, whole,
+ * which changes nothing for the rows that are stored.
+ */
+function setAside(
+  refused: Refused[],
+  { messages, lines, ends }: { messages: JsMsg[]; lines: string[]; ends: number[] },
+  { log }: RecordContext,
+  { tries, meters }: Tools,
+): Set<JsMsg> {
+  const doubtful = new Set<JsMsg>()
+  for (const { index, error } of refused) {
+    const message = messages[ends.findIndex(end => index < end)]!
+    if (refusalOf(error) !== 'rows' && tries.countOf(keyOf(message)) < TRIES_BEFORE_ALONE) doubtful.add(message)
+    else {
+      const [monitorId, region, scheduledAtMs] = JSON.parse(lines[index]!)
+      const { stream, streamSequence: sequence } = message.info
+      const result = { monitorId, region, scheduledAtMs, stream, sequence }
+      log.error({ err: error, ...result }, 'ClickHouse refuses a result; it is set aside')
+      meters.setAside.inc({ reason: 'refused' })
+    }
+  }
+  return doubtful
+}
+
+/** `ends`: of each message, how many lines there are up to its last one. */
+function toLines(messages: JsMsg[], stream: string, { log }: RecordContext, meters: Meters) {
+  const lines: string[] = []
+  const ends: number[] = []
+  const refused: Record<string, number> = {}
+  for (const { data, info } of messages) {
+    const takenAtMs = info.timestampNanos / 1_000_000
     try {
-      const batch = ResultBatch.decode(message.data)
+      const batch = ResultBatch.decode(data)
       const origin = originOf(batch)
       for (const result of batch.results) {
-        if (isRecordable(result)) lines.push(toLine(result, origin))
-        else refused++
+        const reason = unrecordable(result, takenAtMs)
+        if (reason === null) lines.push(toLine(result, origin))
+        else refused[reason] = (refused[reason] ?? 0) + 1
       }
     } catch {
-      refused++
+      refused.unreadable = (refused.unreadable ?? 0) + 1
     }
+    ends.push(lines.length)
   }
-  return { lines, refused }
-}
-
-/** A row that ClickHouse itself refuses must not hold up its neighbours for ever: halve until it stands alone. */
-async function insertOrSplit(lines: string[], context: RecordContext, meters: Meters): Promise<void> {
-  try {
-    await insertLines(context.clickhouse, `results (${LINE_COLUMNS})`, lines)
-  } catch (error) {
-    if (isClickhouseAway(error) || !isAboutData(error)) throw error
-    if (lines.length === 1) {
-      context.log.error({ err: error }, 'ClickHouse refuses a result; it is set aside')
-      return meters.setAside.inc()
-    }
-    const middle = lines.length >> 1
-    await insertOrSplit(lines.slice(0, middle), context, meters)
-    await insertOrSplit(lines.slice(middle), context, meters)
+  for (const [reason, count] of Object.entries(refused)) {
+    log.warn({ reason, count, stream }, 'results that cannot be recorded were set aside')
+    meters.setAside.inc({ reason }, count)
   }
+  return { lines, ends }
 }
-
-/** ClickHouse's codes for values that it cannot parse: 6, 26, 27, 41, 69, 117, 131, 321, 441, 376, 53. */
-const DATA_CODES = new Set(['6', '26', '27', '41', '53', '69', '117', '131', '321', '376', '441'])
-const isAboutData = (error: unknown) => DATA_CODES.has((error as { code?: string }).code ?? '')
 
 function recorderMeters({ metrics }: RecordContext) {
   return {
     recorded: metrics.counter('picket_results_recorded_total', 'Results written to ClickHouse', ['stream']),
-    setAside: metrics.counter('picket_results_unrecordable_total', 'Results that could not be written'),
+    setAside: metrics.counter('picket_results_unrecordable_total', 'Results set aside, not written', ['reason']),
   }
 }

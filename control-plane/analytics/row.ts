@@ -47,12 +47,24 @@ export function originOf({ region, probeId }: { region: string; probeId: string 
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
-/** The last moment that DateTime64(3) holds is in 2299. */
-const LATEST_MS = 10_413_792_000_000
+/** How long results are kept, by the table's TTL. */
+export const RETENTION_MS = 90 * 24 * 3_600_000
+/** Clocks of a probe and of NATS may differ by an hour and summer time; later than that is no time of a check. */
+const AHEAD_MS = 2 * 3_600_000
 
-/** False for a result that ClickHouse could not take: one of those must not cost its batch. */
-export function isRecordable({ monitorId, scheduledAtMs, startedAtMs }: Result): boolean {
-  return UUID.test(monitorId) && isStorable(scheduledAtMs) && isStorable(startedAtMs)
+export type Unrecordable = 'malformed' | 'too_old' | 'in_future'
+
+/**
+ * Why a result does not go into the history, null when it does. One result that ClickHouse could not take must not cost
+ * its batch, and one far from now would make a partition of its own.
+ *
+ * @param takenAtMs when JetStream took its message
+ */
+export function unrecordable(
+  { monitorId, scheduledAtMs, startedAtMs }: Result,
+  takenAtMs: number,
+): Unrecordable | null {
+  if (!UUID.test(monitorId)) return 'malformed'
+  if (Math.min(scheduledAtMs, startedAtMs) < takenAtMs - RETENTION_MS) return 'too_old'
+  return Math.max(scheduledAtMs, startedAtMs) > takenAtMs + AHEAD_MS ? 'in_future' : null
 }
-
-const isStorable = (ms: number) => ms > 0 && ms < LATEST_MS

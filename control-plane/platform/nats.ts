@@ -79,39 +79,105 @@ function ownAuthenticator(operator: NatsOperator, name: string): Authenticator {
 
 export const STREAM_MAX_AGE_MS = { [RESULTS_STREAM]: 24 * 3_600_000, [LATE_STREAM]: 7 * 24 * 3_600_000 }
 
+export type StreamSettings = {
+  /** of streams that are made */
+  replicas: number
+  /** how large a stream may grow, by its name; null: as large as it should be, or as there is room for */
+  maxBytes: { [RESULTS_STREAM]: number | null; [LATE_STREAM]: number | null }
+}
+
+const MIB = 1024 * 1024
+/** Verdicts need minutes of RESULTS; the rest waits for a ClickHouse that is away. 16 GiB are a day at 1,800 results a second. */
+const WANTED_BYTES = { [RESULTS_STREAM]: 16_384 * MIB, [LATE_STREAM]: 4_096 * MIB }
+const RESULT_STREAMS: (keyof typeof WANTED_BYTES)[] = [RESULTS_STREAM, LATE_STREAM]
+/** 256 and 64 MiB: with less room a disk is too small. */
+const LEAST_SHARE = 1 / 64
+/** "insufficient storage", "insufficient resources", and of a cluster "no suitable peers" */
+const NO_ROOM = [10_047, 10_023, 10_005]
+
+type Limits = Partial<StreamConfig> & { maxAgeMs: number; max_bytes: number }
+
 /** On their way to the object store only; what does not get there in an hour is worth little. */
-const SHOTS = { subjects: [`${SHOTS_STREAM}.*`], maxAgeMs: 3_600_000, max_bytes: 512 * 1024 * 1024 }
+const SHOTS: Limits = { subjects: [`${SHOTS_STREAM}.*`], maxAgeMs: 3_600_000, max_bytes: 512 * MIB }
 
 /** Acknowledged pings: a full stream refuses the next one instead of dropping an old one, and a stored one is removed. */
-const PINGS = {
+const PINGS: Limits = {
   subjects: [`${PINGS_STREAM}.*`],
   maxAgeMs: 7 * 24 * 3_600_000,
-  max_bytes: 256 * 1024 * 1024,
+  max_bytes: 256 * MIB,
   discard: DiscardPolicy.New,
   retention: RetentionPolicy.Workqueue,
 }
 
-/** Makes the streams where they are missing. What is there already is left as the operator set it. */
-export async function ensureStreams(manager: JetStreamManager): Promise<void> {
-  for (const [name, maxAgeMs] of Object.entries(STREAM_MAX_AGE_MS)) {
-    await ensureStream(manager, name, { subjects: [`${name}.*.*`], maxAgeMs })
+const DEFAULTS: StreamSettings = { replicas: 1, maxBytes: { [RESULTS_STREAM]: null, [LATE_STREAM]: null } }
+
+/**
+ * Makes the streams where they are missing. One that is there keeps its settings, except a size that is set here, and
+ * streams of results without any size get one, where the oldest make room: a stream that fills the disk refuses results,
+ * and then there are no verdicts.
+ */
+export async function ensureStreams(manager: JetStreamManager, settings = DEFAULTS): Promise<void> {
+  const { replicas: num_replicas, maxBytes } = settings
+  // the small ones first: the large ones take what room there is
+  await addStream(manager, SHOTS_STREAM, { ...SHOTS, num_replicas })
+  await addStream(manager, PINGS_STREAM, { ...PINGS, num_replicas })
+  const unbounded: typeof RESULT_STREAMS = []
+  for (const name of RESULT_STREAMS) {
+    const max_bytes = maxBytes[name]
+    if (max_bytes !== null) await boundStream(manager, name, { ...limitsOf(name), num_replicas, max_bytes })
+    else if (((await configOf(manager, name))?.max_bytes ?? 0) <= 0) unbounded.push(name)
   }
-  await ensureStream(manager, SHOTS_STREAM, SHOTS)
-  await ensureStream(manager, PINGS_STREAM, PINGS)
+  await boundAsRoomAllows(manager, unbounded, num_replicas, 1)
 }
 
-async function ensureStream(
+const limitsOf = (name: keyof typeof WANTED_BYTES) => ({
+  subjects: [`${name}.*.*`],
+  maxAgeMs: STREAM_MAX_AGE_MS[name],
+})
+
+/** The server reserves what streams may grow to: half as much for each, and again, until it has so much. */
+async function boundAsRoomAllows(
   manager: JetStreamManager,
-  name: string,
-  { maxAgeMs, ...limits }: Partial<StreamConfig> & { maxAgeMs: number },
+  names: typeof RESULT_STREAMS,
+  num_replicas: number,
+  share: number,
 ): Promise<void> {
-  const known = await manager.streams.info(name).catch(() => null)
-  if (known) return
-  await manager.streams.add({
+  try {
+    for (const name of names) {
+      await boundStream(manager, name, { ...limitsOf(name), num_replicas, max_bytes: WANTED_BYTES[name] * share })
+    }
+  } catch (error) {
+    if (!NO_ROOM.includes((error as { code?: number }).code ?? 0)) throw error
+    if (share > LEAST_SHARE) return boundAsRoomAllows(manager, names, num_replicas, share / 2)
+    const known = await Promise.all(names.map(name => configOf(manager, name)))
+    // streams that are there go on without a size
+    if (known.includes(null)) throw error
+  }
+}
+
+async function boundStream(manager: JetStreamManager, name: string, limits: Limits): Promise<void> {
+  const known = await configOf(manager, name)
+  const { max_bytes } = limits
+  if (!known) await addStream(manager, name, limits)
+  else if (known.max_bytes !== max_bytes) await manager.streams.update(name, { max_bytes, discard: DiscardPolicy.Old })
+}
+
+async function addStream(manager: JetStreamManager, name: string, { maxAgeMs, ...limits }: Limits): Promise<void> {
+  if (await configOf(manager, name)) return
+  const made = {
     ...limits,
     name,
     storage: StorageType.File,
     max_age: maxAgeMs * 1_000_000,
     duplicate_window: 120 * 1_000_000_000,
+  }
+  await manager.streams.add(made).catch(async error => {
+    // another process has made it in this moment, with a size of its own
+    if (!(await configOf(manager, name))) throw error
   })
+}
+
+async function configOf(manager: JetStreamManager, name: string): Promise<StreamConfig | null> {
+  const known = await manager.streams.info(name).catch(() => null)
+  return known?.config ?? null
 }

@@ -116,8 +116,15 @@ function toStreamMessage(message: JsMsg): StreamMessage {
   }
 }
 
-/** What a stream holds now. `created` tells a stream that was made anew from the one read before. */
-export async function streamState(nats: Nats, stream: string): Promise<{ created: string; lastSequence: number }> {
+export type StreamState = {
+  /** tells a stream that was made again from the one read before */
+  created: string
+  /** of the oldest message that is there; older ones have expired or made room */
+  firstSequence: number
+  lastSequence: number
+}
+
+export async function streamState(nats: Nats, stream: string): Promise<StreamState> {
   const { created, state } = await nats.manager.streams.info(stream)
-  return { created: String(created), lastSequence: state.last_seq }
+  return { created: String(created), firstSequence: state.first_seq, lastSequence: state.last_seq }
 }

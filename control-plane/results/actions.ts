@@ -12,7 +12,7 @@ import type { KnownCertificates, SeenCertificate } from './certificates.ts'
 import { hintsOf } from './hints.ts'
 import { countHeld, type Harvest, type Memory, takeUp } from './memory.ts'
 import type { VerdictMeters } from './meters.ts'
-import { type Start, startOf } from './start-position.ts'
+import { droppedSince, type Start, startOf } from './start-position.ts'
 import { partitionAt, storePosition, watchesOf, watchesOfPartition } from './store.ts'
 
 /** How long a partition stays its owner's without a sign of life. */
@@ -64,6 +64,7 @@ export async function beginReading(
   for (const stored of await watchesOfPartition(tools.db, owned.id)) {
     takeUp(memory, stored.id, stored, { lookedForVersion: stored.configVersion, isDiscarded: false, nowMs: null })
   }
+  noteGap(tools, owned.id, memory, droppedSince(start, stream))
   return {
     tools,
     partition: owned,
@@ -76,6 +77,13 @@ export async function beginReading(
     saved: { sequence: partition.streamCreated === stream.created ? partition.position : -1, atMs: monotonicMs() },
     restored: 'not',
   }
+}
+
+/** Reading goes on at the first message that is there. Without monitors nothing of the partition was among the others. */
+function noteGap({ meters, log }: ReaderTools, partition: number, memory: Memory, dropped: number): void {
+  if (dropped === 0 || memory.size === 0) return
+  meters.gaps.inc()
+  log.warn({ partition, dropped }, 'messages left the stream after the stored position; reading goes on behind them')
 }
 
 /**

@@ -13,6 +13,10 @@ export function createMeters(metrics: Metrics) {
     discarded: metrics.counter('picket_verdict_discarded_total', 'Decisions about monitors changed meanwhile'),
     disagreements: metrics.counter('picket_verdict_disagreements_total', 'Probes of a region contradicting each other'),
     judgeSeconds: metrics.histogram('picket_verdict_judge_seconds', 'Length of the judging transaction', BUCKETS),
+    gaps: metrics.counter(
+      'picket_verdict_gaps_total',
+      'Times that messages had left the stream before reading went on',
+    ),
     restarts: metrics.counter('picket_verdict_partition_restarts_total', 'Partitions stopped by an error, and retried'),
     lag: metrics.gauge('picket_verdict_lag_messages', 'Messages not yet read', ['partition']),
     held: metrics.gauge('picket_verdict_held_monitors', 'Monitors held for want of voting regions', ['partition']),

@@ -10,7 +10,7 @@ export type Start = {
   from: { sequence: number } | { timeMs: number }
 }
 
-export type StreamState = { created: string; lastSequence: number }
+export type StreamState = { created: string; firstSequence: number; lastSequence: number }
 
 /** Where to begin to read. What the stored position stands for was never in a stream that was made anew. */
 export function startOf(partition: OwnedPartition, stream: StreamState): Start {
@@ -29,4 +29,12 @@ export function isCounted(
   message: { sequence: number; takenAtMs: number },
 ): boolean {
   return message.sequence <= position && (positionAtMs === null || message.takenAtMs <= positionAtMs)
+}
+
+/**
+ * How many messages, of all partitions, left the stream after the stored position, by age or to make room. Some of them
+ * may have been this partition's.
+ */
+export function droppedSince({ position }: Start, { firstSequence }: StreamState): number {
+  return position === 0 ? 0 : Math.max(0, firstSequence - position - 1)
 }

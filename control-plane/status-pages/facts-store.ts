@@ -130,7 +130,10 @@ export function maintenanceOfPage(db: Db, monitorIds: string[], { now, soon }: H
 /** So many ids fit into the address of one request. */
 const IDS_AT_ONCE = 200
 
-/** The median response time of successful checks, in ms, by monitor and day (UTC), from hourly figures. */
+/**
+ * The median response time of successful checks, in ms, by monitor and day (UTC), from hourly figures, those of
+ * days that are not computed yet from the results.
+ */
 export async function mediansByDay(clickhouse: Clickhouse, monitorIds: string[], from: Date): Promise<Medians> {
   const parts = Array.from({ length: Math.ceil(monitorIds.length / IDS_AT_ONCE) }, (_, i) =>
     monitorIds.slice(i * IDS_AT_ONCE, (i + 1) * IDS_AT_ONCE),
@@ -143,10 +146,20 @@ function selectMedians(clickhouse: Clickhouse, ids: string[], from: Date) {
   return select<{ id: string; days: [string, number][] }>(
     clickhouse,
     `SELECT id, groupArray((toString(day), median)) AS days FROM (
-       SELECT monitor_id AS id, toDate(hour) AS day, round(quantileExactWeighted(0.5)(p50, count), 1) AS median
-       FROM latency_hourly FINAL
-       WHERE region = '' AND monitor_id IN {ids:Array(UUID)} AND hour >= toDateTime({from:Int64})
-       GROUP BY id, day
+       SELECT id, day, argMax(median, source) AS median FROM (
+         SELECT monitor_id AS id, toDate(hour) AS day, 1 AS source,
+           round(quantileExactWeighted(0.5)(p50, count), 1) AS median
+         FROM latency_hourly FINAL
+         WHERE region = '' AND monitor_id IN {ids:Array(UUID)} AND hour >= toDateTime({from:Int64})
+         GROUP BY id, day
+         UNION ALL
+         SELECT monitor_id AS id, toDate(scheduled_at) AS day, 2 AS source,
+           round(quantileExact(0.5)(total_us) / 1000, 1) AS median
+         FROM results
+         WHERE monitor_id IN {ids:Array(UUID)} AND status IN ('up', 'degraded')
+           AND scheduled_at >= (SELECT max(at) FROM progress WHERE name = 'closed_until')
+         GROUP BY id, day
+       ) GROUP BY id, day
      ) GROUP BY id`,
     { ids, from: Math.floor(from.getTime() / 1_000) },
   )

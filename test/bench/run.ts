@@ -10,6 +10,7 @@ import { benchDeliveries } from './deliveries.ts'
 import { benchEndToEnd } from './end-to-end.ts'
 import { benchFleet } from './fleet.ts'
 import { benchHeartbeats } from './heartbeats.ts'
+import { benchHourly } from './hourly.ts'
 import { benchIngest } from './ingest.ts'
 import { benchMonitorsList } from './monitors-list.ts'
 import { benchPartitions } from './partitions.ts'
@@ -30,6 +31,7 @@ const PARTS: Record<string, (t: Teardown, engines: Engines) => Promise<Figure[]>
   ping: benchPingFigures,
   'end-to-end': benchEndToEnd,
   ingest: benchIngest,
+  hourly: benchHourly,
   alerting: benchAlerting,
   deliveries: benchDeliveries,
   heartbeats: benchHeartbeats,

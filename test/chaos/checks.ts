@@ -1,4 +1,4 @@
-import { isRecordable } from '../../control-plane/analytics/row.ts'
+import { unrecordable } from '../../control-plane/analytics/row.ts'
 import { STATUS_OF_OUTCOME } from '../../shared/result.ts'
 import type { Received } from '../support/receiver.ts'
 import type { Acknowledged } from './ledger.ts'
@@ -12,8 +12,8 @@ export type Check = { sentence: string; against: string[] }
 /** Every acknowledged result is in ClickHouse once, and nothing else is. */
 export function checkHistory(messages: readonly Acknowledged[], { history, historyTwice }: Records): Check[] {
   const acknowledged = new Map<string, string>()
-  for (const { batch } of messages) {
-    for (const result of batch.results.filter(isRecordable)) {
+  for (const { batch, takenAtMs } of messages) {
+    for (const result of batch.results.filter(result => unrecordable(result, takenAtMs) === null)) {
       const { monitorId, scheduledAtMs, attempt, epoch, outcome } = result
       const key = [monitorId, batch.region, scheduledAtMs, Math.min(attempt, 255), batch.probeId, epoch].join(' ')
       acknowledged.set(key, STATUS_OF_OUTCOME[outcome as keyof typeof STATUS_OF_OUTCOME])

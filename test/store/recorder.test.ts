@@ -1,12 +1,10 @@
 import type { Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { v7 as uuidv7 } from 'uuid'
-import { RECOMPUTE_TOUCHED } from '../../control-plane/analytics/hourly.ts'
 import { createLastChecked } from '../../control-plane/analytics/reader.ts'
 import { startRecorder } from '../../control-plane/analytics/recorder.ts'
 import { toResult } from '../../control-plane/analytics/result-row.ts'
-import { lastCheckedAt, listChecks, listLatency } from '../../control-plane/analytics/store.ts'
-import { startHourlyWorker } from '../../control-plane/analytics/worker.ts'
+import { lastCheckedAt, listChecks } from '../../control-plane/analytics/store.ts'
 import { migrateClickhouse } from '../../control-plane/migrations/clickhouse/index.ts'
 import { createClickhouse, select } from '../../control-plane/platform/clickhouse.ts'
 import { connectNats, ensureStreams } from '../../control-plane/platform/nats.ts'
@@ -190,60 +188,6 @@ t.test('what comes while ClickHouse goes away waits no longer than what could no
   await broken.stop()
   startRecording(t)
   await recorded(id, 2)
-})
-
-t.test('hourly percentiles are exact, leave failures out, and follow results that come late', async t => {
-  const id = uuidv7()
-  startRecording(t)
-  await publish(Array.from({ length: 100 }, (_, i) => result(id, i)))
-  await publish(
-    Array.from({ length: 10 }, (_, i) => result(id, i, { totalUs: 900_000 })),
-    'us-east',
-  )
-  await publish([result(id, 200, { outcome: Outcome.DOWN, totalUs: 30_000_000 })])
-  await recorded(id, 111)
-  const hour = lastHourMs / 1_000
-  const read = (region: string, liveFrom: number) =>
-    listLatency(clickhouse, { monitor: id, region, from: hour, to: hour, liveFrom })
-  const [live] = await read('eu-west', hour)
-  t.match(live, { count: 100, p50: 51, p95: 96, p99: 100, min: 1, max: 100, avg: 50.5 })
-
-  const recompute = () =>
-    clickhouse.command({
-      query: RECOMPUTE_TOUCHED,
-      query_params: { fromMs: Date.now() - HOUR_MS, toMs: Date.now() + 1_000 },
-    })
-  await recompute()
-  t.same(await read('eu-west', hour + 3_600), [live], 'the computed hour says the same')
-  t.match(await read('', hour + 3_600), [{ count: 110, max: 900 }], 'and so does the row over all regions')
-
-  await publish([result(id, 300, { totalUs: 2_000_000 })], 'eu-west', true)
-  await recorded(id, 112)
-  await recompute()
-  t.match(await read('eu-west', hour + 3_600), [{ count: 101, max: 2_000 }])
-})
-
-t.test('hours that wait since long are computed step by step, and a worker that died goes on where it was', async t => {
-  const id = uuidv7()
-  const hoursAgo = (hours: number) => Date.now() - hours * HOUR_MS
-  await clickhouse.command({ query: 'TRUNCATE TABLE results' })
-  await clickhouse.command({ query: 'TRUNCATE TABLE latency_hourly' })
-  const columns = 'monitor_id, region, scheduled_at, attempt, probe_id, status, total_us, recorded_at'
-  for (const hours of [9, 5, 1]) {
-    const at = 'fromUnixTimestamp64Milli({atMs:Int64})'
-    const query = `INSERT INTO results (${columns}) SELECT {id:UUID}, 'eu-west', ${at}, 1, 'p1', 'up', 1000, ${at}`
-    await clickhouse.command({ query, query_params: { id, atMs: Math.floor(hoursAgo(hours)) } })
-  }
-  const firstStep = { fromMs: Math.floor(hoursAgo(9.5)), toMs: Math.floor(hoursAgo(8.5)) }
-  await clickhouse.command({ query: RECOMPUTE_TOUCHED, query_params: firstStep })
-  const hours = async () => {
-    const query = "SELECT count() AS n FROM latency_hourly FINAL WHERE monitor_id = {id:UUID} AND region = ''"
-    return Number((await select<{ n: string }>(clickhouse, query, { id }))[0]?.n)
-  }
-  t.equal(await hours(), 1)
-  const worker = startHourlyWorker({ clickhouse, log, metrics: createMetrics() })
-  t.teardown(() => worker.stop())
-  await waitFor(async () => (await hours()) === 3, { label: 'all three hours' })
 })
 
 t.test('when a monitor was last checked is known for many at once', async t => {

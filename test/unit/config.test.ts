@@ -32,6 +32,8 @@ t.test('a wrong value is told in one sentence with the variable’s name', async
     [{ DATABASE_URL: 'mysql://u:hunter2@db' }, /^DATABASE_URL has to be a URL that begins with postgres:/],
     [{ CLICKHOUSE_URL: 'clickhouse' }, /^CLICKHOUSE_URL has to be a URL that begins with http:/],
     [{ PUBLIC_URL: 'ftp://x' }, /^PUBLIC_URL has to be a URL/],
+    [{ NATS_REPLICAS: '2' }, /^NATS_REPLICAS is "2"; it has to be one of 1, 3, 5$/],
+    [{ RESULTS_MAX_BYTES: '16GB' }, /^RESULTS_MAX_BYTES is "16GB"; it has to be a whole number from 1048576/],
     [{ PORT: '80a' }, /^PORT is "80a"/],
     [{ GRPC_PORT: '70000' }, /^GRPC_PORT is "70000"/],
     [{ SECRET_KEY: 'short' }, /^SECRET_KEY has to be 32 bytes in base64/],

@@ -1,9 +1,16 @@
-import { createClickhouse } from '../../platform/clickhouse.ts'
+import { type Clickhouse, createClickhouse } from '../../platform/clickhouse.ts'
 import * as results from './0001-results.ts'
 import * as details from './0002-details.ts'
+import * as progress from './0003-progress.ts'
+import * as dailyResults from './0004-daily-results.ts'
 
 /** In order. A migration that has landed is never edited; the next one mends it. */
-const MIGRATIONS = { '0001-results': results, '0002-details': details }
+const MIGRATIONS: Record<string, { statements: string[]; finish?: (clickhouse: Clickhouse) => Promise<void> }> = {
+  '0001-results': results,
+  '0002-details': details,
+  '0003-progress': progress,
+  '0004-daily-results': dailyResults,
+}
 
 /**
  * Brings a ClickHouse database to the newest schema, making the database itself where it is missing. ClickHouse has no
@@ -30,9 +37,10 @@ async function applyAll(url: string): Promise<void> {
     })
     const answer = await client.query({ query: 'SELECT DISTINCT name FROM migrations', format: 'JSONEachRow' })
     const applied = new Set((await answer.json<{ name: string }>()).map(row => row.name))
-    for (const [name, { statements }] of Object.entries(MIGRATIONS)) {
+    for (const [name, { statements, finish }] of Object.entries(MIGRATIONS)) {
       if (applied.has(name)) continue
       for (const statement of statements) await client.command({ query: repeatable(statement) })
+      await finish?.(client)
       await client.insert({ table: 'migrations', values: [{ name }], format: 'JSONEachRow' })
     }
   } finally {

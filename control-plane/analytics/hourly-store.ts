@@ -1,0 +1,56 @@
+import { type Clickhouse, select } from '../platform/clickhouse.ts'
+import { computeDay, LATE_DAYS, nextMonitors } from './hourly.ts'
+
+export type Progress = {
+  /** ClickHouse's clock: results are recorded by it */
+  nowMs: number
+  /** every day before it is computed; the beginning of a day */
+  closedMs: number
+  /** results that came later for those days are counted up to here */
+  lateMs: number
+}
+
+export async function readProgress(clickhouse: Clickhouse): Promise<Progress> {
+  const [row] = await select<{ now: string; closed: string; late: string }>(
+    clickhouse,
+    `SELECT toUnixTimestamp64Milli(now64(3)) AS now, toUnixTimestamp64Milli(maxIf(at, name = 'closed_until')) AS closed,
+       toUnixTimestamp64Milli(maxIf(at, name = 'late_until')) AS late FROM progress`,
+  )
+  return { nowMs: Number(row!.now), closedMs: Number(row!.closed), lateMs: Number(row!.late) }
+}
+
+export async function saveProgress(
+  clickhouse: Clickhouse,
+  name: 'closed_until' | 'late_until' | 'moved_until',
+  atMs: number,
+): Promise<void> {
+  const query = `INSERT INTO progress SELECT {name:String}, fromUnixTimestamp64Milli({atMs:Int64})`
+  await clickhouse.command({ query, query_params: { name, atMs } })
+}
+
+export type Recorded = { fromMs: number; toMs: number }
+
+/** Closed days of which results were recorded between two times; each in ms. */
+export async function lateDays(clickhouse: Clickhouse, recorded: Recorded, closedMs: number): Promise<number[]> {
+  const rows = await select<{ dayMs: string }>(clickhouse, LATE_DAYS, { ...recorded, closedMs })
+  return rows.map(({ dayMs }) => Number(dayMs))
+}
+
+export const FIRST_MONITOR = '00000000-0000-0000-0000-000000000000'
+
+/**
+ * Computes a day's hours for the next monitors after `after`, at most `limit`; with `recorded` for those that got results
+ * then. Answers the last of them, null when there are no more. Repeating it changes nothing.
+ */
+export async function computeNext(
+  clickhouse: Clickhouse,
+  day: { dayMs: number; after: string; limit: number },
+  recorded: Recorded | null,
+): Promise<string | null> {
+  const parameters = { ...day, ...recorded }
+  const isLate = recorded !== null
+  const [next] = await select<{ last: string; found: string }>(clickhouse, nextMonitors(isLate), parameters)
+  if (!next || Number(next.found) === 0) return null
+  await clickhouse.command({ query: computeDay(isLate), query_params: { ...parameters, last: next.last } })
+  return next.last
+}

@@ -1,0 +1,87 @@
+import t from 'tap'
+import { connectNats, ensureStreams, type StreamSettings } from '../../control-plane/platform/nats.ts'
+import { createPostgres } from '../../control-plane/platform/postgres.ts'
+import { LATE_STREAM, RESULTS_STREAM } from '../../shared/subjects.ts'
+import { createDatabase } from '../support/database.ts'
+import { startNats } from '../support/nats.ts'
+import { insertTenant } from '../support/tenant.ts'
+import { insertMonitor, publish, resultOf, run, startVerdictProcess, statusesOf } from '../support/verdict.ts'
+import { waitFor } from '../support/wait.ts'
+
+const { url } = await createDatabase(t)
+const server = await startNats(t)
+const db = createPostgres(url)
+const nats = await connectNats(server.url, 'test')
+t.teardown(async () => {
+  await nats.close()
+  await db.destroy()
+})
+const { projectId } = await insertTenant(db)
+const MIB = 1024 * 1024
+
+const sizes = (results: number | null): StreamSettings => ({
+  replicas: 1,
+  maxBytes: { [RESULTS_STREAM]: results, [LATE_STREAM]: null },
+})
+const stream = (name = RESULTS_STREAM) => nats.manager.streams.info(name)
+const reaches = (id: string, statuses: string) =>
+  waitFor(async () => (await statusesOf(db, id)) === statuses, { label: statuses, timeoutMs: 120_000 })
+
+t.test('A stream without a size gets one, and one with a size keeps it unless the settings say another', async t => {
+  await nats.manager.streams.add({ name: RESULTS_STREAM, subjects: [`${RESULTS_STREAM}.*.*`] })
+  await nats.manager.streams.add({ name: LATE_STREAM, subjects: [`${LATE_STREAM}.*.*`], max_bytes: 5 * MIB })
+  t.equal((await stream()).config.max_bytes, -1)
+  await ensureStreams(nats.manager)
+  const { max_bytes, discard } = (await stream()).config
+  t.ok(max_bytes! >= 64 * MIB, 'as large as it should be, or as the disk allows')
+  t.equal(discard, 'old')
+  t.equal((await stream(LATE_STREAM)).config.max_bytes, 5 * MIB)
+  await ensureStreams(nats.manager, sizes(MIB))
+  await ensureStreams(nats.manager)
+  t.equal((await stream()).config.max_bytes, MIB)
+})
+
+t.test('Where NATS has little room the streams are as large as it allows', async t => {
+  const { streams } = nats.manager
+  await streams.add({ name: 'ROOM', subjects: ['room'], max_bytes: 1_024 * MIB })
+  for (let bytes = 2 ** 50; bytes >= 1_024 * MIB; bytes /= 2) {
+    await streams.add({ name: `HOG${bytes}`, subjects: [`hog.${bytes}`], max_bytes: bytes }).catch(() => {})
+  }
+  for (const name of ['ROOM', RESULTS_STREAM, LATE_STREAM]) await streams.delete(name)
+  await ensureStreams(nats.manager)
+  const [results, late] = [await stream(), await stream(LATE_STREAM)].map(({ config }) => config.max_bytes)
+  t.ok(results! >= 512 * MIB && results! <= 1_024 * MIB, `${results}`)
+  t.equal(results, late! * 4, 'each has its share')
+  for await (const { config } of streams.list()) if (config.name.startsWith('HOG')) await streams.delete(config.name)
+})
+
+t.test(
+  'When a stream is full the oldest results make room: verdicts go on, also for a reader that was away',
+  async t => {
+    await nats.manager.streams.delete(RESULTS_STREAM)
+    await Promise.all([1, 2, 3].map(() => ensureStreams(nats.manager, sizes(MIB))))
+    const id = await insertMonitor(db, projectId)
+    const other = await insertMonitor(db, projectId)
+    const fill = async () => {
+      const results = Array.from({ length: 2_000 }, () => resultOf(other, { up: true, resolvedIp: 'x'.repeat(100) }))
+      for (let i = 0; i < 10; i++) await publish(nats, results)
+    }
+    const before = await startVerdictProcess(t, url, server.url)
+    await run(nats, id, '++')
+    await reaches(id, 'up')
+    await fill()
+    await run(nats, id, '-')
+    await reaches(id, 'up down')
+    t.ok((await stream()).state.first_seq > 1, 'the oldest messages are gone')
+    t.ok((await stream()).state.bytes <= MIB)
+    t.equal(await before.metric('picket_verdict_gaps_total'), 0)
+    await before.stop()
+
+    await run(nats, id, '+')
+    await fill()
+    await run(nats, id, '+')
+    const after = await startVerdictProcess(t, url, server.url)
+    await reaches(id, 'up down up')
+    t.ok((await after.metric('picket_verdict_gaps_total')) > 0, 'the reader says what it has missed')
+  },
+)
