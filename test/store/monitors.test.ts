@@ -120,28 +120,6 @@ t.test('monitors since a revision come in order, deleted and paused ones too, at
   t.same(await monitorsSince(db, since.at(-1)?.revision ?? 0, 10), [])
 })
 
-t.test('revisions become visible in their order, so "since" never skips a change that commits late', async t => {
-  const [slow, fast] = [monitor('Slow'), monitor('Fast')]
-  const from = await revisionOf((await monitorsSince(db, 0, 1_000)).at(-1)?.id ?? '')
-  const open = await db.transaction()
-  await insertMonitors(open, [slow])
-  let isFastDone = false
-  const later = add(fast).then(() => {
-    isFastDone = true
-  })
-  const waiting = `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
-    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
-  await waitFor(async () => (await query(db, waiting)).length > 0, { label: 'the second change waiting' })
-  t.notOk(isFastDone)
-  t.same(await monitorsSince(db, from, 10), [])
-  await open.commit()
-  await later
-  t.same(
-    (await monitorsSince(db, from, 10)).map(({ name }) => name),
-    ['Slow', 'Fast'],
-  )
-})
-
 t.test('monitors of partitions leave deleted ones out; a lock takes any, in the order of ids', async t => {
   const [kept, paused, deleted, elsewhere] = [monitor('K', 7), monitor('P', 7), monitor('D', 7), monitor('E', 8)]
   await add(kept, paused, deleted, elsewhere)

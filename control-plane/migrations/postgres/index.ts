@@ -23,6 +23,7 @@ import * as chat from './0022-chat.ts'
 import * as rehearsals from './0023-rehearsals.ts'
 import * as idempotencyMarks from './0024-idempotency-marks.ts'
 import * as pingIds from './0031-ping-ids.ts'
+import * as revisionsAtCommit from './0027-revisions-at-commit.ts'
 
 /** In order. A migration that has landed is never edited; the next one mends it. */
 const MIGRATIONS = {
@@ -50,6 +51,7 @@ const MIGRATIONS = {
   '0023-rehearsals': rehearsals,
   '0024-idempotency-marks': idempotencyMarks,
   '0031-ping-ids': pingIds,
+  '0027-revisions-at-commit': revisionsAtCommit,
 }
 
 /**
