@@ -77,6 +77,7 @@ import { startVendorWorker } from './vendors/worker.ts'
 import { leaveUnchecked } from './verdict/actions.ts'
 import { verdictRoutes } from './verdict/routes.ts'
 import type { App } from './web/app.ts'
+import { createHeavyWrites } from './web/heavy-writes.ts'
 
 /** Something that runs until it is stopped, and what it wants to hear of. */
 export type Part = {
@@ -92,6 +93,7 @@ export function apiRoutes(app: App, handles: Handles): void {
   const { checkLiteral } = handles.egress
   const { publicUrl, defaultPlan, testsPerMinute } = handles.config
   const lastCheckedAt = createLastChecked({ clickhouse, db })
+  const heavyWrites = createHeavyWrites(handles.metrics)
   bootstrapRoutes(app, { db, publicUrl, defaultPlan })
   apiKeyRoutes(app, { db })
   memberRoutes(app, accountTools(handles))
@@ -102,7 +104,7 @@ export function apiRoutes(app: App, handles: Handles): void {
   ruleRoutes(app, { db })
   settingsRoutes(app, { db })
   subscriptionRoutes(app, { db })
-  monitorRoutes(app, { db, secrets, checkLiteral, publicUrl, lastCheckedAt, leaveUnchecked })
+  monitorRoutes(app, { db, secrets, checkLiteral, publicUrl, lastCheckedAt, leaveUnchecked, heavyWrites })
   parentRoutes(app, { db, review: lookSoon })
   screenshotRoutes(app, { db, nats, publicUrl, sign })
   fleetRoutes(app, { db, nats, secrets, checkLiteral, testsPerMinute })
@@ -120,7 +122,7 @@ export function apiRoutes(app: App, handles: Handles): void {
   groupRoutes(app, { db })
   subscriberRoutes(app, { db, secrets })
   customDomainRoutes(app, domainTools(handles))
-  exchangeRoutes(app, { ...handles, checkLiteral, publicUrl, leaveUnchecked, review: lookSoon })
+  exchangeRoutes(app, { ...handles, checkLiteral, publicUrl, leaveUnchecked, heavyWrites, review: lookSoon })
   dependencyRoutes(app, { db, checkLiteral })
   chatRoutes(app, chatTools(handles))
   sourceRoutes(app, { db, secrets, egress: handles.egress, publicUrl })

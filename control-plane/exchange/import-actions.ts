@@ -43,18 +43,28 @@ export async function importProject(
   now: Date,
 ): Promise<Ledger> {
   const ahead = await fetchImages(tools, file, await readPages(tools.db, caller.projectId))
+  return await tools.heavyWrites.run(caller.projectId, () => importFetched(tools, caller, ahead, options, now))
+}
+
+async function importFetched(
+  tools: ImportTools,
+  caller: Caller,
+  { file, fetched, refusals }: Awaited<ReturnType<typeof fetchImages>>,
+  { isDryRun, isPruning, isLenient }: ImportOptions,
+  now: Date,
+): Promise<Ledger> {
   for (let tries = 1; ; tries++) {
-    const ledger = { ...newLedger(), refusals: [...ahead.refusals] }
+    const ledger = { ...newLedger(), refusals: [...refusals] }
     const work = async (tx: Tx) => {
       await lockForImport(tx, caller.projectId)
-      const inside = { ...tools, db: tx, fetched: ahead.fetched }
+      const inside = { ...tools, db: tx, fetched }
       const state = await readProject(tx, caller.projectId)
-      await importAll({ tx, tools: inside, caller, file: ahead.file, state, ledger, isPruning: options.isPruning, now })
-      if (options.isLenient) leaveOut(ledger)
+      await importAll({ tx, tools: inside, caller, file, state, ledger, isPruning, now })
+      if (isLenient) leaveOut(ledger)
       if (ledger.refusals.length > 0) throw refusalOf(ledger.refusals, file)
     }
     try {
-      await (options.isDryRun ? rehearse(tools, work) : tools.db.transaction(work))
+      await (isDryRun ? rehearse(tools, work) : tools.db.transaction(work))
       return ledger
     } catch (error) {
       if (!isDeadlock(error) || tries === MOST_TRIES) throw error

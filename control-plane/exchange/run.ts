@@ -4,6 +4,7 @@ import type { ParentTools } from '../monitors/parent-actions.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
 import type { NewImage } from '../status-pages/image-store.ts'
 import type { Caller } from '../web/auth.ts'
+import type { HeavyWrites } from '../web/heavy-writes.ts'
 import type { FindFaults } from '../web/validation.ts'
 import type { ProjectFile } from './document.ts'
 import type { Ledger } from './ledger.ts'
@@ -14,6 +15,7 @@ export type ImportTools = Omit<MonitorTools, 'db'> & {
   egress: Egress
   findFaults: FindFaults
   review: ParentTools['review']
+  heavyWrites: HeavyWrites
 }
 
 /** An import under way. `tools.db` is its transaction. */

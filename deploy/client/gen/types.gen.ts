@@ -5225,7 +5225,7 @@ export type ListMonitorChecksErrors = {
      */
     429: Error;
     /**
-     * An engine is away; ask again in a moment
+     * An engine is away or too busy; Retry-After tells when to ask again
      */
     503: Error;
     /**
@@ -5399,7 +5399,7 @@ export type ReadAnalyticsLatencyErrors = {
      */
     429: Error;
     /**
-     * An engine is away; ask again in a moment
+     * An engine is away or too busy; Retry-After tells when to ask again
      */
     503: Error;
     /**
@@ -7456,7 +7456,7 @@ export type CompleteChatInstallationErrors = {
      */
     409: Error;
     /**
-     * An engine is away; ask again in a moment
+     * An engine is away or too busy; Retry-After tells when to ask again
      */
     503: Error;
     /**
@@ -7642,7 +7642,7 @@ export type ListChatInstallationChannelsErrors = {
      */
     429: Error;
     /**
-     * An engine is away; ask again in a moment
+     * An engine is away or too busy; Retry-After tells when to ask again
      */
     503: Error;
     /**
@@ -8777,6 +8777,10 @@ export type ImportProjectErrors = {
      * Too many requests; Retry-After tells when to ask again
      */
     429: Error;
+    /**
+     * An engine is away or too busy; Retry-After tells when to ask again
+     */
+    503: Error;
     /**
      * Refused or failed
      */
