@@ -8,7 +8,7 @@ import {
   lockMonitors,
   monitorsOfPartitions,
   monitorsSince,
-  updateMonitor,
+  updateMonitors,
 } from '../../control-plane/monitors/store.ts'
 import type { StoredMonitor } from '../../control-plane/monitors/types.ts'
 import { createPostgres, execute, listen, query } from '../../control-plane/platform/postgres.ts'
@@ -68,7 +68,7 @@ t.test('a monitor is read as it was written, bytes, lists and documents alike', 
   t.same(read, { ...one, revision: read?.revision })
   t.ok((read?.revision ?? 0) > 0)
   const changed = { ...one, name: 'Two', headers: null, authConfig: null, authType: null, tags: null, assertions: null }
-  await db.transaction(tx => updateMonitor(tx, { ...changed, url: null, retryCount: 0, configVersion: 2 }))
+  await db.transaction(tx => updateMonitors(tx, [{ ...changed, url: null, retryCount: 0, configVersion: 2 }]))
   const after = await findMonitor(db, projectId, one.id)
   t.same(after, { ...changed, url: null, retryCount: 0, configVersion: 2, revision: after?.revision })
 })
@@ -78,7 +78,7 @@ t.test('another project finds nothing under the same id, and changes nothing', a
   await add(one)
   const other = await insertTenant(db)
   t.equal(await findMonitor(db, other.projectId, one.id), null)
-  await db.transaction(tx => updateMonitor(tx, { ...one, projectId: other.projectId, name: 'Theirs' }))
+  await db.transaction(tx => updateMonitors(tx, [{ ...one, projectId: other.projectId, name: 'Theirs' }]))
   t.equal((await findMonitor(db, projectId, one.id))?.name, 'Mine')
 })
 
