@@ -4,6 +4,7 @@ import { auditRoutes } from './accounts/audit/routes.ts'
 import { bootstrapRoutes } from './accounts/bootstrap/routes.ts'
 import { startAccountMailWorker } from './accounts/mails/worker.ts'
 import { memberRoutes } from './accounts/members/routes.ts'
+import { startDeletionWorker } from './accounts/organizations/worker.ts'
 import { signInRoutes } from './accounts/sign-in/routes.ts'
 import { startAccountsWorker } from './accounts/worker.ts'
 import { channelRoutes } from './alerts/channel-routes.ts'
@@ -189,6 +190,7 @@ export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)
   deliver: [startDigests, startDeliveries, startNotices, startAccountMails],
   schedule: [
     startAccountsWorker,
+    startDeletionWorker,
     startScreenshotWorker,
     startExpiry,
     startOverdue,

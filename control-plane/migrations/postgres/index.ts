@@ -24,6 +24,7 @@ import * as rehearsals from './0023-rehearsals.ts'
 import * as idempotencyMarks from './0024-idempotency-marks.ts'
 import * as pingIds from './0031-ping-ids.ts'
 import * as revisionsAtCommit from './0027-revisions-at-commit.ts'
+import * as tenantsApart from './0027-tenants-apart.ts'
 
 /** In order. A migration that has landed is never edited; the next one mends it. */
 const MIGRATIONS = {
@@ -52,6 +53,7 @@ const MIGRATIONS = {
   '0024-idempotency-marks': idempotencyMarks,
   '0031-ping-ids': pingIds,
   '0027-revisions-at-commit': revisionsAtCommit,
+  '0027-tenants-apart': tenantsApart,
 }
 
 /**

@@ -1,13 +1,27 @@
 import type { Knex } from 'knex'
 
+/** What one tenant does holds up no other. */
+export async function up(db: Knex): Promise<void> {
+  await handOutAtCommit(db)
+  await emptyInBatches(db)
+}
+
+/** An organization is deleted first, for all who look, and then emptied, batch by batch. */
+const emptyInBatches = (db: Knex) =>
+  db.raw(`
+    ALTER TABLE organizations ADD COLUMN emptied_at timestamptz;
+    UPDATE organizations SET emptied_at = deleted_at WHERE deleted_at IS NOT NULL;
+    CREATE INDEX organizations_to_empty ON organizations (deleted_at) WHERE deleted_at IS NOT NULL AND emptied_at IS NULL;
+  `)
+
 /**
  * Revisions of monitors are handed out at the commit. A change only marks its rows, with the negative id of its
  * transaction; a deferred trigger gives the marked rows their revisions, so the lock that keeps revisions in the order
  * of commits is held for the commit alone and not from the first change on. No reader sees a mark. What waits for the
  * lock holds nothing that others wait for but its own rows, and takes no other lock after it.
  */
-export async function up(db: Knex): Promise<void> {
-  await db.raw(`
+const handOutAtCommit = (db: Knex) =>
+  db.raw(`
     DROP TRIGGER monitors_inserted ON monitors;
     DROP TRIGGER monitors_changed ON monitors;
     DROP FUNCTION take_monitor_revision();
@@ -56,4 +70,3 @@ export async function up(db: Knex): Promise<void> {
       FOR EACH ROW WHEN (OLD.revision <> NEW.revision AND NEW.revision < 0)
       EXECUTE FUNCTION hand_out_monitor_revisions();
   `)
-}
