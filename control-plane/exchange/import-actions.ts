@@ -1,5 +1,6 @@
 import { DEFAULT_SETTINGS } from '../alerts/grouping.ts'
 import { changeSettings } from '../alerts/settings-actions.ts'
+import { createPauses } from '../platform/clock.ts'
 import { isDeadlock, type Tx, withSetting } from '../platform/postgres.ts'
 import type { Caller } from '../web/auth.ts'
 import { validationError } from '../web/errors.ts'
@@ -29,6 +30,7 @@ export type ImportOptions = {
 }
 
 const MOST_TRIES = 3
+const PAUSE_EVERY_MS = 5
 
 /**
  * Makes a project what a file says, in one transaction. Throws one error that names all that was refused, and then
@@ -42,7 +44,8 @@ export async function importProject(
   options: ImportOptions,
   now: Date,
 ): Promise<Ledger> {
-  const ahead = await fetchImages(tools, file, await readPages(tools.db, caller.projectId))
+  const pause = createPauses(PAUSE_EVERY_MS)
+  const ahead = await fetchImages(tools, file, await readPages(tools.db, caller.projectId), pause)
   return await tools.heavyWrites.run(caller.projectId, () => importFetched(tools, caller, ahead, options, now))
 }
 
@@ -54,7 +57,7 @@ async function importFetched(
   now: Date,
 ): Promise<Ledger> {
   for (let tries = 1; ; tries++) {
-    const ledger = { ...newLedger(), refusals: [...refusals] }
+    const ledger = { ...newLedger(createPauses(PAUSE_EVERY_MS)), refusals: [...refusals] }
     const work = async (tx: Tx) => {
       await lockForImport(tx, caller.projectId)
       const inside = { ...tools, db: tx, fetched }

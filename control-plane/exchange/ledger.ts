@@ -1,4 +1,3 @@
-import { createPauses } from '../platform/clock.ts'
 import { ApiError, type Detail } from '../web/errors.ts'
 import { joinPath } from '../web/validation.ts'
 import type { ProjectFile } from './document.ts'
@@ -47,11 +46,9 @@ export type Ledger = {
   pause: () => Promise<void>
 }
 
-const PAUSE_EVERY_MS = 5
-
-export const newLedger = (): Ledger => ({
+export const newLedger = (pause: Ledger['pause']): Ledger => ({
   ...{ changes: [], warnings: [], refusals: [], unchanged: 0, extra: 0 },
-  pause: createPauses(PAUSE_EVERY_MS),
+  pause,
 })
 
 /** Writes down an update, or that there is nothing to do. True when there is. */

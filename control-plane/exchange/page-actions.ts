@@ -62,7 +62,12 @@ type Fetched = { fetched: Map<string, NewImage>; refusals: Ledger['refusals']; f
  * Has all images fetched that an import needs, before its transaction. `file`: without the addresses that gave none, which
  * are refused.
  */
-export async function fetchImages(tools: PageTools, file: ProjectFile, stored: WholePage[]): Promise<Fetched> {
+export async function fetchImages(
+  tools: PageTools,
+  file: ProjectFile,
+  stored: WholePage[],
+  pause: Ledger['pause'],
+): Promise<Fetched> {
   const entries = file.status_pages ?? []
   const found = pairs(
     entries,
@@ -70,7 +75,7 @@ export async function fetchImages(tools: PageTools, file: ProjectFile, stored: W
     bySlug,
   )
   const fetched = new Map<string, NewImage>()
-  const ledger = newLedger()
+  const ledger = newLedger(pause)
   const pages: PageEntry[] = []
   for (const [index, entry] of entries.entries()) {
     const { logo_url, favicon_url, ...others } = entry

@@ -22,9 +22,8 @@ import * as vendors from './0021-vendors.ts'
 import * as chat from './0022-chat.ts'
 import * as rehearsals from './0023-rehearsals.ts'
 import * as idempotencyMarks from './0024-idempotency-marks.ts'
-import * as pingIds from './0031-ping-ids.ts'
-import * as revisionsAtCommit from './0027-revisions-at-commit.ts'
 import * as tenantsApart from './0027-tenants-apart.ts'
+import * as pingIds from './0031-ping-ids.ts'
 
 /** In order. A migration that has landed is never edited; the next one mends it. */
 const MIGRATIONS = {
@@ -51,9 +50,8 @@ const MIGRATIONS = {
   '0022-chat': chat,
   '0023-rehearsals': rehearsals,
   '0024-idempotency-marks': idempotencyMarks,
-  '0031-ping-ids': pingIds,
-  '0027-revisions-at-commit': revisionsAtCommit,
   '0027-tenants-apart': tenantsApart,
+  '0031-ping-ids': pingIds,
 }
 
 /**
