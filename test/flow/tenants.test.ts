@@ -43,7 +43,7 @@ t.test('while one tenant sends 25 imports of 1,000 monitors, another hears of it
   await waitFor(() => done() > 0, { ...PATIENT, label: 'the first import' })
   for (const [i, id] of ids.entries()) {
     await publish(nats, [resultOf(id, { up: false })])
-    await receiver.waitFor(i + 1)
+    await waitFor(() => receiver.received.length > i, { ...PATIENT, label: 'the webhook' })
     const answers = await Promise.all([picket.api.get('/monitors'), picket.api.get(`/monitors/${id}`)])
     t.same(
       answers.map(({ status }) => status),
