@@ -4,6 +4,7 @@ import { auditRoutes } from './accounts/audit/routes.ts'
 import { bootstrapRoutes } from './accounts/bootstrap/routes.ts'
 import { startAccountMailWorker } from './accounts/mails/worker.ts'
 import { memberRoutes } from './accounts/members/routes.ts'
+import { startDeletionWorker } from './accounts/organizations/worker.ts'
 import { signInRoutes } from './accounts/sign-in/routes.ts'
 import { startAccountsWorker } from './accounts/worker.ts'
 import { channelRoutes } from './alerts/channel-routes.ts'
@@ -79,6 +80,7 @@ import { startVendorWorker } from './vendors/worker.ts'
 import { leaveUnchecked } from './verdict/actions.ts'
 import { verdictRoutes } from './verdict/routes.ts'
 import type { App } from './web/app.ts'
+import { createHeavyWrites } from './web/heavy-writes.ts'
 
 /** Something that runs until it is stopped, and what it wants to hear of. */
 export type Part = {
@@ -94,6 +96,7 @@ export function apiRoutes(app: App, handles: Handles): void {
   const { checkLiteral } = handles.egress
   const { publicUrl, defaultPlan, testsPerMinute, alertLimits } = handles.config
   const lastCheckedAt = createLastChecked({ clickhouse, db })
+  const heavyWrites = createHeavyWrites(handles.metrics)
   bootstrapRoutes(app, { db, publicUrl, defaultPlan })
   apiKeyRoutes(app, { db })
   memberRoutes(app, accountTools(handles))
@@ -104,7 +107,7 @@ export function apiRoutes(app: App, handles: Handles): void {
   ruleRoutes(app, { db, alertLimits })
   settingsRoutes(app, { db })
   subscriptionRoutes(app, { db })
-  monitorRoutes(app, { db, secrets, checkLiteral, publicUrl, lastCheckedAt, leaveUnchecked })
+  monitorRoutes(app, { db, secrets, checkLiteral, publicUrl, lastCheckedAt, leaveUnchecked, heavyWrites })
   parentRoutes(app, { db, review: lookSoon })
   screenshotRoutes(app, { db, nats, publicUrl, sign })
   fleetRoutes(app, { db, nats, secrets, checkLiteral, testsPerMinute })
@@ -122,7 +125,15 @@ export function apiRoutes(app: App, handles: Handles): void {
   groupRoutes(app, { db })
   subscriberRoutes(app, { db, secrets })
   customDomainRoutes(app, domainTools(handles))
-  exchangeRoutes(app, { ...handles, checkLiteral, publicUrl, alertLimits, leaveUnchecked, review: lookSoon })
+  exchangeRoutes(app, {
+    ...handles,
+    checkLiteral,
+    publicUrl,
+    alertLimits,
+    leaveUnchecked,
+    heavyWrites,
+    review: lookSoon,
+  })
   dependencyRoutes(app, { db, checkLiteral })
   chatRoutes(app, chatTools(handles))
   sourceRoutes(app, { db, secrets, egress: handles.egress, publicUrl })
@@ -189,6 +200,7 @@ export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)
   deliver: [startFanOuts, startDigests, startDeliveries, startNotices, startAccountMails],
   schedule: [
     startAccountsWorker,
+    startDeletionWorker,
     startScreenshotWorker,
     startExpiry,
     startOverdue,

@@ -1,10 +1,6 @@
 import { changePlan } from '../accounts/actions.ts'
-import {
-  deleteOrganization,
-  describeOrganization,
-  planOf,
-  renameOrganization,
-} from '../accounts/organizations/actions.ts'
+import { describeOrganization, planOf, renameOrganization } from '../accounts/organizations/actions.ts'
+import { deleteOrganization } from '../accounts/organizations/deletion-actions.ts'
 import { listOrganizations } from '../accounts/organizations/store.ts'
 import { PLANS } from '../accounts/plans.ts'
 import { type Command, first, nameOf, none, only, options, shown, table, UsageError } from './command.ts'
@@ -47,7 +43,8 @@ export const ORGANIZATION_COMMANDS: Record<string, Command> = {
       'Its API keys stop working within 5 seconds, probes stop checking its monitors, and the provider of its chats is',
       'told that the app has left them.',
       'Members who are in no other organization are deleted too. Check history and screenshots, which nobody can read',
-      'any more, go when they are old enough; what is in the audit log stays for its year.',
+      'any more, go when they are old enough; what is in the audit log stays for its year. It ends when all of it is',
+      'gone; if it is interrupted, the role schedule goes on, or the same command again.',
     ],
     async run({ db }, args) {
       const [id, rest] = first(args, ORGANIZATION)

@@ -56,6 +56,7 @@ function onDemandRoutes(app: App, context: OperationContext): void {
   app.post(
     '/data-sources/preview',
     {
+      config: { isPatient: true },
       schema: {
         summary: 'Fetch what a create would, and show the monitors that it would make; stores nothing',
         description,

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { TProperties } from 'typebox'
+import { createOneOfEach } from '../platform/one-of-each.ts'
 
 /** What a file says of a record, in its names; secrets are in plain text until `Shown`. */
 export type Fields = Record<string, unknown>
@@ -7,10 +8,15 @@ export type Fields = Record<string, unknown>
 /** Of one field: what it is and what it becomes. `is_secret`: only what is masked in both differs. */
 export type FieldChange = { from: unknown; to: unknown; is_secret?: true }
 
+const nameOf = createOneOfEach<string>(1_000)
+
 /** `intervalSeconds` → `interval_seconds`, of the object's own keys. */
 export function snakeKeys(record: object): Fields {
   return Object.fromEntries(
-    Object.entries(record).map(([key, value]) => [key.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`), value]),
+    Object.entries(record).map(([key, value]) => [
+      nameOf(key, () => key.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)),
+      value,
+    ]),
   )
 }
 

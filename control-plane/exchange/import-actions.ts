@@ -1,5 +1,6 @@
 import { DEFAULT_SETTINGS } from '../alerts/grouping.ts'
 import { changeSettings } from '../alerts/settings-actions.ts'
+import { createPauses } from '../platform/clock.ts'
 import { isDeadlock, type Tx, withSetting } from '../platform/postgres.ts'
 import type { Caller } from '../web/auth.ts'
 import { validationError } from '../web/errors.ts'
@@ -29,6 +30,7 @@ export type ImportOptions = {
 }
 
 const MOST_TRIES = 3
+const PAUSE_EVERY_MS = 5
 
 /**
  * Makes a project what a file says, in one transaction. Throws one error that names all that was refused, and then
@@ -42,19 +44,30 @@ export async function importProject(
   options: ImportOptions,
   now: Date,
 ): Promise<Ledger> {
-  const ahead = await fetchImages(tools, file, await readPages(tools.db, caller.projectId))
+  const pause = createPauses(PAUSE_EVERY_MS)
+  const ahead = await fetchImages(tools, file, await readPages(tools.db, caller.projectId), pause)
+  return await tools.heavyWrites.run(caller.projectId, () => importFetched(tools, caller, ahead, options, now))
+}
+
+async function importFetched(
+  tools: ImportTools,
+  caller: Caller,
+  { file, fetched, refusals }: Awaited<ReturnType<typeof fetchImages>>,
+  { isDryRun, isPruning, isLenient }: ImportOptions,
+  now: Date,
+): Promise<Ledger> {
   for (let tries = 1; ; tries++) {
-    const ledger = { ...newLedger(), refusals: [...ahead.refusals] }
+    const ledger = { ...newLedger(createPauses(PAUSE_EVERY_MS)), refusals: [...refusals] }
     const work = async (tx: Tx) => {
       await lockForImport(tx, caller.projectId)
-      const inside = { ...tools, db: tx, fetched: ahead.fetched }
+      const inside = { ...tools, db: tx, fetched }
       const state = await readProject(tx, caller.projectId)
-      await importAll({ tx, tools: inside, caller, file: ahead.file, state, ledger, isPruning: options.isPruning, now })
-      if (options.isLenient) leaveOut(ledger)
+      await importAll({ tx, tools: inside, caller, file, state, ledger, isPruning, now })
+      if (isLenient) leaveOut(ledger)
       if (ledger.refusals.length > 0) throw refusalOf(ledger.refusals, file)
     }
     try {
-      await (options.isDryRun ? rehearse(tools, work) : tools.db.transaction(work))
+      await (isDryRun ? rehearse(tools, work) : tools.db.transaction(work))
       return ledger
     } catch (error) {
       if (!isDeadlock(error) || tries === MOST_TRIES) throw error

@@ -42,9 +42,14 @@ export type Ledger = {
   unchanged: number
   /** records that the file does not name and that stay */
   extra: number
+  /** between pieces of work: the process has other things to do than a large import */
+  pause: () => Promise<void>
 }
 
-export const newLedger = (): Ledger => ({ changes: [], warnings: [], refusals: [], unchanged: 0, extra: 0 })
+export const newLedger = (pause: Ledger['pause']): Ledger => ({
+  ...{ changes: [], warnings: [], refusals: [], unchanged: 0, extra: 0 },
+  pause,
+})
 
 /** Writes down an update, or that there is nothing to do. True when there is. */
 export function noteUpdate(ledger: Ledger, change: Omit<Change, 'action'>): boolean {
@@ -56,10 +61,11 @@ export function noteUpdate(ledger: Ledger, change: Omit<Change, 'action'>): bool
 
 /** Does one piece of an import. What the caller may not is written down with its place, and the rest goes on: null. */
 export async function attempt<T>(
-  ledger: Pick<Ledger, 'refusals'>,
+  ledger: Pick<Ledger, 'refusals' | 'pause'>,
   path: string,
   work: () => Promise<T> | T,
 ): Promise<T | null> {
+  await ledger.pause()
   try {
     return await work()
   } catch (error) {

@@ -4,7 +4,7 @@ import type { StoredPage } from '../status-pages/records.ts'
 import { conflict } from '../web/errors.ts'
 import type { PageEntry, ProjectFile } from './document.ts'
 import { concise, differences, newFields } from './fields.ts'
-import { attempt, type Ledger, noteUpdate } from './ledger.ts'
+import { attempt, type Ledger, newLedger, noteUpdate } from './ledger.ts'
 import type { Find } from './names.ts'
 import { PAGE_DEFAULTS, pageFields, storedPageFields } from './page-fields.ts'
 import { pairs, sameText, unpaired } from './pairs.ts'
@@ -62,7 +62,12 @@ type Fetched = { fetched: Map<string, NewImage>; refusals: Ledger['refusals']; f
  * Has all images fetched that an import needs, before its transaction. `file`: without the addresses that gave none, which
  * are refused.
  */
-export async function fetchImages(tools: PageTools, file: ProjectFile, stored: WholePage[]): Promise<Fetched> {
+export async function fetchImages(
+  tools: PageTools,
+  file: ProjectFile,
+  stored: WholePage[],
+  pause: Ledger['pause'],
+): Promise<Fetched> {
   const entries = file.status_pages ?? []
   const found = pairs(
     entries,
@@ -70,15 +75,15 @@ export async function fetchImages(tools: PageTools, file: ProjectFile, stored: W
     bySlug,
   )
   const fetched = new Map<string, NewImage>()
-  const refusals: Ledger['refusals'] = []
+  const ledger = newLedger(pause)
   const pages: PageEntry[] = []
   for (const [index, entry] of entries.entries()) {
     const { logo_url, favicon_url, ...others } = entry
-    const got = await attempt({ refusals }, `status_pages[${index}]`, () =>
+    const got = await attempt(ledger, `status_pages[${index}]`, () =>
       imagesAhead({ ...tools, fetched }, found[index] ?? null, { logo_url, favicon_url }),
     )
     for (const [url, image] of got ?? []) fetched.set(url, image)
     pages.push(got ? entry : others)
   }
-  return { fetched, refusals, file: file.status_pages ? { ...file, status_pages: pages } : file }
+  return { fetched, refusals: ledger.refusals, file: file.status_pages ? { ...file, status_pages: pages } : file }
 }

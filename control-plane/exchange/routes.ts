@@ -103,6 +103,8 @@ function importRoute(app: App, context: ExchangeContext): void {
   app.post(
     '/import',
     {
+      config: { isHeavy: true },
+      onRequest: context.heavyWrites.assertRoom,
       attachValidation: true,
       schema: {
         summary: 'Make the project what a file says, or show what would change',
@@ -110,7 +112,7 @@ function importRoute(app: App, context: ExchangeContext): void {
         consumes: ['application/json', YAML],
         querystring: ImportQuery,
         body: ProjectFile,
-        response: answers(200, dataOf(ImportAnswer), 400, 402, 403, 404, 409),
+        response: answers(200, dataOf(ImportAnswer), 400, 402, 403, 404, 409, 503),
       },
     },
     async request => {

@@ -5,6 +5,7 @@ import type { ParentTools } from '../monitors/parent-actions.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
 import type { NewImage } from '../status-pages/image-store.ts'
 import type { Caller } from '../web/auth.ts'
+import type { HeavyWrites } from '../web/heavy-writes.ts'
 import type { FindFaults } from '../web/validation.ts'
 import type { ProjectFile } from './document.ts'
 import type { Ledger } from './ledger.ts'
@@ -16,6 +17,7 @@ export type ImportTools = Omit<MonitorTools, 'db'> & {
   alertLimits: AlertLimits
   findFaults: FindFaults
   review: ParentTools['review']
+  heavyWrites: HeavyWrites
 }
 
 /** An import under way. `tools.db` is its transaction. */

@@ -36,6 +36,7 @@ export function fleetRoutes(app: App, context: FleetRoutesContext): void {
   app.post(
     '/monitors/:id/check',
     {
+      config: { isPatient: true },
       schema: {
         summary: 'Check now in every region of the monitor; waits for the results, at most its timeout and 5 s',
         tags,
@@ -61,6 +62,7 @@ function testRoute(app: App, context: FleetRoutesContext): void {
   app.post(
     '/monitors/test',
     {
+      config: { isPatient: true },
       schema: {
         summary: 'Check in every region what a create would make, and store nothing; waits like a check now',
         description: `At most ${testsPerMinute} a minute and ${TESTS_AT_ONCE} at once a project, then 429.`,

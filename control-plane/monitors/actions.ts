@@ -26,7 +26,7 @@ import { keptExpiry } from './kept-expiry.ts'
 import { monitorProblems, problemsOfNew } from './problems.ts'
 import type { MonitorCreate, MonitorUpdate } from './schema.ts'
 import { type AuthConfig, sealPingToken } from './sealed.ts'
-import { insertMonitors, lockMonitor, updateMonitor } from './store.ts'
+import { insertMonitors, lockMonitor, updateMonitors } from './store.ts'
 import type { AuthType, StoredMonitor } from './types.ts'
 
 export type MonitorTools = {
@@ -143,28 +143,56 @@ function assertOwn({ dataSource }: StoredMonitor, names: string[]): void {
   throw conflict(`a monitor of a data source takes ${OWN_OF_CHILD.join(' and ')} only; change the data source instead`)
 }
 
-type Rewritten = { after: MonitorFields; problems: Detail[] }
+type Change = (before: MonitorFields, stored: StoredMonitor) => { after: MonitorFields; problems: Detail[] }
+export type Rewritten = { stored: StoredMonitor; monitor: StoredMonitor }
 
 /** Changes a monitor on its locked row. Throws 404, and 400 for the problems that `change` finds. */
-export async function rewriteMonitor(
-  { db, secrets, leaveUnchecked, publicUrl }: MonitorTools,
+async function rewriteMonitor(
+  tools: MonitorTools,
   projectId: string,
   id: string,
   now: Date,
-  change: (before: MonitorFields, stored: StoredMonitor) => Rewritten,
+  change: Change,
 ): Promise<StoredMonitor> {
-  return await db.transaction(async tx => {
+  return await tools.db.transaction(async tx => {
     const stored = isId(id) ? await lockMonitor(tx, projectId, id) : null
     if (!stored) throw notFound('monitor')
-    const before = fieldsOf(stored, secrets)
-    const { after, problems } = change(before, stored)
-    if (problems.length > 0) throw validationError(problems)
-    const configVersion = stored.configVersion + (changesTheCheck(before, after) ? 1 : 0)
-    const changed = { ...stored, ...sealChanges(before, after, stored, secrets), ...keptExpiry(stored, after) }
-    const monitor = withPingToken({ ...changed, configVersion, updatedAt: now }, secrets)
-    await updateMonitor(tx, monitor)
-    return leavesVerdict(stored, monitor) ? await leaveUnchecked(tx, monitor, publicUrl, now) : monitor
+    const [monitor] = await storeRewritten(tools, tx, [rewritten(tools, stored, now, change)], now)
+    return monitor!
   })
+}
+
+/** What a change makes of a monitor whose row is locked; nothing is stored. Throws 400 for the problems that it finds. */
+export function rewritten(
+  { secrets }: Pick<MonitorTools, 'secrets'>,
+  stored: StoredMonitor,
+  now: Date,
+  change: Change,
+): Rewritten {
+  const before = fieldsOf(stored, secrets)
+  const { after, problems } = change(before, stored)
+  if (problems.length > 0) throw validationError(problems)
+  const configVersion = stored.configVersion + (changesTheCheck(before, after) ? 1 : 0)
+  const changed = { ...stored, ...sealChanges(before, after, stored, secrets), ...keptExpiry(stored, after) }
+  return { stored, monitor: withPingToken({ ...changed, configVersion, updatedAt: now }, secrets) }
+}
+
+/** Stores changed monitors, whose rows are locked, in one statement. Answers them as they are then. */
+export async function storeRewritten(
+  { leaveUnchecked, publicUrl }: Pick<MonitorTools, 'leaveUnchecked' | 'publicUrl'>,
+  tx: Tx,
+  changes: Rewritten[],
+  now: Date,
+): Promise<StoredMonitor[]> {
+  await updateMonitors(
+    tx,
+    changes.map(({ monitor }) => monitor),
+  )
+  const stored: StoredMonitor[] = []
+  for (const { stored: before, monitor } of changes) {
+    stored.push(leavesVerdict(before, monitor) ? await leaveUnchecked(tx, monitor, publicUrl, now) : monitor)
+  }
+  return stored
 }
 
 /** A heartbeat's verdict says nothing of an address that is checked, nor the other way round. */

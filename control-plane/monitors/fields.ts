@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { createOneOfEach } from '../platform/one-of-each.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { HeaderMap } from '../web/header-map.ts'
 import { DEFAULTS, type MonitorCreate, type MonitorUpdate } from './schema.ts'
@@ -42,9 +43,12 @@ const UNSET = {
   tags: null,
 } satisfies Partial<MonitorFields>
 
+const nameOf = createOneOfEach<string>(1_000)
+const CAMEL_DEFAULTS = camelKeys(DEFAULTS)
+
 /** A create body with the specification's defaults. */
 export function fieldsOfCreate(body: MonitorCreate): MonitorFields {
-  return { ...UNSET, ...camelKeys(DEFAULTS), ...camelKeys(body) } as MonitorFields
+  return { ...UNSET, ...CAMEL_DEFAULTS, ...camelKeys(body) } as MonitorFields
 }
 
 /** The fields after an update: what the body names is replaced, everything else stays. */
@@ -52,10 +56,13 @@ export function fieldsOfUpdate(before: MonitorFields, body: MonitorUpdate): Moni
   return { ...before, ...camelKeys(body) } as MonitorFields
 }
 
+const FIELD_NAMES = ['name', 'type', ...Object.keys(UNSET), ...Object.keys(CAMEL_DEFAULTS)]
+
 /** A stored monitor's fields, opened. */
 export function fieldsOf(monitor: StoredMonitor, secrets: Secrets): MonitorFields {
-  const names = ['name', 'type', ...Object.keys(UNSET), ...Object.keys(camelKeys(DEFAULTS))]
-  const fields = Object.fromEntries(names.map(name => [name, monitor[name as keyof StoredMonitor]])) as MonitorFields
+  const fields = Object.fromEntries(
+    FIELD_NAMES.map(name => [name, monitor[name as keyof StoredMonitor]]),
+  ) as MonitorFields
   return {
     ...fields,
     headers: openHeaders(monitor, secrets),
@@ -99,6 +106,9 @@ function checkedPart(fields: MonitorFields) {
 /** `interval_seconds` → `intervalSeconds`, of the object's own keys only. */
 function camelKeys(body: object): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(body).map(([key, value]) => [key.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase()), value]),
+    Object.entries(body).map(([key, value]) => [
+      nameOf(key, () => key.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase())),
+      value,
+    ]),
   )
 }

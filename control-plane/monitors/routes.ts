@@ -6,6 +6,7 @@ import type { App } from '../web/app.ts'
 import { callerOf } from '../web/auth.ts'
 import { notFound } from '../web/errors.ts'
 import { severalOf } from '../web/filters.ts'
+import type { HeavyWrites } from '../web/heavy-writes.ts'
 import { metaOf, pageOf } from '../web/pages.ts'
 import { answers, dataOf, IdParams, pageOf as pageSchema } from '../web/schemas.ts'
 import { changeAuth, changeMonitor, createMonitor, createMonitors, type MonitorTools } from './actions.ts'
@@ -20,6 +21,7 @@ import { MONITOR_STATUSES, type StoredMonitor } from './types.ts'
 export type MonitorContext = MonitorTools &
   PresentTools & {
     lastCheckedAt: ReadLastChecked
+    heavyWrites: HeavyWrites
   }
 
 const NEVER: LastCheckedAt = new Map()
@@ -77,6 +79,7 @@ function readRoutes(app: App, context: MonitorContext): void {
 }
 
 function createRoutes(app: App, context: MonitorContext): void {
+  const { heavyWrites } = context
   app.post(
     '/monitors',
     {
@@ -96,6 +99,8 @@ function createRoutes(app: App, context: MonitorContext): void {
   app.post(
     '/monitors/bulk',
     {
+      config: { isHeavy: true },
+      onRequest: heavyWrites.assertRoom,
       attachValidation: true,
       schema: {
         summary: 'Create up to 50 monitors; what cannot be created is told by its place',
@@ -107,7 +112,10 @@ function createRoutes(app: App, context: MonitorContext): void {
     async (request, reply) => {
       const faults = faultsByItem(request.validationError)
       const items = request.body.monitors.map((body, index) => ({ body, faults: faults.get(index) ?? [] }))
-      const { created, errors } = await createMonitors(toolsActingAs(context, request), callerOf(request), items, now())
+      const caller = callerOf(request)
+      const { created, errors } = await heavyWrites.run(caller.projectId, () =>
+        createMonitors(toolsActingAs(context, request), caller, items, now()),
+      )
       const monitors = created.map(monitor => presentMonitor(monitor, context, NEVER))
       return reply.code(201).send({ monitors, errors })
     },

@@ -134,8 +134,9 @@ export async function insertMonitors(tx: Tx, monitors: StoredMonitor[]): Promise
   )
 }
 
-/** Writes what users configure of a monitor, its config version, and the dates that stay known. The row is locked by the caller. */
-export async function updateMonitor(tx: Tx, monitor: StoredMonitor): Promise<void> {
+/** Writes what users configure of monitors, their config versions, and the dates that stay known. Their rows are locked by the caller. */
+export async function updateMonitors(tx: Tx, monitors: StoredMonitor[]): Promise<void> {
+  if (monitors.length === 0) return
   await execute(
     tx,
     `UPDATE monitors m SET config_version = row."configVersion", name = row.name, type = row.type, url = row.url,
@@ -150,7 +151,7 @@ export async function updateMonitor(tx: Tx, monitor: StoredMonitor): Promise<voi
        ssl_expires_at = row."sslExpiresAt", domain_expires_at = row."domainExpiresAt", updated_at = row."updatedAt"
      FROM jsonb_to_recordset(:rows::jsonb) AS row (${ROW_TYPES})
      WHERE m.id = row.id AND m.project_id = row."projectId"`,
-    { rows: rowsOf([monitor]) },
+    { rows: rowsOf(monitors) },
   )
 }
 

@@ -20,6 +20,19 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
+/** Resolves once everything else that waits in this process has had its turn. */
+export const afterOthers = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
+
+/** For long work in pieces: after each piece it lets others go on, when the work has kept them for `everyMs`. */
+export function createPauses(everyMs: number): () => Promise<void> {
+  let sinceMs = monotonicMs()
+  return async () => {
+    if (monotonicMs() - sinceMs < everyMs) return
+    await afterOthers()
+    sinceMs = monotonicMs()
+  }
+}
+
 /** What some work answers, or null when it takes longer than `ms`. It rejects as the work does. */
 export async function inTime<T>(work: Promise<T>, ms: number): Promise<T | null> {
   const patience = new AbortController()

@@ -45,6 +45,9 @@ export function actingFor(db: Db, { ip, ...acting }: Acting): Db {
 /** From here on nobody acts in the transaction: what follows is told by an act that was recorded for all of it. */
 export const nobodyActs = (tx: Tx): Promise<unknown> => tx.raw(`SELECT set_config('picket.actor', '', true)`)
 
+/** The same for all of what is done on a database. */
+export const withoutActor = (db: Db): Db => withSetting(db, 'picket.actor', '')
+
 /** The tools of a room's actions, with the database acting as whoever sends the request. */
 export const toolsActingAs = <Tools extends { db: Db }>(tools: Tools, request: FastifyRequest): Tools => ({
   ...tools,

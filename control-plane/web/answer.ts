@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { UnknownCommit } from '../platform/commit.ts'
-import { ApiError, errorBody, unavailable, unsupportedMediaType, validationError } from './errors.ts'
+import { ApiError, errorBody, tooBusy, unavailable, unsupportedMediaType, validationError } from './errors.ts'
 import { keepClaimed } from './idempotency.ts'
 import { detailsOf, type Fault } from './validation.ts'
 
@@ -19,7 +19,9 @@ const PART_NAMES: Record<string, string> = { body: 'body', querystring: 'query',
 export function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
   const error = toApiError(thrown, request.id)
   if (thrown instanceof UnknownCommit) keepClaimed(request)
-  if (error.status >= 500) request.log.error({ err: thrown, request_id: request.id }, 'a request failed')
+  const { code } = thrown as Thrown
+  if (isGivenUp(thrown as Thrown)) request.log.warn({ sqlstate: code, request_id: request.id }, GIVEN_UP)
+  else if (error.status >= 500) request.log.error({ err: thrown, request_id: request.id }, 'a request failed')
   if (error.extra.retryAfterSeconds !== undefined) reply.header('retry-after', error.extra.retryAfterSeconds)
   return reply.code(error.status).header('content-type', 'application/json; charset=utf-8').send(errorBody(error))
 }
@@ -46,10 +48,16 @@ export function toApiError(error: unknown, requestId: string): ApiError {
   if (thrown.statusCode === 413) return new ApiError(413, 'payload_too_large', 'the body is larger than 1 MiB')
   if (thrown.statusCode === 415) return unsupportedMediaType()
   if (thrown.statusCode === 400) return validationError([{ path: '', message: thrown.message }])
+  if (isGivenUp(thrown)) return tooBusy('the database took too long')
   if (isEngineAway(thrown) || thrown instanceof UnknownCommit)
     return unavailable('a database is away; try again in a moment')
   return new ApiError(500, 'internal_error', `something went wrong on our side (request ${requestId})`)
 }
+
+/** A statement was ended at its limit or at a lock's, or in a circle of waiting: its transaction is taken back. */
+const GIVEN_UP_CODES = ['57014', '55P03', '40P01']
+const GIVEN_UP = 'a request was given up: it took too long in the database'
+const isGivenUp = ({ code }: Thrown) => GIVEN_UP_CODES.includes(code ?? '')
 
 const AWAY_CODES = /^(ECONN|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT|EHOSTUNREACH|08|57P0|53300|SOCKET_TIMEOUT)/
 const AWAY_MESSAGES =

@@ -22,6 +22,7 @@ import { addIdempotency } from './idempotency.ts'
 import { addOpenapi } from './openapi.ts'
 import { typedQuery } from './query.ts'
 import { createRateLimit } from './rate-limit.ts'
+import { createRequestTurns } from './request-turns.ts'
 import { createCompiler } from './schema-compiler.ts'
 
 /**
@@ -82,7 +83,10 @@ export async function createApp(context: AppContext): Promise<App> {
   addFarewell(app)
   addAuthorization(app, context)
   addStrictness(app)
+  const turns = createRequestTurns(context.metrics)
+  app.addHook('preHandler', turns.begin)
   addIdempotency(app, context)
+  app.addHook('onSend', turns.end)
   await addOpenapi(app, context.publicUrl)
   return app
 }

@@ -73,6 +73,9 @@ export const rateLimited = (message: string, retryAfterSeconds: number) =>
 /** 503: an engine that the answer needs is away. */
 export const unavailable = (message: string) => new ApiError(503, 'unavailable', message, { retryAfterSeconds: 5 })
 
+/** 503: everything is there, and has too much to do. */
+export const tooBusy = (why: string) => unavailable(`${why}; try again in a moment`)
+
 /** The body of every error answer (specification, "Errors"). */
 export function errorBody(error: ApiError) {
   const { status, code, message } = error

@@ -51,7 +51,7 @@ const ANSWERS: Record<number, string> = {
   415: 'The body has another type',
   422: 'Cannot be set up in this way',
   429: 'Too many requests; Retry-After tells when to ask again',
-  503: 'An engine is away; ask again in a moment',
+  503: 'An engine is away or too busy; Retry-After tells when to ask again',
 }
 
 /** What every operation that needs a key may answer. */

@@ -22,6 +22,7 @@ import { benchScale } from './scale.ts'
 import { benchSnapshot } from './snapshot.ts'
 import { benchStatusPage } from './status-page.ts'
 import { benchStatusPageBrowser } from './status-page-browser.ts'
+import { benchTenants } from './tenants.ts'
 
 const PARTS: Record<string, (t: Teardown, engines: Engines) => Promise<Figure[]>> = {
   probe: benchProbeFigures,
@@ -38,6 +39,7 @@ const PARTS: Record<string, (t: Teardown, engines: Engines) => Promise<Figure[]>
   'data-sources': benchDataSources,
   'monitors-list': benchMonitorsList,
   api: benchApi,
+  tenants: benchTenants,
   fleet: benchFleet,
   snapshot: benchSnapshot,
   partitions: benchPartitions,

@@ -8,7 +8,7 @@ import {
   lockMonitors,
   monitorsOfPartitions,
   monitorsSince,
-  updateMonitor,
+  updateMonitors,
 } from '../../control-plane/monitors/store.ts'
 import type { StoredMonitor } from '../../control-plane/monitors/types.ts'
 import { createPostgres, execute, listen, query } from '../../control-plane/platform/postgres.ts'
@@ -68,7 +68,7 @@ t.test('a monitor is read as it was written, bytes, lists and documents alike', 
   t.same(read, { ...one, revision: read?.revision })
   t.ok((read?.revision ?? 0) > 0)
   const changed = { ...one, name: 'Two', headers: null, authConfig: null, authType: null, tags: null, assertions: null }
-  await db.transaction(tx => updateMonitor(tx, { ...changed, url: null, retryCount: 0, configVersion: 2 }))
+  await db.transaction(tx => updateMonitors(tx, [{ ...changed, url: null, retryCount: 0, configVersion: 2 }]))
   const after = await findMonitor(db, projectId, one.id)
   t.same(after, { ...changed, url: null, retryCount: 0, configVersion: 2, revision: after?.revision })
 })
@@ -78,7 +78,7 @@ t.test('another project finds nothing under the same id, and changes nothing', a
   await add(one)
   const other = await insertTenant(db)
   t.equal(await findMonitor(db, other.projectId, one.id), null)
-  await db.transaction(tx => updateMonitor(tx, { ...one, projectId: other.projectId, name: 'Theirs' }))
+  await db.transaction(tx => updateMonitors(tx, [{ ...one, projectId: other.projectId, name: 'Theirs' }]))
   t.equal((await findMonitor(db, projectId, one.id))?.name, 'Mine')
 })
 
@@ -118,28 +118,6 @@ t.test('monitors since a revision come in order, deleted and paused ones too, at
   )
   t.same(await monitorsSince(db, from, 2), since.slice(0, 2))
   t.same(await monitorsSince(db, since.at(-1)?.revision ?? 0, 10), [])
-})
-
-t.test('revisions become visible in their order, so "since" never skips a change that commits late', async t => {
-  const [slow, fast] = [monitor('Slow'), monitor('Fast')]
-  const from = await revisionOf((await monitorsSince(db, 0, 1_000)).at(-1)?.id ?? '')
-  const open = await db.transaction()
-  await insertMonitors(open, [slow])
-  let isFastDone = false
-  const later = add(fast).then(() => {
-    isFastDone = true
-  })
-  const waiting = `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
-    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
-  await waitFor(async () => (await query(db, waiting)).length > 0, { label: 'the second change waiting' })
-  t.notOk(isFastDone)
-  t.same(await monitorsSince(db, from, 10), [])
-  await open.commit()
-  await later
-  t.same(
-    (await monitorsSince(db, from, 10)).map(({ name }) => name),
-    ['Slow', 'Fast'],
-  )
 })
 
 t.test('monitors of partitions leave deleted ones out; a lock takes any, in the order of ids', async t => {

@@ -6,6 +6,7 @@ import { createSecrets, type Secrets } from '../../control-plane/platform/secret
 import { leaveUnchecked } from '../../control-plane/verdict/actions.ts'
 import { type App, createApp } from '../../control-plane/web/app.ts'
 import type { Scope } from '../../control-plane/web/auth.ts'
+import { createHeavyWrites, type HeavyWrites } from '../../control-plane/web/heavy-writes.ts'
 import { createPicket, type Picket } from '../../deploy/client/index.ts'
 import { createEgress, type Egress } from '../../shared/egress/index.ts'
 import { createLog } from '../../shared/log.ts'
@@ -21,6 +22,7 @@ export type Handles = {
   egress: Egress
   checkLiteral: Egress['checkLiteral']
   leaveUnchecked: typeof leaveUnchecked
+  heavyWrites: HeavyWrites
   publicUrl: string
   alertLimits: AlertLimits
 }
@@ -58,11 +60,13 @@ export async function createResourceApi(
   const { checkLiteral } = egress
   const alertLimits = { alertChannels: null, rulesPerMonitor: RULES_PER_MONITOR }
   const publicUrl = 'http://picket.test'
-  const handles = { url, db, secrets, egress, checkLiteral, leaveUnchecked, publicUrl, alertLimits }
+  const metrics = createMetrics()
+  const tools = { db, secrets, egress, checkLiteral, leaveUnchecked, heavyWrites: createHeavyWrites(metrics) }
+  const handles = { url, ...tools, publicUrl, alertLimits }
   const app = await createApp({
     ...handles,
     log: createLog('test', 'silent'),
-    metrics: createMetrics(),
+    metrics,
     authenticate: createAuthenticate(db),
     trustedProxies: [],
     rateLimitPerMinute: 100_000,

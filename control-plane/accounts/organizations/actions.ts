@@ -1,24 +1,11 @@
 import { now } from '../../platform/clock.ts'
 import { isId } from '../../platform/ids.ts'
 import type { Db } from '../../platform/postgres.ts'
-import { nobodyActs } from '../../web/acting.ts'
-import { conflict, notFound } from '../../web/errors.ts'
+import { notFound } from '../../web/errors.ts'
 import { createApiKey } from '../api-keys/actions.ts'
-import { recordAct } from '../audit/actions.ts'
-import { lockOrganization } from '../members/store.ts'
 import { type Counted, PLAN_LIMITS, type Plan } from '../plans.ts'
-import { leaveOrganization } from '../sessions/store.ts'
 import { readUsage } from '../store.ts'
-import {
-  emptyOrganization,
-  findOrganization,
-  isOperators,
-  keysOf,
-  type ListedOrganization,
-  membersOf,
-  projectsOf,
-  updateName,
-} from './store.ts'
+import { findOrganization, keysOf, type ListedOrganization, membersOf, projectsOf, updateName } from './store.ts'
 
 /** As `GET /project` names them. */
 const COUNTED: [string, Counted][] = [
@@ -54,33 +41,6 @@ export const planOf = async (db: Db, id: string): Promise<Plan> => (await existi
 /** Throws 404. */
 export async function renameOrganization(db: Db, id: string, name: string): Promise<void> {
   if (!isId(id) || !(await updateName(db, id, name, now()))) throw notFound('organization')
-}
-
-/**
- * Deletes an organization with everything in it, or only says what that would be (`isSure` false). Throws 404, and 409 for
- * the operator's own.
- */
-export async function deleteOrganization(db: Db, id: string, isSure: boolean): Promise<ListedOrganization> {
-  return db.transaction(async tx => {
-    // what is being added to it is there before it is emptied, and nothing is added after
-    if (isId(id)) await lockOrganization(tx, id)
-    const organization = await existingOrganization(tx, id)
-    if (await isOperators(tx, id)) throw conflict('this organization is the operator’s own')
-    if (!isSure) return organization
-    // one row of the log for all of it
-    await recordAct(tx, {
-      action: 'deleted',
-      resource: 'organization',
-      resourceId: id,
-      resourceName: organization.name,
-      organizationId: id,
-    })
-    await nobodyActs(tx)
-    const members = await membersOf(tx, id)
-    await emptyOrganization(tx, id, now())
-    for (const { id: userId } of members) await leaveOrganization(tx, id, userId)
-    return organization
-  })
 }
 
 /** An admin key of an organization's first project, made for people who lost theirs. Throws 404. */

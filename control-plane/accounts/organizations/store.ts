@@ -1,4 +1,4 @@
-import { type Db, execute, query, type Tx } from '../../platform/postgres.ts'
+import { type Db, execute, query } from '../../platform/postgres.ts'
 import type { Plan } from '../plans.ts'
 
 export type ListedOrganization = {
@@ -11,7 +11,7 @@ export type ListedOrganization = {
   createdAt: Date
 }
 
-const COLUMNS = `o.id, o.name, o.plan, o.created_at AS "createdAt",
+export const ORGANIZATION_COLUMNS = `o.id, o.name, o.plan, o.created_at AS "createdAt",
   (SELECT count(*)::integer FROM monitors m JOIN projects p ON p.id = m.project_id
    WHERE p.organization_id = o.id AND m.deleted_at IS NULL) AS monitors,
   (SELECT count(*)::integer FROM status_pages s JOIN projects p ON p.id = s.project_id
@@ -20,10 +20,10 @@ const COLUMNS = `o.id, o.name, o.plan, o.created_at AS "createdAt",
 
 /** Oldest first; without those that were deleted. */
 export const listOrganizations = (db: Db): Promise<ListedOrganization[]> =>
-  query(db, `SELECT ${COLUMNS} FROM organizations o WHERE o.deleted_at IS NULL ORDER BY o.id`)
+  query(db, `SELECT ${ORGANIZATION_COLUMNS} FROM organizations o WHERE o.deleted_at IS NULL ORDER BY o.id`)
 
 export async function findOrganization(db: Db, id: string): Promise<ListedOrganization | null> {
-  const sql = `SELECT ${COLUMNS} FROM organizations o WHERE o.id = ? AND o.deleted_at IS NULL`
+  const sql = `SELECT ${ORGANIZATION_COLUMNS} FROM organizations o WHERE o.id = ? AND o.deleted_at IS NULL`
   return (await query<ListedOrganization>(db, sql, [id]))[0] ?? null
 }
 
@@ -65,73 +65,6 @@ export async function isOperators(db: Db, organizationId: string): Promise<boole
     [organizationId],
   )
   return rows.length > 0
-}
-
-/**
- * Empties an organization. Its monitors are left as deleted ones, without what they held, because probes that are away
- * have to hear of it yet; screenshots, because their files go by the age of these rows; grants of chats, until the
- * provider knows that they are over.
- */
-export async function emptyOrganization(tx: Tx, organizationId: string, now: Date): Promise<void> {
-  const projectIds = (await projectsOf(tx, organizationId)).map(({ id }) => id)
-  const monitors = await query<{ id: string }>(
-    tx,
-    `UPDATE monitors SET deleted_at = coalesce(deleted_at, :now), name = '', url = NULL, body = NULL, headers = NULL,
-       auth_type = NULL, auth_config = NULL, assertions = NULL, keyword = NULL, tags = NULL, ping_token = NULL,
-       ping_token_hash = NULL, status = NULL, updated_at = :now
-     WHERE project_id = ANY (CAST(:projectIds AS uuid[])) RETURNING id`,
-    { projectIds, now },
-  )
-  const monitorIds = monitors.map(({ id }) => id)
-  await endChatGrants(tx, projectIds, now)
-  await deleteWhatHangsOn(tx, 'monitors', monitorIds)
-  await deleteWhatHangsOn(tx, 'projects', projectIds)
-  await execute(
-    tx,
-    `DELETE FROM users u USING memberships m WHERE m.user_id = u.id AND m.organization_id = :organizationId
-       AND NOT EXISTS (SELECT FROM memberships WHERE user_id = u.id AND organization_id <> :organizationId)`,
-    { organizationId },
-  )
-  await execute(tx, 'DELETE FROM memberships WHERE organization_id = ?', [organizationId])
-  await execute(tx, `UPDATE projects SET name = '', updated_at = ? WHERE organization_id = ?`, [now, organizationId])
-  await execute(
-    tx,
-    `UPDATE organizations SET name = '', deleted_at = :now, updated_at = :now WHERE id = :organizationId`,
-    {
-      organizationId,
-      now,
-    },
-  )
-}
-
-/** The provider is told by whoever works off that table (chat/revoke-actions.ts), and again until it has heard. */
-const endChatGrants = (tx: Tx, projectIds: string[], now: Date) =>
-  execute(
-    tx,
-    `WITH gone AS (
-       DELETE FROM chat_installations WHERE project_id = ANY (CAST(:projectIds AS uuid[]))
-       RETURNING id, project_id, team_id, tokens, revoked_at
-     )
-     INSERT INTO chat_revocations (id, project_id, team_id, tokens, next_attempt_at, created_at)
-     SELECT id, project_id, team_id, tokens, :now, :now FROM gone WHERE revoked_at IS NULL`,
-    { projectIds, now },
-  )
-
-const LEFT = ['monitors', 'screenshots', 'chat_revocations']
-
-/** Deletes the rows of every table that go with a row of `table`, as its foreign keys say. */
-async function deleteWhatHangsOn(tx: Tx, table: string, ids: string[]): Promise<void> {
-  const hanging = await query<{ name: string; column: string }>(
-    tx,
-    `SELECT c.conrelid::regclass::text AS name, a.attname AS column
-     FROM pg_constraint c JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1]
-     WHERE c.contype = 'f' AND c.confdeltype = 'c' AND c.confrelid = CAST(:table AS regclass)
-       AND c.conrelid::regclass::text <> ALL (CAST(:left AS text[])) ORDER BY 1`,
-    { table, left: LEFT },
-  )
-  for (const { name, column } of hanging) {
-    await tx.raw('DELETE FROM ?? WHERE ?? = ANY (?::uuid[])', [name, column, ids])
-  }
 }
 
 export type ListedUser = { id: string; email: string; isClaimed: boolean; roles: string }

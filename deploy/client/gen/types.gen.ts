@@ -5242,7 +5242,7 @@ export type ListMonitorChecksErrors = {
      */
     429: Error;
     /**
-     * An engine is away; ask again in a moment
+     * An engine is away or too busy; Retry-After tells when to ask again
      */
     503: Error;
     /**
@@ -5416,7 +5416,7 @@ export type ReadAnalyticsLatencyErrors = {
      */
     429: Error;
     /**
-     * An engine is away; ask again in a moment
+     * An engine is away or too busy; Retry-After tells when to ask again
      */
     503: Error;
     /**
@@ -7473,7 +7473,7 @@ export type CompleteChatInstallationErrors = {
      */
     409: Error;
     /**
-     * An engine is away; ask again in a moment
+     * An engine is away or too busy; Retry-After tells when to ask again
      */
     503: Error;
     /**
@@ -7659,7 +7659,7 @@ export type ListChatInstallationChannelsErrors = {
      */
     429: Error;
     /**
-     * An engine is away; ask again in a moment
+     * An engine is away or too busy; Retry-After tells when to ask again
      */
     503: Error;
     /**
@@ -8794,6 +8794,10 @@ export type ImportProjectErrors = {
      * Too many requests; Retry-After tells when to ask again
      */
     429: Error;
+    /**
+     * An engine is away or too busy; Retry-After tells when to ask again
+     */
+    503: Error;
     /**
      * Refused or failed
      */

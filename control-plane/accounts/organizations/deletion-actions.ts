@@ -1,0 +1,114 @@
+import { now } from '../../platform/clock.ts'
+import { isId } from '../../platform/ids.ts'
+import type { Db } from '../../platform/postgres.ts'
+import { nobodyActs, withoutActor } from '../../web/acting.ts'
+import { conflict } from '../../web/errors.ts'
+import { recordAct } from '../audit/actions.ts'
+import { lockOrganization } from '../members/store.ts'
+import { leaveOrganization } from '../sessions/store.ts'
+import { existingOrganization } from './actions.ts'
+import {
+  blankMonitors,
+  closeMonitors,
+  closeOrganization,
+  deleteSome,
+  endChatGrants,
+  findClosed,
+  finish,
+  hangingOn,
+  monitorsLeft,
+} from './deletion-store.ts'
+import { isOperators, type ListedOrganization, membersOf, projectsOf } from './store.ts'
+
+const MONITORS_AT_ONCE = 200
+const ROWS_AT_ONCE = 500
+
+/**
+ * Deletes an organization with everything in it, or only says what that would be (`isSure` false). It is closed in one
+ * short transaction: nobody can use it any more, and nothing is added to it. Then it is emptied. One that was closed
+ * and not yet emptied is emptied. Throws 404, and 409 for the operator's own.
+ */
+export async function deleteOrganization(db: Db, id: string, isSure: boolean): Promise<ListedOrganization> {
+  const closed = isId(id) ? await findClosed(db, id) : null
+  const organization = closed ?? (await close(db, id, isSure))
+  if (isSure) await emptyOrganization(withoutActor(db), id)
+  return organization
+}
+
+async function close(db: Db, id: string, isSure: boolean): Promise<ListedOrganization> {
+  return await db.transaction(async tx => {
+    // what is being added to it is there before it is closed, and nothing is added after
+    if (isId(id)) await lockOrganization(tx, id)
+    const organization = await existingOrganization(tx, id)
+    if (await isOperators(tx, id)) throw conflict('this organization is the operator’s own')
+    if (!isSure) return organization
+    // one row of the log for all of it
+    await recordAct(tx, {
+      action: 'deleted',
+      resource: 'organization',
+      resourceId: id,
+      resourceName: organization.name,
+      organizationId: id,
+    })
+    await nobodyActs(tx)
+    const members = await membersOf(tx, id)
+    await closeOrganization(tx, id, now())
+    for (const { id: userId } of members) await leaveOrganization(tx, id, userId)
+    return organization
+  })
+}
+
+/**
+ * Empties a closed organization in short transactions of a few rows each, so that nobody else waits for it. It can be
+ * stopped at any of them, also by the death of the process, and begun again. True when it is empty; false when it was
+ * stopped by `goesOn`, which is asked before each.
+ */
+export async function emptyOrganization(db: Db, id: string, goesOn = () => true): Promise<boolean> {
+  const projectIds = (await projectsOf(db, id)).map(project => project.id)
+  await endChatGrants(db, projectIds, now())
+  const monitorIds = await monitorsLeft(db, projectIds)
+  // checks and alerts end first
+  for (const ids of chunks(monitorIds)) {
+    if (!goesOn()) return false
+    await closeMonitors(db, ids, now())
+  }
+  const ofMonitors = await hangingOn(db, 'monitors')
+  for (const ids of chunks(monitorIds)) {
+    if ((await deleteAll(db, ofMonitors, ids, goesOn)) === null) return false
+    await blankMonitors(db, ids)
+  }
+  const ofProjects = await hangingOn(db, 'projects')
+  for (;;) {
+    const deleted = await deleteAll(db, ofProjects, projectIds, goesOn)
+    if (deleted === null) return false
+    // a request that was under way may have added a row behind us
+    if (deleted === 0) break
+  }
+  await finish(db, id, now())
+  return true
+}
+
+/** How many rows there were; null when it was stopped. */
+async function deleteAll(
+  db: Db,
+  hanging: Awaited<ReturnType<typeof hangingOn>>,
+  ids: string[],
+  goesOn: () => boolean,
+): Promise<number | null> {
+  let total = 0
+  for (const place of hanging) {
+    for (;;) {
+      if (!goesOn()) return null
+      const deleted = await deleteSome(db, place, ids, ROWS_AT_ONCE)
+      total += deleted
+      // not before: another process may be at it too, and take a part of them
+      if (deleted === 0) break
+    }
+  }
+  return total
+}
+
+const chunks = (ids: string[]) =>
+  Array.from({ length: Math.ceil(ids.length / MONITORS_AT_ONCE) }, (_, i) =>
+    ids.slice(i * MONITORS_AT_ONCE, (i + 1) * MONITORS_AT_ONCE),
+  )

@@ -1,0 +1,116 @@
+import t from 'tap'
+import { query } from '../../control-plane/platform/postgres.ts'
+import { type Answer, startApi } from '../support/api-server.ts'
+import { waitFor } from '../support/wait.ts'
+
+const api = await startApi(t, { RATE_LIMIT_PER_MINUTE: '1000000' })
+const monitor = { name: 'Shop', type: 'http', url: 'https://shop.example.com' }
+const PATIENT = { timeoutMs: 60_000 }
+
+const fileOf = (count: number) => ({
+  version: 1,
+  monitors: Array.from({ length: count }, (_, i) => ({ ...monitor, name: `Shop ${i}` })),
+})
+const importFor = (key: string, count = 3) => api.call('POST', '/import?dry_run=false', { key, body: fileOf(count) })
+
+/** Statements of this database that wait for a lock of others. */
+async function waitingForLocks(): Promise<number> {
+  const sql = `SELECT count(*)::integer AS count FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock'`
+  return (await query<{ count: number }>(api.db, sql))[0]!.count
+}
+
+/** While a project's organization is held, whatever adds a monitor to it waits, with its connection. */
+async function whileHolding<T>(organizationId: string, work: () => Promise<T>): Promise<T> {
+  const tx = await api.db.transaction()
+  await tx.raw('SET LOCAL idle_in_transaction_session_timeout = 0')
+  await tx.raw('SELECT FROM organizations WHERE id = ? FOR UPDATE', [organizationId])
+  try {
+    return await work()
+  } finally {
+    await tx.commit()
+  }
+}
+
+const gauge = async (name: string) => {
+  const { body } = await api.call('GET', `${api.origin}/metrics`, { key: null })
+  return Number(new RegExp(`^${name} (\\d+)`, 'm').exec(String(body))?.[1])
+}
+const statusesOf = (answers: Answer[]) => answers.map(({ status }) => status)
+
+t.test('of 25 imports of a project one runs, a few wait without a connection, and the rest may come again', async t => {
+  const [busy, other] = [await api.tenant('business'), await api.tenant('business')]
+  const refused: Answer[] = []
+  const { all } = await whileHolding(busy.organizationId, async () => {
+    const all = Array.from({ length: 25 }, async () => {
+      const answer = await importFor(busy.key)
+      if (answer.status === 429) refused.push(answer)
+      return answer
+    })
+    await waitFor(() => refused.length === 19, { ...PATIENT, label: () => `${refused.length} of 19 refused` })
+    await waitFor(async () => (await waitingForLocks()) === 1, { ...PATIENT, label: 'one that waits for the lock' })
+    t.equal(await gauge('picket_api_heavy_writes_waiting'), 5)
+    for (const answer of refused) {
+      t.match(answer.body, { error: { code: 'rate_limited', status: 429, message: /one after the other/ } })
+      t.match(answer.headers.get('retry-after'), /^\d+$/)
+    }
+    t.equal((await api.call('GET', '/monitors', { key: busy.key })).status, 200, 'its reads go on')
+    t.equal((await importFor(other.key)).status, 200, 'and imports of others')
+    return { all }
+  })
+  const statuses = statusesOf(await Promise.all(all)).filter(status => status !== 429)
+  t.equal(statuses.length, 6)
+  // 503: the machine was so slow that the limit of a lock ended the first one
+  t.ok(
+    statuses.every(status => status === 200 || status === 503),
+    `${statuses}`,
+  )
+  t.equal((await api.call('GET', '/monitors', { key: busy.key })).body.meta.total, 3)
+  t.equal(await gauge('picket_api_heavy_writes_waiting'), 0)
+})
+
+t.test('of 40 requests of a project at once four are worked on; requests of others are answered meanwhile', async t => {
+  const [busy, other] = [await api.tenant('business'), await api.tenant('business')]
+  const { all, aborted } = await whileHolding(busy.organizationId, async () => {
+    const all = Array.from({ length: 40 }, () => api.call('POST', '/monitors', { key: busy.key, body: monitor }))
+    await waitFor(async () => (await gauge('picket_api_requests_waiting')) === 36, {
+      ...PATIENT,
+      label: '36 that wait',
+    })
+    await waitFor(async () => (await waitingForLocks()) === 4, { ...PATIENT, label: 'four in the database' })
+    const leaving = new AbortController()
+    const aborted = Array.from({ length: 10 }, () =>
+      fetch(`${api.origin}/api/v1/monitors`, {
+        headers: { authorization: `Bearer ${busy.key}` },
+        signal: leaving.signal,
+      }).then(
+        ({ status }) => status,
+        () => 'gone',
+      ),
+    )
+    await waitFor(async () => (await gauge('picket_api_requests_waiting')) === 46, {
+      ...PATIENT,
+      label: '46 that wait',
+    })
+    leaving.abort()
+    for (let i = 0; i < 5; i++) {
+      t.equal((await api.call('POST', '/monitors', { key: other.key, body: monitor })).status, 201)
+      t.equal((await api.call('GET', '/monitors', { key: other.key })).status, 200)
+    }
+    return { all, aborted }
+  })
+  const statuses = statusesOf(await Promise.all(all))
+  // 503: the machine was so slow that the limit of a lock ended it
+  t.ok(
+    statuses.every(status => status === 201 || status === 503),
+    `${statuses}`,
+  )
+  t.same(new Set(await Promise.all(aborted)), new Set(['gone']))
+  const again = await Promise.all(Array.from({ length: 20 }, () => api.call('GET', '/monitors', { key: busy.key })))
+  t.same(
+    new Set(again.map(({ body }) => body.meta.total)),
+    new Set([statuses.filter(status => status === 201).length]),
+    'those that left hold nothing',
+  )
+  t.equal(await gauge('picket_api_requests_waiting'), 0)
+})

@@ -1,0 +1,146 @@
+import t from 'tap'
+import { v7 as uuidv7 } from 'uuid'
+import { draftMonitor } from '../../control-plane/monitors/actions.ts'
+import { insertMonitors, latestRevision, monitorsSince } from '../../control-plane/monitors/store.ts'
+import type { StoredMonitor } from '../../control-plane/monitors/types.ts'
+import { createPostgres, execute, query, type Tx, withSetting } from '../../control-plane/platform/postgres.ts'
+import { createSecrets } from '../../control-plane/platform/secrets.ts'
+import { createDatabase } from '../support/database.ts'
+import { insertTenant } from '../support/tenant.ts'
+import { waitFor } from '../support/wait.ts'
+import { whileHeld } from '../support/while-held.ts'
+
+const { url } = await createDatabase(t)
+const db = createPostgres(url)
+t.teardown(() => db.destroy())
+const { projectId } = await insertTenant(db)
+const tools = { secrets: createSecrets(Buffer.alloc(32, 1)), checkLiteral: () => null }
+
+const monitor = (name: string): StoredMonitor =>
+  draftMonitor(tools, projectId, { name, type: 'http', url: 'https://example.com' }, new Date())
+const monitors = (name: string, count: number) => Array.from({ length: count }, (_, i) => monitor(`${name} ${i}`))
+const add = (...added: StoredMonitor[]) => db.transaction(tx => insertMonitors(tx, added))
+const names = (rows: StoredMonitor[]) => rows.map(({ name }) => name)
+const change = (tx: Tx, ids: string[]) =>
+  execute(tx, 'UPDATE monitors SET config_version = config_version + 1 WHERE id = ANY (?::uuid[])', [ids])
+
+t.test(
+  'a change of one tenant is visible at once while another has changed 1,000 monitors and not finished',
+  async t => {
+    const from = await latestRevision(db)
+    const open = await db.transaction()
+    await insertMonitors(open, monitors('Slow', 1_000))
+    await add(monitor('Fast'))
+    t.same(names(await monitorsSince(db, from, 10)), ['Fast'])
+    await open.commit()
+    t.equal((await monitorsSince(db, from, 10_000)).length, 1_001)
+  },
+)
+
+t.test(
+  'from the moment at which it has its revisions, a transaction is followed by no other until it ends',
+  async t => {
+    const from = await latestRevision(db)
+    const first = monitor('First')
+    await whileHeld(
+      db,
+      async tx => {
+        await insertMonitors(tx, [first])
+        // as the commit does
+        await tx.raw('SET CONSTRAINTS ALL IMMEDIATE')
+        t.same(await monitorsSince(db, from, 10), [])
+      },
+      () => add(monitor('Second')),
+    )
+    await waitFor(async () => (await monitorsSince(db, from, 10)).length === 2, { label: 'both' })
+    t.same(names(await monitorsSince(db, from, 10)), ['First', 'Second'])
+  },
+)
+
+t.test('whoever follows the revisions misses no change of any of many transactions at once', async t => {
+  const all = monitors('Followed', 40)
+  await add(...all)
+  const ids = all.map(({ id }) => id).sort()
+  const seen = new Map<string, number>()
+  let revision = await latestRevision(db)
+  let isOver = false
+  const follow = async () => {
+    for (;;) {
+      const isLast = isOver
+      const page = await monitorsSince(db, revision, 7)
+      for (const { id, configVersion } of page) seen.set(id, configVersion)
+      revision = page.at(-1)?.revision ?? revision
+      if (isLast && page.length === 0) return
+    }
+  }
+  const write = async (writer: number) => {
+    for (let round = 0; round < 40; round++) {
+      const mine = ids.filter((_, i) => (i * 7 + writer * 3 + round) % 5 === 0)
+      await db.transaction(async tx => {
+        await change(tx, mine)
+        if (round % 4 === 0) await change(tx, mine.slice(1))
+        // a commit that takes longer: it has its revisions and is not to be seen yet
+        if (round % 3 === 0) await tx.raw('SET CONSTRAINTS ALL IMMEDIATE')
+        if (round % 3 !== 1) await tx.raw('SELECT pg_sleep(random() / 100)')
+      })
+    }
+  }
+  const following = follow()
+  await Promise.all([0, 1, 2, 3, 4, 5].map(write))
+  isOver = true
+  await following
+  const stored = await query<{ id: string; configVersion: number }>(
+    db,
+    'SELECT id, config_version AS "configVersion" FROM monitors WHERE id = ANY (?::uuid[]) ORDER BY id',
+    [ids],
+  )
+  t.same(
+    ids.map(id => ({ id, configVersion: seen.get(id) })),
+    stored,
+  )
+})
+
+t.test('each changed monitor has one revision of its own, also when it is changed again and again', async t => {
+  const [one, two, three] = monitors('Again', 3)
+  const from = await latestRevision(db)
+  await db.transaction(async tx => {
+    await insertMonitors(tx, [one!, two!])
+    await change(tx, [one!.id])
+    // what is taken back takes its revision along
+    await tx
+      .transaction(async inner => {
+        await insertMonitors(inner, [three!])
+        await change(inner, [two!.id])
+        throw new Error('taken back')
+      })
+      .catch(() => {})
+    await tx.raw('SET CONSTRAINTS ALL IMMEDIATE')
+    await tx.raw('SET CONSTRAINTS ALL DEFERRED')
+    await change(tx, [one!.id])
+  })
+  const since = await monitorsSince(db, from, 10)
+  t.same(names(since), ['Again 1', 'Again 0'])
+  t.equal(new Set(since.map(({ revision }) => revision)).size, 2)
+  t.ok(since.every(({ revision }) => revision > from))
+})
+
+t.test('a dry run takes no revision, and the audit log tells of a change once', async t => {
+  const from = await latestRevision(db)
+  const rehearsal = withSetting(db, 'picket.is_rehearsal', 'on')
+  const one = monitor('Audited')
+  await rehearsal
+    .transaction(async tx => {
+      await insertMonitors(tx, [one])
+      await change(tx, [one.id])
+      await tx.raw('SET CONSTRAINTS ALL IMMEDIATE')
+      t.equal(await latestRevision(tx), from)
+      await tx.rollback()
+    })
+    .catch(() => {})
+  t.same(await monitorsSince(db, from, 10), [])
+
+  const actor = { kind: 'user', id: uuidv7(), name: 'Ann', ip: null, projectId, organizationId: null }
+  await withSetting(db, 'picket.actor', JSON.stringify(actor)).transaction(tx => insertMonitors(tx, [one]))
+  const entries = await query<{ action: string }>(db, 'SELECT action FROM audit_log WHERE resource_id = ?', [one.id])
+  t.same(entries, [{ action: 'created' }])
+})
