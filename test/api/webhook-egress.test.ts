@@ -4,8 +4,6 @@ import { type ApiServer, startApi } from '../support/api-server.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { waitFor } from '../support/wait.ts'
 
-t.setTimeout(240_000)
-
 /** Nothing inside may be reached. */
 const strict = await startApi(t, { ROLES: 'api,deliver', EGRESS_ALLOW: '', RATE_LIMIT_PER_MINUTE: '1000000' })
 /** Receivers on 127.0.0.1 may be. */

@@ -11,8 +11,6 @@ import { insertTenant } from '../support/tenant.ts'
 import { insertMonitors, publish, resultOf } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
-t.setTimeout(300_000)
-
 const PATIENCE = { timeoutMs: 120_000 }
 
 /** Two tenants with monitors of one partition: one with many channels, one with a single webhook. */
