@@ -1,5 +1,3 @@
-import { sleep } from './clock.ts'
-
 export type Limits = {
   /** of all keys together */
   atOnce: number
@@ -15,6 +13,8 @@ export type Limits = {
 export type Refusal = 'full' | 'late'
 
 export type Turns = {
+  /** What ends the turn when one is free for the key; null when it would have to wait. */
+  takeNow(key: string): (() => void) | null
   /** Resolves when it is the key's turn, with what ends the turn. Rejects with the error of `refuse`. */
   take(key: string): Promise<() => void>
   run<T>(key: string, work: () => Promise<T>): Promise<T>
@@ -78,31 +78,39 @@ export function createTurns(limits: Limits): Turns {
     forgetIfIdle(lane)
   }
 
-  async function wait(lane: Lane): Promise<() => void> {
-    const patience = new AbortController()
-    let end: (() => void) | null = null
-    const begins = () => {
-      end = begin(lane)
-      patience.abort()
-    }
-    lane.waiting.push(begins)
-    queue.add(lane)
-    onWaiting(1)
-    await sleep(patienceMs, patience.signal)
-    onWaiting(-1)
-    if (end) return end
-    leave(lane, begins)
-    throw refuse('late')
+  const wait = (lane: Lane) =>
+    new Promise<() => void>((resolve, reject) => {
+      const begins = () => {
+        clearTimeout(timer)
+        onWaiting(-1)
+        resolve(begin(lane))
+      }
+      const timer = setTimeout(() => {
+        onWaiting(-1)
+        leave(lane, begins)
+        reject(refuse('late'))
+      }, patienceMs)
+      lane.waiting.push(begins)
+      queue.add(lane)
+      onWaiting(1)
+    })
+
+  function takeNow(key: string): (() => void) | null {
+    if (running >= atOnce) return null
+    const lane = laneOf(key)
+    return lane.running < atOnceEach ? begin(lane) : null
   }
 
   async function take(key: string): Promise<() => void> {
+    const end = takeNow(key)
+    if (end) return end
     const lane = laneOf(key)
-    if (running < atOnce && lane.running < atOnceEach) return begin(lane)
     if (lane.waiting.length >= mostWaitingEach) throw refuse('full')
     return await wait(lane)
   }
 
   return {
+    takeNow,
     take,
     async run(key, work) {
       const end = await take(key)

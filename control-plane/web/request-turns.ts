@@ -4,8 +4,8 @@ import { createTurns } from '../platform/turns.ts'
 import { callerOf, hasCaller } from './auth.ts'
 import { rateLimited, tooBusy } from './errors.ts'
 
-/** Of a project in one process. Most requests hold one connection at a time, some two: never half of a pool of 20. */
-const AT_ONCE = 4
+/** Of a project in one process. Most requests hold one connection at a time, some two: about a third of a pool of 20. */
+const AT_ONCE = 6
 const MOST_WAITING = 250
 const PATIENCE_MS = 10_000
 
@@ -18,7 +18,7 @@ declare module 'fastify' {
 
 export type RequestTurns = {
   /** preHandler: waits for the project's turn before anything of the request asks the database */
-  begin(request: FastifyRequest): Promise<void>
+  begin(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void
   /** onSend: the work is done */
   end(request: FastifyRequest, reply: FastifyReply, payload: unknown, done: () => void): void
 }
@@ -41,10 +41,17 @@ export function createRequestTurns(metrics: Metrics): RequestTurns {
   })
   const ends = new WeakMap<object, () => void>()
   return {
-    async begin(request) {
+    begin(request, _reply, done) {
       const { isPatient, isHeavy } = request.routeOptions.config
-      if (!hasCaller(request) || isPatient || isHeavy) return
-      ends.set(request, await turns.take(callerOf(request).projectId))
+      if (!hasCaller(request) || isPatient || isHeavy) return done()
+      const { projectId } = callerOf(request)
+      const begin = (end: () => void) => {
+        ends.set(request, end)
+        done()
+      }
+      const end = turns.takeNow(projectId)
+      if (end) return begin(end)
+      turns.take(projectId).then(begin, done)
     },
     end(request, _reply, _payload, done) {
       ends.get(request)?.()
