@@ -8,10 +8,10 @@ import {
   type Welcome,
 } from '../proto/gen/probe/v1/fleet.ts'
 import type { Log } from '../shared/log.ts'
+import type { RemoteClock } from '../shared/remote-clock.ts'
 import { reconnectAfterMs } from './backoff.ts'
 import type { Cancel, Machine } from './clock.ts'
 import type { Credential } from './credential.ts'
-import type { FleetClock } from './fleet-clock.ts'
 
 export type FleetMessageBody = NonNullable<FleetMessage['body']>
 
@@ -25,7 +25,7 @@ export type FleetLinkParts = {
   tls: FleetTls | null
   credential: Credential
   machine: Machine
-  clock: FleetClock
+  clock: RemoteClock
   hello: () => Hello
   load: () => Omit<Heartbeat, 'seq'>
   onWelcome: (welcome: Welcome) => void

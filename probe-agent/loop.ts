@@ -1,12 +1,12 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Assignments, CheckSpec } from '../proto/gen/probe/v1/fleet.ts'
 import type { Log } from '../shared/log.ts'
+import type { RemoteClock } from '../shared/remote-clock.ts'
 import { type Result, type RunRefusal, Trigger } from '../shared/result.ts'
 import { slotFrom } from '../shared/slots.ts'
 import { nextStep } from './chain.ts'
 import { machine } from './clock.ts'
 import { createFairQueue } from './fair-queue.ts'
-import type { FleetClock } from './fleet-clock.ts'
 import { missedResult, type Occasion, refusedResult, resultOf, type Subject } from './observed.ts'
 import { createPlaces, type Place } from './places.ts'
 import type { Ran } from './run.ts'
@@ -16,7 +16,7 @@ import type { Chain, Watch, Watches } from './watches.ts'
 
 export type LoopParts = {
   watches: Watches
-  clock: FleetClock
+  clock: RemoteClock
   /** never rejects */
   run: (spec: CheckSpec) => Promise<Ran>
   publish: (result: Result) => void

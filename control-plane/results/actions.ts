@@ -2,9 +2,9 @@ import type { Log } from '../../shared/log.ts'
 import { RESULTS_STREAM } from '../../shared/subjects.ts'
 import { insertDisagreements } from '../fleet/drain-store.ts'
 import type { NewDisagreement } from '../fleet/odd-probes.ts'
-import { monotonicMs, now, nowMs } from '../platform/clock.ts'
+import { monotonicMs, now } from '../platform/clock.ts'
 import { newId } from '../platform/ids.ts'
-import type { Nats } from '../platform/nats.ts'
+import { logNowMs, type Nats } from '../platform/nats.ts'
 import { streamState } from '../platform/ordered-reader.ts'
 import { type Db, isRefusedRow, type Tx } from '../platform/postgres.ts'
 import { type Change, judge } from '../verdict/judge.ts'
@@ -111,7 +111,7 @@ export async function storeHarvest(reading: Reading, harvest: Harvest): Promise<
   const { tools } = reading
   if (harvest.certificates.size > 0) await storeSeen(tools, [...harvest.certificates.values()])
   if (harvest.changes.size > 0) await storeChanges(reading, harvest)
-  for (const hint of hintsOf(harvest, newId, nowMs())) {
+  for (const hint of hintsOf(harvest, newId, logNowMs(tools.nats))) {
     tools.nats.connection.publish(hint.subject, JSON.stringify(hint.body))
   }
   for (const [kind, count] of Object.entries(harvest.kinds)) tools.meters.results.inc({ kind }, count)

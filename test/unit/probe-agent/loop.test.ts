@@ -36,7 +36,7 @@ t.test('a slot is checked once, also when the clock is learned better and steps 
   let runs = 0
   const loop = createLoop({
     watches: createWatches('eu-west'),
-    clock: { learn() {}, nowMs: () => nowMs },
+    clock: { learn: () => 0, nowMs: () => nowMs },
     async run() {
       runs++
       nowMs = slotMs - 20
@@ -72,7 +72,7 @@ t.test('who asks for a check just after a change gets the one that the change br
   const watches = createWatches('eu-west')
   const loop = createLoop({
     watches,
-    clock: { learn() {}, nowMs: () => Date.UTC(2026, 7, 1) },
+    clock: { learn: () => 0, nowMs: () => Date.UTC(2026, 7, 1) },
     run: async () => WELL,
     publish: result => published.push(result),
     answer: (runId, result) => answers.push([runId, result]),
@@ -94,7 +94,7 @@ t.test('who asked for a check that is called off before it began hears of it', a
   const watches = createWatches('eu-west')
   const loop = createLoop({
     watches,
-    clock: { learn() {}, nowMs: () => Date.UTC(2026, 7, 1) },
+    clock: { learn: () => 0, nowMs: () => Date.UTC(2026, 7, 1) },
     run: () => Promise.reject(new Error('no check was to run')),
     publish() {},
     answer: (runId, result) => answers.push([runId, result.error?.code]),
