@@ -31,7 +31,8 @@ export type FleetLinkParts = {
   onWelcome: (welcome: Welcome) => void
   /** everything but the welcome and the acks */
   onMessage: (body: FleetMessageBody) => void
-  onClock: () => void
+  /** the control plane's clock was learned, and moved by so much */
+  onClock: (movedMs: number) => void
   log: Log
 }
 
@@ -116,8 +117,7 @@ export function connectFleet(parts: FleetLinkParts): FleetLink {
       const sentMs = from.sentMs.get(body.value.seq)
       if (sentMs === undefined) return
       from.sentMs.delete(body.value.seq)
-      clock.learn(sentMs, machine.monotonicMs(), body.value.nowMs)
-      parts.onClock()
+      parts.onClock(clock.learn(sentMs, machine.monotonicMs(), body.value.nowMs))
     } else parts.onMessage(body)
   }
 

@@ -75,7 +75,7 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
       if (body.$case === 'natsCredentials') post?.renew(body.value.credentials)
       else work?.receive(body)
     },
-    onClock: () => work?.clockLearned(),
+    onClock: movedMs => work?.clockLearned(movedMs),
   })
   const health = createHealth({
     post: () => post,

@@ -34,7 +34,7 @@ export type Work = {
   region: string
   welcome: (welcome: Welcome) => void
   receive: (body: FleetMessageBody) => void
-  clockLearned: () => void
+  clockLearned: Loop['clockLearned']
   /** what the probe has, for its hello */
   has: () => Pick<Hello, 'lastRevision' | 'lastEpoch'>
   load: Loop['load']

@@ -51,14 +51,14 @@ t.test('a slot is checked once, also when the clock is learned better and steps 
   const upserts = [assignment('m1', checkSpec('http://127.0.0.1'), { intervalS })]
   loop.apply({ isSnapshot: true, isLast: true, revision: 1, epoch: 1, upserts, removals: [] })
   nowMs = slotMs + 1
-  loop.clockLearned()
+  loop.clockLearned(0)
   await waitFor(() => published.length === 1, { label: 'the slot' })
   nowMs = slotMs + 30
-  loop.clockLearned()
+  loop.clockLearned(0)
   await new Promise(resolve => setImmediate(resolve))
   t.equal(runs, 1)
   nowMs = slotMs + intervalS * 1000 + 1
-  loop.clockLearned()
+  loop.clockLearned(0)
   await waitFor(() => published.length === 2, { label: 'the next slot' })
   t.same(
     published.map(result => result.scheduledAtMs),
