@@ -9,6 +9,7 @@ import { migrateClickhouse } from './migrations/clickhouse/index.ts'
 import { migrate } from './migrations/postgres/index.ts'
 import { type Clickhouse, createClickhouse, isClickhouseAway } from './platform/clickhouse.ts'
 import { sleep } from './platform/clock.ts'
+import { type EngineClocks, startEngineClocks } from './platform/engine-clocks.ts'
 import { type Loop, startLoop } from './platform/loop.ts'
 import { createMailer, type Mailer } from './platform/mail.ts'
 import { connectNats, ensureStreams, type Nats } from './platform/nats.ts'
@@ -32,6 +33,7 @@ export type Handles = {
   mailer: Mailer | null
   db: Db
   nats: Nats
+  clocks: EngineClocks
   clickhouse: Clickhouse
   /** screenshots */
   objects: ObjectStore
@@ -88,6 +90,8 @@ async function connectEngines(config: Config, log: Log, releases: (() => Promise
   const nats = await reach('NATS', 'NATS_URL', natsUrl, () => connectNats(natsUrl, 'control-plane', natsOperator))
   releases.push(() => nats.close())
   await reach('JetStream', 'NATS_URL', config.natsUrl, () => ensureStreams(nats.manager, config.streams))
+  const clocks = await startEngineClocks({ db, nats, log, metrics })
+  releases.push(() => clocks.stop())
 
   const clickhouse = createClickhouse(config.clickhouseUrl)
   releases.push(() => clickhouse.close())
@@ -96,7 +100,7 @@ async function connectEngines(config: Config, log: Log, releases: (() => Promise
   const objects = openObjects(config, nats)
   const sign = createSigner(config.secretKey, 'screenshot links')
   const secrets = createSecrets(config.secretKey, config.olderSecretKey)
-  return { config, log, metrics, secrets, egress, mailer, db, nats, clickhouse, objects, sign }
+  return { config, log, metrics, secrets, egress, mailer, db, nats, clocks, clickhouse, objects, sign }
 }
 
 function openObjects({ screenshotStore, s3AccessKeyId, s3SecretAccessKey }: Config, nats: Nats): ObjectStore {
@@ -126,6 +130,7 @@ async function createHttp(handles: Handles): Promise<App> {
   const app = await createApp({ ...config, ...handles, authenticate: createAuthenticate(db) })
   operationsRoutes(app, {
     metrics: handles.metrics,
+    clocks: handles.clocks,
     dependencies: {
       postgres: () => query(db, 'SELECT 1'),
       nats: () => nats.connection.rtt(),

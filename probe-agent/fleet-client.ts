@@ -8,10 +8,10 @@ import {
   type Welcome,
 } from '../proto/gen/probe/v1/fleet.ts'
 import type { Log } from '../shared/log.ts'
+import type { RemoteClock } from '../shared/remote-clock.ts'
 import { reconnectAfterMs } from './backoff.ts'
 import type { Cancel, Machine } from './clock.ts'
 import type { Credential } from './credential.ts'
-import type { FleetClock } from './fleet-clock.ts'
 
 export type FleetMessageBody = NonNullable<FleetMessage['body']>
 
@@ -25,13 +25,14 @@ export type FleetLinkParts = {
   tls: FleetTls | null
   credential: Credential
   machine: Machine
-  clock: FleetClock
+  clock: RemoteClock
   hello: () => Hello
   load: () => Omit<Heartbeat, 'seq'>
   onWelcome: (welcome: Welcome) => void
   /** everything but the welcome and the acks */
   onMessage: (body: FleetMessageBody) => void
-  onClock: () => void
+  /** the control plane's clock was learned, and moved by so much */
+  onClock: (movedMs: number) => void
   log: Log
 }
 
@@ -116,8 +117,7 @@ export function connectFleet(parts: FleetLinkParts): FleetLink {
       const sentMs = from.sentMs.get(body.value.seq)
       if (sentMs === undefined) return
       from.sentMs.delete(body.value.seq)
-      clock.learn(sentMs, machine.monotonicMs(), body.value.nowMs)
-      parts.onClock()
+      parts.onClock(clock.learn(sentMs, machine.monotonicMs(), body.value.nowMs))
     } else parts.onMessage(body)
   }
 

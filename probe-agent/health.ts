@@ -1,7 +1,7 @@
 import type { Heartbeat } from '../proto/gen/probe/v1/fleet.ts'
+import type { RemoteClock } from '../shared/remote-clock.ts'
 import type { Machine } from './clock.ts'
 import type { Figures } from './figures.ts'
-import type { FleetClock } from './fleet-clock.ts'
 import { sharePeaks } from './peaks.ts'
 import type { Post } from './post.ts'
 import type { Standing } from './readiness.ts'
@@ -16,7 +16,7 @@ export type HealthParts = {
   isFleetLinked: () => boolean
   isDraining: () => boolean
   isOnline: () => boolean
-  clock: FleetClock
+  clock: RemoteClock
   machine: Machine
   runningLimit: number
 }

@@ -1,12 +1,12 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Assignments, CheckSpec } from '../proto/gen/probe/v1/fleet.ts'
 import type { Log } from '../shared/log.ts'
+import type { RemoteClock } from '../shared/remote-clock.ts'
 import { type Result, type RunRefusal, Trigger } from '../shared/result.ts'
 import { slotFrom } from '../shared/slots.ts'
 import { nextStep } from './chain.ts'
 import { machine } from './clock.ts'
 import { createFairQueue } from './fair-queue.ts'
-import type { FleetClock } from './fleet-clock.ts'
 import { missedResult, type Occasion, refusedResult, resultOf, type Subject } from './observed.ts'
 import { createPlaces, type Place } from './places.ts'
 import type { Ran } from './run.ts'
@@ -16,7 +16,7 @@ import type { Chain, Watch, Watches } from './watches.ts'
 
 export type LoopParts = {
   watches: Watches
-  clock: FleetClock
+  clock: RemoteClock
   /** never rejects */
   run: (spec: CheckSpec) => Promise<Ran>
   publish: (result: Result) => void
@@ -46,8 +46,8 @@ export type Loop = {
   leave: () => void
   /** true from `leave` or `drain` on */
   isLeaving: () => boolean
-  /** the control plane's clock was learned, or learned better */
-  clockLearned: () => void
+  /** the control plane's clock was learned, or learned better, and moved by so much because of it */
+  clockLearned: (movedMs: number) => void
   /** Starts nothing more; resolves when the last check has ended. */
   drain: () => Promise<void>
   /** At most since the last call: `loopLagMs`, how long the event loop was held; `startDelayMs`, how late a slot started. */
@@ -58,6 +58,8 @@ export type Loop = {
 const STARTS_A_TURN = 25
 const LONGEST_SLEEP_MS = 1000
 const LOOK_FOR_PLACE_AFTER_MS = 50
+/** By more than this the control plane's clock was set; by less it was learned better. */
+const SET_BY_MS = 1000
 /** After a long standstill, the slots reported one by one for a monitor; what is older is only counted in the log. */
 const MISSED_REPORTED = 20
 const LAG_RESOLUTION_MS = 10
@@ -215,6 +217,18 @@ export function createLoop(parts: LoopParts): Loop {
     else put(watch, slotFrom(watch.slots, now))
   }
 
+  /**
+   * The clock was set: what is due stays due at the same moment, so that nothing idles and nothing comes twice at once.
+   * From the check after that on slots are those of the new time. Times that would lie in the future go back with it.
+   */
+  function moveWith(watch: Watch, movedMs: number, now: number): void {
+    if (watch.place >= 0) queue.put(watch, Math.round(watch.dueMs + movedMs))
+    const moved = (ms: number) => (ms > now ? Math.round(ms + movedMs) : ms)
+    watch.lastScheduledMs = moved(watch.lastScheduledMs)
+    watch.lastAsideMs = moved(watch.lastAsideMs)
+    if (watch.chain) watch.chain.scheduledAtMs = moved(watch.chain.scheduledAtMs)
+  }
+
   return {
     startChain,
     joinChain,
@@ -244,9 +258,13 @@ export function createLoop(parts: LoopParts): Loop {
     setEpoch(newEpoch) {
       epoch = newEpoch
     },
-    clockLearned() {
+    clockLearned(movedMs) {
       const now = clock.nowMs()
       if (now === null || isDraining) return
+      if (Math.abs(movedMs) > SET_BY_MS) {
+        log.warn({ event: 'clock_step', seconds: Math.round(movedMs) / 1000 }, 'the clock of the control plane was set')
+        for (const watch of watches.all()) moveWith(watch, movedMs, now)
+      }
       pump()
       if (knowsTime) return
       knowsTime = true

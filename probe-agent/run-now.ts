@@ -1,7 +1,7 @@
 import type { RunNow } from '../proto/gen/probe/v1/fleet.ts'
 import type { CheckSpec } from '../shared/check.ts'
+import type { RemoteClock } from '../shared/remote-clock.ts'
 import { type Result, type RunRefusal, Trigger } from '../shared/result.ts'
-import type { FleetClock } from './fleet-clock.ts'
 import type { Loop } from './loop.ts'
 import { type Occasion, refusedResult, type Subject } from './observed.ts'
 import { withComparison } from './screenshots/wanted.ts'
@@ -10,7 +10,7 @@ import type { Chain, Watch, Watches } from './watches.ts'
 export type RunNowParts = {
   loop: Loop
   watches: Watches
-  clock: FleetClock
+  clock: RemoteClock
   publish: (result: Result) => void
   answer: (runId: string, result: Result) => void
 }

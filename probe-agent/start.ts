@@ -4,11 +4,11 @@ import { CHECK_TYPES, type CheckSpec } from '../shared/check.ts'
 import { createEgress } from '../shared/egress/index.ts'
 import { ConfigError } from '../shared/env.ts'
 import type { Log } from '../shared/log.ts'
+import { createRemoteClock } from '../shared/remote-clock.ts'
 import { machine } from './clock.ts'
 import type { ProbeConfig } from './config.ts'
 import { openCredential } from './credential.ts'
 import { connectFleet } from './fleet-client.ts'
-import { createFleetClock } from './fleet-clock.ts'
 import { createHealth } from './health.ts'
 import { announceIcmp } from './icmp-way.ts'
 import { hasIpv6 } from './ipv6-way.ts'
@@ -47,7 +47,7 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
   const stopTesting = machine.every(SELF_TEST_EVERY_MS, () => {
     void selfTest.probe(AbortSignal.timeout(SELF_TEST_EVERY_MS))
   })
-  const clock = createFleetClock(machine.monotonicMs)
+  const clock = createRemoteClock(machine.monotonicMs)
   const instanceId = machine.uuid()
   const browser = findBrowser(config.chromiumPath)
   if (browser) sweepHomes().catch(error => log.warn({ err: error }, 'folders of old browsers could not be removed'))
@@ -75,7 +75,7 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
       if (body.$case === 'natsCredentials') post?.renew(body.value.credentials)
       else work?.receive(body)
     },
-    onClock: () => work?.clockLearned(),
+    onClock: movedMs => work?.clockLearned(movedMs),
   })
   const health = createHealth({
     post: () => post,

@@ -2,9 +2,9 @@ import type { Assignments, Hello, RunDone, Welcome } from '../proto/gen/probe/v1
 import type { ScreenshotOrder } from '../proto/gen/probe/v1/screenshot.ts'
 import type { CheckSpec } from '../shared/check.ts'
 import type { Log } from '../shared/log.ts'
+import type { RemoteClock } from '../shared/remote-clock.ts'
 import type { Result } from '../shared/result.ts'
 import type { FleetMessageBody } from './fleet-client.ts'
-import type { FleetClock } from './fleet-clock.ts'
 import { createLoop, type Loop } from './loop.ts'
 import type { Post } from './post.ts'
 import type { Ran } from './run.ts'
@@ -18,7 +18,7 @@ export type WorkParts = {
   /** the first one; it says whose work this is */
   welcome: Welcome
   post: Post
-  clock: FleetClock
+  clock: RemoteClock
   run: (spec: CheckSpec) => Promise<Ran>
   sendRunDone: (runDone: RunDone) => void
   /** null: no browser here */
@@ -34,7 +34,7 @@ export type Work = {
   region: string
   welcome: (welcome: Welcome) => void
   receive: (body: FleetMessageBody) => void
-  clockLearned: () => void
+  clockLearned: Loop['clockLearned']
   /** what the probe has, for its hello */
   has: () => Pick<Hello, 'lastRevision' | 'lastEpoch'>
   load: Loop['load']

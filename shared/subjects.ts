@@ -14,6 +14,9 @@ export const shotSubject = (region: string) => `${SHOTS_STREAM}.${region}`
 export const PINGS_STREAM = 'PINGS'
 export const KEPT_PING_SUBJECT = `${PINGS_STREAM}.kept`
 
+/** A message a process, from whose time JetStream's clock is learned. */
+export const CLOCK_STREAM = 'CLOCK'
+
 /** Which partition a monitor's results travel in: FNV-1a of its id, 0 to PARTITIONS - 1. */
 export function partitionOf(monitorId: string): number {
   return fnv1a(monitorId) % PARTITIONS

@@ -8,8 +8,9 @@ import {
 } from '../../proto/gen/probe/v1/fleet.ts'
 import { isRunRefusal, ResultBatch, Trigger } from '../../shared/result.ts'
 import { partitionOf, resultSubject, runDoneSubject } from '../../shared/subjects.ts'
-import { monotonicMs, nowMs, sleep } from '../platform/clock.ts'
+import { monotonicMs, sleep } from '../platform/clock.ts'
 import { isId, newId } from '../platform/ids.ts'
+import { logNowMs } from '../platform/nats.ts'
 import { natsCredentialsFor } from './access-worker.ts'
 import { planOf } from './book.ts'
 import type { Desk } from './desk.ts'
@@ -185,8 +186,8 @@ function hear(desk: Desk, link: Link, { body }: ProbeMessage): void {
   link.lastHeardMs = monotonicMs()
   switch (body?.$case) {
     case 'heartbeat':
-      // the probe learns the clock's offset from this, so nothing may come between
-      link.send({ $case: 'heartbeatAck', value: { seq: body.value.seq, nowMs: nowMs() } })
+      // JetStream's time, by which the verdict refuses and orders results. The probe learns it from this, so nothing may come between.
+      link.send({ $case: 'heartbeatAck', value: { seq: body.value.seq, nowMs: logNowMs(desk.nats) } })
       link.health = healthOf(body.value)
       return
     case 'runDone': {

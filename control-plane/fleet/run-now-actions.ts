@@ -3,9 +3,9 @@ import { isRunRefusal, Trigger } from '../../shared/result.ts'
 import { type RunHint, runDoneSubject, runHintSubject } from '../../shared/subjects.ts'
 import { timeoutMsOf, toCheckSpec } from '../monitors/check-spec.ts'
 import type { StoredMonitor } from '../monitors/types.ts'
-import { monotonicMs, nowMs, sleep } from '../platform/clock.ts'
+import { monotonicMs, sleep } from '../platform/clock.ts'
 import { newId } from '../platform/ids.ts'
-import type { Nats } from '../platform/nats.ts'
+import { logNowMs, type Nats } from '../platform/nats.ts'
 import type { Db } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { validationError } from '../web/errors.ts'
@@ -52,7 +52,7 @@ async function checkInRegions(
   extra: Extra,
 ): Promise<PresentedResult[]> {
   const live = new Map((await regionEpochs(db)).map(row => [row.region, row.probes]))
-  const atMs = nowMs()
+  const atMs = logNowMs(nats)
   return Promise.all(
     monitor.regions.map(async region => {
       const probes = live.get(region) ?? []
@@ -89,7 +89,7 @@ async function askOnce(
   { extra, withinMs }: { extra: Extra; withinMs: number },
 ): Promise<RunDone | null> {
   const runId = newId()
-  const hint: RunHint = { runId, monitorId, trigger: Trigger.RUN_NOW, scheduledAtMs: nowMs(), ...extra(runId) }
+  const hint: RunHint = { runId, monitorId, trigger: Trigger.RUN_NOW, scheduledAtMs: logNowMs(nats), ...extra(runId) }
   const waiting = new AbortController()
   let answer: RunDone | null = null
   const subscription = nats.connection.subscribe(runDoneSubject(runId), {

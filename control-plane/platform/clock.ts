@@ -1,7 +1,23 @@
 /** The one clock of the control plane. Pure files take `now` as an argument instead. */
 
-export const nowMs = (): number => Date.now()
-export const now = (): Date => new Date()
+let authorityMs: () => number | null = () => null
+
+/**
+ * From now on the time is what `nowMs` says: PostgreSQL's, whose rows all processes share (engine-clocks.ts). Until it
+ * knows the time, and in programs that never call this, it is the machine's.
+ */
+export function followClock(clock: { nowMs: () => number | null }): void {
+  authorityMs = clock.nowMs
+}
+
+export const nowMs = (): number => {
+  const followed = authorityMs()
+  return followed === null ? Date.now() : Math.floor(followed)
+}
+export const now = (): Date => new Date(nowMs())
+
+/** What the machine's own clock says: to tell how wrong it is, and for nothing else. */
+export const believedMs = (): number => Date.now()
 
 /** Milliseconds by the monotonic clock: for durations, never for dates. */
 export const monotonicMs = (): number => performance.now()

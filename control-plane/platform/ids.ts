@@ -1,7 +1,23 @@
 import { randomBytes, randomInt } from 'node:crypto'
-import { v7 as uuidv7, validate } from 'uuid'
+import { v7, validate } from 'uuid'
+import { nowMs } from './clock.ts'
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+/** A clock that was set back by more than this gives its new time to ids; less is no more than a better guess of the time. */
+const SET_BACK_MS = 1_000
+let lastMs = Number.NEGATIVE_INFINITY
+let sequence = 0
+
+/** By the clock that all processes share, so that ids of several processes sort too; those of one process in order. */
+function uuidv7(): string {
+  const ms = nowMs()
+  if (ms > lastMs || ms < lastMs - SET_BACK_MS) {
+    lastMs = ms
+    sequence = randomInt(2 ** 30)
+  } else sequence++
+  return v7({ msecs: lastMs, seq: sequence })
+}
 
 /** A record id: UUIDv7, so ids sort by creation (decisions 1.1). */
 export const newId = (): string => uuidv7()

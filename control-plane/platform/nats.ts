@@ -10,8 +10,9 @@ import {
 } from '@nats-io/jetstream'
 import { type Authenticator, connect, jwtAuthenticator, type NatsConnection } from '@nats-io/transport-node'
 import { steadyPace } from '../../shared/nats-pace.ts'
+import { createRemoteClock, type RemoteClock } from '../../shared/remote-clock.ts'
 import { LATE_STREAM, PINGS_STREAM, RESULTS_STREAM, SHOTS_STREAM } from '../../shared/subjects.ts'
-import { nowMs } from './clock.ts'
+import { monotonicMs, nowMs } from './clock.ts'
 import { chance } from './ids.ts'
 import { type NatsOperator, ownUser } from './nats-operator.ts'
 
@@ -22,6 +23,8 @@ export type Nats = {
   connection: NatsConnection
   js: JetStreamClient
   manager: JetStreamManager
+  /** JetStream's time, the one that results, schedules and verdicts go by; learned by engine-clocks.ts */
+  clock: RemoteClock
   /** Calls `listener` after each reconnect, until the answer is called. */
   onReconnect(listener: () => void): () => void
   close(): Promise<void>
@@ -59,6 +62,7 @@ export async function connectNats(url: string, name: string, operator: NatsOpera
     connection,
     js: jetstream(connection),
     manager,
+    clock: createRemoteClock(monotonicMs),
     onReconnect(listener) {
       listeners.add(listener)
       return () => void listeners.delete(listener)
@@ -66,6 +70,9 @@ export async function connectNats(url: string, name: string, operator: NatsOpera
     close: () => connection.close(),
   }
 }
+
+/** JetStream's time in whole ms since 1970. Before the first answer, and where nothing asks for it, it is our own clock's. */
+export const logNowMs = ({ clock }: Nats): number => Math.floor(clock.nowMs() ?? nowMs())
 
 /** Ends with the connection. */
 async function hearReconnects(connection: NatsConnection, listeners: ReadonlySet<() => void>): Promise<void> {

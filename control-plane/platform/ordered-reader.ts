@@ -122,9 +122,18 @@ export type StreamState = {
   /** of the oldest message that is there; older ones have expired or made room */
   firstSequence: number
   lastSequence: number
+  /** when its newest message was taken */
+  lastAtMs: number
 }
 
 export async function streamState(nats: Nats, stream: string): Promise<StreamState> {
   const { created, state } = await nats.manager.streams.info(stream)
-  return { created: String(created), firstSequence: state.first_seq, lastSequence: state.last_seq }
+  const { first_seq: firstSequence, last_seq: lastSequence, last_ts } = state
+  return { created: String(created), firstSequence, lastSequence, lastAtMs: Date.parse(String(last_ts)) }
+}
+
+/** When the message at a place of a stream was taken, ms since 1970; null: there is none. */
+export async function takenAtMs(nats: Nats, stream: string, sequence: number): Promise<number | null> {
+  const message = sequence > 0 ? await nats.manager.streams.getMessage(stream, { seq: sequence }) : null
+  return message && Date.parse(message.timestamp)
 }

@@ -2,14 +2,15 @@ import type { Log } from '../../shared/log.ts'
 import { RESULTS_STREAM } from '../../shared/subjects.ts'
 import { insertDisagreements } from '../fleet/drain-store.ts'
 import type { NewDisagreement } from '../fleet/odd-probes.ts'
-import { monotonicMs, now, nowMs } from '../platform/clock.ts'
+import { monotonicMs, now } from '../platform/clock.ts'
 import { newId } from '../platform/ids.ts'
-import type { Nats } from '../platform/nats.ts'
-import { streamState } from '../platform/ordered-reader.ts'
+import { logNowMs, type Nats } from '../platform/nats.ts'
+import { streamState, takenAtMs } from '../platform/ordered-reader.ts'
 import { type Db, isRefusedRow, type Tx } from '../platform/postgres.ts'
 import { type Change, judge } from '../verdict/judge.ts'
 import type { KnownCertificates, SeenCertificate } from './certificates.ts'
 import { hintsOf } from './hints.ts'
+import { type LogTime, newLogTime } from './log-time.ts'
 import { countHeld, type Harvest, type Memory, takeUp } from './memory.ts'
 import type { VerdictMeters } from './meters.ts'
 import { droppedSince, type Start, startOf } from './start-position.ts'
@@ -39,6 +40,7 @@ export type Reading = {
   /** the date of the stream that is being read */
   streamCreated: string
   start: Start
+  logTime: LogTime
   /** up to where results are counted */
   position: { sequence: number; takenAtMs: number | null }
   saved: { sequence: number; atMs: number }
@@ -54,9 +56,9 @@ export async function beginReading(
 ): Promise<Reading> {
   const partition = await partitionAt(tools.db, owned.id, owned.epoch)
   const stream = await streamState(tools.nats, RESULTS_STREAM)
-  const start = startOf(partition, stream)
+  const start = startOf(partition, stream, await takenAtMs(tools.nats, RESULTS_STREAM, partition.position))
   if (start.position < partition.position) {
-    tools.log.warn({ partition: owned.id, ...stream, stored: partition.position }, 'the stream was made anew')
+    tools.log.warn({ partition: owned.id, ...stream, stored: partition.position }, 'the stream was made again')
   }
   const { position } = start
   tools.log.info({ event: 'reading', partition: owned.id, epoch: owned.epoch, position }, 'a partition is read on')
@@ -73,6 +75,7 @@ export async function beginReading(
     stale,
     streamCreated: stream.created,
     start,
+    logTime: newLogTime(logNowMs(tools.nats), monotonicMs()),
     position: { sequence: start.position, takenAtMs: start.positionAtMs },
     saved: { sequence: partition.streamCreated === stream.created ? partition.position : -1, atMs: monotonicMs() },
     restored: 'not',
@@ -111,7 +114,7 @@ export async function storeHarvest(reading: Reading, harvest: Harvest): Promise<
   const { tools } = reading
   if (harvest.certificates.size > 0) await storeSeen(tools, [...harvest.certificates.values()])
   if (harvest.changes.size > 0) await storeChanges(reading, harvest)
-  for (const hint of hintsOf(harvest, newId, nowMs())) {
+  for (const hint of hintsOf(harvest, newId, logNowMs(tools.nats))) {
     tools.nats.connection.publish(hint.subject, JSON.stringify(hint.body))
   }
   for (const [kind, count] of Object.entries(harvest.kinds)) tools.meters.results.inc({ kind }, count)

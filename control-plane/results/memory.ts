@@ -1,5 +1,7 @@
 import type { NewDisagreement } from '../fleet/odd-probes.ts'
+import { afterClockStep, notAhead } from '../verdict/clock-step.ts'
 import { decide } from '../verdict/decide.ts'
+import { RECALL_TOLERANCE, type Tolerance } from '../verdict/fences.ts'
 import type { Change } from '../verdict/judge.ts'
 import { oddProbe } from '../verdict/odd-probe.ts'
 import { newMonitorState, restore } from '../verdict/state.ts'
@@ -85,6 +87,16 @@ export function restoreAll(memory: Memory, nowMs: number): void {
   for (const watch of memory.values()) watch.state = restore(watch.state, nowMs)
 }
 
+/** The first message that is counted was taken at `nowMs`: nothing that is stored can be later. */
+export function beginAt(memory: Memory, nowMs: number): void {
+  for (const watch of memory.values()) watch.state = restore(notAhead(watch.state, nowMs), nowMs)
+}
+
+/** JetStream's clock was set by `stepMs`: what is remembered stays as long ago as it was. */
+export function stepAll(memory: Memory, stepMs: number): void {
+  for (const watch of memory.values()) watch.state = afterClockStep(watch.state, stepMs)
+}
+
 /** Counts one result, and notes in the harvest what has to be stored or told. */
 export function countResult(
   memory: Memory,
@@ -92,13 +104,14 @@ export function countResult(
   monitorId: string,
   result: Counted,
   takenAtMs: number,
+  tolerance?: Tolerance,
 ): void {
   const watch = memory.get(monitorId)
   if (!watch?.policy) {
     harvest.kinds.history++
     return
   }
-  const decision = decide(watch.state, result, watch.policy, takenAtMs)
+  const decision = decide(watch.state, result, watch.policy, takenAtMs, tolerance)
   harvest.kinds[decision.kind]++
   watch.state = decision.state
   if (decision.mustStore) noteChange(harvest, monitorId, watch, decision)
@@ -125,7 +138,7 @@ function noteDisagreement(
 export function recallResult(memory: Memory, monitorId: string, result: Counted, takenAtMs: number): void {
   const watch = memory.get(monitorId)
   if (!watch?.policy) return
-  const decision = decide(watch.state, result, watch.policy, takenAtMs)
+  const decision = decide(watch.state, result, watch.policy, takenAtMs, RECALL_TOLERANCE)
   if (!decision.mustStore) watch.state = decision.state
 }
 

@@ -2,11 +2,22 @@ import type { ResultBatch } from '../../shared/result.ts'
 import { partitionFilter, RESULTS_STREAM } from '../../shared/subjects.ts'
 import { monotonicMs, sleep } from '../platform/clock.ts'
 import { isId } from '../platform/ids.ts'
+import { logNowMs } from '../platform/nats.ts'
 import { type OrderedReader, openOrderedReader, type StreamMessage } from '../platform/ordered-reader.ts'
 import { beginReading, lookAgain, type ReaderTools, type Reading, savePosition, storeHarvest } from './actions.ts'
 import { noteCertificate } from './certificates.ts'
 import { decodeBatch, toCounted } from './decode.ts'
-import { countResult, type Harvest, needsLook, newHarvest, recallResult, restoreAll } from './memory.ts'
+import { stepBefore, toleranceOf } from './log-time.ts'
+import {
+  beginAt,
+  countResult,
+  type Harvest,
+  needsLook,
+  newHarvest,
+  recallResult,
+  restoreAll,
+  stepAll,
+} from './memory.ts'
 import { isCounted, type StreamState } from './start-position.ts'
 import { FencedError } from './store.ts'
 
@@ -117,6 +128,7 @@ async function work(reading: Reading, messages: StreamMessage[]): Promise<void> 
   let harvest = newHarvest()
   let counted = 0
   for (const message of messages) {
+    followClock(reading, message)
     const batch = decode(reading, message)
     const unknown = batch && versionsToLookFor(reading, batch)
     if (unknown || counted >= RESULTS_AT_ONCE) {
@@ -165,20 +177,30 @@ function versionsToLookFor({ memory }: Reading, batch: ResultBatch): Map<string,
   return versions
 }
 
+/** Where JetStream's clock was set, what is remembered moves with it before the next result counts. */
+function followClock({ tools, memory, logTime, partition, restored }: Reading, { takenAtMs }: StreamMessage): void {
+  const stepMs = stepBefore(logTime, takenAtMs, monotonicMs(), logNowMs(tools.nats))
+  if (stepMs === 0 || restored !== 'for_counting') return
+  tools.log.warn({ partition: partition.id, seconds: Math.round(stepMs) / 1_000 }, 'the clock of JetStream was set')
+  stepAll(memory, stepMs)
+}
+
 function countBatch(reading: Reading, harvest: Harvest, message: StreamMessage, batch: ResultBatch): void {
   const { memory, tools } = reading
   const isRecall = isCounted(reading.start, message)
   const wanted = isRecall ? 'for_recall' : 'for_counting'
   if (reading.restored !== wanted) {
-    restoreAll(memory, message.takenAtMs)
+    if (isRecall) restoreAll(memory, message.takenAtMs)
+    else beginAt(memory, message.takenAtMs)
     reading.restored = wanted
   }
+  const tolerance = toleranceOf(reading.logTime, message.takenAtMs, monotonicMs())
   for (const result of batch.results) {
     try {
       const counted = toCounted(batch, result)
       if (isRecall) recallResult(memory, result.monitorId, counted, message.takenAtMs)
       else {
-        countResult(memory, harvest, result.monitorId, counted, message.takenAtMs)
+        countResult(memory, harvest, result.monitorId, counted, message.takenAtMs, tolerance)
         noteCertificate(reading.certificates, harvest.certificates, batch.region, result, message.takenAtMs)
       }
     } catch (err) {

@@ -8,16 +8,28 @@ export type Start = {
   position: number
   positionAtMs: number | null
   from: { sequence: number } | { timeMs: number }
+  /** the message at the position is the one that was counted, so all before it were, whatever their times say */
+  isFound: boolean
 }
 
-export type StreamState = { created: string; firstSequence: number; lastSequence: number }
+/** `lastAtMs`: when its newest message was taken. */
+export type StreamState = { created: string; firstSequence: number; lastSequence: number; lastAtMs: number }
 
-/** Where to begin to read. What the stored position stands for was never in a stream that was made anew. */
-export function startOf(partition: OwnedPartition, stream: StreamState): Start {
+/**
+ * Where to begin to read. What the stored position stands for was never in a stream that was made again. `foundAtMs`:
+ * when the message at the position was taken; null: there is none any more.
+ */
+export function startOf(partition: OwnedPartition, stream: StreamState, foundAtMs: number | null): Start {
   const { position, positionAtMs } = partition
-  if (partition.streamCreated !== stream.created) return { position: 0, positionAtMs: null, from: { sequence: 1 } }
-  const from = positionAtMs === null ? { sequence: position + 1 } : { timeMs: positionAtMs - RECALL_MS }
-  return { position, positionAtMs, from }
+  if (partition.streamCreated !== stream.created) {
+    return { position: 0, positionAtMs: null, from: { sequence: 1 }, isFound: false }
+  }
+  if (positionAtMs === null) return { position, positionAtMs, from: { sequence: position + 1 }, isFound: false }
+  const isFound = foundAtMs === positionAtMs
+  // after its clock was set back JetStream finds no place by a later time, and would begin at its end
+  const isSetBack = isFound && stream.lastAtMs < positionAtMs
+  const from = isSetBack ? { sequence: position + 1 } : { timeMs: positionAtMs - RECALL_MS }
+  return { position, positionAtMs, from, isFound }
 }
 
 /**
@@ -25,10 +37,10 @@ export function startOf(partition: OwnedPartition, stream: StreamState): Start {
  * out again, but never the same times.
  */
 export function isCounted(
-  { position, positionAtMs }: Start,
+  { position, positionAtMs, isFound }: Start,
   message: { sequence: number; takenAtMs: number },
 ): boolean {
-  return message.sequence <= position && (positionAtMs === null || message.takenAtMs <= positionAtMs)
+  return message.sequence <= position && (isFound || positionAtMs === null || message.takenAtMs <= positionAtMs)
 }
 
 /**

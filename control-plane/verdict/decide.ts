@@ -1,5 +1,12 @@
 import { Trigger } from '../../proto/gen/probe/v1/result.ts'
-import { FUTURE_LIMIT_MS, isOlderGeneration, raiseGeneration, refuseConfig, refuseOrder } from './fences.ts'
+import {
+  isOlderGeneration,
+  raiseGeneration,
+  refuseConfig,
+  refuseOrder,
+  type Tolerance,
+  USUAL_TOLERANCE,
+} from './fences.ts'
 import {
   ask,
   askForOpinion,
@@ -22,8 +29,14 @@ import type { Cell, Counted, Decision, HistoryReason, MonitorState, Policy } fro
  * What one result changes (decisions 4). `policy` is at least as new as the result; `nowMs` is the JetStream time of the
  * message, the only clock. Nothing handed in is changed. Feeding a result again changes nothing.
  */
-export function decide(state: MonitorState, result: Counted, policy: Policy, nowMs: number): Decision {
-  if (result.scheduledAtMs > nowMs + FUTURE_LIMIT_MS) return noVerdict('refused_future', null, state, false)
+export function decide(
+  state: MonitorState,
+  result: Counted,
+  policy: Policy,
+  nowMs: number,
+  tolerance: Tolerance = USUAL_TOLERANCE,
+): Decision {
+  if (result.scheduledAtMs > nowMs + tolerance.futureMs) return noVerdict('refused_future', null, state, false)
   if (result.trigger === Trigger.ASIDE) return noVerdict('history', 'beside_a_chain', state, false)
   const refused = refuseConfig(state, result, policy)
   if (refused !== null) return noVerdict('history', refused, state, false)
@@ -32,7 +45,7 @@ export function decide(state: MonitorState, result: Counted, policy: Policy, now
   const known = findCell(base.cells, result.region)
   const cell = known ?? newCell(result)
   if (result.trigger === Trigger.OTHER_PROBE) return hearAside(base, cell, result, nowMs, isNewConfig)
-  const disorder = refuseOrder(cell.fence, result)
+  const disorder = refuseOrder(cell.fence, result, nowMs + tolerance.fenceMs)
   if (disorder !== null) return noVerdict('history', disorder, withRaisedGeneration(base, cell, result), isNewConfig)
   if (!isCounting(result.outcome)) return noVerdict('counted', null, withCell(base, skip(cell, result)), isNewConfig)
   if (isContradicted(cell, result, policy, nowMs)) return disagree(base, cell, result, policy, nowMs)

@@ -3,6 +3,15 @@ import type { Cell, Counted, Fence, HistoryReason, MonitorState, Policy } from '
 /** How far ahead of JetStream's clock a result may be scheduled, in ms (decisions 4.6). */
 export const FUTURE_LIMIT_MS = 5000
 
+/**
+ * How far ahead of JetStream's clock, in ms, a result may be, and a fence. A fence that is further ahead was set by a
+ * clock that has been set back since.
+ */
+export type Tolerance = { futureMs: number; fenceMs: number }
+export const USUAL_TOLERANCE: Tolerance = { futureMs: FUTURE_LIMIT_MS, fenceMs: FUTURE_LIMIT_MS }
+/** Results that are read again: what is stored is newer than they are. */
+export const RECALL_TOLERANCE: Tolerance = { futureMs: FUTURE_LIMIT_MS, fenceMs: Number.POSITIVE_INFINITY }
+
 /** Why a result of this configuration or region never counts; null when its cell decides. */
 export function refuseConfig(state: MonitorState, result: Counted, policy: Policy): HistoryReason | null {
   if (result.configVersion < policy.configVersion || result.configVersion < state.configVersion) return 'older_config'
@@ -10,9 +19,13 @@ export function refuseConfig(state: MonitorState, result: Counted, policy: Polic
   return policy.regions.includes(result.region) ? null : 'region_not_watched'
 }
 
-/** Only the highest (config version, epoch) counts, each (scheduled time, attempt) once and in order (decisions 4.6). */
-export function refuseOrder(fence: Fence, result: Counted): HistoryReason | null {
+/**
+ * Only the highest (config version, epoch) counts, each (scheduled time, attempt) once and in order (decisions 4.6). A
+ * fence later than `latestMs` is none: it would make everything history until then.
+ */
+export function refuseOrder(fence: Fence, result: Counted, latestMs: number): HistoryReason | null {
   if (isOlderGeneration(result, fence)) return 'older_epoch'
+  if (fence.scheduledAtMs > latestMs) return null
   if (result.scheduledAtMs < fence.scheduledAtMs) return 'not_newer'
   return result.scheduledAtMs === fence.scheduledAtMs && result.attempt <= fence.attempt ? 'not_newer' : null
 }

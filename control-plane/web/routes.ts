@@ -1,6 +1,9 @@
 import type { Metrics } from '../../shared/metrics.ts'
 import type { App } from './app.ts'
 
+/** By engine: by how many seconds a clock is ahead of this machine's, where that is more than a little. */
+export type ClockReport = { disagreements(): Record<string, number> }
+
 /** Resolves when the dependency answers. */
 export type Probes = Record<string, () => Promise<unknown>>
 
@@ -9,7 +12,7 @@ const PATIENCE_MS = 3_000
 /** `/healthz` (alive), `/readyz` (every dependency answers, or which does not), `/metrics`, and `/` (decisions 1.9). */
 export function operationsRoutes(
   app: App,
-  { metrics, dependencies }: { metrics: Metrics; dependencies: Probes },
+  { metrics, dependencies, clocks }: { metrics: Metrics; dependencies: Probes; clocks?: ClockReport },
 ): void {
   app.get('/healthz', async () => ({ status: 'ok' }))
 
@@ -20,6 +23,8 @@ export function operationsRoutes(
     return reply.code(isReady ? 200 : 503).send({
       status: isReady ? 'ready' : 'not ready',
       dependencies: Object.fromEntries(states),
+      // for people: the process does not go by its machine's clock, so it is as ready as before
+      ...(clocks && { clock_disagreement_seconds: clocks.disagreements() }),
     })
   })
 

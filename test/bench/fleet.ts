@@ -9,9 +9,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { query, withPostgres } from '../../control-plane/platform/postgres.ts'
 import { machine } from '../../probe-agent/clock.ts'
 import { connectFleet, type FleetMessageBody } from '../../probe-agent/fleet-client.ts'
-import { createFleetClock } from '../../probe-agent/fleet-clock.ts'
 import { CHECK_TYPES, REGIONS } from '../../shared/check.ts'
 import { createLog } from '../../shared/log.ts'
+import { createRemoteClock } from '../../shared/remote-clock.ts'
 import { type Picket, startPicket } from '../support/picket.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { waitFor } from '../support/wait.ts'
@@ -159,7 +159,7 @@ function simulateProbe(url: string, name: string, region: string, token: string)
     tls: null,
     credential: { secret: `prs_${machine.secret()}`, token },
     machine,
-    clock: createFleetClock(machine.monotonicMs),
+    clock: createRemoteClock(machine.monotonicMs),
     hello: () => ({
       instanceId,
       name,

@@ -83,7 +83,8 @@ export async function createDelivering(t: Teardown): Promise<Delivering> {
   }
 }
 
-function send(
+/** Queues one event about each subject for each channel, in order, in one transaction; answers the delivery ids. */
+export function send(
   db: Db,
   projectId: string,
   channelIds: readonly string[],

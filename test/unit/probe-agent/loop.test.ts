@@ -36,7 +36,7 @@ t.test('a slot is checked once, also when the clock is learned better and steps 
   let runs = 0
   const loop = createLoop({
     watches: createWatches('eu-west'),
-    clock: { learn() {}, nowMs: () => nowMs },
+    clock: { learn: () => 0, nowMs: () => nowMs },
     async run() {
       runs++
       nowMs = slotMs - 20
@@ -51,14 +51,14 @@ t.test('a slot is checked once, also when the clock is learned better and steps 
   const upserts = [assignment('m1', checkSpec('http://127.0.0.1'), { intervalS })]
   loop.apply({ isSnapshot: true, isLast: true, revision: 1, epoch: 1, upserts, removals: [] })
   nowMs = slotMs + 1
-  loop.clockLearned()
+  loop.clockLearned(0)
   await waitFor(() => published.length === 1, { label: 'the slot' })
   nowMs = slotMs + 30
-  loop.clockLearned()
+  loop.clockLearned(0)
   await new Promise(resolve => setImmediate(resolve))
   t.equal(runs, 1)
   nowMs = slotMs + intervalS * 1000 + 1
-  loop.clockLearned()
+  loop.clockLearned(0)
   await waitFor(() => published.length === 2, { label: 'the next slot' })
   t.same(
     published.map(result => result.scheduledAtMs),
@@ -72,7 +72,7 @@ t.test('who asks for a check just after a change gets the one that the change br
   const watches = createWatches('eu-west')
   const loop = createLoop({
     watches,
-    clock: { learn() {}, nowMs: () => Date.UTC(2026, 7, 1) },
+    clock: { learn: () => 0, nowMs: () => Date.UTC(2026, 7, 1) },
     run: async () => WELL,
     publish: result => published.push(result),
     answer: (runId, result) => answers.push([runId, result]),
@@ -94,7 +94,7 @@ t.test('who asked for a check that is called off before it began hears of it', a
   const watches = createWatches('eu-west')
   const loop = createLoop({
     watches,
-    clock: { learn() {}, nowMs: () => Date.UTC(2026, 7, 1) },
+    clock: { learn: () => 0, nowMs: () => Date.UTC(2026, 7, 1) },
     run: () => Promise.reject(new Error('no check was to run')),
     publish() {},
     answer: (runId, result) => answers.push([runId, result.error?.code]),
@@ -122,7 +122,7 @@ t.test('a tenant whose checks all hang does not hold up the checks of another te
   const started: string[] = []
   const loop = createLoop({
     watches: createWatches('eu-west'),
-    clock: { learn() {}, nowMs: () => nowMs },
+    clock: { learn: () => 0, nowMs: () => nowMs },
     run(spec) {
       started.push(spec.url)
       return spec.url === 'hanging' ? new Promise(() => {}) : Promise.resolve(WELL)
@@ -142,7 +142,7 @@ t.test('a tenant whose checks all hang does not hold up the checks of another te
   const countOf = (url: string) => started.filter(one => one === url).length
   for (let slot = 1; slot <= 5; slot++) {
     nowMs += intervalS * 1_000
-    loop.clockLearned()
+    loop.clockLearned(0)
     await waitFor(() => countOf('well') === slot, { label: `slot ${slot} of the other tenant` })
   }
   t.equal(countOf('well'), 5, 'each of its slots is checked')

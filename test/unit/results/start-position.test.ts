@@ -4,27 +4,37 @@ import { droppedSince, isCounted, startOf } from '../../../control-plane/results
 const partition = { id: 3, epoch: 7, position: 500, positionAtMs: 1_000_000, streamCreated: 'monday' }
 
 t.test('Reading begins two minutes before the stored position, for the fences', async t => {
-  const start = startOf(partition, { created: 'monday', firstSequence: 1, lastSequence: 900 })
+  const start = startOf(
+    partition,
+    { created: 'monday', firstSequence: 1, lastSequence: 900, lastAtMs: 1_400_000 },
+    1_000_000,
+  )
   t.same(start.from, { timeMs: 880_000 })
   t.ok(isCounted(start, { sequence: 500, takenAtMs: 1_000_000 }))
   t.notOk(isCounted(start, { sequence: 501, takenAtMs: 1_000_000 }), 'the next one, taken in the same millisecond')
 })
 
 t.test('A stream that was made anew is read from its beginning', async t => {
-  const start = startOf(partition, { created: 'tuesday', firstSequence: 1, lastSequence: 900 })
+  const start = startOf(
+    partition,
+    { created: 'tuesday', firstSequence: 1, lastSequence: 900, lastAtMs: 1_400_000 },
+    900_000,
+  )
   t.same(start.from, { sequence: 1 })
   t.notOk(isCounted(start, { sequence: 1, takenAtMs: 1_000_001 }))
 })
 
 t.test('Sequences that a crash of the stream gave out twice are told apart by their time', async t => {
-  const start = startOf(partition, { created: 'monday', firstSequence: 1, lastSequence: 480 })
+  const start = startOf(partition, { created: 'monday', firstSequence: 1, lastSequence: 480, lastAtMs: 990_000 }, null)
+  t.same(start.from, { timeMs: 880_000 })
   t.notOk(isCounted(start, { sequence: 481, takenAtMs: 1_000_500 }))
 })
 
 t.test('A partition that was never read begins with its first message', async t => {
   const start = startOf(
     { ...partition, position: 0, positionAtMs: null },
-    { created: 'monday', firstSequence: 1, lastSequence: 9 },
+    { created: 'monday', firstSequence: 1, lastSequence: 9, lastAtMs: 5 },
+    null,
   )
   t.same(start.from, { sequence: 1 })
   t.notOk(isCounted(start, { sequence: 1, takenAtMs: 5 }))
@@ -32,11 +42,26 @@ t.test('A partition that was never read begins with its first message', async t 
 
 t.test('Messages that left the stream after the stored position are noticed', async t => {
   const droppedWith = (firstSequence: number, changes = {}) => {
-    const stream = { created: 'monday', firstSequence, lastSequence: 900 }
-    return droppedSince(startOf({ ...partition, ...changes }, stream), stream)
+    const stream = { created: 'monday', firstSequence, lastSequence: 900, lastAtMs: 1_400_000 }
+    return droppedSince(startOf({ ...partition, ...changes }, stream, 1_000_000), stream)
   }
   t.equal(droppedWith(1), 0)
   t.equal(droppedWith(501), 0, 'the next one is there')
   t.equal(droppedWith(511), 10)
   t.equal(droppedWith(511, { position: 0, positionAtMs: null }), 0, 'nothing was read yet')
+})
+
+t.test('After JetStream’s clock was set back nothing is counted twice, and nothing is passed over', async t => {
+  const start = startOf(
+    partition,
+    { created: 'monday', firstSequence: 1, lastSequence: 900, lastAtMs: 400_000 },
+    1_000_000,
+  )
+  t.same(start.from, { sequence: 501 }, 'no place in the stream is found by a time that is ahead of its end')
+  const later = startOf(
+    partition,
+    { created: 'monday', firstSequence: 1, lastSequence: 900, lastAtMs: 1_400_000 },
+    1_000_000,
+  )
+  t.ok(isCounted(later, { sequence: 300, takenAtMs: 4_600_000 }), 'one from when the clock was ahead was counted')
 })

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { decide } from '../../../control-plane/verdict/decide.ts'
+import { RECALL_TOLERANCE, USUAL_TOLERANCE } from '../../../control-plane/verdict/fences.ts'
 import { newMonitorState, restore } from '../../../control-plane/verdict/state.ts'
 import type { MonitorState } from '../../../control-plane/verdict/types.ts'
 import { Outcome } from '../../../proto/gen/probe/v1/result.ts'
@@ -152,10 +153,10 @@ t.test(
   async t => {
     const outcomes = [...'.xx.xxxx..x'].map(sign => (sign === 'x' ? Outcome.DOWN : Outcome.UP))
     const results = outcomes.map((outcome, i) => ({ ...failing(i, 1), outcome }))
-    const read = (state: MonitorState, from: number, to: number) => {
+    const read = (state: MonitorState, from: number, to: number, tolerance = USUAL_TOLERANCE) => {
       const changes: string[] = []
       for (const result of results.slice(from, to)) {
-        const decision = decide(state, result, policyOf(), result.scheduledAtMs)
+        const decision = decide(state, result, policyOf(), result.scheduledAtMs, tolerance)
         state = decision.state
         if (decision.transition) changes.push(`${decision.transition.to}@${decision.transition.atMs - START_MS}`)
       }
@@ -165,7 +166,7 @@ t.test(
       for (let readAgain = 0; readAgain <= takenOverAt; readAgain++) {
         const former = read(newMonitorState('m-1', 1), 0, takenOverAt)
         const stored = restore(asStored(former.state), START_MS + takenOverAt * 1000)
-        const next = read(stored, takenOverAt - readAgain, results.length)
+        const next = read(stored, takenOverAt - readAgain, results.length, RECALL_TOLERANCE)
         t.same([...former.changes, ...next.changes], ['up@0', 'down@6000', 'up@9000'])
       }
     }

@@ -3,9 +3,9 @@ import {
   bestOffsetMs,
   type ClockSample,
   clockSample,
-  createFleetClock,
+  createRemoteClock,
   withSample,
-} from '../../../probe-agent/fleet-clock.ts'
+} from '../../../shared/remote-clock.ts'
 
 const offsetAfter = (samples: ClockSample[]) => bestOffsetMs(samples.reduce<ClockSample[]>(withSample, []))
 
@@ -52,7 +52,7 @@ t.test('the quickest answer tells the time best', async t => {
 
 t.test('between answers the time is carried by the probe’s own monotonic clock', async t => {
   let monotonicMs = 50
-  const clock = createFleetClock(() => monotonicMs)
+  const clock = createRemoteClock(() => monotonicMs)
   t.equal(clock.nowMs(), null)
   clock.learn(40, 60, 1_800_000_000_000)
   t.equal(clock.nowMs(), 1_800_000_000_000)

@@ -1,0 +1,147 @@
+import t from 'tap'
+import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
+import { createDatabaseClock, type DatabaseClock } from '../support/database-clock.ts'
+import { startNats } from '../support/nats.ts'
+import { startNatsTimeProxy } from '../support/nats-time-proxy.ts'
+import { startPicket } from '../support/picket.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { startTarget } from '../support/target.ts'
+import { waitFor } from '../support/wait.ts'
+import { createWrongClock } from '../support/wrong-clock.ts'
+
+t.setTimeout(900_000)
+
+const REGIONS = ['us-east', 'eu-west']
+const MONITORS = 6
+const INTERVAL_S = 5
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const PATIENCE = { timeoutMs: 120_000 }
+
+const nats = await startNats(t)
+const proxy = await startNatsTimeProxy(t, nats.url)
+const [ofFleet, ofProbe] = [createWrongClock(t), createWrongClock(t)]
+const picket = await startPicket(t, {
+  regions: REGIONS,
+  env: { ...ofFleet.env, NATS_URL: proxy.url, PROBE_NATS_URL: nats.url, NATS_OPERATOR_SEED: '' },
+  probeEnv: ofProbe.env,
+})
+const { api, controlPlane } = picket
+const db = createPostgres(picket.databaseUrl, 2)
+t.teardown(() => db.destroy())
+const target = await startTarget(t)
+
+const ids = await Promise.all(
+  Array.from({ length: MONITORS }, async (_, i) => {
+    const body = { name: `${i}`, type: 'http', url: `${target.url}/${i}`, regions: REGIONS, timeout_ms: 2_000 }
+    return (await api.post('/monitors', { ...body, interval_seconds: 30, retry_count: 0 })).body.data.id as string
+  }),
+)
+// shorter than any plan allows, so that there is time for many clocks
+await execute(db, 'UPDATE monitors SET interval_seconds = ?, config_version = config_version + 1', [INTERVAL_S])
+
+const allAre = (status: string) =>
+  waitFor(
+    async () => {
+      const sql = 'SELECT count(*) AS count FROM monitors WHERE status = ?'
+      return (await query<{ count: number }>(db, sql, [status]))[0]!.count === MONITORS
+    },
+    { ...PATIENCE, label: `all are ${status}` },
+  )
+
+async function metric(name: string): Promise<number> {
+  const text = await (await fetch(`${picket.origin}/metrics`)).text()
+  const lines = text.split('\n').filter(line => line.startsWith(name))
+  return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0)
+}
+const refused = async () =>
+  (await metric('picket_verdict_results_total{kind="refused_future"}')) +
+  (await metric('picket_verdict_results_total{kind="history"}'))
+
+let outages = 0
+const told = (event: string) => receiver.waitFor(MONITORS * outages, { match: ({ json }) => json.event === event })
+
+/** An outage of all targets is seen and told, and its end. */
+async function outageIsTold(meanwhile = async () => {}) {
+  outages++
+  target.behave({ kind: 'answer', status: 500 })
+  await allAre('down')
+  await told('monitor.down')
+  await meanwhile()
+  target.behave({ kind: 'answer' })
+  await allAre('up')
+  await told('monitor.up')
+  // what a process had sent and not written down yet when it was killed would be sent again
+  const pending = `SELECT count(*) AS count FROM deliveries WHERE status = 'pending'`
+  await waitFor(async () => (await query<{ count: number }>(db, pending))[0]!.count === 0, PATIENCE)
+}
+
+const receiver = await startReceiver(t)
+const channel = { name: 'Ops', type: 'webhook', config: { url: receiver.url } }
+const { id: alert_channel_id } = (await api.post('/alerts/channels', channel)).body.data
+for (const monitor_id of ids) await api.post('/alerts/rules', { monitor_id, alert_channel_id })
+let postgres: DatabaseClock | null = null
+await allAre('up')
+await outageIsTold()
+
+type Case = { says: string; set: () => void }
+const setProbes = (ms: number) => ofProbe.setAhead(ms, ...picket.probes)
+const cases: Case[] = [
+  { says: 'a control plane’s clock jumps ahead by an hour', set: () => ofFleet.setAhead(HOUR_MS, controlPlane) },
+  { says: 'it is set right again', set: () => ofFleet.setAhead(0, controlPlane) },
+  { says: 'it is ten minutes behind', set: () => ofFleet.setAhead(-10 * MINUTE_MS, controlPlane) },
+  { says: 'a probe’s clock is an hour behind as well', set: () => setProbes(-HOUR_MS) },
+  { says: 'NATS’ clock jumps ahead by an hour', set: () => proxy.setAhead(HOUR_MS) },
+  { says: 'it is set back to a minute behind', set: () => proxy.setAhead(-MINUTE_MS) },
+  { says: 'it is set ahead to ten minutes ahead', set: () => proxy.setAhead(10 * MINUTE_MS) },
+  { says: 'it is set right again', set: () => proxy.setAhead(0) },
+]
+
+for (const { says, set } of cases) {
+  t.test(`${says}: results count, and the next outage is told as ever`, async t => {
+    const before = await refused()
+    set()
+    await outageIsTold()
+    t.equal((await refused()) - before, 0, 'no result was refused or came too late for the verdict')
+  })
+}
+
+t.test('NATS’ clock is set in the middle of an outage: it lasts until the target is back', async t => {
+  await outageIsTold(async () => {
+    proxy.setAhead(HOUR_MS)
+    const requests = target.requests.length
+    await waitFor(() => target.requests.length >= requests + 4 * MONITORS, { ...PATIENCE, label: 'checks' })
+  })
+  t.ok((await metric('picket_clock_steps_total{of="nats"}')) >= 5, 'the operator sees each step')
+})
+
+t.test('a control plane that is started after NATS’ clock was set back goes on where it was', async t => {
+  await controlPlane.kill9()
+  proxy.setAhead(-10 * MINUTE_MS)
+  postgres = await createDatabaseClock(db)
+  await picket.restartControlPlane()
+  await outageIsTold()
+  const ready = await (await fetch(`${picket.origin}/readyz`)).json()
+  t.equal(ready.status, 'ready')
+  const { nats, postgres: ahead } = ready.clock_disagreement_seconds
+  t.equal(nats, undefined, 'both are ten minutes behind')
+  t.ok(Math.abs(ahead - 600) < 5, 'PostgreSQL is ten minutes ahead of the machine')
+})
+
+for (const minutes of [60, 0, -10]) {
+  t.test(`PostgreSQL’s clock is set to ${minutes} minutes ahead: the next outage is told as ever`, async () => {
+    await postgres!.setAhead(minutes * MINUTE_MS)
+    await outageIsTold()
+  })
+}
+
+t.test('with all these clocks each outage was told once, and nothing else', async t => {
+  for (const id of ids) {
+    const sql = `SELECT to_status AS "to", count(*) AS count FROM transitions WHERE monitor_id = ? GROUP BY 1 ORDER BY 1`
+    t.same(await query(db, sql, [id]), [
+      { to: 'down', count: outages },
+      { to: 'up', count: outages + 1 },
+    ])
+  }
+  t.equal(receiver.received.length, MONITORS * outages * 2)
+})

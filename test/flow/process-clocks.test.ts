@@ -1,0 +1,49 @@
+import t from 'tap'
+import { createPostgres, query } from '../../control-plane/platform/postgres.ts'
+import { send } from '../support/delivering.ts'
+import { startPicket } from '../support/picket.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { waitFor } from '../support/wait.ts'
+import { createWrongClock } from '../support/wrong-clock.ts'
+
+t.setTimeout(240_000)
+
+const AHEAD_MS = 40_000
+/** As many as are sent to one receiver at once. */
+const DELIVERIES = 8
+const PATIENCE = { timeoutMs: 90_000 }
+
+t.test('an alert is sent once, also where the clock of one of two sending processes is 40 s ahead', async t => {
+  const clock = createWrongClock(t, AHEAD_MS)
+  const picket = await startPicket(t, { regions: [] })
+  const db = createPostgres(picket.databaseUrl, 2)
+  t.teardown(() => db.destroy())
+  const other = await picket.addControlPlane({ ...clock.env, ROLES: 'deliver' })
+  const receiver = await startReceiver(t)
+  receiver.always({ status: 200, delayMs: 8_000 })
+  const channel = { name: 'Ops', type: 'webhook', config: { url: receiver.url } }
+  const { id } = (await picket.api.post('/alerts/channels', channel)).body.data
+  const [project] = await query<{ id: string }>(db, 'SELECT project_id AS id FROM alert_channels WHERE id = ?', [id])
+  const subjects = Array.from({ length: DELIVERIES }, (_, i) => `monitor:${i}`)
+  other.freeze()
+  await send(db, project!.id, [id], subjects, new Date())
+  await waitFor(() => receiver.received.length === DELIVERIES, { ...PATIENCE, label: 'all of them on their way' })
+  // it finds lanes whose lease has 30 s left, and by its own clock has been over for 10 s
+  other.thaw()
+
+  const countOf = async (status: string) => {
+    const sql = 'SELECT count(*) AS count FROM deliveries WHERE status = ?'
+    return (await query<{ count: number }>(db, sql, [status]))[0]!.count
+  }
+  await waitFor(async () => (await countOf('delivered')) === DELIVERIES, { ...PATIENCE, label: 'all deliveries' })
+  t.equal(await countOf('pending'), 0)
+  t.equal(receiver.received.length, DELIVERIES, 'each was sent once')
+  t.match(
+    other.lines
+      .filter(({ event }) => event === 'clock_disagreement')
+      .map(({ engine }) => engine)
+      .sort(),
+    ['nats', 'postgres'],
+    'the operator is told once that the clocks disagree',
+  )
+})

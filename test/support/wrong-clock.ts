@@ -1,0 +1,29 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Program } from './processes.ts'
+import type { Teardown } from './teardown.ts'
+
+const CLOCK_JUMP = new URL('../chaos/clock-jump.mjs', import.meta.url).href
+
+export type WrongClock = {
+  /** for the programs that have this clock */
+  env: Record<string, string>
+  /** The wall clock of these programs is so far ahead of the machine's from now on; theirs only, and no monotonic one. */
+  setAhead(ms: number, ...programs: Program[]): void
+}
+
+/** A wall clock that can be set, for programs that are started with its `env`. */
+export function createWrongClock(t: Teardown, aheadMs = 0): WrongClock {
+  const dir = mkdtempSync(join(tmpdir(), 'picket-clock-'))
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
+  const file = join(dir, 'ahead-ms')
+  writeFileSync(file, String(aheadMs))
+  return {
+    env: { NODE_OPTIONS: `--import=${CLOCK_JUMP}`, CLOCK_JUMP_FILE: file },
+    setAhead(ms, ...programs) {
+      writeFileSync(file, String(ms))
+      for (const program of programs) program.signal('SIGUSR2')
+    },
+  }
+}
