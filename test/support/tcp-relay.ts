@@ -13,6 +13,11 @@ export type TcpRelay = {
   swallow(): void
   /** what clients sent and it swallowed */
   swallowed(): string
+  /**
+   * The open connections lead nowhere from now on, without a reset; new ones work at once. A host that vanished and was
+   * replaced by another one behind the same name looks like this.
+   */
+  abandon(): void
   /** lets connections through again, on the same port */
   mend(): Promise<void>
 }
@@ -95,6 +100,13 @@ export async function startTcpRelay(t: Teardown, ...targets: [string, ...string[
       }
     },
     swallowed: () => swallowed,
+    abandon() {
+      for (const pair of pairs) {
+        part(pair)
+        // what the server says is taken and dropped, so that it does not wait with its locks held for a client to read
+        for (const socket of [pair.inner, pair.outer]) socket.on('data', () => {}).resume()
+      }
+    },
     async mend() {
       const before = state
       state = 'open'

@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto'
+import t from 'tap'
+import { connectNats, ensureStreams } from '../../control-plane/platform/nats.ts'
+import { createPostgres, query } from '../../control-plane/platform/postgres.ts'
+import { createClickhouseDatabase } from '../support/clickhouse.ts'
+import { createDatabase } from '../support/database.ts'
+import { startNats } from '../support/nats.ts'
+import { startProgram } from '../support/processes.ts'
+import { startTcpRelay } from '../support/tcp-relay.ts'
+import { insertTenant } from '../support/tenant.ts'
+import { insertMonitors, publish, resultOf } from '../support/verdict.ts'
+import { waitFor } from '../support/wait.ts'
+
+const MONITORS = 32
+/** Only a hang reaches it. */
+const HANG_MS = 90_000
+
+const { url } = await createDatabase(t)
+const clickhouse = await createClickhouseDatabase(t)
+const server = await startNats(t)
+const db = createPostgres(url)
+const nats = await connectNats(server.url, 'test')
+await ensureStreams(nats.manager)
+t.teardown(async () => {
+  await nats.close()
+  await db.destroy()
+})
+const { projectId } = await insertTenant(db)
+
+/** A control plane whose way to PostgreSQL leads through the relay. */
+async function startControlPlane(databaseUrl: string, roles: string) {
+  const program = startProgram(t, {
+    program: 'dist/control-plane.js',
+    env: {
+      DATABASE_URL: databaseUrl,
+      NATS_URL: server.url,
+      CLICKHOUSE_URL: clickhouse.url,
+      SECRET_KEY: randomBytes(32).toString('base64'),
+      PORT: '0',
+      GRPC_PORT: '0',
+      ROLES: roles,
+    },
+  })
+  const ready = await program.untilEvent('ready', HANG_MS)
+  return { program, origin: `http://127.0.0.1:${ready.http_port}` }
+}
+
+const countOf = async (ids: string[], status: string) => {
+  const sql = 'SELECT count(DISTINCT monitor_id) AS n FROM transitions WHERE monitor_id = ANY(?) AND to_status = ?'
+  return (await query<{ n: number }>(db, sql, [ids, status]))[0]!.n
+}
+
+t.test('when the host of PostgreSQL vanishes without a word, outages are reported within 15 seconds', async t => {
+  const relay = await startTcpRelay(t, url)
+  const processes = [await startControlPlane(relay.url, 'verdict'), await startControlPlane(relay.url, 'verdict')]
+  const ids = await insertMonitors(db, projectId, MONITORS)
+  const fire = (up: boolean) =>
+    publish(
+      nats,
+      ids.map(id => resultOf(id, { up })),
+    )
+  await fire(true)
+  await waitFor(async () => (await countOf(ids, 'up')) === MONITORS, { label: 'every monitor up', timeoutMs: HANG_MS })
+
+  relay.abandon()
+  const vanishedMs = performance.now()
+  await fire(false)
+  await waitFor(async () => (await countOf(ids, 'down')) === MONITORS, {
+    label: 'every monitor down',
+    timeoutMs: HANG_MS,
+  })
+  const seconds = (performance.now() - vanishedMs) / 1_000
+  t.comment(`the last of ${MONITORS} outages was reported after ${seconds.toFixed(1)} s`)
+  t.ok(seconds < 15, `${seconds.toFixed(1)} s`)
+  for (const { program } of processes) t.equal(await program.stop(), 0, 'it was not ended by itself')
+})
