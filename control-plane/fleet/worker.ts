@@ -7,7 +7,7 @@ import { atMost } from '../platform/at-most.ts'
 import { monotonicMs, nowMs } from '../platform/clock.ts'
 import { type GrpcTls, startGrpcServer } from '../platform/grpc.ts'
 import { listen } from '../platform/listen.ts'
-import { startLoop } from '../platform/loop.ts'
+import { CRITICAL, startLoop } from '../platform/loop.ts'
 import type { Nats } from '../platform/nats.ts'
 import { connectAccounts } from '../platform/nats-accounts.ts'
 import { nextRun } from '../platform/next-run.ts'
@@ -49,6 +49,8 @@ export type FleetContext = {
 
 const PAGE = 2_000
 const FOLLOW_EVERY_MS = 2_000
+/** A change of all monitors is read page by page. */
+const MONITORS_LIMITS = { isCritical: true, limitMs: 120_000 }
 const STOP_WITHIN_MS = 2_000
 
 /**
@@ -96,9 +98,9 @@ export async function startFleet(context: FleetContext): Promise<{ port: number;
   }
 
   const hints = readHints(desk)
-  const rounds = startLoop('fleet_links', desk.timing.roundMs, context, createRound(desk))
-  const monitors = startLoop('fleet_monitors', FOLLOW_EVERY_MS, context, () => desk.catchUp())
-  const epochs = startLoop('fleet_epochs', FOLLOW_EVERY_MS, context, () => readEpochs(desk))
+  const rounds = startLoop('fleet_links', desk.timing.roundMs, context, createRound(desk), CRITICAL)
+  const monitors = startLoop('fleet_monitors', FOLLOW_EVERY_MS, context, () => desk.catchUp(), MONITORS_LIMITS)
+  const epochs = startLoop('fleet_epochs', FOLLOW_EVERY_MS, context, () => readEpochs(desk), CRITICAL)
   const access = startAccess(desk, context, accounts)
   const loops = { monitors, region_epochs: epochs, probes_revoked: access }
   const listener = listen(

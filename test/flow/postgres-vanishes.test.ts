@@ -74,3 +74,34 @@ t.test('when the host of PostgreSQL vanishes without a word, outages are reporte
   t.ok(seconds < 15, `${seconds.toFixed(1)} s`)
   for (const { program } of processes) t.equal(await program.stop(), 0, 'it was not ended by itself')
 })
+
+t.test('while PostgreSQL is away, for however long, no process is restarted, and then all go on', async t => {
+  const relay = await startTcpRelay(t, url)
+  const { program, origin } = await startControlPlane(relay.url, 'api,fleet,verdict,record,deliver,schedule')
+  const [id] = await insertMonitors(db, projectId, 1)
+  await publish(nats, [resultOf(id!, { up: true })])
+  await waitFor(async () => (await countOf([id!], 'up')) === 1, { label: 'the monitor up', timeoutMs: HANG_MS })
+
+  // nothing answers, new connections neither: each round takes as long as its limits allow
+  relay.swallow()
+  const text = async () => (await fetch(`${origin}/metrics`)).text()
+  const failedOf = (metrics: string, loop: string) =>
+    Number(new RegExp(`picket_loop_rounds_total\\{loop="${loop}",outcome="failed"\\} (\\d+)`).exec(metrics)?.[1] ?? 0)
+  await waitFor(
+    async () => {
+      const metrics = await text()
+      const others = ['fleet_links', 'deliver', 'heartbeats-overdue', 'heartbeats-listening']
+      return failedOf(metrics, 'verdict-ownership') >= 6 && others.every(loop => failedOf(metrics, loop) >= 2)
+    },
+    { label: 'six failed rounds of one loop, two of the others', timeoutMs: 3 * HANG_MS, everyMs: 1_000 },
+  )
+  t.equal((await fetch(`${origin}/healthz`)).status, 200)
+  t.equal((await fetch(`${origin}/readyz`)).status, 503)
+  t.notMatch(await text(), /outcome="late"/, 'no round took longer than it may')
+
+  await publish(nats, [resultOf(id!, { up: false })])
+  await relay.mend()
+  await waitFor(async () => (await countOf([id!], 'down')) === 1, { label: 'the monitor down', timeoutMs: HANG_MS })
+  t.notOk(program.lines.some(({ event }) => event === 'stuck'))
+  t.equal(await program.stop(), 0)
+})
