@@ -291,6 +291,7 @@ function startVendors(handles: Handles): Part {
 async function startVerdicts(handles: Handles): Promise<Part> {
   const verdict = await startVerdict({
     ...handles,
+    leases: handles.pools.leases,
     publicUrl: handles.config.publicUrl,
     storeCertificates: seen => storeCertificates(handles.db, seen, now()),
   })

@@ -14,11 +14,12 @@ import { type Loop, startLoop } from './platform/loop.ts'
 import { createMailer, type Mailer } from './platform/mail.ts'
 import { connectNats, ensureStreams, type Nats } from './platform/nats.ts'
 import { createNatsObjects, type ObjectStore } from './platform/objects.ts'
-import { createPostgres, type Db, query } from './platform/postgres.ts'
+import { type Db, query } from './platform/postgres.ts'
 import { startWatchdog, type Watchdog } from './platform/pulse.ts'
 import { createS3Objects } from './platform/s3.ts'
 import { createSecrets, type Secrets } from './platform/secrets.ts'
 import { createSigner, type Sign } from './platform/signer.ts'
+import { createPools, type Pools } from './pools.ts'
 import { apiRoutes, type Part, publicRoutes, STARTERS } from './roles.ts'
 import { API_PREFIX, type App, createApp } from './web/app.ts'
 import { type Operations, operationsRoutes } from './web/routes.ts'
@@ -32,7 +33,9 @@ export type Handles = {
   egress: Egress
   /** null: no SMTP_URL */
   mailer: Mailer | null
+  /** the pool of the role that takes these handles; of the first role of the process where none does */
   db: Db
+  pools: Pools
   nats: Nats
   clickhouse: Clickhouse
   /** screenshots */
@@ -72,7 +75,9 @@ export async function start(config: Config, log: Log, options: StartOptions = {}
     const parts: Part[] = []
     // all at once: one that is stuck keeps no other one from giving back what it has
     releases.push(() => Promise.all(parts.map(part => stopPart(part, log))))
-    for (const startPart of config.roles.flatMap(role => STARTERS[role])) parts.push(await startPart(handles))
+    for (const role of config.roles) {
+      for (const startPart of STARTERS[role]) parts.push(await startPart({ ...handles, db: handles.pools.of(role) }))
+    }
     const listener = listen(config.databaseUrl, channelsOf(parts), channel => notify(parts, channel), log)
     releases.push(() => listener.stop())
 
@@ -112,8 +117,8 @@ async function connectEngines(config: Config, log: Log, releases: (() => Promise
   const mailer = config.smtpUrl === null ? null : createMailer(config.smtpUrl, config.mailFrom)
   releases.push(async () => mailer?.close())
   await reach('PostgreSQL', 'DATABASE_URL', config.databaseUrl, () => migrate(config.databaseUrl))
-  const db = createPostgres(config.databaseUrl)
-  releases.push(() => db.destroy())
+  const pools = createPools(config.databaseUrl, config.roles, metrics)
+  releases.push(() => pools.destroy())
 
   const { natsUrl, natsOperator } = config
   const nats = await reach('NATS', 'NATS_URL', natsUrl, () => connectNats(natsUrl, 'control-plane', natsOperator))
@@ -127,7 +132,8 @@ async function connectEngines(config: Config, log: Log, releases: (() => Promise
   const objects = openObjects(config, nats)
   const sign = createSigner(config.secretKey, 'screenshot links')
   const secrets = createSecrets(config.secretKey, config.olderSecretKey)
-  return { config, log, metrics, secrets, egress, mailer, db, nats, clickhouse, objects, sign }
+  const db = pools.of(config.roles[0]!)
+  return { config, log, metrics, secrets, egress, mailer, db, pools, nats, clickhouse, objects, sign }
 }
 
 function openObjects({ screenshotStore, s3AccessKeyId, s3SecretAccessKey }: Config, nats: Nats): ObjectStore {
@@ -166,8 +172,8 @@ async function createHttp(handles: Handles, watchdog: Watchdog): Promise<App> {
 /** These do nothing of use without NATS, or send requests of people to it; the others hardly ask it anything. */
 const ROLES_ON_NATS: readonly Role[] = ['api', 'fleet', 'verdict', 'record']
 
-function dependenciesOf({ config, db, nats, clickhouse }: Handles): Pick<Operations, 'required' | 'optional'> {
-  const askPostgres = () => query(db, 'SELECT 1')
+function dependenciesOf({ config, pools, nats, clickhouse }: Handles): Pick<Operations, 'required' | 'optional'> {
+  const askPostgres = () => query(pools.leases, 'SELECT 1')
   const askNats = () => nats.connection.rtt()
   const askClickhouse = () =>
     clickhouse.query({ query: 'SELECT 1', format: 'JSONEachRow' }).then(answer => answer.text())

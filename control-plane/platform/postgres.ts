@@ -23,6 +23,8 @@ export type PoolOptions = QueryLimits & {
   max: number
   /** how long a statement waits for a lock; null: as long as it may take */
   lockMs: number | null
+  /** how long a query waits for a connection of the pool */
+  acquireMs: number
   /** shared by the pools of a process */
   suspicion: Suspicion
 }
@@ -31,7 +33,14 @@ export type PoolOptions = QueryLimits & {
 const SILENCE_MS = 10_000
 
 /** For work that a person waits for, such as a migration: it may take as long as it takes. */
-const WITHOUT_LIMITS = { name: 'work', max: 20, statementMs: null, lockMs: null, silenceMs: SILENCE_MS }
+const WITHOUT_LIMITS = {
+  name: 'work',
+  max: 20,
+  statementMs: null,
+  lockMs: null,
+  silenceMs: SILENCE_MS,
+  acquireMs: 10_000,
+}
 
 /**
  * A pool of at most `max` connections. The first query opens the first one. A connection that leads nowhere any more is
@@ -63,7 +72,7 @@ export function createPostgres(url: string, options: number | Partial<PoolOption
       },
       validate: (client: pg.Client) => connections.isUsable(client),
     } as Knex.PoolConfig,
-    acquireConnectionTimeout: 10_000,
+    acquireConnectionTimeout: limits.acquireMs,
     // knex prints what it throws as well
     log: { warn() {}, error() {}, debug() {}, deprecate() {} },
   })
@@ -75,6 +84,14 @@ export function createPostgres(url: string, options: number | Partial<PoolOption
  */
 const SETTINGS = `SELECT set_config('application_name', $1, false), set_config('statement_timeout', $2::text, false),
   set_config('lock_timeout', $3::text, false), set_config('jit', 'off', false)`
+
+export type PoolUse = { inUse: number; idle: number; waiting: number }
+
+/** Connections of a pool, and queries that wait for one. */
+export function useOf(db: Db): PoolUse {
+  const pool = (db.client as { pool?: Record<'numUsed' | 'numFree' | 'numPendingAcquires', () => number> }).pool
+  return { inUse: pool?.numUsed() ?? 0, idle: pool?.numFree() ?? 0, waiting: pool?.numPendingAcquires() ?? 0 }
+}
 
 /** A pool for the length of one piece of work. */
 export async function withPostgres<T>(url: string, work: (db: Db) => Promise<T>): Promise<T> {

@@ -21,6 +21,8 @@ const CHANGES_AT_ONCE = 5_000
 
 export type VerdictContext = {
   db: Db
+  /** for what keeps the partitions, so that it never waits for a connection; `db` when left out */
+  leases?: Db
   nats: Nats
   log: Log
   metrics: Metrics
@@ -41,7 +43,7 @@ export type VerdictWorker = {
  * may do so; each partition has one reader at a time.
  */
 export async function startVerdict(context: VerdictContext): Promise<VerdictWorker> {
-  const { db, log, metrics } = context
+  const { db, leases = db, log, metrics } = context
   const me = newId()
   const tools: ReaderTools = { ...context, meters: createMeters(metrics) }
   const readers = new Map<number, PartitionReader>()
@@ -52,8 +54,8 @@ export async function startVerdict(context: VerdictContext): Promise<VerdictWork
     OWNERSHIP_INTERVAL_MS,
     { log, metrics },
     async () => {
-      await takeShare(db, me)
-      await matchReaders(readers, await partitionsOf(db, me), tools)
+      await takeShare(leases, me)
+      await matchReaders(readers, await partitionsOf(leases, me), tools)
       tools.meters.owned.set(readers.size)
     },
     CRITICAL,
@@ -94,7 +96,7 @@ export async function startVerdict(context: VerdictContext): Promise<VerdictWork
       unhear()
       await Promise.all([own.stop(), follow.stop(), watch.stop()])
       await Promise.all([...readers.values()].map(reader => reader.stop()))
-      await releasePartitions(db, me)
+      await releasePartitions(leases, me)
     },
   }
 }

@@ -18,7 +18,7 @@ export type Operations = {
 
 /**
  * `/healthz`: this process is of use; if not, it has to be started again. `/readyz`: send it requests, or go on with a
- * rollout. `/metrics`, and `/` (decisions 1.9, 163).
+ * rollout. `/metrics`, and `/` (decisions 1.9, 162).
  */
 export function operationsRoutes(app: App, { metrics, stuck, required, optional }: Operations): void {
   app.get('/healthz', async (_request, reply) => {
