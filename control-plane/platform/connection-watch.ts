@@ -165,6 +165,10 @@ async function askAbout(url: string, silent: Watched[], suspicion: Suspicion): P
   for (const one of idle) if (one.waiting > 0 && one.aliveMs < askedMs) destroy(one, suspicion)
 }
 
+/** One that waits for its client, to read an answer or to send the rest of a query, does not work. */
+const WORKING = `SELECT application_name AS name FROM pg_stat_activity
+  WHERE application_name = ANY($1) AND state = 'active' AND wait_event_type IS DISTINCT FROM 'Client'`
+
 async function workingConnections(url: string, names: string[]): Promise<Set<string>> {
   const client = new pg.Client({
     connectionString: url,
@@ -175,8 +179,7 @@ async function workingConnections(url: string, names: string[]): Promise<Set<str
   client.on('error', () => {})
   try {
     await client.connect()
-    const sql = `SELECT application_name AS name FROM pg_stat_activity WHERE state = 'active' AND application_name = ANY($1)`
-    const { rows } = await client.query<{ name: string }>(sql, [names])
+    const { rows } = await client.query<{ name: string }>(WORKING, [names])
     return new Set(rows.map(({ name }) => name))
   } finally {
     streamOf(client).destroy()

@@ -1,7 +1,7 @@
 import knex, { type Knex } from 'knex'
 import pg from 'pg'
 import { isFromServer, UnknownCommit, wasCommitted } from './commit.ts'
-import { createConnectionWatch, noSuspicion, type QueryLimits, type Suspicion } from './connection-watch.ts'
+import { breakOff, createConnectionWatch, noSuspicion, type QueryLimits, type Suspicion } from './connection-watch.ts'
 import { newId } from './ids.ts'
 
 /** Queries on the pool, or inside a transaction. Rooms take the narrowest of the two that they need. */
@@ -68,7 +68,11 @@ export function createPostgres(url: string, options: number | Partial<PoolOption
       afterCreate(client: pg.Client, done: (error: unknown, client: pg.Client) => void) {
         const own = `picket ${name} ${newId()}`
         connections.watch(client, own)
-        client.query(SETTINGS, [own, limits.statementMs ?? 0, limits.lockMs ?? 0], error => done(error, client))
+        client.query(SETTINGS, [own, limits.statementMs ?? 0, limits.lockMs ?? 0], error => {
+          // else nobody would close it
+          if (error) breakOff(client, 'a connection to PostgreSQL could not be set up')
+          done(error, client)
+        })
       },
       validate: (client: pg.Client) => connections.isUsable(client),
     } as Knex.PoolConfig,

@@ -58,6 +58,20 @@ t.test(
   },
 )
 
+t.test('a long answer that stops half way ends with an error', async t => {
+  const { relay, db, four } = await openPool()
+  const ended = query(db, `SELECT repeat('x', 1000000), pg_sleep(0.05) FROM generate_series(1, 1200)`).catch(
+    (error: Error) => error.message,
+  )
+  const working = `SELECT count(*) AS n FROM pg_stat_activity
+    WHERE query LIKE '%1000000%' AND state = 'active' AND pid <> pg_backend_pid()`
+  const isWorking = async () => (await query<{ n: number }>(direct, working))[0]!.n === 1
+  await waitFor(isWorking, { label: 'the query is being worked on', timeoutMs: 60_000 })
+  relay.abandon()
+  t.match(await ended, /does not answer/)
+  await four()
+})
+
 t.test('a statement that waits for a lock gives up when its pool says so', async t => {
   const { db } = await openPool({ lockMs: 300 })
   const holder = await direct.transaction()

@@ -103,8 +103,8 @@ export async function startTcpRelay(t: Teardown, ...targets: [string, ...string[
     abandon() {
       for (const pair of pairs) {
         part(pair)
-        // what the server says is taken and dropped, so that it does not wait with its locks held for a client to read
-        for (const socket of [pair.inner, pair.outer]) socket.on('data', () => {}).resume()
+        // read, so that the end of the client is noticed; what the server says is not, as by a proxy that hangs
+        pair.inner.on('data', () => {}).resume()
       }
     },
     async mend() {
