@@ -1,6 +1,6 @@
 import type { Metrics } from '../shared/metrics.ts'
 import type { Role } from './config.ts'
-import { noSuspicion } from './platform/connection-watch.ts'
+import { noSuspicion, type Suspicion } from './platform/connection-watch.ts'
 import { createPostgres, type Db, type PoolOptions, useOf } from './platform/postgres.ts'
 
 /** One for each role that the process runs; `leases` for the small questions that never wait for anybody's work. */
@@ -26,6 +26,7 @@ export const POOLS: Record<PoolName, Limits> = {
 
 export type Pools = {
   leases: Db
+  suspicion: Suspicion
   of(role: Role): Db
   destroy(): Promise<void>
 }
@@ -42,6 +43,7 @@ export function createPools(url: string, roles: Role[], metrics: Metrics): Pools
   }
   return {
     leases: of('leases'),
+    suspicion,
     of,
     async destroy() {
       await Promise.all([...pools.values()].map(pool => pool.destroy()))

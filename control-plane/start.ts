@@ -78,7 +78,9 @@ export async function start(config: Config, log: Log, options: StartOptions = {}
     for (const role of config.roles) {
       for (const startPart of STARTERS[role]) parts.push(await startPart({ ...handles, db: handles.pools.of(role) }))
     }
-    const listener = listen(config.databaseUrl, channelsOf(parts), channel => notify(parts, channel), log)
+    const { suspicion } = handles.pools
+    const onNotify = (channel: string) => notify(parts, channel)
+    const listener = listen(config.databaseUrl, channelsOf(parts), onNotify, log, { suspicion })
     releases.push(() => listener.stop())
 
     const app = await createHttp(handles, watched.watchdog)

@@ -5,6 +5,7 @@ import { monitorsSince } from '../monitors/store.ts'
 import type { StoredMonitor } from '../monitors/types.ts'
 import { atMost } from '../platform/at-most.ts'
 import { monotonicMs, nowMs } from '../platform/clock.ts'
+import type { Suspicion } from '../platform/connection-watch.ts'
 import { type GrpcTls, startGrpcServer } from '../platform/grpc.ts'
 import { listen } from '../platform/listen.ts'
 import { CRITICAL, startLoop } from '../platform/loop.ts'
@@ -31,6 +32,7 @@ export type FleetContext = {
   db: Db
   /** for LISTEN */
   databaseUrl: string
+  suspicion?: Suspicion
   nats: Nats
   secrets: Secrets
   log: Log
@@ -108,6 +110,7 @@ export async function startFleet(context: FleetContext): Promise<{ port: number;
     Object.keys(loops),
     channel => loops[channel as keyof typeof loops].wake(),
     context.log,
+    context,
   )
   return {
     port: server.port,

@@ -10,10 +10,31 @@ export type QueryLimits = {
   silenceMs: number
 }
 
-/** Shared by the pools of a process: what one of them learns holds for the idle connections of all. */
-export type Suspicion = { beforeMs: number }
+/** Shared by the connections of a process: what one of them learns holds for the idle ones of all. */
+export type Suspicion = {
+  /** Connections that were not heard since then may be dead. */
+  beforeMs(): number
+  raise(beforeMs: number): void
+  /** Calls `listener` whenever it is raised, until the answer is called. */
+  onRaise(listener: () => void): () => void
+}
 
-export const noSuspicion = (): Suspicion => ({ beforeMs: Number.NEGATIVE_INFINITY })
+export function noSuspicion(): Suspicion {
+  const listeners = new Set<() => void>()
+  let knownMs = Number.NEGATIVE_INFINITY
+  return {
+    beforeMs: () => knownMs,
+    raise(beforeMs) {
+      if (beforeMs <= knownMs) return
+      knownMs = beforeMs
+      for (const listener of listeners) listener()
+    },
+    onRaise(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+  }
+}
 
 export type ConnectionWatch = {
   /** Watches a new connection of the pool, by a name of its own. Its queries end by an error when it is dead. */
@@ -96,7 +117,7 @@ export function createConnectionWatch(url: string, limits: QueryLimits, suspicio
     isUsable(client) {
       const watched = connections.get(client)
       if (!watched) return false
-      if (watched.aliveMs >= suspicion.beforeMs) return true
+      if (watched.aliveMs >= suspicion.beforeMs()) return true
       destroy(watched, suspicion)
       return false
     },
@@ -118,7 +139,7 @@ function isOverdue({ aliveMs, sentMs }: Watched, nowMs: number, { statementMs, s
 
 function destroy({ client, sentMs, waiting }: Watched, suspicion: Suspicion): void {
   // idle connections that were not heard since this query was sent may be as dead
-  if (waiting > 0) suspicion.beforeMs = Math.max(suspicion.beforeMs, sentMs)
+  if (waiting > 0) suspicion.raise(sentMs)
   breakOff(client, 'a connection to PostgreSQL does not answer any more')
 }
 

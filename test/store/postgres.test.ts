@@ -1,4 +1,5 @@
 import t from 'tap'
+import { noSuspicion } from '../../control-plane/platform/connection-watch.ts'
 import { listen } from '../../control-plane/platform/listen.ts'
 import { createPostgres, execute, type PoolOptions, query, withSetting } from '../../control-plane/platform/postgres.ts'
 import { createLog } from '../../shared/log.ts'
@@ -120,4 +121,17 @@ t.test('a listener whose connection leads nowhere connects again by itself and h
   await waitFor(() => heard.length === 2, { label: 'it listens again', timeoutMs: 60_000 })
   await execute(direct, `NOTIFY news, 'something'`)
   await waitFor(() => heard.at(-1) === 'something', { label: 'the news', timeoutMs: 60_000 })
+})
+
+t.test('a listener connects again at once when other connections of its process turn out to be dead', async t => {
+  const suspicion = noSuspicion()
+  const { relay, db } = await openPool({ suspicion })
+  let heard = 0
+  const options = { askEveryMs: 3_600_000, suspicion }
+  const listener = listen(relay.url, ['news'], () => heard++, createLog('test', 'silent'), options)
+  t.teardown(() => listener.stop())
+  await waitFor(() => heard === 1, { label: 'it listens', timeoutMs: 60_000 })
+  relay.abandon()
+  await t.rejects(query(db, 'SELECT 1'))
+  await waitFor(() => heard === 2, { label: 'it listens again', timeoutMs: 60_000 })
 })
