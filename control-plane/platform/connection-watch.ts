@@ -124,9 +124,12 @@ export function createConnectionWatch(url: string, limits: QueryLimits, suspicio
   }
 }
 
-/** Ends a connection without a word to the server: its socket is gone, and what waits for an answer fails at once. */
+/**
+ * Ends a connection without a word to the server: its socket is gone, and what waits for an answer fails at once, with
+ * the code of a connection that timed out.
+ */
 export function breakOff(client: pg.Client, why: string): void {
-  streamOf(client).destroy(new Error(why))
+  streamOf(client).destroy(Object.assign(new Error(why), { code: 'ETIMEDOUT' }))
 }
 
 const streamOf = (client: pg.Client): Duplex =>
