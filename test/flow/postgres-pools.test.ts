@@ -6,8 +6,6 @@ import { insertTenant } from '../support/tenant.ts'
 import { insertMonitors, publish, resultOf } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
-const HANG_MS = 90_000
-
 t.test(
   'while requests of one tenant hold every connection of the API, an outage of another one is reported',
   async t => {
@@ -30,7 +28,7 @@ t.test(
           )
           return rows.map(({ to }) => to).join(' ') === statuses
         },
-        { label: statuses, timeoutMs: HANG_MS },
+        { label: statuses },
       )
     await publish(nats, [resultOf(id!, { up: true })])
     await reaches('up')
@@ -58,7 +56,6 @@ t.test(
     }
     await waitFor(async () => (await metric('picket_postgres_pool_waiting{pool="api"}')) > 5, {
       label: 'requests that wait for a connection',
-      timeoutMs: HANG_MS,
     })
     t.equal((await fetch(`${picket.origin}/readyz`)).status, 200)
     await publish(nats, [resultOf(id!, { up: false })])

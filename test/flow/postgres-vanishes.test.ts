@@ -9,11 +9,11 @@ import { startProgram } from '../support/processes.ts'
 import { startTcpRelay } from '../support/tcp-relay.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertMonitors, publish, resultOf } from '../support/verdict.ts'
-import { waitFor } from '../support/wait.ts'
+import { HANG_MS, waitFor } from '../support/wait.ts'
+
+// takes about 65 s
 
 const MONITORS = 32
-/** Only a hang reaches it. */
-const HANG_MS = 90_000
 
 const { url } = await createDatabase(t)
 const clickhouse = await createClickhouseDatabase(t)
@@ -60,16 +60,15 @@ t.test('when the host of PostgreSQL vanishes without a word, outages are reporte
       ids.map(id => resultOf(id, { up })),
     )
   await fire(true)
-  await waitFor(async () => (await countOf(ids, 'up')) === MONITORS, { label: 'every monitor up', timeoutMs: HANG_MS })
+  await waitFor(async () => (await countOf(ids, 'up')) === MONITORS, { label: 'every monitor up' })
 
   relay.abandon()
-  const vanishedMs = performance.now()
+  const vanishedAt = new Date()
   await fire(false)
-  await waitFor(async () => (await countOf(ids, 'down')) === MONITORS, {
-    label: 'every monitor down',
-    timeoutMs: HANG_MS,
-  })
-  const seconds = (performance.now() - vanishedMs) / 1_000
+  await waitFor(async () => (await countOf(ids, 'down')) === MONITORS, { label: 'every monitor down' })
+  const late =
+    'SELECT extract(epoch FROM max(created_at) - CAST(? AS timestamptz)) AS seconds FROM incidents WHERE cause_monitor_id = ANY(?)'
+  const seconds = Number((await query<{ seconds: string }>(db, late, [vanishedAt, ids]))[0]!.seconds)
   t.comment(`the last of ${MONITORS} outages was reported after ${seconds.toFixed(1)} s`)
   t.ok(seconds < 15, `${seconds.toFixed(1)} s`)
   for (const { program } of processes) t.equal(await program.stop(), 0, 'it was not ended by itself')
@@ -80,7 +79,7 @@ t.test('while PostgreSQL is away, for however long, no process is restarted, and
   const { program, origin } = await startControlPlane(relay.url, 'api,fleet,verdict,record,deliver,schedule')
   const [id] = await insertMonitors(db, projectId, 1)
   await publish(nats, [resultOf(id!, { up: true })])
-  await waitFor(async () => (await countOf([id!], 'up')) === 1, { label: 'the monitor up', timeoutMs: HANG_MS })
+  await waitFor(async () => (await countOf([id!], 'up')) === 1, { label: 'the monitor up' })
 
   // nothing answers, new connections neither: each round takes as long as its limits allow
   relay.swallow()
@@ -93,7 +92,7 @@ t.test('while PostgreSQL is away, for however long, no process is restarted, and
       const others = ['fleet_links', 'deliver', 'heartbeats-overdue', 'heartbeats-listening']
       return failedOf(metrics, 'verdict-ownership') >= 6 && others.every(loop => failedOf(metrics, loop) >= 2)
     },
-    { label: 'six failed rounds of one loop, two of the others', timeoutMs: 3 * HANG_MS, everyMs: 1_000 },
+    { label: 'six failed rounds of one loop, two of the others', everyMs: 1_000 },
   )
   t.equal((await fetch(`${origin}/healthz`)).status, 200)
   t.equal((await fetch(`${origin}/readyz`)).status, 503)
@@ -101,7 +100,7 @@ t.test('while PostgreSQL is away, for however long, no process is restarted, and
 
   await publish(nats, [resultOf(id!, { up: false })])
   await relay.mend()
-  await waitFor(async () => (await countOf([id!], 'down')) === 1, { label: 'the monitor down', timeoutMs: HANG_MS })
+  await waitFor(async () => (await countOf([id!], 'down')) === 1, { label: 'the monitor down' })
   t.notOk(program.lines.some(({ event }) => event === 'stuck'))
   t.equal(await program.stop(), 0)
 })

@@ -67,7 +67,7 @@ t.test('a long answer that stops half way ends with an error', async t => {
   const working = `SELECT count(*) AS n FROM pg_stat_activity
     WHERE query LIKE '%1000000%' AND state = 'active' AND pid <> pg_backend_pid()`
   const isWorking = async () => (await query<{ n: number }>(direct, working))[0]!.n === 1
-  await waitFor(isWorking, { label: 'the query is being worked on', timeoutMs: 60_000 })
+  await waitFor(isWorking, { label: 'the query is being worked on' })
   relay.abandon()
   t.match(await ended, /does not answer/)
   await four()
@@ -116,11 +116,11 @@ t.test('a listener whose connection leads nowhere connects again by itself and h
   const log = createLog('test', 'silent')
   const listener = listen(relay.url, ['news'], (_channel, payload) => heard.push(payload), log, timing)
   t.teardown(() => listener.stop())
-  await waitFor(() => heard.length === 1, { label: 'it listens', timeoutMs: 60_000 })
+  await waitFor(() => heard.length === 1, { label: 'it listens' })
   relay.abandon()
-  await waitFor(() => heard.length === 2, { label: 'it listens again', timeoutMs: 60_000 })
+  await waitFor(() => heard.length === 2, { label: 'it listens again' })
   await execute(direct, `NOTIFY news, 'something'`)
-  await waitFor(() => heard.at(-1) === 'something', { label: 'the news', timeoutMs: 60_000 })
+  await waitFor(() => heard.at(-1) === 'something', { label: 'the news' })
 })
 
 t.test('a listener connects again at once when other connections of its process turn out to be dead', async t => {
@@ -130,8 +130,8 @@ t.test('a listener connects again at once when other connections of its process 
   const options = { askEveryMs: 3_600_000, suspicion }
   const listener = listen(relay.url, ['news'], () => heard++, createLog('test', 'silent'), options)
   t.teardown(() => listener.stop())
-  await waitFor(() => heard === 1, { label: 'it listens', timeoutMs: 60_000 })
+  await waitFor(() => heard === 1, { label: 'it listens' })
   relay.abandon()
   await t.rejects(query(db, 'SELECT 1'))
-  await waitFor(() => heard === 2, { label: 'it listens again', timeoutMs: 60_000 })
+  await waitFor(() => heard === 2, { label: 'it listens again' })
 })
