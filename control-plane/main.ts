@@ -1,13 +1,18 @@
 import { ConfigError } from '../shared/env.ts'
 import { createLog } from '../shared/log.ts'
 import { readConfig } from './config.ts'
-import { start } from './start.ts'
+import { endStuck, start } from './start.ts'
 
 try {
   const config = readConfig(process.env)
   const log = createLog('control-plane', config.logLevel)
-  const { stop } = await start(config, log)
+  const { stop, stuck } = await start(config, log)
   let isStopping = false
+  stuck.then(loops => {
+    if (isStopping) return
+    isStopping = true
+    return endStuck(loops, stop, log).then(() => process.exit(1))
+  })
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, async () => {
       if (isStopping) process.exit(1)

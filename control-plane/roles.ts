@@ -238,7 +238,8 @@ function startDeliveries(handles: Handles): Part {
 async function startFleetServer(handles: Handles): Promise<Part> {
   const { databaseUrl, host, grpcPort, grpcTls, probeNatsUrl } = handles.config
   const processName = `${hostname()}-${process.pid}`
-  const own = { databaseUrl, processName, host, port: grpcPort, tls: grpcTls, natsUrl: probeNatsUrl }
+  const { suspicion } = handles.pools
+  const own = { databaseUrl, suspicion, processName, host, port: grpcPort, tls: grpcTls, natsUrl: probeNatsUrl }
   const fleet = await startFleet({ ...handles, ...own })
   return { stop: fleet.stop, grpcPort: fleet.port }
 }
@@ -291,6 +292,7 @@ function startVendors(handles: Handles): Part {
 async function startVerdicts(handles: Handles): Promise<Part> {
   const verdict = await startVerdict({
     ...handles,
+    leases: handles.pools.leases,
     publicUrl: handles.config.publicUrl,
     storeCertificates: seen => storeCertificates(handles.db, seen, now()),
   })

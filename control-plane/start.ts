@@ -4,23 +4,26 @@ import { ConfigError } from '../shared/env.ts'
 import type { Log } from '../shared/log.ts'
 import { createMetrics, type Metrics } from '../shared/metrics.ts'
 import { createAuthenticate } from './accounts/api-keys/actions.ts'
-import type { Config } from './config.ts'
+import type { Config, Role } from './config.ts'
 import { migrateClickhouse } from './migrations/clickhouse/index.ts'
 import { migrate } from './migrations/postgres/index.ts'
 import { type Clickhouse, createClickhouse, isClickhouseAway } from './platform/clickhouse.ts'
-import { sleep } from './platform/clock.ts'
+import { inTime, sleep } from './platform/clock.ts'
 import { type EngineClocks, startEngineClocks } from './platform/engine-clocks.ts'
+import { listen } from './platform/listen.ts'
 import { type Loop, startLoop } from './platform/loop.ts'
 import { createMailer, type Mailer } from './platform/mail.ts'
 import { connectNats, ensureStreams, type Nats } from './platform/nats.ts'
 import { createNatsObjects, type ObjectStore } from './platform/objects.ts'
-import { createPostgres, type Db, listen, query } from './platform/postgres.ts'
+import { type Db, query } from './platform/postgres.ts'
+import { startWatchdog, type Watchdog } from './platform/pulse.ts'
 import { createS3Objects } from './platform/s3.ts'
 import { createSecrets, type Secrets } from './platform/secrets.ts'
 import { createSigner, type Sign } from './platform/signer.ts'
+import { createPools, type Pools } from './pools.ts'
 import { apiRoutes, type Part, publicRoutes, STARTERS } from './roles.ts'
 import { API_PREFIX, type App, createApp } from './web/app.ts'
-import { operationsRoutes } from './web/routes.ts'
+import { type Operations, operationsRoutes } from './web/routes.ts'
 
 /** Built once; each room takes the few of them that it uses. */
 export type Handles = {
@@ -31,7 +34,9 @@ export type Handles = {
   egress: Egress
   /** null: no SMTP_URL */
   mailer: Mailer | null
+  /** the pool of the role that takes these handles; of the first role of the process where none does */
   db: Db
+  pools: Pools
   nats: Nats
   clocks: EngineClocks
   clickhouse: Clickhouse
@@ -41,39 +46,72 @@ export type Handles = {
   sign: Sign
 }
 
-export type ControlPlane = { httpPort: number; grpcPort: number | null; stop(): Promise<void> }
+export type ControlPlane = {
+  httpPort: number
+  grpcPort: number | null
+  /** Resolves to the critical loops that do not get on; then only the end of this process helps. */
+  stuck: Promise<string[]>
+  stop(): Promise<void>
+}
+
+export type StartOptions = {
+  /** a shorter limit for the rounds of critical loops */
+  longestRoundMs?: number
+}
 
 const STOP_TIMEOUT_MS = 10_000
+/** A process that is stuck has so long to give back what it can. */
+const LAST_WORDS_MS = 3_000
 
 /**
  * The control plane from bottom to top: schema, engines, roles, HTTP. Throws a ConfigError with one sentence when
  * something that it needs cannot be reached or opened; then nothing is left running.
  */
-export async function start(config: Config, log: Log): Promise<ControlPlane> {
+export async function start(config: Config, log: Log, options: StartOptions = {}): Promise<ControlPlane> {
   const releases: (() => Promise<unknown>)[] = []
   const release = () => releaseAll(releases, log)
   try {
     const handles = await connectEngines(config, log, releases)
+    const watched = watchLoops(handles.metrics, options)
+    releases.push(async () => watched.watchdog.stop())
     const parts: Part[] = []
-    for (const startPart of config.roles.flatMap(role => STARTERS[role])) {
-      const part = await startPart(handles)
-      parts.push(part)
-      releases.push(() => part.stop())
+    // all at once: one that is stuck keeps no other one from giving back what it has
+    releases.push(() => Promise.all(parts.map(part => stopPart(part, log))))
+    for (const role of config.roles) {
+      for (const startPart of STARTERS[role]) parts.push(await startPart({ ...handles, db: handles.pools.of(role) }))
     }
-    const listener = listen(config.databaseUrl, channelsOf(parts), channel => notify(parts, channel), log)
+    const { suspicion } = handles.pools
+    const onNotify = (channel: string) => notify(parts, channel)
+    const listener = listen(config.databaseUrl, channelsOf(parts), onNotify, log, { suspicion })
     releases.push(() => listener.stop())
 
-    const app = await createHttp(handles)
+    const app = await createHttp(handles, watched.watchdog)
     releases.push(() => app.close())
     const httpPort = await openPort(app, config)
     const grpcPort = parts.find(part => part.grpcPort)?.grpcPort ?? null
     log.info({ event: 'ready', http_port: httpPort, grpc_port: grpcPort, roles: config.roles }, 'ready')
-    return { httpPort, grpcPort, stop: release }
+    return { httpPort, grpcPort, stuck: watched.stuck, stop: release }
   } catch (error) {
     await release()
     throw error
   }
 }
+
+function watchLoops(metrics: Metrics, { longestRoundMs }: StartOptions) {
+  let report: (loops: string[]) => void = () => {}
+  const stuck = new Promise<string[]>(resolve => {
+    report = resolve
+  })
+  return { stuck, watchdog: startWatchdog(metrics, loops => report(loops), longestRoundMs) }
+}
+
+/** The end of a process that is of no use any more: whatever runs it starts it again. */
+export async function endStuck(loops: string[], stop: () => Promise<void>, log: Log): Promise<void> {
+  log.fatal({ event: 'stuck', loops }, 'a loop that the watching depends on does not get on: this process ends itself')
+  await inTime(stop(), LAST_WORDS_MS)
+}
+
+const stopPart = (part: Part, log: Log) => part.stop().catch(error => log.warn({ err: error }, 'could not stop a part'))
 
 async function connectEngines(config: Config, log: Log, releases: (() => Promise<unknown>)[]): Promise<Handles> {
   const { egressAllow, nameservers } = config
@@ -83,14 +121,14 @@ async function connectEngines(config: Config, log: Log, releases: (() => Promise
   const mailer = config.smtpUrl === null ? null : createMailer(config.smtpUrl, config.mailFrom)
   releases.push(async () => mailer?.close())
   await reach('PostgreSQL', 'DATABASE_URL', config.databaseUrl, () => migrate(config.databaseUrl))
-  const db = createPostgres(config.databaseUrl)
-  releases.push(() => db.destroy())
+  const pools = createPools(config.databaseUrl, config.roles, metrics)
+  releases.push(() => pools.destroy())
 
   const { natsUrl, natsOperator } = config
   const nats = await reach('NATS', 'NATS_URL', natsUrl, () => connectNats(natsUrl, 'control-plane', natsOperator))
   releases.push(() => nats.close())
   await reach('JetStream', 'NATS_URL', config.natsUrl, () => ensureStreams(nats.manager, config.streams))
-  const clocks = await startEngineClocks({ db, nats, log, metrics })
+  const clocks = await startEngineClocks({ db: pools.leases, nats, log, metrics })
   releases.push(() => clocks.stop())
 
   const clickhouse = createClickhouse(config.clickhouseUrl)
@@ -100,7 +138,8 @@ async function connectEngines(config: Config, log: Log, releases: (() => Promise
   const objects = openObjects(config, nats)
   const sign = createSigner(config.secretKey, 'screenshot links')
   const secrets = createSecrets(config.secretKey, config.olderSecretKey)
-  return { config, log, metrics, secrets, egress, mailer, db, nats, clocks, clickhouse, objects, sign }
+  const db = pools.of(config.roles[0]!)
+  return { config, log, metrics, secrets, egress, mailer, db, pools, nats, clocks, clickhouse, objects, sign }
 }
 
 function openObjects({ screenshotStore, s3AccessKeyId, s3SecretAccessKey }: Config, nats: Nats): ObjectStore {
@@ -125,23 +164,32 @@ async function migrateHistory(config: Config, tools: { log: Log; metrics: Metric
   }
 }
 
-async function createHttp(handles: Handles): Promise<App> {
-  const { config, db, nats, clickhouse } = handles
+async function createHttp(handles: Handles, watchdog: Watchdog): Promise<App> {
+  const { config, db, metrics } = handles
   const app = await createApp({ ...config, ...handles, authenticate: createAuthenticate(db) })
-  operationsRoutes(app, {
-    metrics: handles.metrics,
-    clocks: handles.clocks,
-    dependencies: {
-      postgres: () => query(db, 'SELECT 1'),
-      nats: () => nats.connection.rtt(),
-      clickhouse: () => clickhouse.query({ query: 'SELECT 1', format: 'JSONEachRow' }).then(answer => answer.text()),
-    },
-  })
+  const { clocks } = handles
+  operationsRoutes(app, { metrics, clocks, stuck: watchdog.stuck, ...dependenciesOf(handles) })
   if (config.roles.includes('api')) {
     app.register(async api => apiRoutes(api as App, handles), { prefix: API_PREFIX })
     app.register(async scope => publicRoutes(scope as App, handles))
   }
   return app
+}
+
+/** These do nothing of use without NATS, or send requests of people to it; the others hardly ask it anything. */
+const ROLES_ON_NATS: readonly Role[] = ['api', 'fleet', 'verdict', 'record']
+
+function dependenciesOf({ config, pools, nats, clickhouse }: Handles): Pick<Operations, 'required' | 'optional'> {
+  const askPostgres = () => query(pools.leases, 'SELECT 1')
+  const askNats = () => nats.connection.rtt()
+  const askClickhouse = () =>
+    clickhouse.query({ query: 'SELECT 1', format: 'JSONEachRow' }).then(answer => answer.text())
+  const needsNats = config.roles.some(role => ROLES_ON_NATS.includes(role))
+  return {
+    required: { postgres: askPostgres, ...(needsNats && { nats: askNats }) },
+    // ClickHouse holds the history only: verdicts, alerts and most of the API go on without it
+    optional: { ...(!needsNats && { nats: askNats }), clickhouse: askClickhouse },
+  }
 }
 
 async function openPort(app: App, { host, port }: Config): Promise<number> {

@@ -5,6 +5,8 @@ export type Metrics = {
   counter<L extends string = never>(name: string, help: string, labels?: L[]): Counter<L>
   gauge<L extends string = never>(name: string, help: string, labels?: L[]): Gauge<L>
   histogram<L extends string = never>(name: string, help: string, buckets: number[], labels?: L[]): Histogram<L>
+  /** Called before each exposition, to set gauges of what is only known then. */
+  beforeRender(measure: () => void): void
   /** The exposition text and its content type. */
   render(): Promise<{ text: string; contentType: string }>
 }
@@ -13,11 +15,16 @@ export function createMetrics(): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const registers = [registry]
+  const measures: (() => void)[] = []
   return {
     counter: (name, help, labels = []) => new Counter({ name, help, labelNames: labels, registers }),
     gauge: (name, help, labels = []) => new Gauge({ name, help, labelNames: labels, registers }),
     histogram: (name, help, buckets, labels = []) =>
       new Histogram({ name, help, buckets, labelNames: labels, registers }),
-    render: async () => ({ text: await registry.metrics(), contentType: registry.contentType }),
+    beforeRender: measure => void measures.push(measure),
+    async render() {
+      for (const measure of measures) measure()
+      return { text: await registry.metrics(), contentType: registry.contentType }
+    },
   }
 }

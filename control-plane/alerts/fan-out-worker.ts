@@ -8,6 +8,8 @@ import { projectsInLine } from './fan-out-store.ts'
 
 /** A notification that got lost is made up for after this. */
 const IDLE_MS = 10_000
+/** Each turn of a project that is under way may end. */
+const LIMITS = { isCritical: true, limitMs: 120_000 }
 /** What somebody else held is looked at again after this. */
 const AGAIN_MS = 100
 
@@ -38,19 +40,25 @@ export function startFanOutWorker({ db, ...tools }: LoopTools & { db: Db }): Loo
     }
   }
 
-  return startDueLoop('fan-out', IDLE_MS, tools, async signal => {
-    const taken = new Map<string, number>()
-    const putOff = new Set<string>()
-    let isBusy = false
-    while (!signal.aborted) {
-      const projectId = nextInTurn(await projectsInLine(db), taken, putOff)
-      if (projectId === null) break
-      const outcome = await turnOf(projectId)
-      turns.inc({ outcome })
-      if (outcome !== 'told') putOff.add(projectId)
-      isBusy ||= outcome === 'busy'
-      taken.set(projectId, (taken.get(projectId) ?? 0) + 1)
-    }
-    return isBusy ? new Date(nowMs() + AGAIN_MS) : null
-  })
+  return startDueLoop(
+    'fan-out',
+    IDLE_MS,
+    tools,
+    async signal => {
+      const taken = new Map<string, number>()
+      const putOff = new Set<string>()
+      let isBusy = false
+      while (!signal.aborted) {
+        const projectId = nextInTurn(await projectsInLine(db), taken, putOff)
+        if (projectId === null) break
+        const outcome = await turnOf(projectId)
+        turns.inc({ outcome })
+        if (outcome !== 'told') putOff.add(projectId)
+        isBusy ||= outcome === 'busy'
+        taken.set(projectId, (taken.get(projectId) ?? 0) + 1)
+      }
+      return isBusy ? new Date(nowMs() + AGAIN_MS) : null
+    },
+    LIMITS,
+  )
 }

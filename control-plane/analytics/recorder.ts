@@ -21,6 +21,8 @@ const LATE_PAUSE_MS = 250
 const FETCH_WAIT_MS = 1_000
 /** Partitions are days, and results of 90 days, late by up to 7, may come together: a little more than the server allows by itself. */
 const MANY_DAYS = 'SETTINGS max_partitions_per_insert_block = 200'
+/** An insert into a ClickHouse that hangs ends after 30 s, and a refused one is split. */
+const LIMITS = { isCritical: true, limitMs: 120_000 }
 
 /**
  * Writes every result to ClickHouse, from durable consumers with acks: a message is acked once ClickHouse has its
@@ -28,7 +30,7 @@ const MANY_DAYS = 'SETTINGS max_partitions_per_insert_block = 200'
  */
 export function startRecorder(context: RecordContext): { stop(): Promise<void> } {
   const tools = { meters: recorderMeters(context), tries: createTries() }
-  const live = startLoop('record', 0, context, recordRounds(context, tools, RESULTS_STREAM, 'record'))
+  const live = startLoop('record', 0, context, recordRounds(context, tools, RESULTS_STREAM, 'record'), LIMITS)
   const late = startLoop(
     'record-late',
     LATE_PAUSE_MS,

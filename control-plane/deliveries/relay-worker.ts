@@ -1,6 +1,6 @@
 import { now, nowMs, sleep } from '../platform/clock.ts'
 import { chance, newId } from '../platform/ids.ts'
-import { type Loop, startLoop } from '../platform/loop.ts'
+import { CRITICAL, type Loop, startLoop } from '../platform/loop.ts'
 import type { DeliveryMeters } from './meters.ts'
 import { type Attempted, buryOld, claimRelayed, finishRelayed, isAtHome, type Message } from './relay-actions.ts'
 import { findDue } from './relay-store.ts'
@@ -84,7 +84,7 @@ export function startRelayWorker(context: SendContext, meters: DeliveryMeters): 
     if (waitMs <= AGAIN_MS) sleep(Math.max(0, waitMs), stopping.signal).then(wake)
   }
 
-  const loop = startLoop('relay', AGAIN_MS, context, round)
+  const loop = startLoop('relay', AGAIN_MS, context, round, CRITICAL)
   return {
     wake,
     async stop() {

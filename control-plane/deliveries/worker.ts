@@ -4,7 +4,7 @@ import type { Log } from '../../shared/log.ts'
 import type { Metrics } from '../../shared/metrics.ts'
 import { now, nowMs, sleep } from '../platform/clock.ts'
 import { newId } from '../platform/ids.ts'
-import { type Loop, startLoop } from '../platform/loop.ts'
+import { CRITICAL, type Loop, startLoop } from '../platform/loop.ts'
 import type { Db } from '../platform/postgres.ts'
 import { rememberOpened } from '../platform/secrets.ts'
 import { claimDeliveries, type Finished, finishDeliveries } from './lane-actions.ts'
@@ -126,8 +126,8 @@ export function startDeliveryWorker(given: DeliveryContext): DeliveryWorker {
     if (waitMs <= IDLE_MS) sleep(Math.max(0, waitMs), stopping.signal).then(wake)
   }
 
-  const claims = startLoop('deliver', IDLE_MS, context, claim)
-  const writes = startLoop('deliver-write', WRITE_AGAIN_MS, context, write)
+  const claims = startLoop('deliver', IDLE_MS, context, claim, CRITICAL)
+  const writes = startLoop('deliver-write', WRITE_AGAIN_MS, context, write, CRITICAL)
   return {
     wake,
     wakeRelay: relay.wake,

@@ -5,12 +5,14 @@ import { monitorsSince } from '../monitors/store.ts'
 import type { StoredMonitor } from '../monitors/types.ts'
 import { atMost } from '../platform/at-most.ts'
 import { monotonicMs, nowMs } from '../platform/clock.ts'
+import type { Suspicion } from '../platform/connection-watch.ts'
 import { type GrpcTls, startGrpcServer } from '../platform/grpc.ts'
-import { startLoop } from '../platform/loop.ts'
+import { listen } from '../platform/listen.ts'
+import { CRITICAL, startLoop } from '../platform/loop.ts'
 import type { Nats } from '../platform/nats.ts'
 import { connectAccounts } from '../platform/nats-accounts.ts'
 import { nextRun } from '../platform/next-run.ts'
-import { type Db, listen } from '../platform/postgres.ts'
+import type { Db } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { startAccess } from './access-worker.ts'
 import { updateLiveSets } from './actions.ts'
@@ -30,6 +32,7 @@ export type FleetContext = {
   db: Db
   /** for LISTEN */
   databaseUrl: string
+  suspicion?: Suspicion
   nats: Nats
   secrets: Secrets
   log: Log
@@ -48,6 +51,8 @@ export type FleetContext = {
 
 const PAGE = 2_000
 const FOLLOW_EVERY_MS = 2_000
+/** A change of all monitors is read page by page. */
+const MONITORS_LIMITS = { isCritical: true, limitMs: 120_000 }
 const STOP_WITHIN_MS = 2_000
 
 /**
@@ -95,9 +100,9 @@ export async function startFleet(context: FleetContext): Promise<{ port: number;
   }
 
   const hints = readHints(desk)
-  const rounds = startLoop('fleet_links', desk.timing.roundMs, context, createRound(desk))
-  const monitors = startLoop('fleet_monitors', FOLLOW_EVERY_MS, context, () => desk.catchUp())
-  const epochs = startLoop('fleet_epochs', FOLLOW_EVERY_MS, context, () => readEpochs(desk))
+  const rounds = startLoop('fleet_links', desk.timing.roundMs, context, createRound(desk), CRITICAL)
+  const monitors = startLoop('fleet_monitors', FOLLOW_EVERY_MS, context, () => desk.catchUp(), MONITORS_LIMITS)
+  const epochs = startLoop('fleet_epochs', FOLLOW_EVERY_MS, context, () => readEpochs(desk), CRITICAL)
   const access = startAccess(desk, context, accounts)
   const loops = { monitors, region_epochs: epochs, probes_revoked: access }
   const listener = listen(
@@ -105,6 +110,7 @@ export async function startFleet(context: FleetContext): Promise<{ port: number;
     Object.keys(loops),
     channel => loops[channel as keyof typeof loops].wake(),
     context.log,
+    context,
   )
   return {
     port: server.port,

@@ -1,4 +1,4 @@
-import { type Loop, type LoopTools, startLoop } from '../platform/loop.ts'
+import { CRITICAL, type Loop, type LoopTools, startLoop } from '../platform/loop.ts'
 import type { Db } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { givePingTokens, type HeartbeatTools, judgeOverdue, sayListening } from './actions.ts'
@@ -9,18 +9,30 @@ const AT_ONCE = 500
 
 /** Finds what is overdue within a second. Several processes may run it: each monitor is judged by one of them. */
 export function startOverdueWorker({ db, publicUrl, ...tools }: LoopTools & HeartbeatTools): Loop {
-  return startLoop('heartbeats-overdue', EVERY_MS, tools, async signal => {
-    const context = { db, publicUrl, log: tools.log }
-    while (!signal.aborted && (await judgeOverdue(context, AT_ONCE)) === AT_ONCE);
-  })
+  return startLoop(
+    'heartbeats-overdue',
+    EVERY_MS,
+    tools,
+    async signal => {
+      const context = { db, publicUrl, log: tools.log }
+      while (!signal.aborted && (await judgeOverdue(context, AT_ONCE)) === AT_ONCE);
+    },
+    CRITICAL,
+  )
 }
 
 /** Beside the ping URLs, in every process that serves them. */
 export function startListening({ db, ...tools }: LoopTools & { db: Db }): Loop {
-  return startLoop('heartbeats-listening', EVERY_MS, tools, async () => {
-    const heard = await sayListening(db)
-    if (heard) tools.log.warn({ event: 'pings_not_taken', ...heard }, 'no pings were taken for a while')
-  })
+  return startLoop(
+    'heartbeats-listening',
+    EVERY_MS,
+    tools,
+    async () => {
+      const heard = await sayListening(db)
+      if (heard) tools.log.warn({ event: 'pings_not_taken', ...heard }, 'no pings were taken for a while')
+    },
+    CRITICAL,
+  )
 }
 
 export function startPingTokenWorker({ db, secrets, ...tools }: LoopTools & { db: Db; secrets: Secrets }): Loop {

@@ -1,5 +1,5 @@
 import { nowMs, sleep } from './clock.ts'
-import { type Loop, type LoopTools, startLoop } from './loop.ts'
+import { type Loop, type LoopLimits, type LoopTools, startLoop } from './loop.ts'
 
 /** Works off what is due and answers when the next of it will be; null when nothing is known to come. */
 export type DueRound = (signal: AbortSignal) => Promise<Date | null>
@@ -8,9 +8,17 @@ export type DueRound = (signal: AbortSignal) => Promise<Date | null>
 const LONGEST_MS = 2 ** 31 - 1
 
 /** A loop that also runs when its last round said that something will be due; see startLoop. */
-export function startDueLoop(name: string, intervalMs: number, tools: LoopTools, round: DueRound): Loop {
+export function startDueLoop(
+  name: string,
+  intervalMs: number,
+  tools: LoopTools,
+  round: DueRound,
+  limits: LoopLimits = {},
+): Loop {
   let timer = new AbortController()
-  const loop = startLoop(name, intervalMs, tools, async signal => {
+  const loop = startLoop(name, intervalMs, tools, lookAhead, limits)
+
+  async function lookAhead(signal: AbortSignal): Promise<void> {
     timer.abort()
     const mine = new AbortController()
     timer = mine
@@ -18,7 +26,7 @@ export function startDueLoop(name: string, intervalMs: number, tools: LoopTools,
     if (due === null || signal.aborted) return
     const waitMs = Math.min(Math.max(0, due.getTime() - nowMs()), LONGEST_MS)
     sleep(waitMs, mine.signal).then(() => mine.signal.aborted || loop.wake())
-  })
+  }
   return {
     wake: loop.wake,
     async stop() {

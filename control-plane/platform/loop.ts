@@ -2,6 +2,7 @@ import type { Log } from '../../shared/log.ts'
 import type { Metrics } from '../../shared/metrics.ts'
 import { monotonicMs, sleep } from './clock.ts'
 import { jitterMs } from './ids.ts'
+import { joinPulse } from './pulse.ts'
 
 /** The handles every loop needs: where it logs and where it is counted. */
 export type LoopTools = { log: Log; metrics: Metrics }
@@ -15,25 +16,80 @@ export type Loop = {
 
 type Round = (signal: AbortSignal) => Promise<unknown>
 
+export type LoopLimits = {
+  /** The watching depends on it: when a round takes longer than its limit, the process is of no use and ends itself. */
+  isCritical?: boolean
+  /** how long a round may take; its signal is aborted after two thirds of it */
+  limitMs?: number
+}
+
+export const CRITICAL: LoopLimits = { isCritical: true }
+
+const ROUND_LIMIT_MS = 30_000
+/** The part of its limit after which a round should come to an end. */
+const HURRY_AFTER = 2 / 3
+
 /**
  * Calls `round` again and again, `intervalMs` (and a tenth of jitter) apart. A round that throws is our own fault or
- * an engine that is away: it is logged and counted, and the next one comes after the interval, at least a second.
+ * an engine that is away: it is logged and counted, and the next one comes after the interval, at least a second. The
+ * signal of a round is aborted when the loop stops, and when the round should come to an end because of its limit; then
+ * the next one follows at once. A round beyond its limit is logged and counted as late, and watched by the watchdog.
  */
-export function startLoop(name: string, intervalMs: number, tools: LoopTools, round: Round): Loop {
+export function startLoop(
+  name: string,
+  intervalMs: number,
+  tools: LoopTools,
+  round: Round,
+  { isCritical = false, limitMs = ROUND_LIMIT_MS }: LoopLimits = {},
+): Loop {
   const stopping = new AbortController()
   const meters = loopMeters(tools.metrics)
+  const pulse = joinPulse(tools.metrics, { name, isCritical, limitMs })
   let woken = false
   let interrupt: AbortController | null = null
+  let current = new AbortController()
+
+  /** Answers what came of a round. */
+  const runRound = async (): Promise<'ok' | 'failed'> => {
+    const startedMs = monotonicMs()
+    const mine = new AbortController()
+    current = mine
+    const hurry = setTimeout(() => {
+      woken = true
+      mine.abort()
+    }, limitMs * HURRY_AFTER)
+    let isLate = false
+    const late = setTimeout(() => {
+      isLate = true
+      tools.log.error({ loop: name, limitMs }, 'a round of a loop takes longer than it may')
+      meters.rounds.inc({ loop: name, outcome: 'late' })
+    }, limitMs)
+    pulse.begin()
+    let outcome: 'ok' | 'failed' = 'ok'
+    try {
+      await round(mine.signal)
+    } catch (error) {
+      tools.log.error({ err: error, loop: name }, 'a round of a loop failed')
+      outcome = 'failed'
+    }
+    pulse.end()
+    clearTimeout(hurry)
+    clearTimeout(late)
+    if (!isLate) meters.rounds.inc({ loop: name, outcome })
+    meters.seconds.observe({ loop: name }, (monotonicMs() - startedMs) / 1_000)
+    return outcome
+  }
 
   const run = async () => {
     while (!stopping.signal.aborted) {
       woken = false
-      const failed = await runRound(name, tools.log, meters, () => round(stopping.signal))
-      if (stopping.signal.aborted || (woken && !failed)) continue
+      const isFailed = (await runRound()) === 'failed'
+      if (stopping.signal.aborted || (woken && !isFailed)) continue
       interrupt = new AbortController()
-      await sleep(failed ? Math.max(1_000, intervalMs) : intervalMs + jitterMs(intervalMs / 10), interrupt.signal)
+      await sleep(isFailed ? Math.max(1_000, intervalMs) : intervalMs + jitterMs(intervalMs / 10), interrupt.signal)
       interrupt = null
     }
+    pulse.leave()
   }
   const ended = run()
   return {
@@ -43,24 +99,10 @@ export function startLoop(name: string, intervalMs: number, tools: LoopTools, ro
     },
     async stop() {
       stopping.abort()
+      current.abort()
       interrupt?.abort()
       await ended
     },
-  }
-}
-
-async function runRound(name: string, log: Log, meters: ReturnType<typeof loopMeters>, round: () => Promise<unknown>) {
-  const startedMs = monotonicMs()
-  try {
-    await round()
-    meters.rounds.inc({ loop: name, outcome: 'ok' })
-    return false
-  } catch (error) {
-    log.error({ err: error, loop: name }, 'a round of a loop failed')
-    meters.rounds.inc({ loop: name, outcome: 'failed' })
-    return true
-  } finally {
-    meters.seconds.observe({ loop: name }, (monotonicMs() - startedMs) / 1_000)
   }
 }
 

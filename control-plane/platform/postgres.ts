@@ -1,7 +1,8 @@
 import knex, { type Knex } from 'knex'
 import pg from 'pg'
-import type { Log } from '../../shared/log.ts'
 import { isFromServer, UnknownCommit, wasCommitted } from './commit.ts'
+import { breakOff, createConnectionWatch, noSuspicion, type QueryLimits, type Suspicion } from './connection-watch.ts'
+import { newId } from './ids.ts'
 
 /** Queries on the pool, or inside a transaction. Rooms take the narrowest of the two that they need. */
 export type Db = Knex
@@ -12,31 +13,88 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 
 /** A client that vanished without a word, or stands still, in a transaction keeps its locks from others for so long. */
 const IDLE_IN_TRANSACTION_MS = 10_000
+const CONNECT_MS = 5_000
+/** After so much silence the kernel asks whether the other host is there; ten seconds later it gives up. */
+const KEEP_ALIVE_MS = 5_000
 
-/** A pool of at most `max` connections. The first query opens the first one. */
-export function createPostgres(url: string, max = 20): Db {
+export type PoolOptions = QueryLimits & {
+  /** for people who look at the server's connections, and for metrics */
+  name: string
+  max: number
+  /** how long a statement waits for a lock; null: as long as it may take */
+  lockMs: number | null
+  /** how long a query waits for a connection of the pool */
+  acquireMs: number
+  /** shared by the pools of a process */
+  suspicion: Suspicion
+}
+
+/** The server says every second whether it works on a query, so this is the time that it may say nothing. */
+const SILENCE_MS = 10_000
+
+/** For work that a person waits for, such as a migration: it may take as long as it takes. */
+const WITHOUT_LIMITS = {
+  name: 'work',
+  max: 20,
+  statementMs: null,
+  lockMs: null,
+  silenceMs: SILENCE_MS,
+  acquireMs: 10_000,
+}
+
+/**
+ * A pool of at most `max` connections. The first query opens the first one. A connection that leads nowhere any more is
+ * noticed within some seconds: its query ends with an error, as when it is reset (see connection-watch.ts).
+ */
+export function createPostgres(url: string, options: number | Partial<PoolOptions> = {}): Db {
+  const given = typeof options === 'number' ? { max: options } : options
+  const { max, name, suspicion = noSuspicion(), ...limits } = { ...WITHOUT_LIMITS, ...given }
+  const connections = createConnectionWatch(url, limits, suspicion)
   return knex({
     client: 'pg',
+    // else knex asks for it on the first connection, without a limit
+    version: '18',
     connection: {
       connectionString: url,
       application_name: 'picket',
       keepAlive: true,
-      connectionTimeoutMillis: 5_000,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+      connectionTimeoutMillis: CONNECT_MS,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     },
-    pool: { min: 0, max, afterCreate: withoutJit },
-    acquireConnectionTimeout: 10_000,
+    pool: {
+      min: 0,
+      max,
+      afterCreate(client: pg.Client, done: (error: unknown, client: pg.Client) => void) {
+        const own = `picket ${name} ${newId()}`
+        connections.watch(client, own)
+        client.query(SETTINGS, [own, limits.statementMs ?? 0, limits.lockMs ?? 0], error => {
+          // else nobody would close it
+          if (error) breakOff(client, 'a connection to PostgreSQL could not be set up')
+          done(error, client)
+        })
+      },
+      validate: (client: pg.Client) => connections.isUsable(client),
+    } as Knex.PoolConfig,
+    acquireConnectionTimeout: limits.acquireMs,
     // knex prints what it throws as well
     log: { warn() {}, error() {}, debug() {}, deprecate() {} },
   })
 }
 
 /**
- * Our statements are short, but those that step through an index are estimated high, and compiling one takes longer than
- * many of its runs.
+ * Without jit: our statements are short, but those that step through an index are estimated high, and compiling one takes
+ * longer than many of its runs.
  */
-function withoutJit(connection: pg.Client, done: (error: Error | null) => void): void {
-  connection.query('SET jit = off', error => done(error))
+const SETTINGS = `SELECT set_config('application_name', $1, false), set_config('statement_timeout', $2::text, false),
+  set_config('lock_timeout', $3::text, false), set_config('jit', 'off', false)`
+
+export type PoolUse = { inUse: number; idle: number; waiting: number }
+
+/** Connections of a pool, and queries that wait for one. */
+export function useOf(db: Db): PoolUse {
+  const pool = (db.client as { pool?: Record<'numUsed' | 'numFree' | 'numPendingAcquires', () => number> }).pool
+  return { inUse: pool?.numUsed() ?? 0, idle: pool?.numFree() ?? 0, waiting: pool?.numPendingAcquires() ?? 0 }
 }
 
 /** A pool for the length of one piece of work. */
@@ -124,48 +182,4 @@ export const isLockTimeout = (error: unknown): boolean => (error as { code?: str
 /** True when PostgreSQL refused what a row holds (SQLSTATE classes 22 and 23), not because something is away. */
 export function isRefusedRow(error: unknown): boolean {
   return /^2[23]/.test((error as { code?: string }).code ?? '')
-}
-
-export type Listener = { stop(): Promise<void> }
-
-/**
- * Calls `onNotify` for each NOTIFY on one of the channels, and once after each (re)connect, because what was sent
- * meanwhile is gone. Reconnects by itself, a second apart.
- */
-export function listen(
-  url: string,
-  channels: string[],
-  onNotify: (channel: string, payload: string) => void,
-  log: Log,
-): Listener {
-  let stopped = false
-  let client: pg.Client | null = null
-  let timer: NodeJS.Timeout | null = null
-
-  const connect = async () => {
-    const mine = new pg.Client({ connectionString: url, application_name: 'picket-listen', keepAlive: true })
-    client = mine
-    mine.on('error', error => log.warn({ err: error }, 'the listening connection to PostgreSQL broke'))
-    mine.on('end', () => {
-      if (!stopped) timer = setTimeout(attempt, 1_000)
-    })
-    mine.on('notification', message => onNotify(message.channel, message.payload ?? ''))
-    await mine.connect()
-    for (const channel of channels) await mine.query(`LISTEN ${pg.escapeIdentifier(channel)}`)
-    for (const channel of channels) onNotify(channel, '')
-  }
-  const attempt = () => {
-    connect().catch(error => {
-      if (!stopped) log.warn({ err: error }, 'cannot listen to PostgreSQL yet')
-      client?.end().catch(() => {})
-    })
-  }
-  attempt()
-  return {
-    async stop() {
-      stopped = true
-      if (timer) clearTimeout(timer)
-      await client?.end().catch(() => {})
-    },
-  }
 }

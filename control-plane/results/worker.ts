@@ -3,7 +3,7 @@ import type { Metrics } from '../../shared/metrics.ts'
 import { RESULTS_STREAM } from '../../shared/subjects.ts'
 import { latestRevision } from '../monitors/store.ts'
 import { newId } from '../platform/ids.ts'
-import { startLoop } from '../platform/loop.ts'
+import { CRITICAL, startLoop } from '../platform/loop.ts'
 import type { Nats } from '../platform/nats.ts'
 import { streamState } from '../platform/ordered-reader.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -21,6 +21,8 @@ const CHANGES_AT_ONCE = 5_000
 
 export type VerdictContext = {
   db: Db
+  /** for what keeps the partitions, so that it never waits for a connection; `db` when left out */
+  leases?: Db
   nats: Nats
   log: Log
   metrics: Metrics
@@ -41,29 +43,47 @@ export type VerdictWorker = {
  * may do so; each partition has one reader at a time.
  */
 export async function startVerdict(context: VerdictContext): Promise<VerdictWorker> {
-  const { db, log, metrics } = context
+  const { db, leases = db, log, metrics } = context
   const me = newId()
   const tools: ReaderTools = { ...context, meters: createMeters(metrics) }
   const readers = new Map<number, PartitionReader>()
   let revision = await latestRevision(db)
 
-  const own = startLoop('verdict-ownership', OWNERSHIP_INTERVAL_MS, { log, metrics }, async () => {
-    await takeShare(db, me)
-    await matchReaders(readers, await partitionsOf(db, me), tools)
-    tools.meters.owned.set(readers.size)
-  })
-  const follow = startLoop('verdict-monitors', FOLLOW_INTERVAL_MS, { log, metrics }, async () => {
-    for (;;) {
-      const changed = await changedSince(db, revision, CHANGES_AT_ONCE)
-      for (const { id, partition } of changed) readers.get(partition)?.markStale([id])
-      revision = changed.at(-1)?.revision ?? revision
-      if (changed.length < CHANGES_AT_ONCE) return
-    }
-  })
-  const watch = startLoop('verdict-stream', STREAM_INTERVAL_MS, { log, metrics }, async () => {
-    const stream = await streamState(context.nats, RESULTS_STREAM)
-    for (const reader of readers.values()) if (reader.isAstray(stream)) reader.restart()
-  })
+  const own = startLoop(
+    'verdict-ownership',
+    OWNERSHIP_INTERVAL_MS,
+    { log, metrics },
+    async () => {
+      await takeShare(leases, me)
+      await matchReaders(readers, await partitionsOf(leases, me), tools)
+      tools.meters.owned.set(readers.size)
+    },
+    CRITICAL,
+  )
+  const follow = startLoop(
+    'verdict-monitors',
+    FOLLOW_INTERVAL_MS,
+    { log, metrics },
+    async () => {
+      for (;;) {
+        const changed = await changedSince(db, revision, CHANGES_AT_ONCE)
+        for (const { id, partition } of changed) readers.get(partition)?.markStale([id])
+        revision = changed.at(-1)?.revision ?? revision
+        if (changed.length < CHANGES_AT_ONCE) return
+      }
+    },
+    CRITICAL,
+  )
+  const watch = startLoop(
+    'verdict-stream',
+    STREAM_INTERVAL_MS,
+    { log, metrics },
+    async () => {
+      const stream = await streamState(context.nats, RESULTS_STREAM)
+      for (const reader of readers.values()) if (reader.isAstray(stream)) reader.restart()
+    },
+    CRITICAL,
+  )
 
   // what the client library makes of its consumers while a link hangs does not always come to life again
   const unhear = context.nats.onReconnect(() => {
@@ -76,7 +96,7 @@ export async function startVerdict(context: VerdictContext): Promise<VerdictWork
       unhear()
       await Promise.all([own.stop(), follow.stop(), watch.stop()])
       await Promise.all([...readers.values()].map(reader => reader.stop()))
-      await releasePartitions(db, me)
+      await releasePartitions(leases, me)
     },
   }
 }

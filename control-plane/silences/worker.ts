@@ -1,6 +1,7 @@
 import { now, nowMs } from '../platform/clock.ts'
 import { startDueLoop } from '../platform/due-loop.ts'
 import type { Loop, LoopTools } from '../platform/loop.ts'
+import { CRITICAL } from '../platform/loop.ts'
 import type { Nats } from '../platform/nats.ts'
 import type { Db } from '../platform/postgres.ts'
 import { askParents } from './ask-actions.ts'
@@ -25,14 +26,20 @@ export function startSilencesWorker(context: LoopTools & { db: Db; nats: Nats })
       log.warn({ err }, 'parents could not be asked; their children are told of a little later')
     })
 
-  return startDueLoop('silences', LOOK_EVERY_MS, context, async signal => {
-    const due = await nextReviewDue(db)
-    if (due === null) return null
-    const unasked = await claimUnasked(db, AT_ONCE)
-    if (unasked.length > 0) ask(unasked)
-    if (due > now()) return due
-    while (!signal.aborted && (await reviewDue(db, AT_ONCE, now())) > 0);
-    const next = await nextReviewDue(db)
-    return next && new Date(Math.max(next.getTime(), nowMs() + AGAIN_MS))
-  })
+  return startDueLoop(
+    'silences',
+    LOOK_EVERY_MS,
+    context,
+    async signal => {
+      const due = await nextReviewDue(db)
+      if (due === null) return null
+      const unasked = await claimUnasked(db, AT_ONCE)
+      if (unasked.length > 0) ask(unasked)
+      if (due > now()) return due
+      while (!signal.aborted && (await reviewDue(db, AT_ONCE, now())) > 0);
+      const next = await nextReviewDue(db)
+      return next && new Date(Math.max(next.getTime(), nowMs() + AGAIN_MS))
+    },
+    CRITICAL,
+  )
 }

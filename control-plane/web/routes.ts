@@ -4,22 +4,36 @@ import type { App } from './app.ts'
 /** By engine: by how many seconds a clock is ahead of this machine's, where that is more than a little. */
 export type ClockReport = { disagreements(): Record<string, number> }
 
-/** Resolves when the dependency answers. */
-export type Probes = Record<string, () => Promise<unknown>>
+/** Each resolves when the dependency answers. */
+export type Dependencies = Record<string, () => Promise<unknown>>
 
 const PATIENCE_MS = 3_000
 
-/** `/healthz` (alive), `/readyz` (every dependency answers, or which does not), `/metrics`, and `/` (decisions 1.9). */
-export function operationsRoutes(
-  app: App,
-  { metrics, dependencies, clocks }: { metrics: Metrics; dependencies: Probes; clocks?: ClockReport },
-): void {
-  app.get('/healthz', async () => ({ status: 'ok' }))
+export type Operations = {
+  metrics: Metrics
+  /** critical loops that do not get on */
+  stuck: () => string[]
+  /** what a process needs to do its work */
+  required: Dependencies
+  /** what it does most of its work without: shown, and no reason to be unready */
+  optional: Dependencies
+  clocks?: ClockReport
+}
+
+/**
+ * `/healthz`: this process is of use; if not, it has to be started again. `/readyz`: send it requests, or go on with a
+ * rollout. `/metrics`, and `/` (decisions 1.9, 162).
+ */
+export function operationsRoutes(app: App, { metrics, stuck, required, optional, clocks }: Operations): void {
+  app.get('/healthz', async (_request, reply) => {
+    const loops = stuck()
+    return loops.length === 0 ? { status: 'ok' } : reply.code(503).send({ status: 'stuck', loops })
+  })
 
   app.get('/readyz', async (_request, reply) => {
-    const entries = Object.entries(dependencies)
+    const entries = Object.entries({ ...required, ...optional })
     const states = await Promise.all(entries.map(async ([name, ask]) => [name, await stateOf(ask)] as const))
-    const isReady = states.every(([, state]) => state === 'ok')
+    const isReady = stuck().length === 0 && states.every(([name, state]) => state === 'ok' || name in optional)
     return reply.code(isReady ? 200 : 503).send({
       status: isReady ? 'ready' : 'not ready',
       dependencies: Object.fromEntries(states),

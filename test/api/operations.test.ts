@@ -52,3 +52,16 @@ t.test('a control plane that starts without ClickHouse serves the API and says w
     return body.dependencies.clickhouse === 'away' && body.dependencies.postgres === 'ok'
   })
 })
+
+t.test(
+  'a request whose connection to PostgreSQL leads nowhere is 503 unavailable, and the next one is answered',
+  async t => {
+    const relay = await startTcpRelay(t, (await createDatabase(t)).url)
+    const api = await startApi(t, { DATABASE_URL: relay.url })
+    t.equal((await api.call('GET', '/project')).status, 200)
+    relay.abandon()
+    const answer = await api.call('GET', '/project')
+    t.match(answer, { status: 503, body: { error: { code: 'unavailable', status: 503 } } })
+    t.equal((await api.call('GET', '/project')).status, 200)
+  },
+)

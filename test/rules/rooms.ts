@@ -29,7 +29,7 @@ export const ROOMS = [
 ]
 
 /** Files beside the rooms, which wire them. */
-export const WIRING = ['main', 'admin', 'config', 'start', 'roles']
+export const WIRING = ['main', 'admin', 'config', 'start', 'roles', 'pools']
 
 const ROLES = ['routes', 'actions', 'store', 'worker', 'reader', 'recorder', 'grpc', 'judge', 'screens']
 /** What another room may use of a room, beside its pure files. */

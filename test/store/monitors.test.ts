@@ -11,7 +11,8 @@ import {
   updateMonitors,
 } from '../../control-plane/monitors/store.ts'
 import type { StoredMonitor } from '../../control-plane/monitors/types.ts'
-import { createPostgres, execute, listen, query } from '../../control-plane/platform/postgres.ts'
+import { listen } from '../../control-plane/platform/listen.ts'
+import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
 import { createSecrets } from '../../control-plane/platform/secrets.ts'
 import { createLog } from '../../shared/log.ts'
 import { createDatabase } from '../support/database.ts'

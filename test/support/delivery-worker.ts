@@ -1,6 +1,7 @@
 import { type DeliveryWorker, startDeliveryWorker } from '../../control-plane/deliveries/worker.ts'
+import { listen } from '../../control-plane/platform/listen.ts'
 import type { Mailer } from '../../control-plane/platform/mail.ts'
-import { type Db, listen } from '../../control-plane/platform/postgres.ts'
+import type { Db } from '../../control-plane/platform/postgres.ts'
 import { createSecrets } from '../../control-plane/platform/secrets.ts'
 import { createEgress } from '../../shared/egress/index.ts'
 import { createLog } from '../../shared/log.ts'

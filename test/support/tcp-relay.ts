@@ -13,6 +13,11 @@ export type TcpRelay = {
   swallow(): void
   /** what clients sent and it swallowed */
   swallowed(): string
+  /**
+   * The open connections lead nowhere from now on, without a reset; new ones work at once. A host that vanished and was
+   * replaced by another one behind the same name looks like this.
+   */
+  abandon(): void
   /** lets connections through again, on the same port */
   mend(): Promise<void>
 }
@@ -95,6 +100,13 @@ export async function startTcpRelay(t: Teardown, ...targets: [string, ...string[
       }
     },
     swallowed: () => swallowed,
+    abandon() {
+      for (const pair of pairs) {
+        part(pair)
+        // read, so that the end of the client is noticed; what the server says is not, as by a proxy that hangs
+        pair.inner.on('data', () => {}).resume()
+      }
+    },
     async mend() {
       const before = state
       state = 'open'

@@ -46,7 +46,9 @@ t.test('compose has every real part: three engines, two control planes, probes o
     'nats',
     'postgres',
     'probe-eu-west',
+    'probe-eu-west-2',
     'probe-us-east',
+    'probe-us-east-2',
   ])
   for (const [name, service] of services) {
     t.match(service.image, /:[\w.-]*\d[\w.-]*$/, `${name} has a version`)
@@ -91,6 +93,19 @@ t.test('a probe of compose is asked for its health where it listens', async t =>
     const [, port] = /^0\.0\.0\.0:(\d+)$/.exec(environment.METRICS_ADDRESS ?? '') ?? []
     t.match(JSON.stringify(healthcheck), `http://127.0.0.1:${port}/readyz`, name)
   }
+})
+
+t.test('no probe of compose depends on one control plane, and no region on one probe', async t => {
+  for (const [name, { environment = {}, depends_on = {} }] of named('probe')) {
+    const [host] = environment.FLEET_URL?.split(':') ?? []
+    for (const [controlPlane, { networks }] of named('control-plane')) {
+      const { default: network } = networks as { default: { aliases: string[] } }
+      t.ok(network.aliases.includes(host ?? ''), `${name} finds ${controlPlane}`)
+    }
+    t.same(depends_on, {}, name)
+  }
+  const tokens = named('probe').map(([, { environment = {} }]) => environment.PROBE_TOKEN)
+  for (const token of tokens) t.equal(tokens.filter(one => one === token).length, 2, `two probes with ${token}`)
 })
 
 t.test('Caddy sends requests and probes to every control plane', async t => {

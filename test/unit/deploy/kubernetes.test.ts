@@ -68,9 +68,37 @@ t.test('every role runs somewhere, twice, and every kustomization names what the
   for (const region of regions) t.ok((REGIONS as readonly string[]).includes(region), region)
 })
 
+t.test('a pod may have as much memory as its heap, and some more', async t => {
+  const heaps = workloads.flatMap(one => {
+    const [, mebibytes] = /--max-old-space-size=(\d+)/.exec(settingOf(one, 'NODE_OPTIONS') ?? '') ?? []
+    return mebibytes ? [{ one, mebibytes: Number(mebibytes) }] : []
+  })
+  t.same(
+    heaps.map(({ one }) => one.metadata.name),
+    ['fleet'],
+    'it holds every monitor',
+  )
+  for (const { one, mebibytes } of heaps) {
+    const [, gibibytes] = /^(\d+)Gi$/.exec(containerOf(one).resources.limits.memory) ?? []
+    t.ok(Number(gibibytes) * 1024 >= mebibytes * 1.25, one.metadata.name)
+  }
+})
+
+t.test('liveness asks whether a process is of use, readiness what its role needs', async t => {
+  const askedBy = (one: Manifest, probe: string) => containerOf(one)[probe].httpGet?.path ?? 'its port'
+  for (const one of workloads) t.equal(askedBy(one, 'livenessProbe'), '/healthz', one.metadata.name)
+  t.same(Object.fromEntries(workloads.map(one => [one.metadata.name, askedBy(one, 'readinessProbe')])), {
+    api: '/healthz',
+    background: '/readyz',
+    fleet: 'its port',
+    probe: '/readyz',
+    verdict: '/readyz',
+  })
+})
+
 t.test('pods have only variables that the programs read', async t => {
   for (const one of workloads) {
-    const known = variablesOf(one.metadata.name === 'probe' ? 'probe-agent' : 'control-plane')
+    const known = variablesOf(one.metadata.name === 'probe' ? 'probe-agent' : 'control-plane').add('NODE_OPTIONS')
     const names: string[] = containerOf(one).env.map(({ name }: { name: string }) => name)
     t.same(
       names.filter(name => !known.has(name)),

@@ -86,6 +86,7 @@ t.test('every metric of ours is on the dashboard or in a rule, or is a detail th
     'picket_domain_lookups_total',
     'picket_fleet_hints_lost_total',
     'picket_fleet_monitors',
+    'picket_heartbeat_pings_kept_total',
     'picket_loop_round_seconds',
     'picket_screenshots_total',
   ])

@@ -1,0 +1,88 @@
+import type { Metrics } from '../../shared/metrics.ts'
+import { monotonicMs } from './clock.ts'
+
+/** What a loop says of its rounds. */
+export type LoopPulse = {
+  begin(): void
+  end(): void
+  /** The loop has stopped. */
+  leave(): void
+}
+
+export type Watchdog = {
+  /** Names of critical loops whose round takes longer than its limit. */
+  stuck(): string[]
+  stop(): void
+}
+
+type Watched = { name: string; isCritical: boolean; limitMs: number; beganMs: number | null }
+
+/** `clockMs` goes on only while the watchdog looks: time in which the process or its machine stood still does not count. */
+type Registry = { loops: Set<Watched>; clockMs: number; age: ReturnType<typeof ageMeter> }
+
+const LOOK_EVERY_MS = 1_000
+/** Of a longer gap between two looks only so much counts. */
+const LONGEST_GAP_MS = 2 * LOOK_EVERY_MS
+
+const REGISTRIES = new WeakMap<Metrics, Registry>()
+
+/** Makes a loop known to the watchdog of its process. */
+export function joinPulse(metrics: Metrics, loop: { name: string; isCritical: boolean; limitMs: number }): LoopPulse {
+  const registry = registryOf(metrics)
+  const watched: Watched = { ...loop, beganMs: null }
+  registry.loops.add(watched)
+  return {
+    begin() {
+      watched.beganMs = registry.clockMs
+    },
+    end() {
+      watched.beganMs = null
+    },
+    leave() {
+      registry.loops.delete(watched)
+      registry.age.remove({ loop: loop.name })
+    },
+  }
+}
+
+/**
+ * Looks every second whether each loop gets on with its round, and calls `onStuck` once, when a critical one does not
+ * within its limit. A round that ends with an error has ended. `longestMs`: a shorter limit for all of them.
+ */
+export function startWatchdog(
+  metrics: Metrics,
+  onStuck: (loops: string[]) => void,
+  longestMs = Number.POSITIVE_INFINITY,
+): Watchdog {
+  const registry = registryOf(metrics)
+  let lookedMs = monotonicMs()
+  let isReported = false
+  const stuck = () =>
+    [...registry.loops]
+      .filter(loop => loop.isCritical && ageMs(registry, loop) > Math.min(loop.limitMs, longestMs))
+      .map(({ name }) => name)
+  const timer = setInterval(() => {
+    const nowMs = monotonicMs()
+    registry.clockMs += Math.min(nowMs - lookedMs, LONGEST_GAP_MS)
+    lookedMs = nowMs
+    for (const loop of registry.loops) registry.age.set({ loop: loop.name }, ageMs(registry, loop) / 1_000)
+    const found = isReported ? [] : stuck()
+    if (found.length === 0) return
+    isReported = true
+    onStuck(found)
+  }, LOOK_EVERY_MS)
+  timer.unref()
+  return { stuck, stop: () => clearInterval(timer) }
+}
+
+const ageMs = ({ clockMs }: Registry, { beganMs }: Watched): number => (beganMs === null ? 0 : clockMs - beganMs)
+
+function registryOf(metrics: Metrics): Registry {
+  const made = REGISTRIES.get(metrics) ?? { loops: new Set(), clockMs: 0, age: ageMeter(metrics) }
+  REGISTRIES.set(metrics, made)
+  return made
+}
+
+function ageMeter(metrics: Metrics) {
+  return metrics.gauge('picket_loop_round_age_seconds', 'Age of the round under way; 0 between rounds', ['loop'])
+}

@@ -1,0 +1,67 @@
+import type { Metrics } from '../shared/metrics.ts'
+import type { Role } from './config.ts'
+import { noSuspicion, type Suspicion } from './platform/connection-watch.ts'
+import { createPostgres, type Db, type PoolOptions, useOf } from './platform/postgres.ts'
+
+/** One for each role that the process runs; `leases` for the small questions that never wait for anybody's work. */
+type PoolName = Role | 'leases'
+
+type Limits = Pick<PoolOptions, 'max' | 'statementMs' | 'lockMs'> & Partial<PoolOptions>
+
+/**
+ * What one kind of work takes cannot be missing to another (decisions 163): a busy API leaves verdicts their connections. The sum is
+ * what one process needs at most (docs/sizing.md). Rounds of critical loops may take 30 s, so their statements take less.
+ */
+export const POOLS: Record<PoolName, Limits> = {
+  // a lease ends after 7 s
+  leases: { max: 2, statementMs: 4_000, lockMs: 2_000, silenceMs: 5_000, acquireMs: 5_000 },
+  // a new owner of a partition loads all its monitors in one statement
+  verdict: { max: 8, statementMs: 120_000, lockMs: null },
+  fleet: { max: 6, statementMs: 10_000, lockMs: null },
+  deliver: { max: 6, statementMs: 10_000, lockMs: null },
+  record: { max: 2, statementMs: 10_000, lockMs: null },
+  schedule: { max: 4, statementMs: 20_000, lockMs: null },
+  api: { max: 14, statementMs: 15_000, lockMs: 5_000 },
+}
+
+export type Pools = {
+  leases: Db
+  suspicion: Suspicion
+  of(role: Role): Db
+  destroy(): Promise<void>
+}
+
+export function createPools(url: string, roles: Role[], metrics: Metrics): Pools {
+  const suspicion = noSuspicion()
+  const names: PoolName[] = ['leases', ...roles]
+  const pools = new Map(names.map(name => [name, createPostgres(url, { ...POOLS[name], name, suspicion })]))
+  measurePools(metrics, pools)
+  const of = (name: PoolName) => {
+    const pool = pools.get(name)
+    if (!pool) throw new Error(`this process has no pool for ${name}`)
+    return pool
+  }
+  return {
+    leases: of('leases'),
+    suspicion,
+    of,
+    async destroy() {
+      await Promise.all([...pools.values()].map(pool => pool.destroy()))
+    },
+  }
+}
+
+function measurePools(metrics: Metrics, pools: ReadonlyMap<PoolName, Db>): void {
+  const size = metrics.gauge('picket_postgres_pool_size', 'Connections that a pool may have', ['pool'])
+  const used = metrics.gauge('picket_postgres_pool_connections', 'Connections of a pool', ['pool', 'state'])
+  const waiting = metrics.gauge('picket_postgres_pool_waiting', 'Queries that wait for a connection', ['pool'])
+  metrics.beforeRender(() => {
+    for (const [pool, db] of pools) {
+      const use = useOf(db)
+      size.set({ pool }, POOLS[pool].max)
+      used.set({ pool, state: 'in_use' }, use.inUse)
+      used.set({ pool, state: 'idle' }, use.idle)
+      waiting.set({ pool }, use.waiting)
+    }
+  })
+}

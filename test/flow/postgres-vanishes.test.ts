@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto'
+import t from 'tap'
+import { connectNats, ensureStreams } from '../../control-plane/platform/nats.ts'
+import { createPostgres, query } from '../../control-plane/platform/postgres.ts'
+import { createClickhouseDatabase } from '../support/clickhouse.ts'
+import { createDatabase } from '../support/database.ts'
+import { startNats } from '../support/nats.ts'
+import { startProgram } from '../support/processes.ts'
+import { startTcpRelay } from '../support/tcp-relay.ts'
+import { insertTenant } from '../support/tenant.ts'
+import { insertMonitors, publish, resultOf } from '../support/verdict.ts'
+import { HANG_MS, waitFor } from '../support/wait.ts'
+
+// takes about 65 s
+
+const MONITORS = 32
+
+const { url } = await createDatabase(t)
+const clickhouse = await createClickhouseDatabase(t)
+const server = await startNats(t)
+const db = createPostgres(url)
+const nats = await connectNats(server.url, 'test')
+await ensureStreams(nats.manager)
+t.teardown(async () => {
+  await nats.close()
+  await db.destroy()
+})
+const { projectId } = await insertTenant(db)
+
+/** A control plane whose way to PostgreSQL leads through the relay. */
+async function startControlPlane(databaseUrl: string, roles: string) {
+  const program = startProgram(t, {
+    program: 'dist/control-plane.js',
+    env: {
+      DATABASE_URL: databaseUrl,
+      NATS_URL: server.url,
+      CLICKHOUSE_URL: clickhouse.url,
+      SECRET_KEY: randomBytes(32).toString('base64'),
+      PORT: '0',
+      GRPC_PORT: '0',
+      ROLES: roles,
+    },
+  })
+  const ready = await program.untilEvent('ready', HANG_MS)
+  return { program, origin: `http://127.0.0.1:${ready.http_port}` }
+}
+
+const countOf = async (ids: string[], status: string) => {
+  const sql = 'SELECT count(DISTINCT monitor_id) AS n FROM transitions WHERE monitor_id = ANY(?) AND to_status = ?'
+  return (await query<{ n: number }>(db, sql, [ids, status]))[0]!.n
+}
+
+t.test('when the host of PostgreSQL vanishes without a word, outages are reported within 15 seconds', async t => {
+  const relay = await startTcpRelay(t, url)
+  const processes = [await startControlPlane(relay.url, 'verdict'), await startControlPlane(relay.url, 'verdict')]
+  const ids = await insertMonitors(db, projectId, MONITORS)
+  const fire = (up: boolean) =>
+    publish(
+      nats,
+      ids.map(id => resultOf(id, { up })),
+    )
+  await fire(true)
+  await waitFor(async () => (await countOf(ids, 'up')) === MONITORS, { label: 'every monitor up' })
+
+  relay.abandon()
+  const vanishedAt = new Date()
+  await fire(false)
+  await waitFor(async () => (await countOf(ids, 'down')) === MONITORS, { label: 'every monitor down' })
+  const late =
+    'SELECT extract(epoch FROM max(created_at) - CAST(? AS timestamptz)) AS seconds FROM incidents WHERE cause_monitor_id = ANY(?)'
+  const seconds = Number((await query<{ seconds: string }>(db, late, [vanishedAt, ids]))[0]!.seconds)
+  t.comment(`the last of ${MONITORS} outages was reported after ${seconds.toFixed(1)} s`)
+  t.ok(seconds < 15, `${seconds.toFixed(1)} s`)
+  for (const { program } of processes) t.equal(await program.stop(), 0, 'it was not ended by itself')
+})
+
+t.test('while PostgreSQL is away, for however long, no process is restarted, and then all go on', async t => {
+  const relay = await startTcpRelay(t, url)
+  const { program, origin } = await startControlPlane(relay.url, 'api,fleet,verdict,record,deliver,schedule')
+  const [id] = await insertMonitors(db, projectId, 1)
+  await publish(nats, [resultOf(id!, { up: true })])
+  await waitFor(async () => (await countOf([id!], 'up')) === 1, { label: 'the monitor up' })
+
+  // nothing answers, new connections neither: each round takes as long as its limits allow
+  relay.swallow()
+  const text = async () => (await fetch(`${origin}/metrics`)).text()
+  const failedOf = (metrics: string, loop: string) =>
+    Number(new RegExp(`picket_loop_rounds_total\\{loop="${loop}",outcome="failed"\\} (\\d+)`).exec(metrics)?.[1] ?? 0)
+  await waitFor(
+    async () => {
+      const metrics = await text()
+      const others = ['fleet_links', 'deliver', 'heartbeats-overdue', 'heartbeats-listening']
+      return failedOf(metrics, 'verdict-ownership') >= 6 && others.every(loop => failedOf(metrics, loop) >= 2)
+    },
+    { label: 'six failed rounds of one loop, two of the others', everyMs: 1_000 },
+  )
+  t.equal((await fetch(`${origin}/healthz`)).status, 200)
+  t.equal((await fetch(`${origin}/readyz`)).status, 503)
+  t.notMatch(await text(), /outcome="late"/, 'no round took longer than it may')
+
+  await publish(nats, [resultOf(id!, { up: false })])
+  await relay.mend()
+  await waitFor(async () => (await countOf([id!], 'down')) === 1, { label: 'the monitor down' })
+  t.notOk(program.lines.some(({ event }) => event === 'stuck'))
+  t.equal(await program.stop(), 0)
+})

@@ -1,0 +1,137 @@
+import t from 'tap'
+import { noSuspicion } from '../../control-plane/platform/connection-watch.ts'
+import { listen } from '../../control-plane/platform/listen.ts'
+import { createPostgres, execute, type PoolOptions, query, withSetting } from '../../control-plane/platform/postgres.ts'
+import { createLog } from '../../shared/log.ts'
+import { createDatabase } from '../support/database.ts'
+import { startTcpRelay } from '../support/tcp-relay.ts'
+import { waitFor } from '../support/wait.ts'
+
+const { url } = await createDatabase(t)
+const direct = createPostgres(url)
+t.teardown(() => direct.destroy())
+await execute(direct, 'CREATE TABLE kept (n int)')
+const keptRows = async () => (await query<{ n: number }>(direct, 'SELECT n FROM kept ORDER BY n')).map(({ n }) => n)
+
+async function openPool(options: Partial<PoolOptions> = {}) {
+  const relay = await startTcpRelay(t, url)
+  const db = createPostgres(relay.url, { max: 4, ...options })
+  t.teardown(() => db.destroy())
+  /** as many connections at once as the pool has */
+  const four = () => Promise.all([1, 2, 3, 4].map(() => query(db, 'SELECT pg_sleep(0.1)')))
+  await four()
+  return { relay, db, four }
+}
+
+t.test('a query whose connection leads nowhere ends with an error, and then the whole pool is of use', async t => {
+  const { relay, db, four } = await openPool()
+  relay.abandon()
+  await t.rejects(query(db, 'SELECT 1'), /does not answer/)
+  // the three other connections were idle, and as dead
+  await four()
+  t.pass('no query found a dead connection again')
+})
+
+t.test('queries on several dead connections end together', async t => {
+  const { relay, four, db } = await openPool()
+  relay.abandon()
+  const ends = await Promise.allSettled([1, 2, 3, 4].map(() => query(db, 'SELECT 1')))
+  t.same(
+    ends.map(({ status }) => status),
+    ['rejected', 'rejected', 'rejected', 'rejected'],
+  )
+  await four()
+})
+
+t.test('a query that PostgreSQL works on is never taken for dead, however long it is silent', async t => {
+  const { db } = await openPool({ silenceMs: 5_000 })
+  t.same(await query(db, 'SELECT 1 AS one FROM pg_sleep(9)'), [{ one: 1 }])
+})
+
+t.test(
+  'a statement that takes longer than its pool allows is ended by PostgreSQL, and its connection stays',
+  async t => {
+    const { db } = await openPool({ max: 1, statementMs: 300 })
+    const pid = async () => (await query<{ pid: number }>(db, 'SELECT pg_backend_pid() AS pid'))[0]!.pid
+    const before = await pid()
+    await t.rejects(query(db, 'SELECT pg_sleep(60)'), { code: '57014' })
+    t.equal(await pid(), before)
+  },
+)
+
+t.test('a long answer that stops half way ends with an error', async t => {
+  const { relay, db, four } = await openPool()
+  const ended = query(db, `SELECT repeat('x', 1000000), pg_sleep(0.05) FROM generate_series(1, 1200)`).catch(
+    (error: Error) => error.message,
+  )
+  const working = `SELECT count(*) AS n FROM pg_stat_activity
+    WHERE query LIKE '%1000000%' AND state = 'active' AND pid <> pg_backend_pid()`
+  const isWorking = async () => (await query<{ n: number }>(direct, working))[0]!.n === 1
+  await waitFor(isWorking, { label: 'the query is being worked on' })
+  relay.abandon()
+  t.match(await ended, /does not answer/)
+  await four()
+})
+
+t.test('a statement that waits for a lock gives up when its pool says so', async t => {
+  const { db } = await openPool({ lockMs: 300 })
+  const holder = await direct.transaction()
+  await execute(holder, 'LOCK TABLE kept')
+  await t.rejects(execute(db, 'INSERT INTO kept VALUES (0)'), { code: '55P03' })
+  await holder.rollback()
+})
+
+t.test('BEGIN and COMMIT end too when their connection leads nowhere', async t => {
+  const { relay, db } = await openPool({ max: 1 })
+  relay.abandon()
+  await t.rejects(db.transaction(async tx => execute(tx, 'INSERT INTO kept VALUES (1)')))
+  await t.rejects(
+    db.transaction(async tx => {
+      await execute(tx, 'INSERT INTO kept VALUES (2)')
+      relay.abandon()
+    }),
+  )
+  t.same(await keptRows(), [])
+})
+
+t.test('a transaction whose COMMIT is lost ends as the database says', async t => {
+  const { relay, db } = await openPool()
+  const asked = withSetting(db, 'picket.test', 'yes')
+  await t.rejects(
+    asked.transaction(async tx => {
+      await execute(tx, 'INSERT INTO kept VALUES (3)')
+      relay.abandon()
+    }),
+    { name: 'Error' },
+  )
+  t.same(await keptRows(), [], 'it was not committed, and an error says so')
+  await asked.transaction(tx => execute(tx, 'INSERT INTO kept VALUES (4)'))
+  t.same(await keptRows(), [4])
+})
+
+t.test('a listener whose connection leads nowhere connects again by itself and hears what comes', async t => {
+  const relay = await startTcpRelay(t, url)
+  const heard: string[] = []
+  const timing = { askEveryMs: 200, answerMs: 1_000 }
+  const log = createLog('test', 'silent')
+  const listener = listen(relay.url, ['news'], (_channel, payload) => heard.push(payload), log, timing)
+  t.teardown(() => listener.stop())
+  await waitFor(() => heard.length === 1, { label: 'it listens' })
+  relay.abandon()
+  await waitFor(() => heard.length === 2, { label: 'it listens again' })
+  await execute(direct, `NOTIFY news, 'something'`)
+  await waitFor(() => heard.at(-1) === 'something', { label: 'the news' })
+})
+
+t.test('a listener connects again at once when other connections of its process turn out to be dead', async t => {
+  const suspicion = noSuspicion()
+  const { relay, db } = await openPool({ suspicion })
+  let heard = 0
+  const options = { askEveryMs: 3_600_000, suspicion }
+  const listener = listen(relay.url, ['news'], () => heard++, createLog('test', 'silent'), options)
+  t.teardown(() => listener.stop())
+  await waitFor(() => heard === 1, { label: 'it listens' })
+  relay.abandon()
+  await t.rejects(query(db, 'SELECT 1'))
+  await waitFor(() => heard === 2, { label: 'it listens again' })
+})

@@ -1,0 +1,25 @@
+import { sleep } from '../../control-plane/platform/clock.ts'
+import { startLoop } from '../../control-plane/platform/loop.ts'
+import { startWatchdog } from '../../control-plane/platform/pulse.ts'
+import { endStuck } from '../../control-plane/start.ts'
+import { createLog } from '../../shared/log.ts'
+import { createMetrics } from '../../shared/metrics.ts'
+
+/**
+ * A process of its own with one critical loop and the watchdog, as a control plane has them. Its argument says how long
+ * a round takes, in ms; the limit is 3 s. `SIGUSR2`: the round that is under way never ends.
+ */
+const roundMs = Number(process.argv[2])
+const log = createLog('watched', 'info')
+const metrics = createMetrics()
+const forever = new AbortController()
+process.on('SIGUSR2', () => forever.abort())
+
+const limits = { isCritical: true, limitMs: 3_000 }
+const work = async () => {
+  await sleep(roundMs)
+  while (forever.signal.aborted) await sleep(1_000)
+  log.info({ event: 'round' }, 'a round has ended')
+}
+const loop = startLoop('work', 0, { log, metrics }, work, limits)
+startWatchdog(metrics, loops => void endStuck(loops, loop.stop, log).then(() => process.exit(1)))
