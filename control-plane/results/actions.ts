@@ -1,19 +1,20 @@
 import type { Log } from '../../shared/log.ts'
-import { RESULTS_STREAM } from '../../shared/subjects.ts'
-import { insertDisagreements } from '../fleet/drain-store.ts'
-import type { NewDisagreement } from '../fleet/odd-probes.ts'
-import { monotonicMs, now, nowMs } from '../platform/clock.ts'
-import { newId } from '../platform/ids.ts'
+import { monotonicMs, sleep } from '../platform/clock.ts'
 import type { Nats } from '../platform/nats.ts'
-import { streamState } from '../platform/ordered-reader.ts'
-import { type Db, isRefusedRow, type Tx } from '../platform/postgres.ts'
-import { type Change, judge } from '../verdict/judge.ts'
+import type { Db, Tx } from '../platform/postgres.ts'
 import type { KnownCertificates, SeenCertificate } from './certificates.ts'
-import { hintsOf } from './hints.ts'
-import { countHeld, type Harvest, type Memory, takeUp } from './memory.ts'
+import { countHeld, type Memory, takeUp } from './memory.ts'
 import type { VerdictMeters } from './meters.ts'
-import { droppedSince, type Start, startOf } from './start-position.ts'
-import { partitionAt, storePosition, watchesOf, watchesOfPartition } from './store.ts'
+import { droppedSince, type Start, type StreamState, startOf } from './start-position.ts'
+import {
+  FencedError,
+  MovedError,
+  partitionAt,
+  type StoredPosition,
+  storePosition,
+  watchesOf,
+  watchesOfPartition,
+} from './store.ts'
 
 /** How long a partition stays its owner's without a sign of life. */
 export const LEASE_MS = 7_000
@@ -41,7 +42,11 @@ export type Reading = {
   start: Start
   /** up to where results are counted */
   position: { sequence: number; takenAtMs: number | null }
-  saved: { sequence: number; atMs: number }
+  /** where the position is in PostgreSQL, and since when */
+  stored: StoredPosition
+  savedMs: number
+  /** aborted when this reading is to end */
+  signal: AbortSignal
   /** how far restored states have been told when reading goes on: at the first old message, at the first new one */
   restored: 'not' | 'for_recall' | 'for_counting'
 }
@@ -50,13 +55,14 @@ export type Reading = {
 export async function beginReading(
   tools: ReaderTools,
   owned: { id: number; epoch: number },
+  stream: StreamState,
   stale: Set<string>,
+  signal: AbortSignal,
 ): Promise<Reading> {
   const partition = await partitionAt(tools.db, owned.id, owned.epoch)
-  const stream = await streamState(tools.nats, RESULTS_STREAM)
   const start = startOf(partition, stream)
   if (start.position < partition.position) {
-    tools.log.warn({ partition: owned.id, ...stream, stored: partition.position }, 'the stream was made anew')
+    tools.log.warn({ partition: owned.id, ...stream, stored: partition.position }, 'the stream is another one')
   }
   const { position } = start
   tools.log.info({ event: 'reading', partition: owned.id, epoch: owned.epoch, position }, 'a partition is read on')
@@ -74,7 +80,9 @@ export async function beginReading(
     streamCreated: stream.created,
     start,
     position: { sequence: start.position, takenAtMs: start.positionAtMs },
-    saved: { sequence: partition.streamCreated === stream.created ? partition.position : -1, atMs: monotonicMs() },
+    stored: { sequence: partition.position, streamCreated: partition.streamCreated },
+    savedMs: monotonicMs(),
+    signal,
     restored: 'not',
   }
 }
@@ -103,119 +111,47 @@ export async function lookAgain(
   }
 }
 
-/**
- * Certificates first, so that the position never passes one that is not stored; then one transaction for all that a
- * harvest changed, then the hints. A harvest without changes costs nothing.
- */
-export async function storeHarvest(reading: Reading, harvest: Harvest): Promise<void> {
-  const { tools } = reading
-  if (harvest.certificates.size > 0) await storeSeen(tools, [...harvest.certificates.values()])
-  if (harvest.changes.size > 0) await storeChanges(reading, harvest)
-  for (const hint of hintsOf(harvest, newId, nowMs())) {
-    tools.nats.connection.publish(hint.subject, JSON.stringify(hint.body))
-  }
-  for (const [kind, count] of Object.entries(harvest.kinds)) tools.meters.results.inc({ kind }, count)
-  tools.meters.disagreements.inc(harvest.disagreements.length)
-}
-
-async function storeSeen({ storeCertificates, meters, log }: ReaderTools, seen: SeenCertificate[]): Promise<void> {
-  await storeCertificates(seen).catch(err => {
-    if (!isRefusedRow(err)) throw err
-    meters.setAside.inc({ what: 'certificates' })
-    log.error({ err, count: seen.length }, 'certificates were set aside')
-  })
-}
-
-async function storeChanges(reading: Reading, harvest: Harvest): Promise<void> {
-  const { tools, memory } = reading
-  const changes = [...harvest.changes.values()].map(change => ({
-    ...change,
-    state: memory.get(change.monitorId)!.state,
-  }))
-  const startedMs = monotonicMs()
-  const { disagreements } = harvest
-  const discarded = await judgeTogether(reading, changes, disagreements).catch(error => {
-    if (isRefusedRow(error)) return judgeOneByOne(reading, changes, disagreements)
-    throw error
-  })
-  tools.meters.judgeSeconds.observe((monotonicMs() - startedMs) / 1_000)
-  noteSaved(reading)
-  countTransitions(tools.meters, changes, new Set(discarded))
-  if (discarded.length === 0) return
-  const nowMs = reading.position.takenAtMs
-  await lookAgain(reading, new Map(discarded.map(id => [id, 0])), { isDiscarded: true, nowMs })
-}
-
-/** Answers the monitors whose changes are discarded. */
-async function judgeTogether(reading: Reading, changes: Change[], told: NewDisagreement[]): Promise<string[]> {
-  const { tools, partition } = reading
-  const { discarded } = await tools.db.transaction(async tx => {
-    await storePosition(tx, partition, positionOf(reading), LEASE_MS)
-    await storeDisagreements(tx, tools, told)
-    return judge(tx, changes, tools.publicUrl, now())
-  })
-  return discarded
-}
-
-/**
- * After a refusal: one bad row never stops its neighbours. Each change under a savepoint of its own, in the order in
- * which rows are locked, in one transaction with the position; what is refused alone too is set aside.
- */
-async function judgeOneByOne(reading: Reading, changes: Change[], told: NewDisagreement[]): Promise<string[]> {
-  const { tools, partition } = reading
-  const inOrder = changes.toSorted((a, b) => (a.monitorId < b.monitorId ? -1 : 1))
-  return tools.db.transaction(async tx => {
-    await storePosition(tx, partition, positionOf(reading), LEASE_MS)
-    await storeDisagreements(tx, tools, told)
-    const discarded: string[] = []
-    for (const change of inOrder) {
-      const judgement = await tx
-        .transaction(savepoint => judge(savepoint, [change], tools.publicUrl, now()))
-        .catch(err => setAside(tools, change.monitorId, err))
-      discarded.push(...judgement.discarded)
-    }
-    return discarded
-  })
-}
-
-/** Of use to the operator only: what the database refuses holds up no verdict. */
-async function storeDisagreements(tx: Tx, { meters, log }: ReaderTools, rows: NewDisagreement[]): Promise<void> {
-  if (rows.length === 0) return
-  await tx
-    .transaction(savepoint => insertDisagreements(savepoint, rows))
-    .catch(err => {
-      if (!isRefusedRow(err)) throw err
-      meters.setAside.inc({ what: 'disagreements' })
-      log.error({ err, count: rows.length }, 'disagreements were set aside')
-    })
-}
-
-function setAside({ meters, log }: ReaderTools, monitorId: string, err: unknown): { discarded: string[] } {
-  if (!isRefusedRow(err)) throw err
-  meters.setAside.inc({ what: 'decision' })
-  log.error({ err, monitorId }, 'a decision was set aside')
-  return { discarded: [monitorId] }
-}
-
-function countTransitions(meters: VerdictMeters, changes: Change[], discarded: Set<string>): void {
-  meters.discarded.inc(discarded.size)
-  for (const { monitorId, transitions } of changes) {
-    if (!discarded.has(monitorId)) for (const { to } of transitions) meters.transitions.inc({ status: to })
-  }
-}
-
 /** Stores how far results are counted when only memory has changed since the last time. */
 export async function savePosition(reading: Reading): Promise<void> {
-  const { tools, partition, memory, position, saved } = reading
+  const { tools, partition, memory, position, streamCreated, stored } = reading
   tools.meters.held.set({ partition: partition.id }, countHeld(memory))
-  if (position.sequence !== saved.sequence) {
-    await storePosition(tools.db, partition, positionOf(reading), LEASE_MS)
+  if (position.sequence !== stored.sequence || streamCreated !== stored.streamCreated) {
+    await movePosition(tools.db, reading)
   }
   noteSaved(reading)
 }
 
-const positionOf = ({ position, streamCreated }: Reading) => ({ ...position, streamCreated })
+/** Moves the stored position to the reading's; `noteSaved` has to follow once that is committed. */
+export const movePosition = (db: Db | Tx, { partition, stored, position, streamCreated }: Reading): Promise<void> =>
+  storePosition(db, partition, stored, { ...position, streamCreated }, LEASE_MS)
 
-function noteSaved(reading: Reading): void {
-  reading.saved = { sequence: reading.position.sequence, atMs: monotonicMs() }
+export function noteSaved(reading: Reading): void {
+  const { position, streamCreated } = reading
+  reading.stored = { sequence: position.sequence, streamCreated }
+  reading.savedMs = monotonicMs()
 }
+
+const SHORTEST_PAUSE_MS = 250
+const LONGEST_PAUSE_MS = 5_000
+
+/**
+ * Repeats a step that an engine refused or did not answer, with growing pauses, until it succeeds: what is in memory
+ * stays true meanwhile, so nothing has to be read again. Throws what only a new beginning can cure: another process
+ * owns the partition, the stored position is not the known one, or we are wrong. Throws too when the reading has to end.
+ */
+export async function persistently<T>({ tools, partition, signal }: Reading, step: () => Promise<T>): Promise<T> {
+  for (let pauseMs = SHORTEST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    try {
+      return await step()
+    } catch (err) {
+      if (signal.aborted || err instanceof FencedError || err instanceof MovedError || isOurFault(err)) throw err
+      tools.meters.restarts.inc()
+      tools.log.error({ err, partition: partition.id, pauseMs }, 'a partition waits; the same step comes again')
+      await sleep(pauseMs, signal)
+      if (signal.aborted) throw err
+    }
+  }
+}
+
+const isOurFault = (error: unknown) =>
+  error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError

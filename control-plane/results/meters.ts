@@ -17,8 +17,14 @@ export function createMeters(metrics: Metrics) {
       'picket_verdict_gaps_total',
       'Times that messages had left the stream before reading went on',
     ),
-    restarts: metrics.counter('picket_verdict_partition_restarts_total', 'Partitions stopped by an error, and retried'),
-    lag: metrics.gauge('picket_verdict_lag_messages', 'Messages not yet read', ['partition']),
+    restarts: metrics.counter(
+      'picket_verdict_partition_restarts_total',
+      'Steps of partitions that failed and came again',
+    ),
+    lag: metrics.gauge('picket_verdict_lag_messages', 'Messages behind the newest of a partition', ['partition']),
+    lagSeconds: metrics.gauge('picket_verdict_lag_seconds', 'Time behind the newest message of a partition', [
+      'partition',
+    ]),
     held: metrics.gauge('picket_verdict_held_monitors', 'Monitors held for want of voting regions', ['partition']),
     owned: metrics.gauge('picket_verdict_partitions_owned', 'Partitions that this process reads'),
   }
