@@ -3,6 +3,8 @@ import { monotonicMs, sleep } from '../platform/clock.ts'
 import type { Nats } from '../platform/nats.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
 import type { KnownCertificates, SeenCertificate } from './certificates.ts'
+import { type Deferred, withDeferred } from './deferred.ts'
+import { deferredOf } from './deferred-store.ts'
 import { countHeld, type Memory, takeUp } from './memory.ts'
 import type { VerdictMeters } from './meters.ts'
 import { droppedSince, type Start, type StreamState, startOf } from './start-position.ts'
@@ -25,8 +27,8 @@ export type ReaderTools = {
   log: Log
   meters: VerdictMeters
   publicUrl: string
-  /** keeps certificates not met before; the same ones again change nothing */
-  storeCertificates: (seen: SeenCertificate[]) => Promise<void>
+  /** keeps certificates not met before; the same ones again change nothing. Answers the monitors that were locked. */
+  storeCertificates: (seen: SeenCertificate[]) => Promise<string[]>
 }
 
 /** What one reading of a partition goes by, from a (re)start to its end. */
@@ -45,6 +47,12 @@ export type Reading = {
   /** where the position is in PostgreSQL, and since when */
   stored: StoredPosition
   savedMs: number
+  /** changes that wait for rows which other transactions have locked; PostgreSQL has them, too */
+  deferred: Deferred
+  /** projects whose rows were found locked: what changes of them meanwhile waits at once */
+  heldProjects: Set<string>
+  /** when they are tried again, by the monotonic clock, and how long they wait then */
+  retry: { dueMs: number; pauseMs: number }
   /** aborted when this reading is to end */
   signal: AbortSignal
   /** how far restored states have been told when reading goes on: at the first old message, at the first new one */
@@ -67,9 +75,12 @@ export async function beginReading(
   const { position } = start
   tools.log.info({ event: 'reading', partition: owned.id, epoch: owned.epoch, position }, 'a partition is read on')
   const memory: Memory = new Map()
+  const deferred = await deferredOf(tools.db, owned.id)
   for (const stored of await watchesOfPartition(tools.db, owned.id)) {
-    takeUp(memory, stored.id, stored, { lookedForVersion: stored.configVersion, isDiscarded: false, nowMs: null })
+    const { row } = withDeferred(deferred, stored.id, stored)
+    takeUp(memory, stored.id, row, { lookedForVersion: stored.configVersion, isDiscarded: false, nowMs: null })
   }
+  for (const id of deferred.keys()) if (!memory.has(id)) withDeferred(deferred, id, null)
   noteGap(tools, owned.id, memory, droppedSince(start, stream))
   return {
     tools,
@@ -82,6 +93,9 @@ export async function beginReading(
     position: { sequence: start.position, takenAtMs: start.positionAtMs },
     stored: { sequence: partition.position, streamCreated: partition.streamCreated },
     savedMs: monotonicMs(),
+    deferred,
+    heldProjects: new Set(),
+    retry: { dueMs: 0, pauseMs: 0 },
     signal,
     restored: 'not',
   }
@@ -99,15 +113,16 @@ function noteGap({ meters, log }: ReaderTools, partition: number, memory: Memory
  * monitor, the config version because of which it is looked for.
  */
 export async function lookAgain(
-  { tools, memory, partition }: Reading,
+  { tools, memory, partition, deferred }: Reading,
   versions: Map<string, number>,
   options: { isDiscarded: boolean; nowMs: number | null },
 ): Promise<void> {
   const rows = await watchesOf(tools.db, partition.id, [...versions.keys()])
   const stored = new Map(rows.map(row => [row.id, row]))
   for (const [id, version] of versions) {
-    const row = stored.get(id) ?? null
-    takeUp(memory, id, row, { ...options, lookedForVersion: Math.max(version, row?.configVersion ?? 0) })
+    const { row, isVoid } = withDeferred(deferred, id, stored.get(id) ?? null)
+    const lookedForVersion = Math.max(version, row?.configVersion ?? 0)
+    takeUp(memory, id, row, { ...options, isDiscarded: options.isDiscarded || isVoid, lookedForVersion })
   }
 }
 
@@ -116,14 +131,19 @@ export async function savePosition(reading: Reading): Promise<void> {
   const { tools, partition, memory, position, streamCreated, stored } = reading
   tools.meters.held.set({ partition: partition.id }, countHeld(memory))
   if (position.sequence !== stored.sequence || streamCreated !== stored.streamCreated) {
-    await movePosition(tools.db, reading)
+    await movePosition(tools.db, reading, 0)
   }
   noteSaved(reading)
 }
 
-/** Moves the stored position to the reading's; `noteSaved` has to follow once that is committed. */
-export const movePosition = (db: Db | Tx, { partition, stored, position, streamCreated }: Reading): Promise<void> =>
-  storePosition(db, partition, stored, { ...position, streamCreated }, LEASE_MS)
+/**
+ * Moves the stored position to the reading's; `noteSaved` has to follow once that is committed. The transaction then
+ * waits at most `lockMs` for a lock; 0: as long as it has to.
+ */
+export function movePosition(db: Db | Tx, reading: Reading, lockMs: number): Promise<void> {
+  const { partition, stored, position, streamCreated } = reading
+  return storePosition(db, partition, stored, { ...position, streamCreated }, { leaseMs: LEASE_MS, lockMs })
+}
 
 export function noteSaved(reading: Reading): void {
   const { position, streamCreated } = reading

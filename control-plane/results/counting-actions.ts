@@ -5,6 +5,7 @@ import type { StreamMessage } from '../platform/ordered-reader.ts'
 import { lookAgain, persistently, type Reading, savePosition } from './actions.ts'
 import { noteCertificate } from './certificates.ts'
 import { decodeBatch, toCounted } from './decode.ts'
+import { retryDeferred } from './deferred-actions.ts'
 import { storeHarvest } from './harvest-actions.ts'
 import { countResult, type Harvest, needsLook, newHarvest, recallResult, restoreAll } from './memory.ts'
 import { isCounted } from './start-position.ts'
@@ -15,6 +16,7 @@ const RESULTS_AT_ONCE = 5_000
 
 /** Counts what has come, in portions small enough that other work gets its turn, and stores what has to be stored. */
 export async function countMessages(reading: Reading, messages: StreamMessage[]): Promise<void> {
+  await retryDeferred(reading)
   if (reading.stale.size > 0) await lookAtStale(reading)
   let harvest = newHarvest()
   let counted = 0

@@ -1,14 +1,20 @@
 import { insertDisagreements } from '../fleet/drain-store.ts'
 import type { NewDisagreement } from '../fleet/odd-probes.ts'
-import { monotonicMs, now, nowMs } from '../platform/clock.ts'
+import { monotonicMs, nowMs } from '../platform/clock.ts'
 import { newId } from '../platform/ids.ts'
 import { isRefusedRow, type Tx } from '../platform/postgres.ts'
-import { type Change, isOneMonitors, judge } from '../verdict/judge.ts'
+import type { Change } from '../verdict/judge.ts'
 import { lookAgain, movePosition, noteSaved, persistently, type ReaderTools, type Reading } from './actions.ts'
-import type { SeenCertificate } from './certificates.ts'
+import { keyOfCertificate, type SeenCertificate } from './certificates.ts'
+import { noteDeferred, sortOut } from './deferred-actions.ts'
+import { insertDeferred } from './deferred-store.ts'
 import { hintsOf } from './hints.ts'
+import { isHeld, isOneTenants, judgeApart, judgeFree, type Outcome } from './judging-actions.ts'
 import type { Harvest } from './memory.ts'
-import type { VerdictMeters } from './meters.ts'
+import { countTransitions } from './meters.ts'
+
+/** How long the other tenants of a partition wait for locked rows of one, once. */
+const LOCK_MS = 500
 
 /**
  * Certificates first, so that the position never passes one that is not stored; then one transaction for all that a
@@ -16,9 +22,7 @@ import type { VerdictMeters } from './meters.ts'
  */
 export async function storeHarvest(reading: Reading, harvest: Harvest): Promise<void> {
   const { tools } = reading
-  if (harvest.certificates.size > 0) {
-    await persistently(reading, () => storeSeen(tools, [...harvest.certificates.values()]))
-  }
+  if (harvest.certificates.size > 0) await storeSeen(reading, [...harvest.certificates.values()])
   if (harvest.changes.size > 0) await storeChanges(reading, harvest)
   for (const hint of hintsOf(harvest, newId, nowMs())) {
     tools.nats.connection.publish(hint.subject, JSON.stringify(hint.body))
@@ -27,12 +31,18 @@ export async function storeHarvest(reading: Reading, harvest: Harvest): Promise<
   tools.meters.disagreements.inc(harvest.disagreements.length)
 }
 
-async function storeSeen({ storeCertificates, meters, log }: ReaderTools, seen: SeenCertificate[]): Promise<void> {
-  await storeCertificates(seen).catch(err => {
-    if (!isRefusedRow(err)) throw err
-    meters.setAside.inc({ what: 'certificates' })
-    log.error({ err, count: seen.length }, 'certificates were set aside')
-  })
+/** Those of a monitor whose row is locked are noted again from its next result. */
+async function storeSeen(reading: Reading, seen: SeenCertificate[]): Promise<void> {
+  const { storeCertificates, meters, log } = reading.tools
+  const locked = await persistently(reading, () =>
+    storeCertificates(seen).catch(err => {
+      if (!isRefusedRow(err)) throw err
+      meters.setAside.inc({ what: 'certificates' })
+      log.error({ err, count: seen.length }, 'certificates were set aside')
+      return [] as string[]
+    }),
+  )
+  for (const one of seen) if (locked.includes(one.monitorId)) reading.certificates.delete(keyOfCertificate(one))
 }
 
 async function storeChanges(reading: Reading, harvest: Harvest): Promise<void> {
@@ -42,51 +52,38 @@ async function storeChanges(reading: Reading, harvest: Harvest): Promise<void> {
     state: memory.get(change.monitorId)!.state,
   }))
   const startedMs = monotonicMs()
-  const { disagreements } = harvest
-  const discarded = await persistently(reading, () =>
-    judgeTogether(reading, changes, disagreements).catch(error => {
-      if (isOneMonitors(error)) return judgeOneByOne(reading, changes, disagreements)
-      throw error
-    }),
-  )
+  const outcome = await persistently(reading, () => judgeHarvest(reading, changes, harvest.disagreements))
   tools.meters.judgeSeconds.observe((monotonicMs() - startedMs) / 1_000)
   noteSaved(reading)
-  countTransitions(tools.meters, changes, new Set(discarded))
+  noteDeferred(reading, outcome)
+  const { discarded } = outcome
+  countTransitions(tools.meters, changes, new Set([...discarded, ...outcome.deferred.map(one => one.monitorId)]))
+  tools.meters.discarded.inc(discarded.length)
   if (discarded.length === 0) return
   const nowMs = reading.position.takenAtMs
   const versions = new Map(discarded.map(id => [id, 0]))
   await persistently(reading, () => lookAgain(reading, versions, { isDiscarded: true, nowMs }))
 }
 
-/** Answers the monitors whose changes are discarded. */
-async function judgeTogether(reading: Reading, changes: Change[], told: NewDisagreement[]): Promise<string[]> {
-  const { tools } = reading
-  const { discarded } = await tools.db.transaction(async tx => {
-    await movePosition(tx, reading)
-    await storeDisagreements(tx, tools, told)
-    return judge(tx, changes, tools.publicUrl, now())
-  })
-  return discarded
-}
-
 /**
- * After a refusal: one bad row never stops its neighbours. Each change under a savepoint of its own, in the order in
- * which rows are locked, in one transaction with the position; what is refused alone too is set aside.
+ * One transaction: the position, and every change either with all that follows from it or deferred as it is. After a
+ * refusal, or when a lock does not come, the same again with each tenant apart.
  */
-async function judgeOneByOne(reading: Reading, changes: Change[], told: NewDisagreement[]): Promise<string[]> {
-  const { tools } = reading
-  const inOrder = changes.toSorted((a, b) => (a.monitorId < b.monitorId ? -1 : 1))
-  return tools.db.transaction(async tx => {
-    await movePosition(tx, reading)
-    await storeDisagreements(tx, tools, told)
-    const discarded: string[] = []
-    for (const change of inOrder) {
-      const judgement = await tx
-        .transaction(savepoint => judge(savepoint, [change], tools.publicUrl, now()))
-        .catch(err => setAside(tools, change.monitorId, err))
-      discarded.push(...judgement.discarded)
-    }
-    return discarded
+async function judgeHarvest(reading: Reading, changes: Change[], told: NewDisagreement[]): Promise<Outcome> {
+  const { tools, partition } = reading
+  const { ready, waiting } = await sortOut(reading, changes)
+  const inTransaction = (judgeReady: (tx: Tx) => Promise<Outcome>) =>
+    tools.db.transaction(async tx => {
+      await movePosition(tx, reading, LOCK_MS)
+      await storeDisagreements(tx, tools, told)
+      const outcome = await judgeReady(tx)
+      const deferred = [...waiting, ...outcome.deferred]
+      await insertDeferred(tx, partition.id, deferred)
+      return { ...outcome, deferred }
+    })
+  return inTransaction(tx => judgeFree(tx, ready, tools)).catch(error => {
+    if (isOneTenants(error)) return inTransaction(tx => judgeApart(tx, ready, tools))
+    throw error
   })
 }
 
@@ -96,22 +93,8 @@ async function storeDisagreements(tx: Tx, { meters, log }: ReaderTools, rows: Ne
   await tx
     .transaction(savepoint => insertDisagreements(savepoint, rows))
     .catch(err => {
-      if (!isRefusedRow(err)) throw err
+      if (!isRefusedRow(err) && !isHeld(err)) throw err
       meters.setAside.inc({ what: 'disagreements' })
       log.error({ err, count: rows.length }, 'disagreements were set aside')
     })
-}
-
-function setAside({ meters, log }: ReaderTools, monitorId: string, err: unknown): { discarded: string[] } {
-  if (!isOneMonitors(err)) throw err
-  meters.setAside.inc({ what: 'decision' })
-  log.error({ err, monitorId }, 'a decision was set aside')
-  return { discarded: [monitorId] }
-}
-
-function countTransitions(meters: VerdictMeters, changes: Change[], discarded: Set<string>): void {
-  meters.discarded.inc(discarded.size)
-  for (const { monitorId, transitions } of changes) {
-    if (!discarded.has(monitorId)) for (const { to } of transitions) meters.transitions.inc({ status: to })
-  }
 }

@@ -1,4 +1,5 @@
 import type { Metrics } from '../../shared/metrics.ts'
+import type { Change } from '../verdict/judge.ts'
 
 export type VerdictMeters = ReturnType<typeof createMeters>
 
@@ -26,8 +27,17 @@ export function createMeters(metrics: Metrics) {
       'partition',
     ]),
     held: metrics.gauge('picket_verdict_held_monitors', 'Monitors held for want of voting regions', ['partition']),
+    deferred: metrics.gauge('picket_verdict_deferred_monitors', 'Monitors whose changes wait for locked rows', [
+      'partition',
+    ]),
     owned: metrics.gauge('picket_verdict_partitions_owned', 'Partitions that this process reads'),
   }
 }
 
 const BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
+
+export function countTransitions(meters: VerdictMeters, changes: Change[], without: Set<string>): void {
+  for (const { monitorId, transitions } of changes) {
+    if (!without.has(monitorId)) for (const { to } of transitions) meters.transitions.inc({ status: to })
+  }
+}

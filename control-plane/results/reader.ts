@@ -3,6 +3,7 @@ import { monotonicMs, sleep } from '../platform/clock.ts'
 import { type OrderedReader, openOrderedReader, type StreamMessage, streamState } from '../platform/ordered-reader.ts'
 import { beginReading, persistently, type ReaderTools, type Reading, savePosition } from './actions.ts'
 import { countMessages, SAVE_INTERVAL_MS } from './counting-actions.ts'
+import { waitAtMost } from './deferred-actions.ts'
 import { isProven, type Proof } from './proof.ts'
 import type { StreamState } from './start-position.ts'
 import { FencedError } from './store.ts'
@@ -62,9 +63,9 @@ export function startReader(
   const openAfter = (reading: Reading, from: Reading['start']['from']) =>
     persistently(reading, () => openOrderedReader(tools.nats, RESULTS_STREAM, partitionFilter(owned.id), from))
 
-  const take = async (from: OrderedReader): Promise<StreamMessage[]> => {
+  const take = async (from: OrderedReader, waitMs: number): Promise<StreamMessage[]> => {
     try {
-      return await from.take(MESSAGES_AT_ONCE, SAVE_INTERVAL_MS)
+      return await from.take(MESSAGES_AT_ONCE, waitMs)
     } catch (err) {
       tools.log.warn({ err, partition: owned.id }, 'the consumer of a partition ended; it is opened again')
       isReopenWanted = true
@@ -85,7 +86,7 @@ export function startReader(
         open = await openAfter(reading, from)
         isReopenWanted = false
         while (!signal.aborted && !isReopenWanted) {
-          const messages = await take(open)
+          const messages = await take(open, waitAtMost(reading, SAVE_INTERVAL_MS))
           await whileWorking(messages.length > 0, () => countMessages(reading, messages))
           if (messages.length > 0) from = { sequence: messages.at(-1)!.sequence + 1 }
         }
@@ -104,6 +105,7 @@ export function startReader(
     tools.log.error({ err, partition: owned.id, pauseMs }, 'a partition stopped; it begins again')
   }).finally(() => {
     tools.meters.held.remove({ partition: owned.id })
+    tools.meters.deferred.remove({ partition: owned.id })
     onEnd()
   })
 

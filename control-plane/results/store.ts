@@ -100,7 +100,8 @@ export type Position = { sequence: number; takenAtMs: number | null; streamCreat
 export type StoredPosition = { sequence: number; streamCreated: string | null }
 
 /**
- * Moves the stored position from where the reader knows it (`from`), and prolongs the lease. Throws a FencedError when
+ * Moves the stored position from where the reader knows it (`from`), and prolongs the lease. From then on the
+ * transaction waits at most `lockMs` for any other lock. Throws a FencedError when
  * the epoch is not the owner's any more, and a MovedError when the position is another one: then a transaction was
  * committed of which the reader never heard.
  */
@@ -109,7 +110,7 @@ export async function storePosition(
   partition: { id: number; epoch: number },
   from: StoredPosition,
   position: Position,
-  leaseMs: number,
+  { leaseMs, lockMs }: { leaseMs: number; lockMs: number },
 ): Promise<void> {
   const touched = await execute(
     db,
@@ -117,8 +118,9 @@ export async function storePosition(
        stream_created = :streamCreated, updated_at = now(),
        lease_until = clock_timestamp() + :leaseMs * interval '1 ms'
      WHERE id = :id AND epoch = :epoch AND position = :fromSequence
-       AND stream_created IS NOT DISTINCT FROM CAST(:fromStream AS text)`,
-    { ...partition, ...position, leaseMs, fromSequence: from.sequence, fromStream: from.streamCreated },
+       AND stream_created IS NOT DISTINCT FROM CAST(:fromStream AS text)
+     RETURNING set_config('lock_timeout', CAST(:lockMs AS text), true)`,
+    { ...partition, ...position, leaseMs, lockMs, fromSequence: from.sequence, fromStream: from.streamCreated },
   )
   if (touched > 0) return
   const isOwned = await query(db, 'SELECT FROM partitions WHERE id = :id AND epoch = :epoch', partition)

@@ -47,6 +47,17 @@ export async function judge(tx: Tx, changes: Change[], publicUrl: string, now: D
     tx,
     changes.map(change => change.monitorId),
   )
+  return judgeLocked(tx, monitors, changes, publicUrl, now)
+}
+
+/** The same on `monitors` that the caller has locked; changes of others are discarded. */
+export async function judgeLocked(
+  tx: Tx,
+  monitors: StoredMonitor[],
+  changes: Change[],
+  publicUrl: string,
+  now: Date,
+): Promise<Judgement> {
   const byId = new Map(monitors.map(monitor => [monitor.id, monitor]))
   const valid: Change[] = []
   const discarded: string[] = []

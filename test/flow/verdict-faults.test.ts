@@ -145,9 +145,9 @@ t.test('A process that vanishes in the middle of a decision holds it up for some
   const vanishing = await startVerdictProcess(t, relay.url, server.url)
   await run(nats, id, '+')
   await reaches(id, 'up')
-  // its transaction waits for the monitor's row, and has locked the partition's
+  // its transaction waits half a second for the monitor's state, and has locked the partition's row
   const blocker = await db.transaction()
-  await query(blocker, 'SELECT id FROM monitors WHERE id = ? FOR UPDATE', [id])
+  await query(blocker, 'SELECT FROM verdict_states WHERE monitor_id = ? FOR UPDATE', [id])
   await run(nats, id, '-')
   const isOurs = 'datname = current_database() AND wait_event_type = ?'
   await waitFor(async () => (await countOf('pg_stat_activity', isOurs, ['Lock'])) > 0, { label: 'a lock' })
