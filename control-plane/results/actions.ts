@@ -2,7 +2,7 @@ import type { Log } from '../../shared/log.ts'
 import { monotonicMs, sleep } from '../platform/clock.ts'
 import type { Nats } from '../platform/nats.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
-import type { KnownCertificates, SeenCertificate } from './certificates.ts'
+import { type KnownCertificates, keyOfCertificate, type SeenCertificate } from './certificates.ts'
 import { type Deferred, withDeferred } from './deferred.ts'
 import { deferredOf } from './deferred-store.ts'
 import { countHeld, type Memory, takeUp } from './memory.ts'
@@ -17,6 +17,7 @@ import {
   watchesOf,
   watchesOfPartition,
 } from './store.ts'
+import { newStrangers, noteStranger, type Strangers } from './strangers.ts'
 
 /** How long a partition stays its owner's without a sign of life. */
 export const LEASE_MS = 7_000
@@ -37,6 +38,7 @@ export type Reading = {
   partition: { id: number; epoch: number }
   memory: Memory
   certificates: KnownCertificates
+  strangers: Strangers
   /** monitors to read again before the next result counts */
   stale: Set<string>
   /** the date of the stream that is being read */
@@ -87,6 +89,7 @@ export async function beginReading(
     partition: owned,
     memory,
     certificates: new Map(),
+    strangers: newStrangers(monotonicMs()),
     stale,
     streamCreated: stream.created,
     start,
@@ -113,16 +116,21 @@ function noteGap({ meters, log }: ReaderTools, partition: number, memory: Memory
  * monitor, the config version because of which it is looked for.
  */
 export async function lookAgain(
-  { tools, memory, partition, deferred }: Reading,
+  { tools, memory, partition, deferred, certificates, strangers }: Reading,
   versions: Map<string, number>,
   options: { isDiscarded: boolean; nowMs: number | null },
 ): Promise<void> {
   const rows = await watchesOf(tools.db, partition.id, [...versions.keys()])
+  tools.meters.lookedFor.inc(versions.size)
   const stored = new Map(rows.map(row => [row.id, row]))
   for (const [id, version] of versions) {
     const { row, isVoid } = withDeferred(deferred, id, stored.get(id) ?? null)
     const lookedForVersion = Math.max(version, row?.configVersion ?? 0)
+    const before = memory.get(id)
     takeUp(memory, id, row, { ...options, isDiscarded: options.isDiscarded || isVoid, lookedForVersion })
+    if (memory.has(id)) continue
+    noteStranger(strangers, id, monotonicMs())
+    for (const region of before?.policy?.regions ?? []) certificates.delete(keyOfCertificate({ monitorId: id, region }))
   }
 }
 
@@ -130,6 +138,7 @@ export async function lookAgain(
 export async function savePosition(reading: Reading): Promise<void> {
   const { tools, partition, memory, position, streamCreated, stored } = reading
   tools.meters.held.set({ partition: partition.id }, countHeld(memory))
+  tools.meters.watched.set({ partition: partition.id }, memory.size)
   if (position.sequence !== stored.sequence || streamCreated !== stored.streamCreated) {
     await movePosition(tools.db, reading, 0)
   }

@@ -9,6 +9,7 @@ import { retryDeferred } from './deferred-actions.ts'
 import { storeHarvest } from './harvest-actions.ts'
 import { countResult, type Harvest, needsLook, newHarvest, recallResult, restoreAll } from './memory.ts'
 import { isCounted } from './start-position.ts'
+import { mayAskFor } from './strangers.ts'
 
 /** How often the position is stored when nothing else has to be. */
 export const SAVE_INTERVAL_MS = 5_000
@@ -61,12 +62,14 @@ function decode({ tools }: Reading, message: StreamMessage): ResultBatch | null 
 }
 
 /** The monitors that the database has to be asked for before this batch counts; null when there are none. */
-function versionsToLookFor({ memory }: Reading, batch: ResultBatch): Map<string, number> | null {
+function versionsToLookFor({ memory, strangers }: Reading, batch: ResultBatch): Map<string, number> | null {
   let versions: Map<string, number> | null = null
   for (const result of batch.results) {
-    if (!needsLook(memory, result) || !isId(result.monitorId)) continue
+    const { monitorId, configVersion } = result
+    if (!needsLook(memory, result) || !isId(monitorId)) continue
+    if (!versions?.has(monitorId) && !mayAskFor(strangers, monitorId, monotonicMs())) continue
     versions ??= new Map()
-    versions.set(result.monitorId, Math.max(versions.get(result.monitorId) ?? 0, result.configVersion))
+    versions.set(monitorId, Math.max(versions.get(monitorId) ?? 0, configVersion))
   }
   return versions
 }
@@ -85,7 +88,8 @@ function countBatch(reading: Reading, harvest: Harvest, message: StreamMessage, 
       if (isRecall) recallResult(memory, result.monitorId, counted, message.takenAtMs)
       else {
         countResult(memory, harvest, result.monitorId, counted, message.takenAtMs)
-        noteCertificate(reading.certificates, harvest.certificates, batch.region, result, message.takenAtMs)
+        if (memory.has(result.monitorId))
+          noteCertificate(reading.certificates, harvest.certificates, batch.region, result, message.takenAtMs)
       }
     } catch (err) {
       tools.meters.setAside.inc({ what: 'result' })

@@ -19,13 +19,10 @@ import { waitFor } from '../support/wait.ts'
 const { url } = await createDatabase(t)
 const server = await startNats(t)
 const db = createPostgres(url)
-// a lock that is held for long, as by an operator's psql: the pool would end it after ten seconds
-const holders = createPostgres(`${url}?options=-c%20idle_in_transaction_session_timeout%3D0`)
 const nats = await connectNats(server.url, 'test')
 await ensureStreams(nats.manager)
 t.teardown(async () => {
   await nats.close()
-  await holders.destroy()
   await db.destroy()
 })
 
@@ -61,7 +58,9 @@ const count = async (table: string, column: string, id: string) =>
 
 /** Locks rows until the answer is called. */
 async function hold(rows: string, ids: string[]): Promise<Tx> {
-  const tx = await holders.transaction()
+  const tx = await db.transaction()
+  // as from an operator's psql: the pool would end it after ten seconds
+  await query(tx, 'SET LOCAL idle_in_transaction_session_timeout = 0')
   await query(tx, `SELECT FROM ${rows} WHERE id = ANY(?) FOR UPDATE`, [ids] as never)
   return tx
 }
