@@ -3,11 +3,12 @@ import { monotonicMs, sleep } from '../platform/clock.ts'
 import type { Nats } from '../platform/nats.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
 import { type KnownCertificates, keyOfCertificate, type SeenCertificate } from './certificates.ts'
+import { applyCheckpoint, type Marked } from './checkpoint.ts'
 import { type Deferred, withDeferred } from './deferred.ts'
 import { deferredOf } from './deferred-store.ts'
 import { countHeld, type Memory, takeUp } from './memory.ts'
 import type { VerdictMeters } from './meters.ts'
-import { droppedSince, type Start, type StreamState, startOf } from './start-position.ts'
+import { droppedSince, type Mark, type Start, type StreamState, startOf } from './start-position.ts'
 import {
   FencedError,
   MovedError,
@@ -49,6 +50,8 @@ export type Reading = {
   /** where the position is in PostgreSQL, and since when */
   stored: StoredPosition
   savedMs: number
+  /** when the next checkpoint is due, by the monotonic clock, and where the last one was made */
+  checkpoint: { dueMs: number; sequence: number }
   /** changes that wait for rows which other transactions have locked; PostgreSQL has them, too */
   deferred: Deferred
   /** projects whose rows were found locked: what changes of them meanwhile waits at once */
@@ -66,11 +69,12 @@ export async function beginReading(
   tools: ReaderTools,
   owned: { id: number; epoch: number },
   stream: StreamState,
+  checkpoint: (Mark & { marked: Marked }) | null,
   stale: Set<string>,
   signal: AbortSignal,
 ): Promise<Reading> {
   const partition = await partitionAt(tools.db, owned.id, owned.epoch)
-  const start = startOf(partition, stream)
+  const start = startOf(partition, stream, checkpoint)
   if (start.position < partition.position) {
     tools.log.warn({ partition: owned.id, ...stream, stored: partition.position }, 'the stream is another one')
   }
@@ -83,6 +87,7 @@ export async function beginReading(
     takeUp(memory, stored.id, row, { lookedForVersion: stored.configVersion, isDiscarded: false, nowMs: null })
   }
   for (const id of deferred.keys()) if (!memory.has(id)) withDeferred(deferred, id, null)
+  if (checkpoint && start.isMarked) applyCheckpoint(memory, checkpoint.marked)
   noteGap(tools, owned.id, memory, droppedSince(start, stream))
   return {
     tools,
@@ -96,6 +101,7 @@ export async function beginReading(
     position: { sequence: start.position, takenAtMs: start.positionAtMs },
     stored: { sequence: partition.position, streamCreated: partition.streamCreated },
     savedMs: monotonicMs(),
+    checkpoint: { dueMs: 0, sequence: start.isMarked ? checkpoint!.sequence : 0 },
     deferred,
     heldProjects: new Set(),
     retry: { dueMs: 0, pauseMs: 0 },

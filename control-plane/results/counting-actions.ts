@@ -4,6 +4,7 @@ import { isId } from '../platform/ids.ts'
 import type { StreamMessage } from '../platform/ordered-reader.ts'
 import { lookAgain, persistently, type Reading, savePosition } from './actions.ts'
 import { noteCertificate } from './certificates.ts'
+import { keepCheckpoint } from './checkpoint-actions.ts'
 import { decodeBatch, toCounted } from './decode.ts'
 import { retryDeferred } from './deferred-actions.ts'
 import { storeHarvest } from './harvest-actions.ts'
@@ -39,6 +40,7 @@ export async function countMessages(reading: Reading, messages: StreamMessage[])
   }
   await storeHarvest(reading, harvest)
   if (monotonicMs() - reading.savedMs >= SAVE_INTERVAL_MS) await persistently(reading, () => savePosition(reading))
+  await keepCheckpoint(reading)
 }
 
 async function lookAtStale(reading: Reading): Promise<void> {
@@ -82,6 +84,7 @@ function countBatch(reading: Reading, harvest: Harvest, message: StreamMessage, 
     restoreAll(memory, message.takenAtMs)
     reading.restored = wanted
   }
+  if (isRecall) tools.meters.recalled.inc(batch.results.length)
   for (const result of batch.results) {
     try {
       const counted = toCounted(batch, result)

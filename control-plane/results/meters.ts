@@ -27,6 +27,11 @@ export function createMeters(metrics: Metrics) {
       'partition',
     ]),
     held: metrics.gauge('picket_verdict_held_monitors', 'Monitors held for want of voting regions', ['partition']),
+    recalled: metrics.counter('picket_verdict_recalled_total', 'Results read again at the start of a reader'),
+    checkpointsFailed: metrics.counter(
+      'picket_verdict_checkpoints_failed_total',
+      'Checkpoints that could not be stored',
+    ),
     watched: metrics.gauge('picket_verdict_watched_monitors', 'Monitors in memory', ['partition']),
     lookedFor: metrics.counter('picket_verdict_looked_for_total', 'Monitors that PostgreSQL was asked for again'),
     deferred: metrics.gauge('picket_verdict_deferred_monitors', 'Monitors whose changes wait for locked rows', [

@@ -2,6 +2,7 @@ import { partitionFilter, RESULTS_STREAM } from '../../shared/subjects.ts'
 import { monotonicMs, sleep } from '../platform/clock.ts'
 import { type OrderedReader, openOrderedReader, type StreamMessage, streamState } from '../platform/ordered-reader.ts'
 import { beginReading, persistently, type ReaderTools, type Reading, savePosition } from './actions.ts'
+import { findCheckpoint, keepCheckpoint } from './checkpoint-actions.ts'
 import { countMessages, SAVE_INTERVAL_MS } from './counting-actions.ts'
 import { waitAtMost } from './deferred-actions.ts'
 import { isProven, type Proof } from './proof.ts'
@@ -78,7 +79,10 @@ export function startReader(
     const { signal } = ending
     if (stopping.signal.aborted) return
     const stream = await streamState(tools.nats, RESULTS_STREAM)
-    const reading = await whileWorking(true, () => beginReading(tools, owned, stream, stale, signal))
+    const reading = await whileWorking(true, async () => {
+      const checkpoint = await findCheckpoint(tools, owned.id)
+      return beginReading(tools, owned, stream, checkpoint, stale, signal)
+    })
     let { from } = reading.start
     current = reading
     try {
@@ -93,6 +97,7 @@ export function startReader(
         await open.close()
       }
       await savePosition(reading)
+      await keepCheckpoint(reading, true)
     } finally {
       current = null
       await open?.close()

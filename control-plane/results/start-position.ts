@@ -12,12 +12,32 @@ export type Start = {
 
 export type StreamState = { created: string; firstSequence: number; lastSequence: number }
 
-/** Where to begin to read. What the stored position stands for was never in a stream that was made anew. */
-export function startOf(partition: OwnedPartition, stream: StreamState): Start {
+/** Where a checkpoint was made. */
+export type Mark = { streamCreated: string; sequence: number; takenAtMs: number }
+
+/**
+ * Where to begin to read: at the time of the checkpoint where there is a young one, with `isMarked`; else two minutes
+ * before the position. By time, because a stream that has lost its end gives the same sequences out again. What the stored position stands for was never in a stream that was made again.
+ */
+export function startOf(
+  partition: OwnedPartition,
+  stream: StreamState,
+  mark: Mark | null,
+): Start & { isMarked: boolean } {
   const { position, positionAtMs } = partition
-  if (partition.streamCreated !== stream.created) return { position: 0, positionAtMs: null, from: { sequence: 1 } }
+  if (partition.streamCreated !== stream.created) {
+    return { position: 0, positionAtMs: null, from: { sequence: 1 }, isMarked: false }
+  }
+  const isMarked =
+    mark !== null &&
+    mark.streamCreated === stream.created &&
+    mark.sequence <= position &&
+    positionAtMs !== null &&
+    mark.takenAtMs <= positionAtMs &&
+    mark.takenAtMs > positionAtMs - RECALL_MS
+  if (isMarked) return { position, positionAtMs, from: { timeMs: mark.takenAtMs }, isMarked }
   const from = positionAtMs === null ? { sequence: position + 1 } : { timeMs: positionAtMs - RECALL_MS }
-  return { position, positionAtMs, from }
+  return { position, positionAtMs, from, isMarked }
 }
 
 /**

@@ -4,20 +4,20 @@ import { droppedSince, isCounted, startOf } from '../../../control-plane/results
 const partition = { id: 3, epoch: 7, position: 500, positionAtMs: 1_000_000, streamCreated: 'monday' }
 
 t.test('Reading begins two minutes before the stored position, for the fences', async t => {
-  const start = startOf(partition, { created: 'monday', firstSequence: 1, lastSequence: 900 })
+  const start = startOf(partition, { created: 'monday', firstSequence: 1, lastSequence: 900 }, null)
   t.same(start.from, { timeMs: 880_000 })
   t.ok(isCounted(start, { sequence: 500, takenAtMs: 1_000_000 }))
   t.notOk(isCounted(start, { sequence: 501, takenAtMs: 1_000_000 }), 'the next one, taken in the same millisecond')
 })
 
 t.test('A stream that was made anew is read from its beginning', async t => {
-  const start = startOf(partition, { created: 'tuesday', firstSequence: 1, lastSequence: 900 })
+  const start = startOf(partition, { created: 'tuesday', firstSequence: 1, lastSequence: 900 }, null)
   t.same(start.from, { sequence: 1 })
   t.notOk(isCounted(start, { sequence: 1, takenAtMs: 1_000_001 }))
 })
 
 t.test('Sequences that a crash of the stream gave out twice are told apart by their time', async t => {
-  const start = startOf(partition, { created: 'monday', firstSequence: 1, lastSequence: 480 })
+  const start = startOf(partition, { created: 'monday', firstSequence: 1, lastSequence: 480 }, null)
   t.notOk(isCounted(start, { sequence: 481, takenAtMs: 1_000_500 }))
 })
 
@@ -25,6 +25,7 @@ t.test('A partition that was never read begins with its first message', async t 
   const start = startOf(
     { ...partition, position: 0, positionAtMs: null },
     { created: 'monday', firstSequence: 1, lastSequence: 9 },
+    null,
   )
   t.same(start.from, { sequence: 1 })
   t.notOk(isCounted(start, { sequence: 1, takenAtMs: 5 }))
@@ -33,10 +34,26 @@ t.test('A partition that was never read begins with its first message', async t 
 t.test('Messages that left the stream after the stored position are noticed', async t => {
   const droppedWith = (firstSequence: number, changes = {}) => {
     const stream = { created: 'monday', firstSequence, lastSequence: 900 }
-    return droppedSince(startOf({ ...partition, ...changes }, stream), stream)
+    return droppedSince(startOf({ ...partition, ...changes }, stream, null), stream)
   }
   t.equal(droppedWith(1), 0)
   t.equal(droppedWith(501), 0, 'the next one is there')
   t.equal(droppedWith(511), 10)
   t.equal(droppedWith(511, { position: 0, positionAtMs: null }), 0, 'nothing was read yet')
+})
+
+t.test('Reading begins at a checkpoint that is young and not newer than the position', async t => {
+  const stream = { created: 'monday', firstSequence: 1, lastSequence: 900 }
+  const mark = { streamCreated: 'monday', sequence: 490, takenAtMs: 995_000 }
+  t.same(startOf(partition, stream, mark).from, { timeMs: 995_000 })
+  for (const other of [
+    { ...mark, streamCreated: 'sunday' },
+    { ...mark, sequence: 501 },
+    { ...mark, takenAtMs: 1_000_001 },
+    { ...mark, takenAtMs: 880_000 },
+  ]) {
+    const start = startOf(partition, stream, other)
+    t.same(start.from, { timeMs: 880_000 })
+    t.notOk(start.isMarked)
+  }
 })
