@@ -21,9 +21,9 @@ export function beginCheckpoint(out: ByteWriter): void {
   out.number(VERSION)
 }
 
-/** Appends one monitor; monitors without a region cost nothing. */
+/** Appends one monitor; one without a region costs nothing, and one whose stored state is broken is left out. */
 export function appendMonitor(out: ByteWriter, names: Names, { takenAtMs }: Base, state: MonitorState): void {
-  if (state.cells.length === 0) return
+  if (state.cells.length === 0 || !state.cells.every(isWhole)) return
   out.uuid(state.monitorId)
   out.number(state.cells.length)
   for (const cell of state.cells) {
@@ -70,7 +70,7 @@ export function applyCheckpoint(memory: Memory, marked: Marked): void {
     if (!watch?.policy) continue
     for (const seen of cells) {
       const known = watch.state.cells.find(cell => cell.region === seen.region)
-      if (!known || !isNewer(seen.fence, known.fence)) continue
+      if (!known || !isWhole(known) || !isNewer(seen.fence, known.fence)) continue
       watch.state = withCell(watch.state, { ...known, ...seen, votedAtMs: seen.votedAtMs ?? known.votedAtMs })
     }
   }
@@ -133,6 +133,9 @@ function readName(bytes: ByteReader, names: string[]): string {
   if (name === undefined) throw new RangeError('a name that was never spelled out')
   return name
 }
+
+/** Stored states are taken on trust, and one that is broken must not stop its neighbours. */
+const isWhole = ({ fence }: Partial<Cell>) => fence !== undefined
 
 function isNewer(a: Fence, b: Fence): boolean {
   const order =
