@@ -14,7 +14,7 @@ import { registrableDomain } from './registration.ts'
 import {
   claimDueWatches,
   type DueWatch,
-  holdMonitors,
+  holdFreeMonitors,
   setNextLooks,
   statesOf,
   upsertSeen,
@@ -30,13 +30,20 @@ const DAY_MS = 86_400_000
 const SILENT_LOOK_MS = 600_000
 const DOCUMENT_LIMITS = { timeoutMs: 30_000, maxAnswerBytes: 4 * 1024 * 1024 }
 
-/** Keeps certificates that probes met, all in one transaction. The same ones again change nothing. */
-export async function storeCertificates(db: Db, seen: SeenCertificate[], now: Date): Promise<void> {
+/**
+ * Keeps certificates that probes met, all in one transaction. The same ones again change nothing. Answers the monitors
+ * of which nothing is kept, because other transactions have locked them.
+ */
+export async function storeCertificates(db: Db, seen: SeenCertificate[], now: Date): Promise<string[]> {
   const ids = [...new Set(seen.map(({ monitorId }) => monitorId))]
-  await db.transaction(async tx => {
-    await holdMonitors(tx, ids)
-    await upsertSeen(tx, seen)
-    await watchEarliest(tx, ids, now)
+  return db.transaction(async tx => {
+    const { free, locked } = await holdFreeMonitors(tx, ids)
+    await upsertSeen(
+      tx,
+      seen.filter(({ monitorId }) => free.includes(monitorId)),
+    )
+    await watchEarliest(tx, free, now)
+    return locked
   })
 }
 

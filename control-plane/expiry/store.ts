@@ -4,9 +4,20 @@ import type { SeenCertificate } from '../results/certificates.ts'
 import type { MonitorState } from '../verdict/types.ts'
 import type { ExpiryKind } from './expiry-event.ts'
 
-/** Every transaction here takes monitors first, in the order of ids, then watches, then domains, as the judge does. */
-export async function holdMonitors(tx: Tx, ids: string[]): Promise<void> {
-  await query(tx, 'SELECT id FROM monitors WHERE id = ANY (?::uuid[]) ORDER BY id FOR NO KEY UPDATE', [ids])
+/**
+ * Every transaction here takes monitors first, in the order of ids, then watches, then domains, as the judge does. Those
+ * that other transactions have locked are not waited for.
+ */
+export async function holdFreeMonitors(tx: Tx, ids: string[]): Promise<{ free: string[]; locked: string[] }> {
+  const rows = await query<{ id: string; isFree: boolean }>(
+    tx,
+    `WITH free AS (SELECT id FROM monitors WHERE id = ANY (:ids::uuid[]) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED)
+     SELECT m.id, free.id IS NOT NULL AS "isFree" FROM monitors m LEFT JOIN free ON free.id = m.id
+     WHERE m.id = ANY (:ids::uuid[])`,
+    { ids },
+  )
+  const some = (isFree: boolean) => rows.filter(row => row.isFree === isFree).map(({ id }) => id)
+  return { free: some(true), locked: some(false) }
 }
 
 /**

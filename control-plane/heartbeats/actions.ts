@@ -1,9 +1,9 @@
 import type { Log } from '../../shared/log.ts'
 import { newPingToken } from '../monitors/actions.ts'
 import { monotonicMs } from '../platform/clock.ts'
-import { type Db, isRefusedRow, type Tx } from '../platform/postgres.ts'
+import type { Db, Tx } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
-import { judge } from '../verdict/judge.ts'
+import { isOneMonitors, judge } from '../verdict/judge.ts'
 import { excuseSilence, markListening, type Silence, silenceMs } from './intake-store.ts'
 import { overdue } from './overdue.ts'
 import {
@@ -47,10 +47,6 @@ export async function takePings(tools: PingTools, arrivals: Arrival[]): Promise<
     return answers
   }
 }
-
-/** True for what the rows of one monitor caused, so that the others can be served without it. */
-export const isOneMonitors = (error: unknown) =>
-  isRefusedRow(error) || error instanceof TypeError || error instanceof RangeError
 
 function takeTogether({ db, publicUrl, noteTime }: PingTools, arrivals: Arrival[]): Promise<(boolean | Error)[]> {
   return db.transaction(async tx => {

@@ -40,6 +40,22 @@ export function lockMonitors(tx: Tx, ids: string[]): Promise<StoredMonitor[]> {
   return query(tx, `SELECT ${MONITOR_COLUMNS} FROM monitors WHERE id = ANY (?::uuid[]) ORDER BY id FOR UPDATE`, [ids])
 }
 
+/** The same without waiting: those that another transaction has locked are left out. */
+export function lockFreeMonitors(tx: Tx, ids: string[]): Promise<StoredMonitor[]> {
+  const free = `SELECT ${MONITOR_COLUMNS} FROM monitors WHERE id = ANY (?::uuid[]) ORDER BY id FOR UPDATE SKIP LOCKED`
+  return query(tx, free, [ids])
+}
+
+/** The project of each monitor that exists, deleted or not, locked or not. */
+export async function projectsOf(db: Db, ids: string[]): Promise<Map<string, string>> {
+  const rows = await query<{ id: string; projectId: string }>(
+    db,
+    'SELECT id, project_id AS "projectId" FROM monitors WHERE id = ANY (?::uuid[])',
+    [ids],
+  )
+  return new Map(rows.map(({ id, projectId }) => [id, projectId]))
+}
+
 /** Monitors of any project that are not deleted. */
 export function monitorsOfIds(db: Db, ids: string[]): Promise<StoredMonitor[]> {
   return query(

@@ -1,4 +1,5 @@
 import { type ConsumerMessages, DeliverPolicy, type JsMsg } from '@nats-io/jetstream'
+import { monotonicMs } from './clock.ts'
 import type { Nats } from './nats.ts'
 
 export type StreamMessage = {
@@ -17,8 +18,16 @@ export type OrderedReader = {
   take(limit: number, waitMs: number): Promise<StreamMessage[]>
   /** The wait of a `take` ends now. */
   wake(): void
+  /**
+   * When the server last said something about this consumer, a message or a sign that there is none, by the monotonic
+   * clock; -Infinity before the first time. While messages wait in the queue nothing new may be heard.
+   */
+  heardAtMs(): number
   close(): Promise<void>
 }
+
+/** How often the server says that it has nothing to send. */
+export const IDLE_HEARTBEAT_MS = 2_000
 
 /**
  * Messages on their way, of 16 partitions at once. Answers of NATS to other questions wait behind them on the same
@@ -43,18 +52,31 @@ export async function openOrderedReader(
       : { deliver_policy: DeliverPolicy.StartTime, opt_start_time: new Date(from.timeMs).toISOString() }
   // one filter as a text: server 2.9 refuses a list
   const consumer = await nats.js.consumers.get(stream, { filter_subjects: filterSubject, ...start })
-  const messages = await consumer.consume({ max_messages: FETCH_AHEAD, expires: 10_000, idle_heartbeat: 2_000 })
+  const messages = await consumer.consume({
+    max_messages: FETCH_AHEAD,
+    expires: 10_000,
+    idle_heartbeat: IDLE_HEARTBEAT_MS,
+  })
   return queueOf(messages)
 }
+
+/** What the client library reports because the server answered; the rest is its own view of things. */
+const FROM_SERVER: ReadonlySet<string> = new Set(['heartbeat', 'discard', 'debug', 'ordered_consumer_recreated'])
 
 function queueOf(messages: ConsumerMessages): OrderedReader {
   const queue: StreamMessage[] = []
   let ended: Error | null = null
   let arrived: (() => void) | null = null
   let drained: (() => void) | null = null
+  let heardAtMs = Number.NEGATIVE_INFINITY
 
+  const hear = async () => {
+    for await (const { type } of messages.status()) if (FROM_SERVER.has(type)) heardAtMs = monotonicMs()
+  }
+  void hear()
   const pump = async () => {
     for await (const message of messages) {
+      heardAtMs = monotonicMs()
       queue.push(toStreamMessage(message))
       arrived?.()
       if (queue.length >= QUEUE_LIMIT) {
@@ -83,6 +105,7 @@ function queueOf(messages: ConsumerMessages): OrderedReader {
       return taken
     },
     wake: () => arrived?.(),
+    heardAtMs: () => heardAtMs,
     async close() {
       drained?.()
       queue.length = 0
@@ -114,6 +137,16 @@ function toStreamMessage(message: JsMsg): StreamMessage {
     takenAtMs: Math.floor(timestampNanos / 1_000_000),
     pending,
   }
+}
+
+/** The newest message on a subject, which may hold wildcards; null when there is none. */
+export async function lastMessageOn(
+  nats: Nats,
+  stream: string,
+  subject: string,
+): Promise<{ sequence: number; takenAtMs: number } | null> {
+  const message = await nats.manager.streams.getMessage(stream, { last_by_subj: subject })
+  return message && { sequence: message.seq, takenAtMs: message.time.getTime() }
 }
 
 export type StreamState = {

@@ -167,6 +167,11 @@ export async function execute(db: Db, sql: string, bindings: Knex.RawBinding[] |
   return result.rowCount ?? 0
 }
 
+/** From now on a transaction waits at most so long for each lock. */
+export async function waitAtMost(tx: Tx, lockMs: number): Promise<void> {
+  await tx.raw(`SELECT set_config('lock_timeout', ?, true)`, [String(lockMs)])
+}
+
 /** True for the error that a unique index raises; with a name, only for that index or constraint. */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
   const { code, constraint: name } = error as { code?: string; constraint?: string }

@@ -1,20 +1,27 @@
 import type { Log } from '../../shared/log.ts'
 import { RESULTS_STREAM } from '../../shared/subjects.ts'
-import { insertDisagreements } from '../fleet/drain-store.ts'
-import type { NewDisagreement } from '../fleet/odd-probes.ts'
-import { monotonicMs, now } from '../platform/clock.ts'
-import { newId } from '../platform/ids.ts'
+import { monotonicMs, sleep } from '../platform/clock.ts'
 import { logNowMs, type Nats } from '../platform/nats.ts'
-import { streamState, takenAtMs } from '../platform/ordered-reader.ts'
-import { type Db, isRefusedRow, type Tx } from '../platform/postgres.ts'
-import { type Change, judge } from '../verdict/judge.ts'
-import type { KnownCertificates, SeenCertificate } from './certificates.ts'
-import { hintsOf } from './hints.ts'
+import { takenAtMs } from '../platform/ordered-reader.ts'
+import type { Db, Tx } from '../platform/postgres.ts'
+import { type KnownCertificates, keyOfCertificate, type SeenCertificate } from './certificates.ts'
+import { applyCheckpoint, type Marked } from './checkpoint.ts'
+import { type Deferred, withDeferred } from './deferred.ts'
+import { deferredOf } from './deferred-store.ts'
 import { type LogTime, newLogTime } from './log-time.ts'
-import { countHeld, type Harvest, type Memory, takeUp } from './memory.ts'
+import { countHeld, type Memory, takeUp } from './memory.ts'
 import type { VerdictMeters } from './meters.ts'
-import { droppedSince, type Start, startOf } from './start-position.ts'
-import { partitionAt, storePosition, watchesOf, watchesOfPartition } from './store.ts'
+import { droppedSince, type Mark, type Start, type StreamState, startOf } from './start-position.ts'
+import {
+  FencedError,
+  MovedError,
+  partitionAt,
+  type StoredPosition,
+  storePosition,
+  watchesOf,
+  watchesOfPartition,
+} from './store.ts'
+import { newStrangers, noteStranger, type Strangers } from './strangers.ts'
 
 /** How long a partition stays its owner's without a sign of life. */
 export const LEASE_MS = 7_000
@@ -25,8 +32,8 @@ export type ReaderTools = {
   log: Log
   meters: VerdictMeters
   publicUrl: string
-  /** keeps certificates not met before; the same ones again change nothing */
-  storeCertificates: (seen: SeenCertificate[]) => Promise<void>
+  /** keeps certificates not met before; the same ones again change nothing. Answers the monitors that were locked. */
+  storeCertificates: (seen: SeenCertificate[]) => Promise<string[]>
 }
 
 /** What one reading of a partition goes by, from a (re)start to its end. */
@@ -35,6 +42,7 @@ export type Reading = {
   partition: { id: number; epoch: number }
   memory: Memory
   certificates: KnownCertificates
+  strangers: Strangers
   /** monitors to read again before the next result counts */
   stale: Set<string>
   /** the date of the stream that is being read */
@@ -43,7 +51,19 @@ export type Reading = {
   logTime: LogTime
   /** up to where results are counted */
   position: { sequence: number; takenAtMs: number | null }
-  saved: { sequence: number; atMs: number }
+  /** where the position is in PostgreSQL, and since when */
+  stored: StoredPosition
+  savedMs: number
+  /** when the next checkpoint is due, by the monotonic clock, and where the last one was made */
+  checkpoint: { dueMs: number; sequence: number }
+  /** changes that wait for rows which other transactions have locked; PostgreSQL has them, too */
+  deferred: Deferred
+  /** projects whose rows were found locked: what changes of them meanwhile waits at once */
+  heldProjects: Set<string>
+  /** when they are tried again, by the monotonic clock, and how long they wait then */
+  retry: { dueMs: number; pauseMs: number }
+  /** aborted when this reading is to end */
+  signal: AbortSignal
   /** how far restored states have been told when reading goes on: at the first old message, at the first new one */
   restored: 'not' | 'for_recall' | 'for_counting'
 }
@@ -52,32 +72,46 @@ export type Reading = {
 export async function beginReading(
   tools: ReaderTools,
   owned: { id: number; epoch: number },
+  stream: StreamState,
+  checkpoint: (Mark & { marked: Marked }) | null,
   stale: Set<string>,
+  signal: AbortSignal,
 ): Promise<Reading> {
   const partition = await partitionAt(tools.db, owned.id, owned.epoch)
-  const stream = await streamState(tools.nats, RESULTS_STREAM)
-  const start = startOf(partition, stream, await takenAtMs(tools.nats, RESULTS_STREAM, partition.position))
+  const foundAtMs = await takenAtMs(tools.nats, RESULTS_STREAM, partition.position)
+  const start = startOf(partition, stream, { mark: checkpoint, foundAtMs })
   if (start.position < partition.position) {
-    tools.log.warn({ partition: owned.id, ...stream, stored: partition.position }, 'the stream was made again')
+    tools.log.warn({ partition: owned.id, ...stream, stored: partition.position }, 'the stream is another one')
   }
   const { position } = start
   tools.log.info({ event: 'reading', partition: owned.id, epoch: owned.epoch, position }, 'a partition is read on')
   const memory: Memory = new Map()
+  const deferred = await deferredOf(tools.db, owned.id)
   for (const stored of await watchesOfPartition(tools.db, owned.id)) {
-    takeUp(memory, stored.id, stored, { lookedForVersion: stored.configVersion, isDiscarded: false, nowMs: null })
+    const { row } = withDeferred(deferred, stored.id, stored)
+    takeUp(memory, stored.id, row, { lookedForVersion: stored.configVersion, isDiscarded: false, nowMs: null })
   }
+  for (const id of deferred.keys()) if (!memory.has(id)) withDeferred(deferred, id, null)
+  if (checkpoint && start.isMarked) applyCheckpoint(memory, checkpoint.marked)
   noteGap(tools, owned.id, memory, droppedSince(start, stream))
   return {
     tools,
     partition: owned,
     memory,
     certificates: new Map(),
+    strangers: newStrangers(monotonicMs()),
     stale,
     streamCreated: stream.created,
     start,
     logTime: newLogTime(logNowMs(tools.nats), monotonicMs()),
     position: { sequence: start.position, takenAtMs: start.positionAtMs },
-    saved: { sequence: partition.streamCreated === stream.created ? partition.position : -1, atMs: monotonicMs() },
+    stored: { sequence: partition.position, streamCreated: partition.streamCreated },
+    savedMs: monotonicMs(),
+    checkpoint: { dueMs: 0, sequence: start.isMarked ? checkpoint!.sequence : 0 },
+    deferred,
+    heldProjects: new Set(),
+    retry: { dueMs: 0, pauseMs: 0 },
+    signal,
     restored: 'not',
   }
 }
@@ -94,131 +128,71 @@ function noteGap({ meters, log }: ReaderTools, partition: number, memory: Memory
  * monitor, the config version because of which it is looked for.
  */
 export async function lookAgain(
-  { tools, memory, partition }: Reading,
+  { tools, memory, partition, deferred, certificates, strangers }: Reading,
   versions: Map<string, number>,
   options: { isDiscarded: boolean; nowMs: number | null },
 ): Promise<void> {
   const rows = await watchesOf(tools.db, partition.id, [...versions.keys()])
+  tools.meters.lookedFor.inc(versions.size)
   const stored = new Map(rows.map(row => [row.id, row]))
   for (const [id, version] of versions) {
-    const row = stored.get(id) ?? null
-    takeUp(memory, id, row, { ...options, lookedForVersion: Math.max(version, row?.configVersion ?? 0) })
-  }
-}
-
-/**
- * Certificates first, so that the position never passes one that is not stored; then one transaction for all that a
- * harvest changed, then the hints. A harvest without changes costs nothing.
- */
-export async function storeHarvest(reading: Reading, harvest: Harvest): Promise<void> {
-  const { tools } = reading
-  if (harvest.certificates.size > 0) await storeSeen(tools, [...harvest.certificates.values()])
-  if (harvest.changes.size > 0) await storeChanges(reading, harvest)
-  for (const hint of hintsOf(harvest, newId, logNowMs(tools.nats))) {
-    tools.nats.connection.publish(hint.subject, JSON.stringify(hint.body))
-  }
-  for (const [kind, count] of Object.entries(harvest.kinds)) tools.meters.results.inc({ kind }, count)
-  tools.meters.disagreements.inc(harvest.disagreements.length)
-}
-
-async function storeSeen({ storeCertificates, meters, log }: ReaderTools, seen: SeenCertificate[]): Promise<void> {
-  await storeCertificates(seen).catch(err => {
-    if (!isRefusedRow(err)) throw err
-    meters.setAside.inc({ what: 'certificates' })
-    log.error({ err, count: seen.length }, 'certificates were set aside')
-  })
-}
-
-async function storeChanges(reading: Reading, harvest: Harvest): Promise<void> {
-  const { tools, memory } = reading
-  const changes = [...harvest.changes.values()].map(change => ({
-    ...change,
-    state: memory.get(change.monitorId)!.state,
-  }))
-  const startedMs = monotonicMs()
-  const { disagreements } = harvest
-  const discarded = await judgeTogether(reading, changes, disagreements).catch(error => {
-    if (isRefusedRow(error)) return judgeOneByOne(reading, changes, disagreements)
-    throw error
-  })
-  tools.meters.judgeSeconds.observe((monotonicMs() - startedMs) / 1_000)
-  noteSaved(reading)
-  countTransitions(tools.meters, changes, new Set(discarded))
-  if (discarded.length === 0) return
-  const nowMs = reading.position.takenAtMs
-  await lookAgain(reading, new Map(discarded.map(id => [id, 0])), { isDiscarded: true, nowMs })
-}
-
-/** Answers the monitors whose changes are discarded. */
-async function judgeTogether(reading: Reading, changes: Change[], told: NewDisagreement[]): Promise<string[]> {
-  const { tools, partition } = reading
-  const { discarded } = await tools.db.transaction(async tx => {
-    await storePosition(tx, partition, positionOf(reading), LEASE_MS)
-    await storeDisagreements(tx, tools, told)
-    return judge(tx, changes, tools.publicUrl, now())
-  })
-  return discarded
-}
-
-/**
- * After a refusal: one bad row never stops its neighbours. Each change under a savepoint of its own, in the order in
- * which rows are locked, in one transaction with the position; what is refused alone too is set aside.
- */
-async function judgeOneByOne(reading: Reading, changes: Change[], told: NewDisagreement[]): Promise<string[]> {
-  const { tools, partition } = reading
-  const inOrder = changes.toSorted((a, b) => (a.monitorId < b.monitorId ? -1 : 1))
-  return tools.db.transaction(async tx => {
-    await storePosition(tx, partition, positionOf(reading), LEASE_MS)
-    await storeDisagreements(tx, tools, told)
-    const discarded: string[] = []
-    for (const change of inOrder) {
-      const judgement = await tx
-        .transaction(savepoint => judge(savepoint, [change], tools.publicUrl, now()))
-        .catch(err => setAside(tools, change.monitorId, err))
-      discarded.push(...judgement.discarded)
-    }
-    return discarded
-  })
-}
-
-/** Of use to the operator only: what the database refuses holds up no verdict. */
-async function storeDisagreements(tx: Tx, { meters, log }: ReaderTools, rows: NewDisagreement[]): Promise<void> {
-  if (rows.length === 0) return
-  await tx
-    .transaction(savepoint => insertDisagreements(savepoint, rows))
-    .catch(err => {
-      if (!isRefusedRow(err)) throw err
-      meters.setAside.inc({ what: 'disagreements' })
-      log.error({ err, count: rows.length }, 'disagreements were set aside')
-    })
-}
-
-function setAside({ meters, log }: ReaderTools, monitorId: string, err: unknown): { discarded: string[] } {
-  if (!isRefusedRow(err)) throw err
-  meters.setAside.inc({ what: 'decision' })
-  log.error({ err, monitorId }, 'a decision was set aside')
-  return { discarded: [monitorId] }
-}
-
-function countTransitions(meters: VerdictMeters, changes: Change[], discarded: Set<string>): void {
-  meters.discarded.inc(discarded.size)
-  for (const { monitorId, transitions } of changes) {
-    if (!discarded.has(monitorId)) for (const { to } of transitions) meters.transitions.inc({ status: to })
+    const { row, isVoid } = withDeferred(deferred, id, stored.get(id) ?? null)
+    const lookedForVersion = Math.max(version, row?.configVersion ?? 0)
+    const before = memory.get(id)
+    takeUp(memory, id, row, { ...options, isDiscarded: options.isDiscarded || isVoid, lookedForVersion })
+    if (memory.has(id)) continue
+    noteStranger(strangers, id, monotonicMs())
+    for (const region of before?.policy?.regions ?? []) certificates.delete(keyOfCertificate({ monitorId: id, region }))
   }
 }
 
 /** Stores how far results are counted when only memory has changed since the last time. */
 export async function savePosition(reading: Reading): Promise<void> {
-  const { tools, partition, memory, position, saved } = reading
+  const { tools, partition, memory, position, streamCreated, stored } = reading
   tools.meters.held.set({ partition: partition.id }, countHeld(memory))
-  if (position.sequence !== saved.sequence) {
-    await storePosition(tools.db, partition, positionOf(reading), LEASE_MS)
+  tools.meters.watched.set({ partition: partition.id }, memory.size)
+  if (position.sequence !== stored.sequence || streamCreated !== stored.streamCreated) {
+    await movePosition(tools.db, reading, 0)
   }
   noteSaved(reading)
 }
 
-const positionOf = ({ position, streamCreated }: Reading) => ({ ...position, streamCreated })
-
-function noteSaved(reading: Reading): void {
-  reading.saved = { sequence: reading.position.sequence, atMs: monotonicMs() }
+/**
+ * Moves the stored position to the reading's; `noteSaved` has to follow once that is committed. The transaction then
+ * waits at most `lockMs` for a lock; 0: as long as it has to.
+ */
+export function movePosition(db: Db | Tx, reading: Reading, lockMs: number): Promise<void> {
+  const { partition, stored, position, streamCreated } = reading
+  return storePosition(db, partition, stored, { ...position, streamCreated }, { leaseMs: LEASE_MS, lockMs })
 }
+
+export function noteSaved(reading: Reading): void {
+  const { position, streamCreated } = reading
+  reading.stored = { sequence: position.sequence, streamCreated }
+  reading.savedMs = monotonicMs()
+}
+
+const SHORTEST_PAUSE_MS = 250
+const LONGEST_PAUSE_MS = 5_000
+
+/**
+ * Repeats a step that an engine refused or did not answer, with growing pauses, until it succeeds: what is in memory
+ * stays true meanwhile, so nothing has to be read again. Throws what only a new beginning can cure: another process
+ * owns the partition, the stored position is not the known one, or we are wrong. Throws too when the reading has to end.
+ */
+export async function persistently<T>({ tools, partition, signal }: Reading, step: () => Promise<T>): Promise<T> {
+  for (let pauseMs = SHORTEST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    try {
+      return await step()
+    } catch (err) {
+      if (signal.aborted || err instanceof FencedError || err instanceof MovedError || isOurFault(err)) throw err
+      tools.meters.restarts.inc()
+      tools.log.error({ err, partition: partition.id, pauseMs }, 'a partition waits; the same step comes again')
+      await sleep(pauseMs, signal)
+      if (signal.aborted) throw err
+    }
+  }
+}
+
+const isOurFault = (error: unknown) =>
+  error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError

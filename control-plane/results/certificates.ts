@@ -14,6 +14,9 @@ export type SeenCertificate = {
 /** What has been stored already, by monitor and region; lost with the process, which costs one statement. */
 export type KnownCertificates = Map<string, SeenCertificate>
 
+export const keyOfCertificate = ({ monitorId, region }: { monitorId: string; region: string }) =>
+  `${monitorId} ${region}`
+
 /** A target behind several machines may show several certificates in turn; the one that ends first stays for so long. */
 const HOLD_MS = 600_000
 const LATEST_MS = Date.UTC(9000, 0)
@@ -34,7 +37,7 @@ export function noteCertificate(
   const { certificate, monitorId, configVersion, scheduledAtMs } = result
   if (!certificate || scheduledAtMs > takenAtMs + FUTURE_MS) return
   const { fingerprint, validToMs } = certificate
-  const key = `${monitorId} ${region}`
+  const key = keyOfCertificate({ monitorId, region })
   const before = known.get(key)
   if (before && before.configVersion >= configVersion) {
     if (before.configVersion > configVersion) return

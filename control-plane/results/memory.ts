@@ -11,14 +11,14 @@ import { policyOf, type WatchedMonitor } from './policy.ts'
 
 /** A monitor in the memory of its partition's owner. */
 export type Watch = {
-  /** null: paused, deleted or unknown; its results are history */
+  /** null: paused; its results are history */
   policy: Policy | null
   state: MonitorState
   /** the newest config version that the database has been asked for because a result carried it */
   lookedForVersion: number
 }
 
-/** All of a partition's monitors by id. */
+/** All of a partition's monitors by id. What is not in here is deleted or unknown; its results are history. */
 export type Memory = Map<string, Watch>
 
 /** What a run of results led to and is not stored yet. */
@@ -54,7 +54,7 @@ export function needsLook(memory: Memory, result: { monitorId: string; configVer
 }
 
 /**
- * Takes up what the database says of a monitor; `stored` null: it has no such monitor in this partition. What is in
+ * Takes up what the database says of a monitor, one that is deleted leaves; `stored` null: there is none in this partition. What is in
  * memory is newer than the stored state and stays, unless it was discarded (`isDiscarded`). A stored state that is
  * gone means that the monitor was paused meanwhile: it starts anew (decisions 4.8).
  */
@@ -65,7 +65,11 @@ export function takeUp(
   options: { lookedForVersion: number; isDiscarded: boolean; nowMs: number | null },
 ): void {
   const { lookedForVersion, isDiscarded, nowMs } = options
-  if (!stored || stored.isDeleted || stored.isPaused) {
+  if (!stored || stored.isDeleted) {
+    memory.delete(monitorId)
+    return
+  }
+  if (stored.isPaused) {
     memory.set(monitorId, { policy: null, state: newMonitorState(monitorId, 0), lookedForVersion })
     return
   }

@@ -1,4 +1,5 @@
 import type { Metrics } from '../../shared/metrics.ts'
+import type { Change } from '../verdict/judge.ts'
 
 export type VerdictMeters = ReturnType<typeof createMeters>
 
@@ -17,11 +18,33 @@ export function createMeters(metrics: Metrics) {
       'picket_verdict_gaps_total',
       'Times that messages had left the stream before reading went on',
     ),
-    restarts: metrics.counter('picket_verdict_partition_restarts_total', 'Partitions stopped by an error, and retried'),
-    lag: metrics.gauge('picket_verdict_lag_messages', 'Messages not yet read', ['partition']),
+    restarts: metrics.counter(
+      'picket_verdict_partition_restarts_total',
+      'Steps of partitions that failed and came again',
+    ),
+    lag: metrics.gauge('picket_verdict_lag_messages', 'Messages behind the newest of a partition', ['partition']),
+    lagSeconds: metrics.gauge('picket_verdict_lag_seconds', 'Time behind the newest message of a partition', [
+      'partition',
+    ]),
     held: metrics.gauge('picket_verdict_held_monitors', 'Monitors held for want of voting regions', ['partition']),
+    recalled: metrics.counter('picket_verdict_recalled_total', 'Results read again at the start of a reader'),
+    checkpointsFailed: metrics.counter(
+      'picket_verdict_checkpoints_failed_total',
+      'Checkpoints that could not be stored',
+    ),
+    watched: metrics.gauge('picket_verdict_watched_monitors', 'Monitors in memory', ['partition']),
+    lookedFor: metrics.counter('picket_verdict_looked_for_total', 'Monitors that PostgreSQL was asked for again'),
+    deferred: metrics.gauge('picket_verdict_deferred_monitors', 'Monitors whose changes wait for locked rows', [
+      'partition',
+    ]),
     owned: metrics.gauge('picket_verdict_partitions_owned', 'Partitions that this process reads'),
   }
 }
 
 const BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
+
+export function countTransitions(meters: VerdictMeters, changes: Change[], without: Set<string>): void {
+  for (const { monitorId, transitions } of changes) {
+    if (!without.has(monitorId)) for (const { to } of transitions) meters.transitions.inc({ status: to })
+  }
+}

@@ -1,49 +1,41 @@
-import type { ResultBatch } from '../../shared/result.ts'
 import { partitionFilter, RESULTS_STREAM } from '../../shared/subjects.ts'
 import { monotonicMs, sleep } from '../platform/clock.ts'
-import { isId } from '../platform/ids.ts'
-import { logNowMs } from '../platform/nats.ts'
-import { type OrderedReader, openOrderedReader, type StreamMessage } from '../platform/ordered-reader.ts'
-import { beginReading, lookAgain, type ReaderTools, type Reading, savePosition, storeHarvest } from './actions.ts'
-import { noteCertificate } from './certificates.ts'
-import { decodeBatch, toCounted } from './decode.ts'
-import { stepBefore, toleranceOf } from './log-time.ts'
-import {
-  beginAt,
-  countResult,
-  type Harvest,
-  needsLook,
-  newHarvest,
-  recallResult,
-  restoreAll,
-  stepAll,
-} from './memory.ts'
-import { isCounted, type StreamState } from './start-position.ts'
+import { type OrderedReader, openOrderedReader, type StreamMessage, streamState } from '../platform/ordered-reader.ts'
+import { beginReading, persistently, type ReaderTools, type Reading, savePosition } from './actions.ts'
+import { findCheckpoint, keepCheckpoint } from './checkpoint-actions.ts'
+import { countMessages, SAVE_INTERVAL_MS } from './counting-actions.ts'
+import { waitAtMost } from './deferred-actions.ts'
+import { isProven, type Proof } from './proof.ts'
+import type { StreamState } from './start-position.ts'
 import { FencedError } from './store.ts'
 
-const SAVE_INTERVAL_MS = 5_000
 const MESSAGES_AT_ONCE = 200
-const RESULTS_AT_ONCE = 5_000
 const SHORTEST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 5_000
 
 export type PartitionReader = {
   id: number
   epoch: number
-  /** True when this is not the stream that is being read any more: made anew, or its end lost in a crash. */
+  /** True while the server sends to this reader, or it works on what was sent. */
+  isReading(): boolean
+  /** up to where results are counted; null while it is not known */
+  position(): number | null
+  /** True when this is not the stream that is being read any more: made again, or its end lost in a crash. */
   isAstray(stream: StreamState): boolean
   /** These monitors have changed in the database: look before the next result is counted. */
   markStale(monitorIds: string[]): void
-  /** Begin anew from the stored position. */
+  /** Forget everything and begin again from the stored position. */
   restart(): void
+  /** Ask the server for the messages that follow again; what has been counted stays in memory. */
+  reopen(): void
   /** Stores what has been counted and ends. */
   stop(): Promise<void>
 }
 
 /**
- * Reads one partition in order, without acks, from the position that PostgreSQL holds (house, "The flow"). An engine
- * that is away stops it: memory is dropped, and after a pause everything begins anew at the stored position. It ends
- * by itself, and calls `onEnd`, when somebody else has taken the partition.
+ * Reads one partition in order, without acks, from the position that PostgreSQL holds (house, "The flow"). A step that
+ * an engine refuses is repeated; only where that cannot help memory is dropped, and everything begins again at the
+ * stored position. It ends by itself, and calls `onEnd`, when another process has taken the partition.
  */
 export function startReader(
   owned: { id: number; epoch: number },
@@ -52,50 +44,98 @@ export function startReader(
 ): PartitionReader {
   const stopping = new AbortController()
   const stale = new Set<string>()
+  const proof: Proof = { atMs: monotonicMs(), workingSinceMs: null }
+  let ending = new AbortController()
+  let isReopenWanted = false
   let open: OrderedReader | null = null
   let current: Reading | null = null
-  let isRestartWanted = false
 
-  const read = async () => {
-    isRestartWanted = false
-    const reading = await beginReading(tools, owned, stale)
-    current = reading
-    open = await openOrderedReader(tools.nats, RESULTS_STREAM, partitionFilter(owned.id), reading.start.from)
+  /** While work goes on the reader reads; `isProof`: and for a while after it. */
+  const whileWorking = async <T>(isProof: boolean, work: () => Promise<T>): Promise<T> => {
+    proof.workingSinceMs = monotonicMs()
     try {
-      while (!stopping.signal.aborted && !isRestartWanted) {
-        await work(reading, await open.take(MESSAGES_AT_ONCE, SAVE_INTERVAL_MS))
+      const done = await work()
+      if (isProof) proof.atMs = monotonicMs()
+      return done
+    } finally {
+      proof.workingSinceMs = null
+    }
+  }
+  const openAfter = (reading: Reading, from: Reading['start']['from']) =>
+    persistently(reading, () => openOrderedReader(tools.nats, RESULTS_STREAM, partitionFilter(owned.id), from))
+
+  const take = async (from: OrderedReader, waitMs: number): Promise<StreamMessage[]> => {
+    try {
+      return await from.take(MESSAGES_AT_ONCE, waitMs)
+    } catch (err) {
+      tools.log.warn({ err, partition: owned.id }, 'the consumer of a partition ended; it is opened again')
+      isReopenWanted = true
+      await sleep(SHORTEST_PAUSE_MS, ending.signal)
+      return []
+    }
+  }
+  const read = async () => {
+    ending = new AbortController()
+    const { signal } = ending
+    if (stopping.signal.aborted) return
+    const stream = await streamState(tools.nats, RESULTS_STREAM)
+    const reading = await whileWorking(true, async () => {
+      const checkpoint = await findCheckpoint(tools, owned.id)
+      return beginReading(tools, owned, stream, checkpoint, stale, signal)
+    })
+    let { from } = reading.start
+    current = reading
+    try {
+      while (!signal.aborted) {
+        open = await openAfter(reading, from)
+        isReopenWanted = false
+        while (!signal.aborted && !isReopenWanted) {
+          const messages = await take(open, waitAtMost(reading, SAVE_INTERVAL_MS))
+          await whileWorking(messages.length > 0, () => countMessages(reading, messages))
+          if (messages.length > 0) from = { sequence: messages.at(-1)!.sequence + 1 }
+        }
+        await open.close()
       }
       await savePosition(reading)
+      await keepCheckpoint(reading, true)
     } finally {
       current = null
-      await open.close()
+      await open?.close()
       open = null
     }
   }
 
   const ended = readUntil(stopping.signal, read, (err, pauseMs) => {
     tools.meters.restarts.inc()
-    tools.log.error({ err, partition: owned.id, pauseMs }, 'a partition stopped; it begins anew')
+    tools.log.error({ err, partition: owned.id, pauseMs }, 'a partition stopped; it begins again')
   }).finally(() => {
-    tools.meters.lag.remove({ partition: owned.id })
     tools.meters.held.remove({ partition: owned.id })
+    tools.meters.deferred.remove({ partition: owned.id })
+    tools.meters.watched.remove({ partition: owned.id })
     onEnd()
   })
 
   return {
     id: owned.id,
     epoch: owned.epoch,
+    isReading: () => isProven(proof, open?.heardAtMs() ?? Number.NEGATIVE_INFINITY, monotonicMs()),
+    position: () => current?.position.sequence ?? null,
     isAstray: stream =>
       current !== null && (stream.created !== current.streamCreated || stream.lastSequence < current.position.sequence),
     markStale: monitorIds => {
       for (const id of monitorIds) stale.add(id)
     },
     restart() {
-      isRestartWanted = true
+      ending.abort()
+      open?.wake()
+    },
+    reopen() {
+      isReopenWanted = true
       open?.wake()
     },
     async stop() {
       stopping.abort()
+      ending.abort()
       open?.wake()
       await ended
     },
@@ -115,97 +155,10 @@ async function readUntil(
       await read()
     } catch (error) {
       if (error instanceof FencedError) return
+      if (signal.aborted) return
       pauseMs = monotonicMs() - startedMs > LONGEST_PAUSE_MS ? SHORTEST_PAUSE_MS : pauseMs * 2
       onError(error, pauseMs)
       await sleep(Math.min(pauseMs, LONGEST_PAUSE_MS), signal)
-    }
-  }
-}
-
-/** Counts what has come, in portions small enough that other work gets its turn, and stores what has to be stored. */
-async function work(reading: Reading, messages: StreamMessage[]): Promise<void> {
-  if (reading.stale.size > 0) await lookAtStale(reading)
-  let harvest = newHarvest()
-  let counted = 0
-  for (const message of messages) {
-    followClock(reading, message)
-    const batch = decode(reading, message)
-    const unknown = batch && versionsToLookFor(reading, batch)
-    if (unknown || counted >= RESULTS_AT_ONCE) {
-      await storeHarvest(reading, harvest)
-      harvest = newHarvest()
-      counted = 0
-      if (unknown) await lookAgain(reading, unknown, { isDiscarded: false, nowMs: message.takenAtMs })
-      await new Promise(resolve => setImmediate(resolve))
-    }
-    if (batch) countBatch(reading, harvest, message, batch)
-    counted += batch?.results.length ?? 0
-    if (!isCounted(reading.start, message)) {
-      reading.position = { sequence: message.sequence, takenAtMs: message.takenAtMs }
-    }
-  }
-  await storeHarvest(reading, harvest)
-  reading.tools.meters.lag.set({ partition: reading.partition.id }, messages.at(-1)?.pending ?? 0)
-  if (monotonicMs() - reading.saved.atMs >= SAVE_INTERVAL_MS) await savePosition(reading)
-}
-
-async function lookAtStale(reading: Reading): Promise<void> {
-  const versions = new Map([...reading.stale].map(id => [id, 0]))
-  reading.stale.clear()
-  await lookAgain(reading, versions, { isDiscarded: false, nowMs: reading.position.takenAtMs })
-}
-
-/** Null for a message that is set aside; its neighbours count. */
-function decode({ tools }: Reading, message: StreamMessage): ResultBatch | null {
-  try {
-    return decodeBatch(message.subject, message.data)
-  } catch (err) {
-    tools.meters.setAside.inc({ what: 'message' })
-    tools.log.error({ err, subject: message.subject, sequence: message.sequence }, 'a message was set aside')
-    return null
-  }
-}
-
-/** The monitors that the database has to be asked for before this batch counts; null when there are none. */
-function versionsToLookFor({ memory }: Reading, batch: ResultBatch): Map<string, number> | null {
-  let versions: Map<string, number> | null = null
-  for (const result of batch.results) {
-    if (!needsLook(memory, result) || !isId(result.monitorId)) continue
-    versions ??= new Map()
-    versions.set(result.monitorId, Math.max(versions.get(result.monitorId) ?? 0, result.configVersion))
-  }
-  return versions
-}
-
-/** Where JetStream's clock was set, what is remembered moves with it before the next result counts. */
-function followClock({ tools, memory, logTime, partition, restored }: Reading, { takenAtMs }: StreamMessage): void {
-  const stepMs = stepBefore(logTime, takenAtMs, monotonicMs(), logNowMs(tools.nats))
-  if (stepMs === 0 || restored !== 'for_counting') return
-  tools.log.warn({ partition: partition.id, seconds: Math.round(stepMs) / 1_000 }, 'the clock of JetStream was set')
-  stepAll(memory, stepMs)
-}
-
-function countBatch(reading: Reading, harvest: Harvest, message: StreamMessage, batch: ResultBatch): void {
-  const { memory, tools } = reading
-  const isRecall = isCounted(reading.start, message)
-  const wanted = isRecall ? 'for_recall' : 'for_counting'
-  if (reading.restored !== wanted) {
-    if (isRecall) restoreAll(memory, message.takenAtMs)
-    else beginAt(memory, message.takenAtMs)
-    reading.restored = wanted
-  }
-  const tolerance = toleranceOf(reading.logTime, message.takenAtMs, monotonicMs())
-  for (const result of batch.results) {
-    try {
-      const counted = toCounted(batch, result)
-      if (isRecall) recallResult(memory, result.monitorId, counted, message.takenAtMs)
-      else {
-        countResult(memory, harvest, result.monitorId, counted, message.takenAtMs, tolerance)
-        noteCertificate(reading.certificates, harvest.certificates, batch.region, result, message.takenAtMs)
-      }
-    } catch (err) {
-      tools.meters.setAside.inc({ what: 'result' })
-      tools.log.error({ err, monitorId: result.monitorId, sequence: message.sequence }, 'a result was set aside')
     }
   }
 }

@@ -15,21 +15,39 @@ export type Start = {
 /** `lastAtMs`: when its newest message was taken. */
 export type StreamState = { created: string; firstSequence: number; lastSequence: number; lastAtMs: number }
 
+/** Where a checkpoint was made. */
+export type Mark = { streamCreated: string; sequence: number; takenAtMs: number }
+
+/** `mark`: of the newest checkpoint. `foundAtMs`: when the message at the position was taken; null: there is none any more. */
+type Known = { mark: Mark | null; foundAtMs: number | null }
+
 /**
- * Where to begin to read. What the stored position stands for was never in a stream that was made again. `foundAtMs`:
- * when the message at the position was taken; null: there is none any more.
+ * Where to begin to read: at the time of the checkpoint where there is a young one, with `isMarked`; else two minutes
+ * before the position. By time, because a stream that has lost its end gives the same sequences out again. What the
+ * stored position stands for was never in a stream that was made again.
  */
-export function startOf(partition: OwnedPartition, stream: StreamState, foundAtMs: number | null): Start {
+export function startOf(
+  partition: OwnedPartition,
+  stream: StreamState,
+  { mark, foundAtMs }: Known,
+): Start & { isMarked: boolean } {
   const { position, positionAtMs } = partition
+  const unmarked = { isFound: false, isMarked: false }
   if (partition.streamCreated !== stream.created) {
-    return { position: 0, positionAtMs: null, from: { sequence: 1 }, isFound: false }
+    return { position: 0, positionAtMs: null, from: { sequence: 1 }, ...unmarked }
   }
-  if (positionAtMs === null) return { position, positionAtMs, from: { sequence: position + 1 }, isFound: false }
+  if (positionAtMs === null) return { position, positionAtMs, from: { sequence: position + 1 }, ...unmarked }
   const isFound = foundAtMs === positionAtMs
+  const isMarked =
+    mark !== null &&
+    mark.streamCreated === stream.created &&
+    mark.sequence <= position &&
+    mark.takenAtMs <= positionAtMs &&
+    mark.takenAtMs > positionAtMs - RECALL_MS
   // after its clock was set back JetStream finds no place by a later time, and would begin at its end
   const isSetBack = isFound && stream.lastAtMs < positionAtMs
-  const from = isSetBack ? { sequence: position + 1 } : { timeMs: positionAtMs - RECALL_MS }
-  return { position, positionAtMs, from, isFound }
+  const timeMs = isMarked ? mark.takenAtMs : positionAtMs - RECALL_MS
+  return { position, positionAtMs, from: isSetBack ? { sequence: position + 1 } : { timeMs }, isFound, isMarked }
 }
 
 /**

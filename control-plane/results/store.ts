@@ -3,8 +3,11 @@ import type { MonitorState } from '../verdict/types.ts'
 import type { WatchedMonitor } from './policy.ts'
 import type { Holding } from './share.ts'
 
-/** Thrown when another process has taken the partition: whoever reads it has to stop. */
+/** Thrown when another process has taken the partition: its reader has to stop. */
 export class FencedError extends Error {}
+
+/** Thrown when the stored position is not where its reader left it: the reader has to begin again from there. */
+export class MovedError extends Error {}
 
 /** A partition as its owner takes it up. `positionAtMs`: JetStream time of the message at `position`. */
 export type OwnedPartition = {
@@ -18,13 +21,18 @@ export type OwnedPartition = {
 /** A row that is being judged is left out: nobody can take it meanwhile, and the judge renews its lease itself. */
 const FREE_ROWS = 'FOR NO KEY UPDATE SKIP LOCKED'
 
-/** Prolongs the leases of everything that `owner` still owns. */
-export async function renewLeases(db: Db, owner: string, leaseMs: number): Promise<void> {
+/**
+ * Prolongs the leases of everything that `owner` still owns, but for the partitions that it cannot read now (`silent`):
+ * their leases end at once, so that another process can take them. They stay the owner's as long as no other does.
+ */
+export async function renewLeases(db: Db, owner: string, silent: number[], leaseMs: number): Promise<void> {
   await execute(
     db,
-    `UPDATE partitions SET lease_until = clock_timestamp() + :leaseMs * interval '1 ms', updated_at = now()
+    `UPDATE partitions SET updated_at = now(), lease_until =
+       CASE WHEN id = ANY(CAST(:silent AS smallint[])) THEN least(lease_until, clock_timestamp())
+       ELSE clock_timestamp() + :leaseMs * interval '1 ms' END
      WHERE id IN (SELECT id FROM partitions WHERE owner = :owner ORDER BY id ${FREE_ROWS})`,
-    { owner, leaseMs },
+    { owner, silent, leaseMs },
   )
 }
 
@@ -51,13 +59,28 @@ export function partitionsOf(db: Db, owner: string): Promise<{ id: number; epoch
   return query(db, 'SELECT id, epoch FROM partitions WHERE owner = ? ORDER BY id', [owner])
 }
 
-/** The stored position. Throws a FencedError when somebody else has taken the partition since. */
+/** How far every partition has been counted, as PostgreSQL has it. */
+export function storedPositions(
+  db: Db,
+): Promise<{ id: number; position: number; positionAtMs: number | null; streamCreated: string | null }[]> {
+  return query(
+    db,
+    `SELECT id, position, stream_created AS "streamCreated",
+       CAST(extract(epoch FROM position_taken_at) * 1000 AS float8) AS "positionAtMs"
+     FROM partitions ORDER BY id`,
+  )
+}
+
+/**
+ * The stored position, once no transaction that would move it is under way: one whose connection broke may still
+ * commit. Throws a FencedError when another process has taken the partition since.
+ */
 export async function partitionAt(db: Db, id: number, epoch: number): Promise<OwnedPartition> {
   const rows = await query<OwnedPartition>(
     db,
     `SELECT id, epoch, position, stream_created AS "streamCreated",
        CAST(extract(epoch FROM position_taken_at) * 1000 AS float8) AS "positionAtMs"
-     FROM partitions WHERE id = ? AND epoch = ?`,
+     FROM partitions WHERE id = ? AND epoch = ? FOR NO KEY UPDATE`,
     [id, epoch],
   )
   if (!rows[0]) throw new FencedError(`partition ${id} has another owner`)
@@ -73,22 +96,36 @@ export async function releasePartitions(db: Db, owner: string): Promise<void> {
 
 export type Position = { sequence: number; takenAtMs: number | null; streamCreated: string }
 
-/** Moves the stored position and prolongs the lease. Throws a FencedError when the epoch is not the owner's any more. */
+/** Where the stored position is as far as the partition's reader knows. */
+export type StoredPosition = { sequence: number; streamCreated: string | null }
+
+/**
+ * Moves the stored position from where the reader knows it (`from`), and prolongs the lease. From then on the
+ * transaction waits at most `lockMs` for any other lock. Throws a FencedError when
+ * the epoch is not the owner's any more, and a MovedError when the position is another one: then a transaction was
+ * committed of which the reader never heard.
+ */
 export async function storePosition(
   db: Db | Tx,
   partition: { id: number; epoch: number },
+  from: StoredPosition,
   position: Position,
-  leaseMs: number,
+  { leaseMs, lockMs }: { leaseMs: number; lockMs: number },
 ): Promise<void> {
   const touched = await execute(
     db,
     `UPDATE partitions SET position = :sequence, position_taken_at = to_timestamp(CAST(:takenAtMs AS float8) / 1000),
        stream_created = :streamCreated, updated_at = now(),
        lease_until = clock_timestamp() + :leaseMs * interval '1 ms'
-     WHERE id = :id AND epoch = :epoch`,
-    { ...partition, ...position, leaseMs },
+     WHERE id = :id AND epoch = :epoch AND position = :fromSequence
+       AND stream_created IS NOT DISTINCT FROM CAST(:fromStream AS text)
+     RETURNING set_config('lock_timeout', CAST(:lockMs AS text), true)`,
+    { ...partition, ...position, leaseMs, lockMs, fromSequence: from.sequence, fromStream: from.streamCreated },
   )
-  if (touched === 0) throw new FencedError(`partition ${partition.id} has another owner`)
+  if (touched > 0) return
+  const isOwned = await query(db, 'SELECT FROM partitions WHERE id = :id AND epoch = :epoch', partition)
+  if (isOwned.length === 0) throw new FencedError(`partition ${partition.id} has another owner`)
+  throw new MovedError(`the position of partition ${partition.id} is not ${from.sequence} any more`)
 }
 
 const WATCHED = `

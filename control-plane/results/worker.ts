@@ -2,13 +2,16 @@ import type { Log } from '../../shared/log.ts'
 import type { Metrics } from '../../shared/metrics.ts'
 import { RESULTS_STREAM } from '../../shared/subjects.ts'
 import { latestRevision } from '../monitors/store.ts'
+import { monotonicMs } from '../platform/clock.ts'
 import { newId } from '../platform/ids.ts'
 import { CRITICAL, startLoop } from '../platform/loop.ts'
 import type { Nats } from '../platform/nats.ts'
 import { streamState } from '../platform/ordered-reader.ts'
 import type { Db } from '../platform/postgres.ts'
 import { LEASE_MS, type ReaderTools } from './actions.ts'
+import { measureLag } from './lag-actions.ts'
 import { createMeters } from './meters.ts'
+import { answered, isSettled, type Reach } from './proof.ts'
 import { type PartitionReader, startReader } from './reader.ts'
 import { partitionsToTake } from './share.ts'
 import { changedSince, holdingsOf, partitionsOf, releasePartitions, renewLeases, takePartitions } from './store.ts'
@@ -17,6 +20,7 @@ import { changedSince, holdingsOf, partitionsOf, releasePartitions, renewLeases,
 const OWNERSHIP_INTERVAL_MS = 1_500
 const FOLLOW_INTERVAL_MS = 2_000
 const STREAM_INTERVAL_MS = 2_000
+const LAG_INTERVAL_MS = 5_000
 const CHANGES_AT_ONCE = 5_000
 
 export type VerdictContext = {
@@ -48,15 +52,19 @@ export async function startVerdict(context: VerdictContext): Promise<VerdictWork
   const tools: ReaderTools = { ...context, meters: createMeters(metrics) }
   const readers = new Map<number, PartitionReader>()
   let revision = await latestRevision(db)
+  let reach: Reach = { answeredMs: monotonicMs(), sinceMs: Number.NEGATIVE_INFINITY }
 
   const own = startLoop(
     'verdict-ownership',
     OWNERSHIP_INTERVAL_MS,
     { log, metrics },
     async () => {
-      await takeShare(leases, me)
-      await matchReaders(readers, await partitionsOf(leases, me), tools)
-      tools.meters.owned.set(readers.size)
+      const silent = [...readers.values()].filter(reader => !reader.isReading()).map(reader => reader.id)
+      await renewLeases(leases, me, silent, LEASE_MS)
+      if (silent.length === 0 && isSettled(reach, monotonicMs())) await takeShare(leases, me)
+      const owned = await partitionsOf(leases, me)
+      matchReaders(readers, owned, tools, () => own.wake())
+      tools.meters.owned.set(owned.filter(({ id }) => readers.get(id)?.isReading()).length)
     },
     CRITICAL,
   )
@@ -80,21 +88,21 @@ export async function startVerdict(context: VerdictContext): Promise<VerdictWork
     { log, metrics },
     async () => {
       const stream = await streamState(context.nats, RESULTS_STREAM)
-      for (const reader of readers.values()) if (reader.isAstray(stream)) reader.restart()
+      reach = answered(reach, monotonicMs())
+      for (const reader of readers.values()) {
+        if (reader.isAstray(stream)) reader.restart()
+        // NATS answers, so what is silent is this consumer: the client library does not always revive it
+        else if (!reader.isReading()) reader.reopen()
+      }
     },
     CRITICAL,
   )
-
-  // what the client library makes of its consumers while a link hangs does not always come to life again
-  const unhear = context.nats.onReconnect(() => {
-    for (const reader of readers.values()) reader.restart()
-  })
+  const lag = startLoop('verdict-lag', LAG_INTERVAL_MS, { log, metrics }, () => measureLag(tools, readers))
 
   return {
     wake: () => follow.wake(),
     async stop() {
-      unhear()
-      await Promise.all([own.stop(), follow.stop(), watch.stop()])
+      await Promise.all([own.stop(), follow.stop(), watch.stop(), lag.stop()])
       await Promise.all([...readers.values()].map(reader => reader.stop()))
       await releasePartitions(leases, me)
     },
@@ -102,24 +110,24 @@ export async function startVerdict(context: VerdictContext): Promise<VerdictWork
 }
 
 async function takeShare(db: Db, me: string): Promise<void> {
-  await renewLeases(db, me, LEASE_MS)
   const wanted = partitionsToTake(await holdingsOf(db), me)
   if (wanted.length > 0) await takePartitions(db, me, wanted, LEASE_MS)
 }
 
-/** Readers for exactly what is owned now, by this epoch. */
-async function matchReaders(
+/** Readers for exactly what is owned now, by this epoch. Where one has to end first, the next one begins after it. */
+function matchReaders(
   readers: Map<number, PartitionReader>,
   owned: { id: number; epoch: number }[],
   tools: ReaderTools,
-): Promise<void> {
+  onEnd: () => void,
+): void {
   const epochs = new Map(owned.map(({ id, epoch }) => [id, epoch]))
-  const lost = [...readers.values()].filter(reader => epochs.get(reader.id) !== reader.epoch)
-  await Promise.all(lost.map(reader => reader.stop()))
+  for (const reader of readers.values()) if (epochs.get(reader.id) !== reader.epoch) void reader.stop()
   for (const partition of owned) {
     if (readers.has(partition.id)) continue
     const reader = startReader(partition, tools, () => {
-      if (readers.get(partition.id) === reader) readers.delete(partition.id)
+      readers.delete(partition.id)
+      onEnd()
     })
     readers.set(partition.id, reader)
   }

@@ -12,7 +12,7 @@ import { type Outage, recoveryMessage } from '../incidents/lifecycle.ts'
 import { lockMonitors } from '../monitors/store.ts'
 import type { StoredMonitor } from '../monitors/types.ts'
 import { newId } from '../platform/ids.ts'
-import type { Tx } from '../platform/postgres.ts'
+import { isRefusedRow, type Tx } from '../platform/postgres.ts'
 import { type News, withholdNews } from '../silences/actions.ts'
 import { monitorEvent } from './monitor-event.ts'
 import { wasInOutage } from './outage.ts'
@@ -47,6 +47,17 @@ export async function judge(tx: Tx, changes: Change[], publicUrl: string, now: D
     tx,
     changes.map(change => change.monitorId),
   )
+  return judgeLocked(tx, monitors, changes, publicUrl, now)
+}
+
+/** The same on `monitors` that the caller has locked; changes of others are discarded. */
+export async function judgeLocked(
+  tx: Tx,
+  monitors: StoredMonitor[],
+  changes: Change[],
+  publicUrl: string,
+  now: Date,
+): Promise<Judgement> {
   const byId = new Map(monitors.map(monitor => [monitor.id, monitor]))
   const valid: Change[] = []
   const discarded: string[] = []
@@ -146,3 +157,7 @@ function newsOf(steps: Step[], { incidents, events }: Moved, publicUrl: string):
     return { monitor, step, events: [own, ofIncident].flat() }
   })
 }
+
+/** True for what the rows or the state of one monitor brought about, so that its neighbours can be judged without it. */
+export const isOneMonitors = (error: unknown): boolean =>
+  isRefusedRow(error) || error instanceof TypeError || error instanceof RangeError

@@ -145,9 +145,9 @@ t.test('A process that vanishes in the middle of a decision holds it up for some
   const vanishing = await startVerdictProcess(t, relay.url, server.url)
   await run(nats, id, '+')
   await reaches(id, 'up')
-  // its transaction waits for the monitor's row, and has locked the partition's
+  // its transaction waits half a second for the monitor's state, and has locked the partition's row
   const blocker = await db.transaction()
-  await query(blocker, 'SELECT id FROM monitors WHERE id = ? FOR UPDATE', [id])
+  await query(blocker, 'SELECT FROM verdict_states WHERE monitor_id = ? FOR UPDATE', [id])
   await run(nats, id, '-')
   const isOurs = 'datname = current_database() AND wait_event_type = ?'
   await waitFor(async () => (await countOf('pg_stat_activity', isOurs, ['Lock'])) > 0, { label: 'a lock' })
@@ -288,4 +288,53 @@ t.test('A link to NATS that hangs keeps no verdict back once it is mended', asyn
   await relay.mend()
   await waitFor(async () => (await statusesOf(db, id)) === 'up down', { label: 'the verdict' })
   await process.stop()
+})
+
+t.test('A monitor whose stored state cannot be worked with holds up none of its neighbours', async t => {
+  const made = await insertMonitors(db, projectId, 200, { regions: ['us-east', 'eu-west', 'us-west'] })
+  const [poisoned, ...others] = made.filter(id => partitionOf(id) === partitionOf(made[0]!))
+  const ids = [poisoned!, ...others]
+  const everywhere = async (up: boolean) => {
+    for (const region of ['us-east', 'eu-west', 'us-west']) {
+      await publish(
+        nats,
+        ids.map(id => resultOf(id, { up })),
+        region,
+      )
+    }
+  }
+  const first = await startVerdictProcess(t, url, server.url)
+  await everywhere(true)
+  for (const id of ids) await reaches(id, 'up')
+  await first.stop()
+  // the state of a region of which nothing new is heard
+  await execute(
+    db,
+    `UPDATE verdict_states SET state = jsonb_set(state, '{cells}', (
+       SELECT jsonb_agg(CASE WHEN cell->>'region' = 'us-west' THEN cell - 'fence' ELSE cell END)
+       FROM jsonb_array_elements(state->'cells') cell)) WHERE monitor_id = ?`,
+    [poisoned!],
+  )
+  const second = await startVerdictProcess(t, url, server.url)
+  const parts = new Set(ids.map(partitionOf))
+  t.ok(
+    others.some(id => partitionOf(id) === partitionOf(poisoned!)),
+    `a neighbour in one of ${parts.size} partitions`,
+  )
+  for (const region of ['us-east', 'eu-west']) {
+    await publish(
+      nats,
+      ids.map(id => resultOf(id, { up: false })),
+      region,
+    )
+  }
+  await waitFor(async () => (await second.metric('picket_verdict_set_aside_total{what="decision"}')) > 0, {
+    label: 'a decision that is set aside',
+    timeoutMs: 60_000,
+  })
+  const down = async () =>
+    (await query(db, `SELECT FROM monitors WHERE id = ANY(?) AND status = 'down'`, [others] as never)).length
+  await waitFor(async () => (await down()) === others.length, { label: 'the neighbours', timeoutMs: 60_000 })
+  t.equal(await second.metric('picket_verdict_partition_restarts_total'), 0)
+  await second.stop()
 })

@@ -15,7 +15,7 @@ export async function insertWatched(db: Db, projectId: string, spec: MonitorSpec
 }
 
 /** As a probe's region would meet it; `at` is when. */
-export function meet(
+export async function meet(
   db: Db,
   monitorId: string,
   at: Date,
@@ -23,7 +23,7 @@ export function meet(
 ): Promise<void> {
   const { ends, ...rest } = seen
   const row = { monitorId, region: 'us-east', configVersion: 1, fingerprint: 'aa', seenAtMs: at.getTime(), ...rest }
-  return storeCertificates(db, [{ ...row, expiresAtMs: ends.getTime() }], at)
+  await storeCertificates(db, [{ ...row, expiresAtMs: ends.getTime() }], at)
 }
 
 export type ToldEvent = { name: string; days: number | null; deliveries: number }

@@ -23,6 +23,7 @@ import * as vendors from './0021-vendors.ts'
 import * as chat from './0022-chat.ts'
 import * as rehearsals from './0023-rehearsals.ts'
 import * as idempotencyMarks from './0024-idempotency-marks.ts'
+import * as partitionRecovery from './0026-partition-recovery.ts'
 import * as tenantsApart from './0027-tenants-apart.ts'
 import * as fanOuts from './0030-fan-outs.ts'
 import * as pingIds from './0031-ping-ids.ts'
@@ -52,6 +53,7 @@ const MIGRATIONS = {
   '0022-chat': chat,
   '0023-rehearsals': rehearsals,
   '0024-idempotency-marks': idempotencyMarks,
+  '0026-partition-recovery': partitionRecovery,
   '0027-tenants-apart': tenantsApart,
   '0030-fan-outs': fanOuts,
   '0031-ping-ids': pingIds,

@@ -100,12 +100,10 @@ t.test('A probe whose failures another one contradicts hears that its region doe
   t.same(harvest.regionStates, [{ monitorId: id, region: 'us-east', state: 'ok' }])
 })
 
-t.test('The database is asked once about an unknown monitor and about a newer version', async t => {
+t.test('The database is asked about an unknown monitor, and once about a newer version', async t => {
   const memory = memoryWith()
   const other = '0190a0a0-0000-7000-8000-000000000002'
   t.ok(needsLook(memory, { monitorId: other, configVersion: 1 }))
-  takeUp(memory, other, null, { ...fresh, lookedForVersion: 1 })
-  t.notOk(needsLook(memory, { monitorId: other, configVersion: 1 }))
   t.ok(needsLook(memory, { monitorId: id, configVersion: 2 }))
   takeUp(memory, id, stored, { ...fresh, lookedForVersion: 2 })
   t.notOk(needsLook(memory, { monitorId: id, configVersion: 2 }))
@@ -118,6 +116,14 @@ t.test('Results of a paused, deleted or unknown monitor are history', async t =>
     t.equal(harvest.kinds.history, 1)
     t.equal(harvest.changes.size, 0)
   }
+})
+
+t.test('A monitor that is deleted, or was never there, has no place in memory', async t => {
+  const memory = memoryWith()
+  takeUp(memory, id, { ...stored, isDeleted: true }, fresh)
+  t.equal(memory.size, 0)
+  takeUp(memory, id, null, fresh)
+  t.equal(memory.size, 0)
 })
 
 t.test('Memory is newer than what is stored, unless it was discarded or the stored state is gone', async t => {

@@ -7,7 +7,7 @@ t.test('Reading begins two minutes before the stored position, for the fences', 
   const start = startOf(
     partition,
     { created: 'monday', firstSequence: 1, lastSequence: 900, lastAtMs: 1_400_000 },
-    1_000_000,
+    { mark: null, foundAtMs: 1_000_000 },
   )
   t.same(start.from, { timeMs: 880_000 })
   t.ok(isCounted(start, { sequence: 500, takenAtMs: 1_000_000 }))
@@ -18,14 +18,18 @@ t.test('A stream that was made anew is read from its beginning', async t => {
   const start = startOf(
     partition,
     { created: 'tuesday', firstSequence: 1, lastSequence: 900, lastAtMs: 1_400_000 },
-    900_000,
+    { mark: null, foundAtMs: 900_000 },
   )
   t.same(start.from, { sequence: 1 })
   t.notOk(isCounted(start, { sequence: 1, takenAtMs: 1_000_001 }))
 })
 
 t.test('Sequences that a crash of the stream gave out twice are told apart by their time', async t => {
-  const start = startOf(partition, { created: 'monday', firstSequence: 1, lastSequence: 480, lastAtMs: 990_000 }, null)
+  const start = startOf(
+    partition,
+    { created: 'monday', firstSequence: 1, lastSequence: 480, lastAtMs: 990_000 },
+    { mark: null, foundAtMs: null },
+  )
   t.same(start.from, { timeMs: 880_000 })
   t.notOk(isCounted(start, { sequence: 481, takenAtMs: 1_000_500 }))
 })
@@ -34,7 +38,7 @@ t.test('A partition that was never read begins with its first message', async t 
   const start = startOf(
     { ...partition, position: 0, positionAtMs: null },
     { created: 'monday', firstSequence: 1, lastSequence: 9, lastAtMs: 5 },
-    null,
+    { mark: null, foundAtMs: null },
   )
   t.same(start.from, { sequence: 1 })
   t.notOk(isCounted(start, { sequence: 1, takenAtMs: 5 }))
@@ -43,7 +47,7 @@ t.test('A partition that was never read begins with its first message', async t 
 t.test('Messages that left the stream after the stored position are noticed', async t => {
   const droppedWith = (firstSequence: number, changes = {}) => {
     const stream = { created: 'monday', firstSequence, lastSequence: 900, lastAtMs: 1_400_000 }
-    return droppedSince(startOf({ ...partition, ...changes }, stream, 1_000_000), stream)
+    return droppedSince(startOf({ ...partition, ...changes }, stream, { mark: null, foundAtMs: 1_000_000 }), stream)
   }
   t.equal(droppedWith(1), 0)
   t.equal(droppedWith(501), 0, 'the next one is there')
@@ -55,13 +59,29 @@ t.test('After JetStream’s clock was set back nothing is counted twice, and not
   const start = startOf(
     partition,
     { created: 'monday', firstSequence: 1, lastSequence: 900, lastAtMs: 400_000 },
-    1_000_000,
+    { mark: null, foundAtMs: 1_000_000 },
   )
   t.same(start.from, { sequence: 501 }, 'no place in the stream is found by a time that is ahead of its end')
   const later = startOf(
     partition,
     { created: 'monday', firstSequence: 1, lastSequence: 900, lastAtMs: 1_400_000 },
-    1_000_000,
+    { mark: null, foundAtMs: 1_000_000 },
   )
   t.ok(isCounted(later, { sequence: 300, takenAtMs: 4_600_000 }), 'one from when the clock was ahead was counted')
+})
+
+t.test('Reading begins at a checkpoint that is young and not newer than the position', async t => {
+  const stream = { created: 'monday', firstSequence: 1, lastSequence: 900, lastAtMs: 1_400_000 }
+  const mark = { streamCreated: 'monday', sequence: 490, takenAtMs: 995_000 }
+  t.same(startOf(partition, stream, { mark, foundAtMs: 1_000_000 }).from, { timeMs: 995_000 })
+  for (const other of [
+    { ...mark, streamCreated: 'sunday' },
+    { ...mark, sequence: 501 },
+    { ...mark, takenAtMs: 1_000_001 },
+    { ...mark, takenAtMs: 880_000 },
+  ]) {
+    const start = startOf(partition, stream, { mark: other, foundAtMs: 1_000_000 })
+    t.same(start.from, { timeMs: 880_000 })
+    t.notOk(start.isMarked)
+  }
 })

@@ -1,0 +1,66 @@
+import { monotonicMs } from '../platform/clock.ts'
+import { type ReaderTools, type Reading, savePosition } from './actions.ts'
+import { byteWriter } from './bytes.ts'
+import { appendMonitor, beginCheckpoint, type Marked, readCheckpoint } from './checkpoint.ts'
+import { checkpointOf, storeCheckpoint } from './checkpoint-store.ts'
+import type { Mark } from './start-position.ts'
+
+const INTERVAL_MS = 5_000
+/** A large partition makes them less often, so that they cost a fiftieth of its time at most. */
+const SHARE = 50
+const MONITORS_AT_ONCE = 2_000
+
+/**
+ * Stores what only memory has, now and then. To be called when everything that was counted is stored. It is of use for
+ * a quick start only: when it fails, the next reader reads two minutes again.
+ */
+export async function keepCheckpoint(reading: Reading, isLast = false): Promise<void> {
+  const { tools, partition, position, streamCreated, checkpoint } = reading
+  const isDue = isLast || monotonicMs() >= checkpoint.dueMs
+  if (!isDue || position.takenAtMs === null || position.sequence === checkpoint.sequence) return
+  const startedMs = monotonicMs()
+  try {
+    const data = await encode(reading, position.takenAtMs)
+    // a checkpoint counts only up to the stored position
+    await savePosition(reading)
+    const place = { streamCreated, sequence: position.sequence, takenAtMs: position.takenAtMs }
+    await storeCheckpoint(tools.db, partition, { ...place, data })
+    checkpoint.sequence = position.sequence
+  } catch (err) {
+    tools.meters.checkpointsFailed.inc()
+    tools.log.warn({ err, partition: partition.id }, 'a checkpoint could not be stored')
+  }
+  const endedMs = monotonicMs()
+  checkpoint.dueMs = endedMs + Math.max(INTERVAL_MS, (endedMs - startedMs) * SHARE)
+}
+
+/** The newest checkpoint; null when there is none that this version can read. */
+export async function findCheckpoint(
+  { db, log }: ReaderTools,
+  partition: number,
+): Promise<(Mark & { marked: Marked }) | null> {
+  const stored = await checkpointOf(db, partition)
+  if (!stored) return null
+  const { data, ...mark } = stored
+  try {
+    return { ...mark, marked: readCheckpoint(data, mark) }
+  } catch (err) {
+    if (!(err instanceof RangeError || err instanceof SyntaxError)) throw err
+    log.warn({ err, partition }, 'a checkpoint cannot be read; two minutes of results are')
+    return null
+  }
+}
+
+/** In portions, so that other work gets its turn; nothing is counted meanwhile. */
+async function encode({ memory }: Reading, takenAtMs: number): Promise<Uint8Array> {
+  const out = byteWriter()
+  const names = new Map<string, number>()
+  beginCheckpoint(out)
+  let count = 0
+  for (const { policy, state } of memory.values()) {
+    if (!policy) continue
+    appendMonitor(out, names, { takenAtMs }, state)
+    if (++count % MONITORS_AT_ONCE === 0) await new Promise(resolve => setImmediate(resolve))
+  }
+  return out.bytes()
+}

@@ -1,0 +1,144 @@
+import type { CheckError } from '../../shared/result.ts'
+import { withCell } from '../verdict/state.ts'
+import type { Cell, Counted, Fence, MonitorState } from '../verdict/types.ts'
+import { type ByteReader, type ByteWriter, byteReader } from './bytes.ts'
+import type { Memory } from './memory.ts'
+
+/**
+ * What results move in memory without being stored: of each region of a monitor the fence, the vote's time, the newest
+ * result and the length of its streaks. Everything else is in the stored state, which is never older than that.
+ */
+
+const VERSION = 1
+
+/** Times are written as distances to this one. */
+export type Base = { takenAtMs: number }
+
+/** Names by number, in the order in which they were first met. */
+type Names = Map<string, number>
+
+export function beginCheckpoint(out: ByteWriter): void {
+  out.number(VERSION)
+}
+
+/** Appends one monitor; one without a region costs nothing, and one whose stored state is broken is left out. */
+export function appendMonitor(out: ByteWriter, names: Names, { takenAtMs }: Base, state: MonitorState): void {
+  if (state.cells.length === 0 || !state.cells.every(isWhole)) return
+  out.uuid(state.monitorId)
+  out.number(state.cells.length)
+  for (const cell of state.cells) {
+    const { fence, last } = cell
+    writeName(out, names, cell.region)
+    out.number(cell.failures)
+    out.number(cell.notUp)
+    writeFence(out, fence, takenAtMs)
+    out.number(cell.votedAtMs === null ? 0 : 1)
+    if (cell.votedAtMs !== null) out.signed(takenAtMs - cell.votedAtMs)
+    out.number(last === null ? 0 : last === fence ? 1 : 2)
+    if (last === null) continue
+    if (last !== fence) writeFence(out, last, takenAtMs)
+    writeName(out, names, last.probeId)
+    out.number(last.outcome)
+    out.number(last.trigger)
+    out.signed(last.statusCode)
+    out.signed(last.responseTimeMs)
+    out.text(last.error === null ? '' : JSON.stringify(last.error))
+  }
+}
+
+/** What a checkpoint says of each monitor. */
+export type Marked = { monitorId: string; cells: Seen[] }[]
+
+/** Throws a RangeError or a SyntaxError for bytes that are no checkpoint of this version. */
+export function readCheckpoint(data: Uint8Array, { takenAtMs }: Base): Marked {
+  const bytes = byteReader(data)
+  if (bytes.number() !== VERSION) throw new RangeError('a checkpoint of another version')
+  const names: string[] = []
+  const marked: Marked = []
+  while (!bytes.isAtEnd()) {
+    const monitorId = bytes.uuid()
+    const cells = Array.from({ length: bytes.number() }, () => readCell(bytes, names, takenAtMs))
+    marked.push({ monitorId, cells })
+  }
+  return marked
+}
+
+/** Brings memory, just loaded, to what the checkpoint says where that is newer. */
+export function applyCheckpoint(memory: Memory, marked: Marked): void {
+  for (const { monitorId, cells } of marked) {
+    const watch = memory.get(monitorId)
+    if (!watch?.policy) continue
+    for (const seen of cells) {
+      const known = watch.state.cells.find(cell => cell.region === seen.region)
+      if (!known || !isWhole(known) || !isNewer(seen.fence, known.fence)) continue
+      watch.state = withCell(watch.state, { ...known, ...seen, votedAtMs: seen.votedAtMs ?? known.votedAtMs })
+    }
+  }
+}
+
+export type Seen = Pick<Cell, 'region' | 'failures' | 'notUp' | 'fence' | 'votedAtMs' | 'last'>
+
+function readCell(bytes: ByteReader, names: string[], takenAtMs: number): Seen {
+  const region = readName(bytes, names)
+  const failures = bytes.number()
+  const notUp = bytes.number()
+  const fence = readFence(bytes, takenAtMs)
+  const votedAtMs = bytes.number() === 0 ? null : takenAtMs - bytes.signed()
+  const kind = bytes.number()
+  if (kind === 0) return { region, failures, notUp, fence, votedAtMs, last: null }
+  const place = kind === 1 ? fence : readFence(bytes, takenAtMs)
+  const last: Counted = {
+    region,
+    ...place,
+    probeId: readName(bytes, names),
+    outcome: bytes.number(),
+    trigger: bytes.number(),
+    statusCode: bytes.signed(),
+    responseTimeMs: bytes.signed(),
+    error: readError(bytes),
+  }
+  return { region, failures, notUp, fence: kind === 1 ? last : fence, votedAtMs, last }
+}
+
+function readError(bytes: ByteReader): CheckError | null {
+  const text = bytes.text()
+  return text === '' ? null : JSON.parse(text)
+}
+
+function writeFence(out: ByteWriter, { configVersion, epoch, scheduledAtMs, attempt }: Fence, takenAtMs: number): void {
+  out.number(configVersion)
+  out.number(epoch)
+  out.signed(takenAtMs - scheduledAtMs)
+  out.number(attempt)
+}
+
+function readFence(bytes: ByteReader, takenAtMs: number): Fence {
+  const [configVersion, epoch] = [bytes.number(), bytes.number()]
+  return { configVersion, epoch, scheduledAtMs: takenAtMs - bytes.signed(), attempt: bytes.number() }
+}
+
+/** A name is spelled out where it is first met. */
+function writeName(out: ByteWriter, names: Names, name: string): void {
+  const known = names.get(name)
+  out.number(known ?? names.size)
+  if (known !== undefined) return
+  names.set(name, names.size)
+  out.text(name)
+}
+
+function readName(bytes: ByteReader, names: string[]): string {
+  const number = bytes.number()
+  if (number === names.length) names.push(bytes.text())
+  const name = names[number]
+  if (name === undefined) throw new RangeError('a name that was never spelled out')
+  return name
+}
+
+/** Stored states are taken on trust, and one that is broken must not stop its neighbours. */
+const isWhole = ({ fence }: Partial<Cell>) => fence !== undefined
+
+function isNewer(a: Fence, b: Fence): boolean {
+  const order =
+    a.configVersion - b.configVersion || a.epoch - b.epoch || a.scheduledAtMs - b.scheduledAtMs || a.attempt - b.attempt
+  return order > 0
+}

@@ -1,0 +1,124 @@
+import type { ResultBatch } from '../../shared/result.ts'
+import { monotonicMs } from '../platform/clock.ts'
+import { isId } from '../platform/ids.ts'
+import { logNowMs } from '../platform/nats.ts'
+import type { StreamMessage } from '../platform/ordered-reader.ts'
+import { lookAgain, persistently, type Reading, savePosition } from './actions.ts'
+import { noteCertificate } from './certificates.ts'
+import { keepCheckpoint } from './checkpoint-actions.ts'
+import { decodeBatch, toCounted } from './decode.ts'
+import { retryDeferred } from './deferred-actions.ts'
+import { storeHarvest } from './harvest-actions.ts'
+import { stepBefore, toleranceOf } from './log-time.ts'
+import {
+  beginAt,
+  countResult,
+  type Harvest,
+  needsLook,
+  newHarvest,
+  recallResult,
+  restoreAll,
+  stepAll,
+} from './memory.ts'
+import { isCounted } from './start-position.ts'
+import { mayAskFor } from './strangers.ts'
+
+/** How often the position is stored when nothing else has to be. */
+export const SAVE_INTERVAL_MS = 5_000
+const RESULTS_AT_ONCE = 5_000
+
+/** Counts what has come, in portions small enough that other work gets its turn, and stores what has to be stored. */
+export async function countMessages(reading: Reading, messages: StreamMessage[]): Promise<void> {
+  await retryDeferred(reading)
+  if (reading.stale.size > 0) await lookAtStale(reading)
+  let harvest = newHarvest()
+  let counted = 0
+  for (const message of messages) {
+    followClock(reading, message)
+    const batch = decode(reading, message)
+    const unknown = batch && versionsToLookFor(reading, batch)
+    if (unknown || counted >= RESULTS_AT_ONCE) {
+      await storeHarvest(reading, harvest)
+      harvest = newHarvest()
+      counted = 0
+      if (unknown) await look(reading, unknown, message.takenAtMs)
+      await new Promise(resolve => setImmediate(resolve))
+    }
+    if (batch) countBatch(reading, harvest, message, batch)
+    counted += batch?.results.length ?? 0
+    if (!isCounted(reading.start, message)) {
+      reading.position = { sequence: message.sequence, takenAtMs: message.takenAtMs }
+    }
+  }
+  await storeHarvest(reading, harvest)
+  if (monotonicMs() - reading.savedMs >= SAVE_INTERVAL_MS) await persistently(reading, () => savePosition(reading))
+  await keepCheckpoint(reading)
+}
+
+async function lookAtStale(reading: Reading): Promise<void> {
+  const versions = new Map([...reading.stale].map(id => [id, 0]))
+  reading.stale.clear()
+  await look(reading, versions, reading.position.takenAtMs)
+}
+
+const look = (reading: Reading, versions: Map<string, number>, nowMs: number | null) =>
+  persistently(reading, () => lookAgain(reading, versions, { isDiscarded: false, nowMs }))
+
+/** Null for a message that is set aside; its neighbours count. */
+function decode({ tools }: Reading, message: StreamMessage): ResultBatch | null {
+  try {
+    return decodeBatch(message.subject, message.data)
+  } catch (err) {
+    tools.meters.setAside.inc({ what: 'message' })
+    tools.log.error({ err, subject: message.subject, sequence: message.sequence }, 'a message was set aside')
+    return null
+  }
+}
+
+/** The monitors that the database has to be asked for before this batch counts; null when there are none. */
+function versionsToLookFor({ memory, strangers }: Reading, batch: ResultBatch): Map<string, number> | null {
+  let versions: Map<string, number> | null = null
+  for (const result of batch.results) {
+    const { monitorId, configVersion } = result
+    if (!needsLook(memory, result) || !isId(monitorId)) continue
+    if (!versions?.has(monitorId) && !mayAskFor(strangers, monitorId, monotonicMs())) continue
+    versions ??= new Map()
+    versions.set(monitorId, Math.max(versions.get(monitorId) ?? 0, configVersion))
+  }
+  return versions
+}
+
+/** Where JetStream's clock was set, what is remembered moves with it before the next result counts. */
+function followClock({ tools, memory, logTime, partition, restored }: Reading, { takenAtMs }: StreamMessage): void {
+  const stepMs = stepBefore(logTime, takenAtMs, monotonicMs(), logNowMs(tools.nats))
+  if (stepMs === 0 || restored !== 'for_counting') return
+  tools.log.warn({ partition: partition.id, seconds: Math.round(stepMs) / 1_000 }, 'the clock of JetStream was set')
+  stepAll(memory, stepMs)
+}
+
+function countBatch(reading: Reading, harvest: Harvest, message: StreamMessage, batch: ResultBatch): void {
+  const { memory, tools } = reading
+  const isRecall = isCounted(reading.start, message)
+  const wanted = isRecall ? 'for_recall' : 'for_counting'
+  if (reading.restored !== wanted) {
+    if (isRecall) restoreAll(memory, message.takenAtMs)
+    else beginAt(memory, message.takenAtMs)
+    reading.restored = wanted
+  }
+  if (isRecall) tools.meters.recalled.inc(batch.results.length)
+  const tolerance = toleranceOf(reading.logTime, message.takenAtMs, monotonicMs())
+  for (const result of batch.results) {
+    try {
+      const counted = toCounted(batch, result)
+      if (isRecall) recallResult(memory, result.monitorId, counted, message.takenAtMs)
+      else {
+        countResult(memory, harvest, result.monitorId, counted, message.takenAtMs, tolerance)
+        if (memory.has(result.monitorId))
+          noteCertificate(reading.certificates, harvest.certificates, batch.region, result, message.takenAtMs)
+      }
+    } catch (err) {
+      tools.meters.setAside.inc({ what: 'result' })
+      tools.log.error({ err, monitorId: result.monitorId, sequence: message.sequence }, 'a result was set aside')
+    }
+  }
+}

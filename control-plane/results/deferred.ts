@@ -1,0 +1,37 @@
+import type { Change } from '../verdict/judge.ts'
+import type { MonitorState } from '../verdict/types.ts'
+import type { WatchedMonitor } from './policy.ts'
+
+/** What is stored of a monitor and waits for its locked rows. `change` null: it does not count any more. */
+export type Deferral = { change: Change | null; rows: number }
+
+/** By monitor. */
+export type Deferred = Map<string, Deferral>
+
+/** A monitor's next change behind those that wait already. */
+export function defer(deferred: Deferred, change: Change): void {
+  const before = deferred.get(change.monitorId)
+  const transitions = [...(before?.change?.transitions ?? []), ...change.transitions]
+  deferred.set(change.monitorId, { change: { ...change, transitions }, rows: (before?.rows ?? 0) + 1 })
+}
+
+type Stored = WatchedMonitor & { state: MonitorState | null }
+
+/**
+ * The monitor as it will be once its deferred change is stored. One that was paused, deleted or changed since is as it
+ * is stored, and the change does not count any more (decisions 4.8); then `isVoid`.
+ */
+export function withDeferred(
+  deferred: Deferred,
+  monitorId: string,
+  row: Stored | null,
+): { row: Stored | null; isVoid: boolean } {
+  const deferral = deferred.get(monitorId)
+  if (!deferral?.change) return { row, isVoid: false }
+  const { change } = deferral
+  if (row && !row.isDeleted && !row.isPaused && row.configVersion <= change.configVersion) {
+    return { row: { ...row, state: change.state }, isVoid: false }
+  }
+  deferred.set(monitorId, { ...deferral, change: null })
+  return { row, isVoid: true }
+}

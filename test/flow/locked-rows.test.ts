@@ -1,0 +1,156 @@
+import t from 'tap'
+import { connectNats, ensureStreams } from '../../control-plane/platform/nats.ts'
+import { createPostgres, execute, query, type Tx } from '../../control-plane/platform/postgres.ts'
+import { pauseMonitor } from '../../control-plane/verdict/actions.ts'
+import { partitionOf } from '../../shared/subjects.ts'
+import { createDatabase } from '../support/database.ts'
+import { startNats } from '../support/nats.ts'
+import { insertTenant } from '../support/tenant.ts'
+import {
+  insertChannel,
+  insertMonitors,
+  publish,
+  resultOf,
+  startVerdictProcess,
+  statusesOf,
+} from '../support/verdict.ts'
+import { waitFor } from '../support/wait.ts'
+
+const { url } = await createDatabase(t)
+const server = await startNats(t)
+const db = createPostgres(url)
+const nats = await connectNats(server.url, 'test')
+await ensureStreams(nats.manager)
+t.teardown(async () => {
+  await nats.close()
+  await db.destroy()
+})
+
+/** Monitors of two tenants in one partition, each tenant with a channel for all of its own. */
+async function twoTenants() {
+  const [held, free] = [await insertTenant(db), await insertTenant(db)]
+  const [ofHeld, ofFree] = [
+    await insertMonitors(db, held.projectId, 100),
+    await insertMonitors(db, free.projectId, 100),
+  ]
+  const partition = partitionOf(ofHeld[0]!)
+  const inPartition = (ids: string[]) => ids.filter(id => partitionOf(id) === partition)
+  const theirs = { held: inPartition(ofHeld), free: inPartition(ofFree) }
+  await insertChannel(db, held.projectId, theirs.held)
+  await insertChannel(db, free.projectId, theirs.free)
+  return { ...theirs, projectOfHeld: held.projectId }
+}
+
+const fire = (ids: string[], up: boolean) =>
+  publish(
+    nats,
+    ids.map(id => resultOf(id, { up })),
+  )
+
+const reach = (ids: string[], statuses: string) =>
+  waitFor(async () => (await Promise.all(ids.map(id => statusesOf(db, id)))).every(reached => reached === statuses), {
+    label: statuses,
+    timeoutMs: 60_000,
+  })
+
+const count = async (table: string, column: string, id: string) =>
+  (await query(db, `SELECT FROM ${table} WHERE ${column} = ?`, [id])).length
+
+/** Locks rows until the answer is called. */
+async function hold(rows: string, ids: string[]): Promise<Tx> {
+  const tx = await db.transaction()
+  // as from an operator's psql: the pool would end it after ten seconds
+  await query(tx, 'SET LOCAL idle_in_transaction_session_timeout = 0')
+  await query(tx, `SELECT FROM ${rows} WHERE id = ANY(?) FOR UPDATE`, [ids] as never)
+  return tx
+}
+
+const deferred = async () => (await query<{ n: number }>(db, 'SELECT count(*) AS n FROM deferred_changes'))[0]!.n
+
+t.test('Locked monitors of a tenant hold up that tenant only, who is notified once they are free', async t => {
+  const { held, free } = await twoTenants()
+  const process = await startVerdictProcess(t, url, server.url)
+  await fire([...held, ...free], true)
+  await reach([...held, ...free], 'up')
+  const lock = await hold('monitors', held)
+  for (const statuses of ['up down', 'up down up', 'up down up down']) {
+    await fire([...held, ...free], statuses.endsWith('up'))
+    await reach(free, statuses)
+  }
+  for (const id of held) t.equal(await statusesOf(db, id), 'up', 'nothing yet of those that are locked')
+  t.equal(await process.metric('picket_verdict_deferred_monitors'), held.length)
+  await lock.rollback()
+  await reach(held, 'up down up down')
+  await waitFor(async () => (await deferred()) === 0, { label: 'nothing deferred', timeoutMs: 60_000 })
+  for (const id of [...held, ...free]) {
+    t.equal(await count('incidents', 'cause_monitor_id', id), 2)
+    t.equal(await count('deliveries', 'subject', `monitor:${id}`), 3)
+  }
+  t.equal(await process.metric('picket_verdict_partition_restarts_total'), 0)
+  await process.stop()
+})
+
+t.test('Other locked rows of a tenant hold up that tenant only', async t => {
+  const { held, free, projectOfHeld } = await twoTenants()
+  const process = await startVerdictProcess(t, url, server.url)
+  await fire([...held, ...free], true)
+  await reach([...held, ...free], 'up')
+  const lock = await hold('projects', [projectOfHeld])
+  await fire([...held, ...free], false)
+  await reach(free, 'up down')
+  await waitFor(async () => (await deferred()) >= held.length, { label: 'deferred', timeoutMs: 60_000 })
+  await lock.rollback()
+  await reach(held, 'up down')
+  await fire([...held, ...free], true)
+  await reach([...held, ...free], 'up down up')
+  await process.stop()
+})
+
+t.test('What waits for locked rows survives the process, and is told once', async t => {
+  const { held, free } = await twoTenants()
+  const first = await startVerdictProcess(t, url, server.url)
+  await fire([...held, ...free], true)
+  await reach([...held, ...free], 'up')
+  const lock = await hold('monitors', held)
+  await fire([...held, ...free], false)
+  await reach(free, 'up down')
+  await waitFor(async () => (await deferred()) === held.length, { label: 'deferred', timeoutMs: 60_000 })
+  await first.kill()
+  await fire([...held, ...free], true)
+  const second = await startVerdictProcess(t, url, server.url)
+  await reach(free, 'up down up')
+  for (const id of held) t.equal(await statusesOf(db, id), 'up')
+  await second.kill()
+  await lock.rollback()
+  const third = await startVerdictProcess(t, url, server.url)
+  await reach(held, 'up down up')
+  await fire([...held, ...free], false)
+  await reach([...held, ...free], 'up down up down')
+  for (const id of held) t.equal(await count('deliveries', 'subject', `monitor:${id}`), 3)
+  t.equal(await deferred(), 0)
+  await third.stop()
+})
+
+t.test('What waits of a monitor that is paused or changed meanwhile is given up', async t => {
+  const { held, free, projectOfHeld } = await twoTenants()
+  const [paused, changed] = held as [string, string, ...string[]]
+  const process = await startVerdictProcess(t, url, server.url)
+  await fire([...held, ...free], true)
+  await reach([...held, ...free], 'up')
+  const lock = await hold('monitors', held)
+  await fire([...held, ...free], false)
+  await reach(free, 'up down')
+  await waitFor(async () => (await deferred()) === held.length, { label: 'deferred', timeoutMs: 60_000 })
+  await execute(lock, 'UPDATE monitors SET config_version = 2 WHERE id = ?', [changed])
+  await pauseMonitor({ db: lock, publicUrl: 'https://picket.example' }, projectOfHeld, paused, new Date())
+  await lock.commit()
+  await reach(held.slice(2), 'up down')
+  await waitFor(async () => (await deferred()) === 0, { label: 'nothing deferred', timeoutMs: 60_000 })
+  t.equal(await statusesOf(db, paused), 'up null')
+  t.equal(await statusesOf(db, changed), 'up')
+  await publish(nats, [resultOf(changed, { up: false, configVersion: 2 })])
+  await reach([changed], 'up down')
+  t.equal(await count('incidents', 'cause_monitor_id', changed), 1)
+  t.equal(await count('incidents', 'cause_monitor_id', paused), 0)
+  await process.stop()
+})

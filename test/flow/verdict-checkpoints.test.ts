@@ -1,0 +1,80 @@
+import t from 'tap'
+import { connectNats, ensureStreams } from '../../control-plane/platform/nats.ts'
+import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
+import { createDatabase } from '../support/database.ts'
+import { startNats } from '../support/nats.ts'
+import { insertTenant } from '../support/tenant.ts'
+import { insertMonitor, publish, resultOf, startVerdictProcess, statusesOf } from '../support/verdict.ts'
+import { waitFor } from '../support/wait.ts'
+
+const { url } = await createDatabase(t)
+const server = await startNats(t)
+const db = createPostgres(url)
+const nats = await connectNats(server.url, 'test')
+await ensureStreams(nats.manager)
+t.teardown(async () => {
+  await nats.close()
+  await db.destroy()
+})
+const { projectId } = await insertTenant(db)
+
+const lastSequence = async () => (await nats.manager.streams.info('RESULTS')).state.last_seq
+
+const checkpointed = async () =>
+  (await query<{ position: number | null }>(db, 'SELECT max(position) AS position FROM partition_checkpoints'))[0]!
+    .position
+
+const reaches = (id: string, statuses: string) =>
+  waitFor(async () => (await statusesOf(db, id)) === statuses, { label: statuses, timeoutMs: 60_000 })
+
+for (const how of ['stop', 'kill'] as const) {
+  t.test(`After a ${how} the next process reads nothing again, and knows what only memory had`, async t => {
+    const id = await insertMonitor(db, projectId)
+    const before = await startVerdictProcess(t, url, server.url)
+    await publish(nats, [resultOf(id, { up: true, epoch: 1 })])
+    await reaches(id, 'up')
+    // a steady region: nothing of this is stored with its state
+    const steady = Array.from({ length: 200 }, () => resultOf(id, { up: true, epoch: 2 }))
+    for (const result of steady) await publish(nats, [result])
+    if (how === 'kill') {
+      const last = await lastSequence()
+      await waitFor(async () => (await checkpointed()) === last, { label: 'a checkpoint', timeoutMs: 60_000 })
+    } else {
+      await waitFor(async () => (await before.metric('picket_verdict_results_total{kind="counted"}')) >= 201, {
+        label: 'all counted',
+        timeoutMs: 60_000,
+      })
+    }
+    await before[how]()
+
+    const after = await startVerdictProcess(t, url, server.url)
+    await publish(nats, [resultOf(id, { up: false, epoch: 1 })])
+    await publish(nats, [{ ...steady.at(-1)!, outcome: resultOf(id, { up: false }).outcome }])
+    await waitFor(async () => (await after.metric('picket_verdict_results_total{kind="history"}')) === 2, {
+      label: 'an older epoch and a slot that was counted are history',
+      timeoutMs: 60_000,
+    })
+    t.equal(await statusesOf(db, id), 'up')
+    const recalled = await after.metric('picket_verdict_recalled_total')
+    t.ok(recalled <= 10, `${recalled} results were read again: those of the checkpoint's millisecond`)
+    await publish(nats, [resultOf(id, { up: false, epoch: 2 })])
+    await reaches(id, 'up down')
+    await after.stop()
+  })
+}
+
+t.test('A checkpoint that cannot be read is passed over, and two minutes are read again', async t => {
+  const id = await insertMonitor(db, projectId)
+  const before = await startVerdictProcess(t, url, server.url)
+  for (let i = 0; i < 50; i++) await publish(nats, [resultOf(id, { up: true, epoch: 2 })])
+  await reaches(id, 'up')
+  await before.stop()
+  await execute(db, `UPDATE partition_checkpoints SET data = '\\x0909'`)
+  const after = await startVerdictProcess(t, url, server.url)
+  await publish(nats, [resultOf(id, { up: false, epoch: 1 })])
+  await publish(nats, [resultOf(id, { up: false, epoch: 2 })])
+  await reaches(id, 'up down')
+  t.ok((await after.metric('picket_verdict_recalled_total')) >= 50)
+  t.equal(await after.metric('picket_verdict_partition_restarts_total'), 0)
+  await after.stop()
+})

@@ -1,0 +1,157 @@
+import t from 'tap'
+import { connectNats, ensureStreams } from '../../control-plane/platform/nats.ts'
+import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
+import { partitionOf } from '../../shared/subjects.ts'
+import { createClickhouseDatabase } from '../support/clickhouse.ts'
+import { createDatabase } from '../support/database.ts'
+import { startNats } from '../support/nats.ts'
+import { householdEnv } from '../support/picket.ts'
+import { type Program, startProgram } from '../support/processes.ts'
+import { startTcpRelay } from '../support/tcp-relay.ts'
+import type { Teardown } from '../support/teardown.ts'
+import { insertTenant } from '../support/tenant.ts'
+import { insertMonitors, publish, resultOf, statusesOf } from '../support/verdict.ts'
+import { waitFor } from '../support/wait.ts'
+
+const [{ url }, clickhouse] = await Promise.all([createDatabase(t), createClickhouseDatabase(t)])
+const server = await startNats(t)
+const db = createPostgres(url)
+const nats = await connectNats(server.url, 'test')
+await ensureStreams(nats.manager)
+t.teardown(async () => {
+  await nats.close()
+  await db.destroy()
+})
+const { projectId } = await insertTenant(db)
+
+type Verdict = Program & { metric(name: string): Promise<number | null> }
+
+/** The control plane as a process of the role verdict. */
+async function startVerdict(t: Teardown, natsUrl: string): Promise<Verdict> {
+  const env = { DATABASE_URL: url, CLICKHOUSE_URL: clickhouse.url, ...householdEnv(), PORT: '0', GRPC_PORT: '0' }
+  const program = startProgram(t, {
+    program: 'dist/control-plane.js',
+    env: { ...env, NATS_URL: natsUrl, ROLES: 'verdict' },
+  })
+  const { http_port: port } = await program.untilEvent('ready', 60_000)
+  const metric = async (name: string) => {
+    const text = await fetch(`http://127.0.0.1:${port}/metrics`).then(answer => answer.text())
+    const line = text.split('\n').find(one => one.startsWith(`${name} `))
+    return line === undefined ? null : Number(line.slice(line.lastIndexOf(' ')))
+  }
+  return Object.assign(program, { metric })
+}
+
+const ownersOf = () =>
+  query<{ id: number; owner: string | null; epoch: number; isLive: boolean }>(
+    db,
+    'SELECT id, owner, epoch, coalesce(lease_until > clock_timestamp(), false) AS "isLive" FROM partitions ORDER BY id',
+  )
+
+/** How many partitions each owner holds, live ones only: "8 8". */
+async function split(): Promise<string> {
+  const counts = new Map<string, number>()
+  for (const { owner, isLive } of await ownersOf()) {
+    if (owner !== null && isLive) counts.set(owner, (counts.get(owner) ?? 0) + 1)
+  }
+  return [...counts.values()].sort((a, b) => a - b).join(' ')
+}
+
+const settles = (wanted: string) =>
+  waitFor(async () => (await split()) === wanted, { label: wanted, timeoutMs: 60_000 })
+
+const fire = (ids: string[], up: boolean) =>
+  publish(
+    nats,
+    ids.map(id => resultOf(id, { up })),
+  )
+
+const howMany = async (ids: string[], status: string) =>
+  (await query(db, 'SELECT FROM monitors WHERE id = ANY(?) AND status = ?', [ids, status] as never)).length
+
+const all = (ids: string[], status: string) =>
+  waitFor(async () => (await howMany(ids, status)) === ids.length, {
+    timeoutMs: 60_000,
+    label: `${ids.length} monitors ${status}`,
+  })
+
+for (const how of ['silent', 'refused'] as const) {
+  t.test(`What a process watches whose way to NATS is ${how} is another process's within ten seconds`, async t => {
+    const ids = await insertMonitors(db, projectId, 64)
+    const relays = [await startTcpRelay(t, server.url), await startTcpRelay(t, server.url)] as const
+    const [cutOff, other] = [await startVerdict(t, relays[0].url), await startVerdict(t, relays[1].url)]
+    await settles('8 8')
+    await fire(ids, true)
+    await all(ids, 'up')
+
+    const cutMs = performance.now()
+    if (how === 'silent') relays[0].swallow()
+    else await relays[0].cut()
+    await fire(ids, false)
+    await all(ids, 'down')
+    const seconds = (performance.now() - cutMs) / 1_000
+    t.comment(`all told ${seconds.toFixed(1)} s after the cut`)
+    t.ok(seconds < 15, `${seconds.toFixed(1)} s`)
+    await settles('16')
+    t.equal(await other.metric('picket_verdict_partitions_owned'), 16)
+
+    await relays[0].mend()
+    await settles('8 8')
+    await fire(ids, true)
+    await all(ids, 'up')
+    for (const id of ids) t.equal(await statusesOf(db, id), 'up down up', 'each change once')
+    await Promise.all([cutOff.stop(), other.stop()])
+  })
+}
+
+t.test('While NATS is away for all partitions wait, and their owners keep them and what they have counted', async t => {
+  const ids = await insertMonitors(db, projectId, 64, { retryCount: 1 })
+  const processes = [await startVerdict(t, server.url), await startVerdict(t, server.url)]
+  await settles('8 8')
+  await fire(ids, true)
+  await all(ids, 'up')
+  const before = (await ownersOf()).map(({ owner, epoch }) => ({ owner, epoch }))
+  const readings = () => processes.flatMap(({ lines }) => lines.filter(({ event }) => event === 'reading')).length
+  const begun = readings()
+
+  await server.kill9()
+  await waitFor(async () => (await split()) === '', { label: 'no lease', timeoutMs: 60_000 })
+  for (const process of processes) {
+    await waitFor(async () => (await process.metric('picket_verdict_partitions_owned')) === 0, { timeoutMs: 60_000 })
+  }
+  await server.restart()
+  await waitFor(() => fire(ids, false).then(() => true), { label: 'NATS', timeoutMs: 60_000 })
+  await settles('8 8')
+  await fire(ids, false)
+  await all(ids, 'down')
+  t.same(
+    (await ownersOf()).map(({ owner, epoch }) => ({ owner, epoch })),
+    before,
+    'the same owners in the same epochs',
+  )
+  t.equal(readings(), begun, 'no partition was read again')
+  await Promise.all(processes.map(process => process.stop()))
+})
+
+t.test('How far a partition is behind that no process reads, the others say', async t => {
+  const [id] = await insertMonitors(db, projectId, 1)
+  const process = await startVerdict(t, server.url)
+  await settles('16')
+  const partition = partitionOf(id!)
+  const lag = () => process.metric(`picket_verdict_lag_messages{partition="${partition}"}`)
+  await fire([id!], true)
+  await all([id!], 'up')
+  await waitFor(async () => (await lag()) === 0, { timeoutMs: 60_000, label: 'no lag' })
+  // its owner holds the lease and reads nothing
+  const hour = `owner = 'other', epoch = epoch + 1, lease_until = clock_timestamp() + interval '1 h'`
+  await execute(db, `UPDATE partitions SET ${hour} WHERE id = ?`, [partition])
+  await settles('1 15')
+  await fire([id!], false)
+  const first = await waitFor(lag, { timeoutMs: 60_000, label: 'a lag' })
+  await fire([id!], false)
+  await waitFor(async () => ((await lag()) ?? 0) > first, { timeoutMs: 60_000, label: 'a larger lag' })
+  await execute(db, 'UPDATE partitions SET lease_until = clock_timestamp() WHERE id = ?', [partition])
+  await all([id!], 'down')
+  await waitFor(async () => (await lag()) === 0, { timeoutMs: 60_000, label: 'no lag' })
+  await process.stop()
+})
