@@ -36,10 +36,14 @@ t.test('the operator reads what of the watching is well, what is not, since when
     const document = (await answer.json()) as { well: boolean; findings: { subject: string; well: boolean }[] }
     t.ok(document.well)
     t.ok(document.findings.every(({ well }) => well))
-    const metrics = await (await fetch(`${origin}/metrics`)).text()
-    t.match(metrics, /^picket_health_findings\{subject="partitions"\} 0$/m)
-    t.match(metrics, /^picket_stream_bytes\{stream="RESULTS"\} [1-9]/m)
-    t.match(metrics, /^picket_stream_last_sequence\{stream="RESULTS"\} [1-9]/m)
+    for (const line of [
+      /^picket_health_findings\{subject="partitions"\} 0$/m,
+      /^picket_stream_bytes\{stream="RESULTS"\} [1-9]/m,
+      /^picket_stream_last_sequence\{stream="RESULTS"\} [1-9]/m,
+    ]) {
+      const shown = async () => line.test(await (await fetch(`${origin}/metrics`)).text())
+      t.ok(await waitFor(shown, { everyMs: 500, label: `${line}` }))
+    }
   })
 
   await t.test('no process is needed to say that no process is there', async t => {
