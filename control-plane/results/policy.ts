@@ -6,6 +6,8 @@ import type { Policy } from '../verdict/types.ts'
 export type WatchedMonitor = {
   id: string
   configVersion: number
+  /** config version in which the target or the assertions changed last */
+  streaksSince: number
   regions: string[]
   retryCount: number
   intervalSeconds: number
@@ -21,10 +23,12 @@ const onePolicy = createOneOfEach<Policy>(10_000)
  * The policy of a monitor that probes check; a timeout above the interval is cut to it (decisions 3.2). Monitors that are
  * decided alike share it.
  */
-export function policyOf({ configVersion, regions, retryCount, intervalSeconds, timeoutMs }: WatchedMonitor): Policy {
+export function policyOf(monitor: WatchedMonitor): Policy {
+  const { configVersion, streaksSince, regions, retryCount, intervalSeconds, timeoutMs } = monitor
   const intervalMs = intervalSeconds * 1_000
-  return onePolicy([configVersion, retryCount, intervalSeconds, timeoutMs, ...regions].join(' '), () => ({
+  return onePolicy([configVersion, streaksSince, retryCount, intervalSeconds, timeoutMs, ...regions].join(' '), () => ({
     configVersion,
+    streaksSince,
     regions,
     retryCount,
     intervalMs,

@@ -129,7 +129,7 @@ export async function storePosition(
 }
 
 const WATCHED = `
-  m.id, m.config_version AS "configVersion", m.regions, m.retry_count AS "retryCount",
+  m.id, m.config_version AS "configVersion", m.streaks_since AS "streaksSince", m.regions, m.retry_count AS "retryCount",
   m.interval_seconds AS "intervalSeconds", m.timeout_ms AS "timeoutMs", m.status,
   m.is_paused AS "isPaused", m.deleted_at IS NOT NULL OR m.data_source_id IS NOT NULL AS "isDeleted"`
 

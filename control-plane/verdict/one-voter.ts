@@ -16,7 +16,15 @@ export function decideAlone(voice: string, voter: OneVoter, state: MonitorState 
 }
 
 function policyOf(voice: string, { configVersion, intervalMs, timeoutMs }: OneVoter): Policy {
-  return { configVersion, regions: [voice], retryCount: 0, intervalMs, timeoutMs, expires: false }
+  return {
+    configVersion,
+    streaksSince: configVersion,
+    regions: [voice],
+    retryCount: 0,
+    intervalMs,
+    timeoutMs,
+    expires: false,
+  }
 }
 
 function countedOf(voice: string, { configVersion }: OneVoter, { atMs, ...said }: Said): Counted {

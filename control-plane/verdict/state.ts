@@ -27,12 +27,13 @@ export function restore(stored: MonitorState, nowMs: number): MonitorState {
 }
 
 /**
- * The state under a newer configuration: streaks begin anew, status, region states and votes stay, regions that are
- * no longer watched go (decisions 4.6). Votes that no longer suffice do so from now on, not from some earlier time.
+ * The state under a newer configuration: status, region states and votes stay, regions that are no longer watched go
+ * (decisions 4.6), and streaks begin again when the target or the assertions have changed (decision 186). Votes that no longer suffice do so from now on, not from some earlier time.
  */
 export function adopt(state: MonitorState, policy: Policy, nowMs: number): MonitorState {
   if (state.configVersion >= policy.configVersion) return state
-  const cells = state.cells.filter(cell => policy.regions.includes(cell.region)).map(resetStreaks)
+  const watched = state.cells.filter(cell => policy.regions.includes(cell.region))
+  const cells = state.configVersion >= policy.streaksSince ? watched : watched.map(resetStreaks)
   const next = { ...state, configVersion: policy.configVersion, cells }
   const isHeld = !hasQuorum(countVotes(next, policy, nowMs))
   return { ...next, quorumLostSinceMs: isHeld ? (state.quorumLostSinceMs ?? nowMs) : null }

@@ -55,7 +55,7 @@ export function advance(cell: Cell, result: Counted, retryCount: number, nowMs: 
   }
 }
 
-/** A new configuration: streaks begin anew, state and vote stay (decisions 4.6). */
+/** Another target or other assertions: streaks begin again, state and vote stay (decisions 4.6). */
 export function resetStreaks(cell: Cell): Cell {
   const firstFailure = cell.state === 'failing' ? cell.firstFailure : null
   return { ...cell, failures: 0, notUp: 0, better: 0, firstFailure, secondOpinion: null }

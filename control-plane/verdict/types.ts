@@ -29,6 +29,8 @@ export type Counted = {
 /** What decides about a monitor, from its configuration. Immutable; made anew when the configuration changes. */
 export type Policy = {
   configVersion: number
+  /** the config version in which target or assertions changed last: results in a row count from there on */
+  streaksSince: number
   /** never empty; the order is the customer's */
   regions: readonly string[]
   retryCount: number

@@ -72,7 +72,14 @@ export async function seedVerdicts(databaseUrl: string, ids: string[], regions: 
   })
 }
 
-const POLICY = { configVersion: 1, retryCount: 2, intervalMs: 30_000, timeoutMs: 30_000, expires: true }
+const POLICY = {
+  configVersion: 1,
+  streaksSince: 1,
+  retryCount: 2,
+  intervalMs: 30_000,
+  timeoutMs: 30_000,
+  expires: true,
+}
 const UP: Omit<Counted, 'region'> = {
   probeId: 'bench',
   configVersion: 1,

@@ -158,3 +158,31 @@ t.test('the number of monitors is right after every change, whoever made it, and
   db.off('query', note)
   t.same(counts, [])
 })
+
+t.test(
+  'failures in a row count from the last change of the target or the assertions, not of anything else',
+  async t => {
+    const one = monitor('streaks')
+    await add(one)
+    const since = async () => {
+      const rows = await query<{ since: number }>(db, 'SELECT streaks_since AS since FROM monitors WHERE id = ?', [
+        one.id,
+      ])
+      return rows[0]!.since
+    }
+    const steps: [set: string, since: number][] = [
+      [`name = 'Other', timeout_ms = 1000`, 1],
+      [`headers = NULL`, 1],
+      [`url = 'https://example.org'`, 4],
+      [`regions = '{us-east}'`, 4],
+      [`assertions = '[]'`, 6],
+      [`keyword = 'x'`, 7],
+      [`keyword_type = 'not_contains'`, 8],
+      [`type = 'tcp'`, 9],
+    ]
+    for (const [set, expected] of steps) {
+      await execute(db, `UPDATE monitors SET config_version = config_version + 1, ${set} WHERE id = ?`, [one.id])
+      t.equal(await since(), expected, set)
+    }
+  },
+)

@@ -103,6 +103,7 @@ function countedOf(monitorId: string, up: boolean, scheduledAtMs: number) {
 
 const policyOf = (retryCount: number): Policy => ({
   configVersion: 1,
+  streaksSince: 1,
   regions: ['us-east'],
   retryCount,
   intervalMs: 30_000,

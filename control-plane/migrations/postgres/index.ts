@@ -27,6 +27,7 @@ import * as partitionRecovery from './0026-partition-recovery.ts'
 import * as tenantsApart from './0027-tenants-apart.ts'
 import * as fanOuts from './0030-fan-outs.ts'
 import * as pingIds from './0031-ping-ids.ts'
+import * as streaksSince from './0032-streaks-since.ts'
 
 /** In order. A migration that has landed is never edited; the next one mends it. */
 const MIGRATIONS = {
@@ -57,6 +58,7 @@ const MIGRATIONS = {
   '0027-tenants-apart': tenantsApart,
   '0030-fan-outs': fanOuts,
   '0031-ping-ids': pingIds,
+  '0032-streaks-since': streaksSince,
 }
 
 /**

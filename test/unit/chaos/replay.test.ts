@@ -8,6 +8,7 @@ const partition = partitionOf(id)
 const monitor = {
   id,
   configVersion: 1,
+  streaksSince: 1,
   regions: ['us-east', 'eu-west'],
   retryCount: 0,
   intervalSeconds: 30,

@@ -32,6 +32,7 @@ const check = (region: string, slot: number, rest: Partial<Counted> = {}): Count
 const stored = (id: string, state: MonitorState | null) => ({
   id,
   configVersion: 3,
+  streaksSince: 1,
   regions: ['us-east', 'eu-west'],
   retryCount: 1,
   intervalSeconds: 30,

@@ -15,6 +15,7 @@ const change = (atMs: number): Change => ({
 const row = {
   id: monitorId,
   configVersion: 1,
+  streaksSince: 1,
   regions: ['us-east'],
   retryCount: 1,
   intervalSeconds: 30,

@@ -18,6 +18,7 @@ const id = '0190a0a0-0000-7000-8000-000000000001'
 const stored = {
   id,
   configVersion: 1,
+  streaksSince: 1,
   regions: ['us-east'],
   retryCount: 1,
   intervalSeconds: 30,
@@ -159,6 +160,7 @@ t.test('Monitors that are decided alike share one policy; another number of retr
   t.equal(policy('a'), policy('b'))
   t.same(policy('a'), {
     configVersion: 1,
+    streaksSince: 1,
     regions: ['us-east', 'eu-west'],
     retryCount: 1,
     intervalMs: 30_000,

@@ -9,6 +9,7 @@ const START_MS = Date.UTC(2026, 7, 1)
 const STEPS_MS = [60_000, 600_000, 3_600_000].flatMap(ms => [ms, -ms])
 const policy: Policy = {
   configVersion: 1,
+  streaksSince: 1,
   regions: ['us', 'eu', 'ap'],
   retryCount: 0,
   intervalMs: 30_000,

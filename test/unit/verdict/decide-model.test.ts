@@ -191,6 +191,7 @@ function changePolicy(policy: Policy, pick: number): Policy {
   return {
     ...policy,
     configVersion: policy.configVersion + 1,
+    streaksSince: pick % 5 < 2 ? policy.streaksSince : policy.configVersion + 1,
     regions: regions.length === 0 ? ALL : regions,
     retryCount: pick % 4,
     intervalMs: (pick % 3 === 0 ? 12 : 6) * STEP_MS,

@@ -105,10 +105,22 @@ testRows([
     statuses: 'up@0 degraded@70',
   },
   {
-    says: 'a new configuration begins streaks anew',
+    says: 'another target or other assertions begin streaks again',
     run: `us      0 .  60 x 61 x  70 x[c=2] 71 x[c=2]  130 .[c=2]
           policy  65 c=2`,
     statuses: 'up@0',
+  },
+  {
+    says: 'a change of anything else, such as a header, keeps what has failed in a row',
+    run: `us      0 .  60 x 61 x  70 x[c=2]  130 .[c=2] 135 .[c=3]
+          policy  65 c=2,keep=1  132 c=3,keep=1`,
+    statuses: 'up@0 down@70 up@135',
+  },
+  {
+    says: 'a monitor that is changed more often than its re-checks take goes down all the same',
+    run: `us      0 .  60 x  70 x[c=2]  80 x[c=3]
+          policy  65 c=2,keep=1  75 c=3,keep=1`,
+    statuses: 'up@0 down@80',
   },
   {
     says: 'results of an older configuration are history',

@@ -7,6 +7,7 @@ import type { Cell, Counted, Policy, RegionState } from '../../../control-plane/
 const NOW_MS = 1_000_000
 const policy: Policy = {
   configVersion: 1,
+  streaksSince: 1,
   regions: ['eu-west', 'us-east', 'us-west', 'ap-southeast'],
   retryCount: 2,
   intervalMs: 30_000,

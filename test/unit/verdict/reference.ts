@@ -95,14 +95,14 @@ function useOf(mine: readonly Judged[], result: Counted): Judged['use'] {
   return isCounting(result.outcome) ? 'counts' : 'skipped'
 }
 
-/** Failures at the end of the region's counting results, under the newest configuration only. */
-function failuresIn(mine: readonly Judged[], configVersion: number): Judged[] {
-  const recent = countedOf(mine).filter(one => one.result.configVersion === configVersion)
+/** Failures at the end of the region's counting results, since the target or the assertions changed last. */
+function failuresIn(mine: readonly Judged[], { streaksSince }: Policy): Judged[] {
+  const recent = countedOf(mine).filter(one => one.result.configVersion >= streaksSince)
   return tail(recent, one => one.result.outcome === Outcome.DOWN)
 }
 
 function contradictionOf(past: readonly Judged[], mine: readonly Judged[], { result, policy, atMs }: Arrival) {
-  const streak = failuresIn(mine, policy.configVersion)
+  const streak = failuresIn(mine, policy)
   const first = streak[0]
   if (result.outcome !== Outcome.DOWN || stateOf(mine) === 'failing') return null
   if (first === undefined || streak.length < policy.retryCount) return null
@@ -123,7 +123,7 @@ function contradictionOf(past: readonly Judged[], mine: readonly Judged[], { res
 
 function nextState(mine: readonly Judged[], { result, policy }: Arrival): RegionState {
   const state = stateOf(mine)
-  const recent = countedOf(mine).filter(one => one.result.configVersion === policy.configVersion)
+  const recent = countedOf(mine).filter(one => one.result.configVersion >= policy.streaksSince)
   const outcomes = [...recent.map(one => one.result.outcome), result.outcome]
   const failures = tail(outcomes, one => one === Outcome.DOWN).length
   const notUp = tail(outcomes, one => one !== Outcome.UP).length
@@ -141,11 +141,11 @@ function asks(past: readonly Judged[], mine: readonly Judged[], { result, policy
   const status = last(past)?.status ?? null
   const askedAtMs = lastWhere(past, one => one.isAsking)?.atMs ?? Number.NEGATIVE_INFINITY
   if (result.outcome === Outcome.DOWN) {
-    const streak = failuresIn(mine, policy.configVersion)
+    const streak = failuresIn(mine, policy)
     const first = stateOf(mine) === 'failing' ? streakStart(mine) : streak[0]
     return status !== 'down' && (streak.length === 0 || first!.atMs > askedAtMs)
   }
-  const newest = lastWhere(countedOf(mine), one => one.result.configVersion === policy.configVersion)
+  const newest = lastWhere(countedOf(mine), one => one.result.configVersion >= policy.streaksSince)
   const isFirst = newest === undefined || newest.result.outcome === Outcome.DOWN
   const ends = lastWhere(past, one => one.status === 'down' || one.status === 'up')
   return stateOf(mine) === 'failing' && ends?.status === 'down' && (isFirst || newest.atMs > askedAtMs)
@@ -233,7 +233,7 @@ function haveAnswered(voters: readonly Voter[], failing: readonly Voter[], { pol
   const sinceMs = Math.min(...failing.map(({ mine }) => streakStart(mine).atMs))
   const dueMs = Math.min(...failing.map(({ mine }) => streakStart(mine).result.scheduledAtMs))
   return voters.every(({ state, newest, mine }) => {
-    const isGrowing = failuresIn(mine, policy.configVersion).length > 0
+    const isGrowing = failuresIn(mine, policy).length > 0
     const isLater = newest.result.attempt > 1 || newest.result.scheduledAtMs > dueMs
     if (state === 'failing' || (newest.atMs > sinceMs && isLater && !isGrowing)) return true
     return atMs >= Math.max(newest.atMs, sinceMs) + policy.timeoutMs + 10_000
@@ -245,5 +245,5 @@ function streakStart(mine: readonly Judged[]): Judged {
   const counted = countedOf(mine)
   const began = counted.length - tail(counted, one => one.state === 'failing').length
   const deciding = counted[began]!
-  return failuresIn(counted.slice(0, began + 1), deciding.result.configVersion)[0]!
+  return failuresIn(counted.slice(0, began + 1), deciding.policy)[0]!
 }

@@ -58,7 +58,14 @@ export type Row = {
 type Step = { atMs: number; kind: 'result' | 'policy' | 'restart'; region: string; text: string; options: string }
 
 export function policyOf(changes: Partial<Policy> = {}): Policy {
-  const standard = { configVersion: 1, retryCount: 2, intervalMs: 60_000, timeoutMs: 10_000, expires: true }
+  const standard = {
+    configVersion: 1,
+    streaksSince: 1,
+    retryCount: 2,
+    intervalMs: 60_000,
+    timeoutMs: 10_000,
+    expires: true,
+  }
   return { ...standard, regions: ['us-east'], ...changes }
 }
 
@@ -157,6 +164,7 @@ function changePolicy(policy: Policy, text: string): Policy {
   return {
     ...policy,
     configVersion: Number(options.c),
+    streaksSince: options.keep ? policy.streaksSince : Number(options.c),
     retryCount: Number(options.retry ?? policy.retryCount),
     intervalMs: options.interval ? Number(options.interval) * 1000 : policy.intervalMs,
     timeoutMs: options.timeout ? Number(options.timeout) * 1000 : policy.timeoutMs,
