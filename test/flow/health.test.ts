@@ -16,9 +16,11 @@ async function ask(picket: Picket): Promise<{ code: number; words: string }> {
 t.test('the operator reads what of the watching is well, what is not, since when, and what to do', async t => {
   const [picket, target] = await Promise.all([startPicket(t), startTarget(t)])
   const { api, origin } = picket
-  const { id } = (await api.post('/monitors', { name: 'Shop', type: 'http', url: target.url, regions: ['us-east'] })).body
-    .data
-  await waitFor(async () => (await api.get(`/monitors/${id}`)).body.data.status === 'up', { label: 'the first verdict' })
+  const { id } = (await api.post('/monitors', { name: 'Shop', type: 'http', url: target.url, regions: ['us-east'] }))
+    .body.data
+  await waitFor(async () => (await api.get(`/monitors/${id}`)).body.data.status === 'up', {
+    label: 'the first verdict',
+  })
 
   const untilSaid = (code: number, ...said: RegExp[]) => {
     let last = ''
