@@ -5,6 +5,7 @@ import { type Clickhouse, select } from '../platform/clickhouse.ts'
 import { believedMs, inTime } from '../platform/clock.ts'
 import { learnLogTime } from '../platform/log-clock.ts'
 import type { Nats } from '../platform/nats.ts'
+import { lastMessageOn } from '../platform/ordered-reader.ts'
 import type { Db } from '../platform/postgres.ts'
 import { consumerBacklog, nextMessageOn, type StreamFill, streamFill } from '../platform/stream-view.ts'
 import type {
@@ -100,6 +101,9 @@ async function uncounted(nats: Nats, partitions: PartitionFact[], stream: Stream
   const oldest = partitions.map(async ({ id, position, streamCreated }) => {
     const counted = streamCreated === stream.created ? position : 0
     if (counted >= stream.lastSequence) return []
+    const last = await lastMessageOn(nats, RESULTS_STREAM, partitionFilter(id))
+    // an idle partition's next message would be looked for to the end of the stream
+    if (last === null || last.sequence <= counted) return []
     const next = await nextMessageOn(nats, RESULTS_STREAM, partitionFilter(id), counted + 1)
     return next ? [[id, next] as const] : []
   })

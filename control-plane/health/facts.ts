@@ -21,7 +21,7 @@ export type PostgresFacts = {
   regions: RegionFact[]
   /** those that get work */
   probes: ProbeFact[]
-  /** deliveries that are due and that no process has begun; `sinceMs`: the one that is due for longest */
+  /** lanes of deliveries that are due in projects to which nothing is being sent; `sinceMs`: the one that is due for longest */
   deliveriesDue: Waiting
   /** events whose deliveries are not queued yet */
   fanOuts: Waiting

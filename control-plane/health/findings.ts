@@ -75,7 +75,7 @@ function alertFindings({ nowMs, deliveriesDue, fanOuts, heartbeats, lastTransiti
   const deliveries = waitingFor(nowMs, deliveriesDue, DELIVERY_MS)
     ? unwell(
         'deliveries',
-        `${deliveriesDue.count} deliveries are due and not attempted`,
+        `Deliveries are due and not attempted: to ${deliveriesDue.count} lanes of channels`,
         deliveriesDue.sinceMs,
         'Does a process with the role deliver run? Its log and picket_deliveries_in_flight tell what it does.',
       )

@@ -35,13 +35,19 @@ export function liveProbeFacts(db: Db): Promise<ProbeFact[]> {
   )
 }
 
-/** Deliveries of which an attempt should have begun. */
+/**
+ * Lanes whose next attempt should have begun, of projects to which nothing is being sent: a project with more alerts than its
+ * share of places waits for itself.
+ */
 export async function deliveriesDue(db: Db): Promise<Waiting> {
   return only(
     await query<Waiting>(
       db,
       `SELECT count(*)::integer AS count, ${ms('min(next_attempt_at)')} AS "sinceMs"
-       FROM delivery_lanes WHERE next_attempt_at <= clock_timestamp()`,
+       FROM delivery_lanes l
+       WHERE next_attempt_at <= clock_timestamp() AND NOT EXISTS (
+         SELECT FROM delivery_lanes o
+         WHERE o.project_id = l.project_id AND o.lease_owner IS NOT NULL AND o.next_attempt_at > clock_timestamp())`,
     ),
   )
 }

@@ -139,7 +139,7 @@ t.test('each way in which the watching stops or is blind is a sentence of its ow
     ],
     [
       withPostgres({ deliveriesDue: { count: 12, sinceMs: ago(61) } }),
-      ...(['deliveries', '12 deliveries are due and not attempted', ago(61)] as const),
+      ...(['deliveries', 'Deliveries are due and not attempted: to 12 lanes of channels', ago(61)] as const),
     ],
     [
       withPostgres({ fanOuts: { count: 2, sinceMs: ago(61) } }),
