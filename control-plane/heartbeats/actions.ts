@@ -1,6 +1,5 @@
 import type { Log } from '../../shared/log.ts'
 import { newPingToken } from '../monitors/actions.ts'
-import { monotonicMs } from '../platform/clock.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { isOneMonitors, judge } from '../verdict/judge.ts'
@@ -22,9 +21,6 @@ import { missBeat, nothingTaken, type Taken, takePing } from './watch.ts'
 
 export type HeartbeatTools = { db: Db; publicUrl: string }
 
-/** `noteTime` gets PostgreSQL's time, in ms since 1970, and the monotonic time at which it was read. */
-export type PingTools = HeartbeatTools & { noteTime?: (databaseMs: number, monotonicMs: number) => void }
-
 /** The answer for a ping that was withdrawn before its commit: it is in the message stream. */
 export class WithdrawnPing extends Error {}
 
@@ -36,7 +32,7 @@ const PRUNED_EACH = 100
  * Takes pings in one transaction (decisions 4.9): what they change of a verdict commits with them. Answers for each
  * whether its token is known; an Error for one that cannot be stored, which does not stop the others.
  */
-export async function takePings(tools: PingTools, arrivals: Arrival[]): Promise<(boolean | Error)[]> {
+export async function takePings(tools: HeartbeatTools, arrivals: Arrival[]): Promise<(boolean | Error)[]> {
   try {
     return await takeTogether(tools, arrivals)
   } catch (error) {
@@ -48,7 +44,7 @@ export async function takePings(tools: PingTools, arrivals: Arrival[]): Promise<
   }
 }
 
-function takeTogether({ db, publicUrl, noteTime }: PingTools, arrivals: Arrival[]): Promise<(boolean | Error)[]> {
+function takeTogether({ db, publicUrl }: HeartbeatTools, arrivals: Arrival[]): Promise<(boolean | Error)[]> {
   return db.transaction(async tx => {
     const monitors = await lockPinged(
       tx,
@@ -57,8 +53,6 @@ function takeTogether({ db, publicUrl, noteTime }: PingTools, arrivals: Arrival[
     if (monitors.length === 0) return arrivals.map(() => false)
     const idOf = new Map(monitors.map(({ id, hash }) => [hash.toString('hex'), id]))
     const { watches, nowMs } = await readWatches(tx, monitors)
-    const readMs = monotonicMs()
-    noteTime?.(nowMs, readMs)
     const stored = await storedBefore(tx, arrivals, [...watches.keys()])
     const taken = new Map([...watches].map(([id, watch]) => [id, nothingTaken(watch)]))
     const answers = arrivals.map(arrival => {
@@ -66,7 +60,7 @@ function takeTogether({ db, publicUrl, noteTime }: PingTools, arrivals: Arrival[
       if (id === undefined) return false
       if (arrival.isWithdrawn) return new WithdrawnPing()
       if (stored.has(arrival.id)) return true
-      taken.set(id, takePing(taken.get(id)!, arrival, receivedAtMs(arrival, nowMs, readMs)))
+      taken.set(id, takePing(taken.get(id)!, arrival, Math.min(nowMs, arrival.receivedAtMs)))
       return true
     })
     await store(tx, [...taken.values()], publicUrl, new Date(nowMs))
@@ -76,19 +70,13 @@ function takeTogether({ db, publicUrl, noteTime }: PingTools, arrivals: Arrival[
 
 /** Only a ping from the message stream can have been stored before; its monitor's row is locked by now. */
 async function storedBefore(tx: Tx, arrivals: Arrival[], monitorIds: string[]): Promise<Set<string>> {
-  const kept = arrivals.filter(({ received }) => received.kind === 'kept')
+  const kept = arrivals.filter(({ isKept }) => isKept)
   if (kept.length === 0) return new Set()
   return storedArrivals(
     tx,
     monitorIds,
     kept.map(({ id }) => id),
   )
-}
-
-/** When a ping arrived, by PostgreSQL's clock, of which `nowMs` was read at `readMs` of the monotonic clock. */
-function receivedAtMs({ received }: Arrival, nowMs: number, readMs: number): number {
-  if (received.kind === 'kept') return Math.min(nowMs, received.atMs ?? nowMs)
-  return nowMs - Math.max(0, Math.floor(readMs - received.monotonicMs))
 }
 
 async function store(tx: Tx, taken: Taken[], publicUrl: string, now: Date): Promise<void> {

@@ -5,7 +5,6 @@ import { inTime } from '../platform/clock.ts'
 import type { Nats } from '../platform/nats.ts'
 import { isOneMonitors } from '../verdict/judge.ts'
 import { ApiError, unavailable } from '../web/errors.ts'
-import type { DatabaseTime } from './database-time.ts'
 import { encodeKept } from './kept-ping.ts'
 import type { Arrival, Taking } from './types.ts'
 
@@ -13,7 +12,7 @@ import type { Arrival, Taking } from './types.ts'
 const COMMIT_WITHIN_MS = 2_000
 const PUBLISH_WITHIN_MS = 3_000
 
-export type KeepTools = { nats: Nats; log: Log; metrics: Metrics; time: DatabaseTime }
+export type KeepTools = { nats: Nats; log: Log; metrics: Metrics }
 
 /**
  * Stores a ping with `commit`, or, when PostgreSQL cannot be reached or does not commit in time, keeps it in the message
@@ -42,17 +41,15 @@ export function createTaking(tools: KeepTools, commit: (arrival: Arrival) => Pro
 const isOursToKeep = (error: Error) => !isOneMonitors(error) && !(error instanceof ApiError && error.status !== 503)
 
 async function keep(
-  { nats, log, time }: KeepTools,
+  { nats, log }: KeepTools,
   arrival: Arrival,
   cause: Error | null,
   count: (outcome: 'kept' | 'refused') => void,
 ): Promise<Taking> {
-  const { received } = arrival
-  const atMs = received.kind === 'direct' ? time.at(received.monotonicMs) : received.atMs
   try {
     // the id makes a publish that is repeated by the client library one message
     const options = { msgID: arrival.id, timeout: PUBLISH_WITHIN_MS }
-    await nats.js.publish(KEPT_PING_SUBJECT, encodeKept(arrival, atMs), options)
+    await nats.js.publish(KEPT_PING_SUBJECT, encodeKept(arrival), options)
   } catch (error) {
     count('refused')
     log.warn({ err: cause ?? error, nats: (error as Error).message }, 'a ping could be stored nowhere')

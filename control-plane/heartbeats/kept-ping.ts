@@ -7,20 +7,24 @@ type KeptPing = {
   tokenHash: string
   signal: Signal
   body: string | null
-  /** when it arrived, ms since 1970 by PostgreSQL's clock; null: not known */
-  atMs: number | null
+  /** when it arrived, ms since 1970 */
+  receivedAtMs: number
 }
 
-export function encodeKept({ id, tokenHash, signal, body }: Arrival, atMs: number | null): string {
-  const kept: KeptPing = { id, tokenHash: tokenHash.toString('hex'), signal, body, atMs }
+export function encodeKept({ id, tokenHash, signal, body, receivedAtMs }: Arrival): string {
+  const kept: KeptPing = { id, tokenHash: tokenHash.toString('hex'), signal, body, receivedAtMs }
   return JSON.stringify(kept)
 }
 
 /** Throws when the bytes are not a kept ping. */
 export function decodeKept(data: Uint8Array): Arrival {
-  const { id, tokenHash, signal, body, atMs } = JSON.parse(new TextDecoder().decode(data)) as KeptPing
-  if (typeof id !== 'string' || !/^[0-9a-f]{64}$/.test(tokenHash) || typeof signal?.kind !== 'string')
+  const { id, tokenHash, signal, body, receivedAtMs } = JSON.parse(new TextDecoder().decode(data)) as KeptPing
+  if (
+    typeof id !== 'string' ||
+    !/^[0-9a-f]{64}$/.test(tokenHash) ||
+    typeof signal?.kind !== 'string' ||
+    !Number.isFinite(receivedAtMs)
+  )
     throw new Error('this message is not a ping')
-  const received = { kind: 'kept', atMs } as const
-  return { id, tokenHash: Buffer.from(tokenHash, 'hex'), signal, body, received, isWithdrawn: false }
+  return { id, tokenHash: Buffer.from(tokenHash, 'hex'), signal, body, receivedAtMs, isKept: true, isWithdrawn: false }
 }

@@ -1,13 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { clientNetworkOf } from '../accounts/bootstrap/network.ts'
-import { monotonicMs, nowMs, sleep } from '../platform/clock.ts'
+import { nowMs, sleep } from '../platform/clock.ts'
 import { newId } from '../platform/ids.ts'
 import { sha256 } from '../platform/secrets.ts'
 import { toApiError } from '../web/answer.ts'
 import type { App } from '../web/app.ts'
 import { notFound, rateLimited, unavailable } from '../web/errors.ts'
 import { type HeartbeatTools, takePings } from './actions.ts'
-import { createDatabaseTime } from './database-time.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { createTaking, type KeepTools } from './keep-actions.ts'
 import { createPingLimits } from './limits.ts'
@@ -15,7 +14,7 @@ import { isToken, readSignal } from './signal.ts'
 import { BODY_KEPT_BYTES, keptBody } from './text.ts'
 import type { Arrival } from './types.ts'
 
-export type PingContext = HeartbeatTools & Omit<KeepTools, 'time'> & { pingsPerMinute: number }
+export type PingContext = HeartbeatTools & KeepTools & { pingsPerMinute: number }
 
 type PingRequest = FastifyRequest<{ Params: { token: string; signal?: string } }>
 
@@ -34,9 +33,8 @@ const GROUPS = {
  * never lost.
  */
 export function pingRoutes(app: App, { pingsPerMinute, ...tools }: PingContext): void {
-  const time = createDatabaseTime()
-  const store = (arrivals: Arrival[]) => takePings({ ...tools, noteTime: time.note }, arrivals)
-  const take = createTaking({ ...tools, time }, createGroupCommit(store, GROUPS))
+  const store = (arrivals: Arrival[]) => takePings(tools, arrivals)
+  const take = createTaking(tools, createGroupCommit(store, GROUPS))
   const limits = createPingLimits(pingsPerMinute)
 
   // any body is a ping's body, whatever it calls itself; what is too long is read and dropped
@@ -49,7 +47,7 @@ export function pingRoutes(app: App, { pingsPerMinute, ...tools }: PingContext):
       method: ['GET', 'HEAD', 'POST'],
       url,
       handler: async (request: PingRequest, reply) => {
-        const receivedMs = monotonicMs()
+        const receivedAtMs = nowMs()
         const { token } = request.params
         const signal = readSignal(request.params.signal)
         if (!isToken(token) || signal === null) throw notFound('ping URL')
@@ -57,8 +55,8 @@ export function pingRoutes(app: App, { pingsPerMinute, ...tools }: PingContext):
         const use = limits.use(token, client, nowMs())
         if (!use.allowed) throw rateLimited('too many pings', use.resetSeconds)
         const body = keptBody((request.body as Buffer | undefined) ?? Buffer.alloc(0))
-        const received = { kind: 'direct', monotonicMs: receivedMs } as const
-        const arrival = { id: newId(), tokenHash: sha256(token), signal, body, received, isWithdrawn: false }
+        const found = { id: newId(), tokenHash: sha256(token), signal, body, receivedAtMs }
+        const arrival = { ...found, isKept: false, isWithdrawn: false }
         const outcome = await take(arrival)
         limits.note(token, client, outcome, nowMs())
         if (outcome === 'unknown') throw notFound('ping URL')

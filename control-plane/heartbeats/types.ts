@@ -12,16 +12,13 @@ export type Arrival = {
   signal: Signal
   /** as text, cut at 10 kB; null without one */
   body: string | null
-  received: Received
+  /** when it arrived, ms since 1970 by the clock of the process that took it, which follows PostgreSQL's */
+  receivedAtMs: number
+  /** it comes from the message stream, where it has been since it arrived */
+  isKept: boolean
   /** set while it waits for its commit: it is in the message stream now, so this commit must leave it out */
   isWithdrawn: boolean
 }
-
-/**
- * When a ping arrived: by the monotonic clock of the process that commits it; or, for one that comes from the message
- * stream, by PostgreSQL's clock in ms since 1970 (null: the process that took it had not learned that clock).
- */
-export type Received = { kind: 'direct'; monotonicMs: number } | { kind: 'kept'; atMs: number | null }
 
 /** What became of a ping: stored, its token unknown, or acknowledged by the message stream until it can be stored. */
 export type Taking = 'stored' | 'unknown' | 'kept'

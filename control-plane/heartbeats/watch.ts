@@ -21,12 +21,12 @@ type Content = Pick<Ping, 'kind' | 'exitCode' | 'message' | 'body' | 'arrivalId'
  */
 export function takePing(
   taken: Taken,
-  { signal, body, id, received }: Pick<Arrival, 'signal' | 'body'> & Partial<Pick<Arrival, 'id' | 'received'>>,
+  { signal, body, id, isKept }: Pick<Arrival, 'signal' | 'body'> & Partial<Pick<Arrival, 'id' | 'isKept'>>,
   receivedAtMs: number,
 ): Taken {
   const message = signal.kind === 'fail' ? failureMessage(signal, body) : null
   const content = { ...signal, message, body, arrivalId: id ?? null }
-  const isOld = received?.kind === 'kept' && receivedAtMs < (taken.watch.heartbeat.lastPingAtMs ?? 0)
+  const isOld = isKept === true && receivedAtMs < (taken.watch.heartbeat.lastPingAtMs ?? 0)
   return add(taken, content, receivedAtMs, isOld)
 }
 

@@ -24,7 +24,14 @@ for (const name of pages) {
   const body = { name, type: 'http', url: target.url(name), regions, interval_seconds: INTERVAL_MS / 1_000 }
   ids.set(name, (await picket.api.post('/monitors', body)).body.data.id)
 }
-await waitFor(() => target.seen.length >= 2 * pages.length, { label: 'the first checks' })
+// a check whose result has not left yet would die with its probe
+const recorded = async (page: string, region: string): Promise<boolean> =>
+  (await picket.api.get(`/monitors/${ids.get(page)}/checks?region=${region}`)).body.data.length > 0
+for (const page of pages) {
+  for (const region of regions) {
+    await waitFor(() => recorded(page, region), { label: `the first result of ${page} in ${region}` })
+  }
+}
 const { api_key: key } = JSON.parse(await picket.admin('operator', 'create', '--email', 'operator@example.com'))
 const operator = createApi(picket.origin, key)
 

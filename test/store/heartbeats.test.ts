@@ -50,7 +50,8 @@ const arrival = (token: string, kind: 'success' | 'fail' | 'log' = 'success'): A
   tokenHash: sha256(token),
   signal: { kind, exitCode: null },
   body: null,
-  received: { kind: 'direct', monotonicMs: performance.now() },
+  receivedAtMs: Date.now(),
+  isKept: false,
   isWithdrawn: false,
 })
 /** Pings can be taken for the next hour, so that no pause of this machine is a silence of ours. */
@@ -170,14 +171,15 @@ t.test(
       db,
       'SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS float8) AS "nowMs"',
     )) as [{ nowMs: number }]
-    const kept = (kind: 'success' | 'fail', atMs: number | null): Arrival => ({
+    const kept = (kind: 'success' | 'fail', receivedAtMs: number): Arrival => ({
       ...arrival(token, kind),
-      received: { kind: 'kept', atMs },
+      receivedAtMs,
+      isKept: true,
     })
     const late = kept('fail', nowMs - 60_000)
     t.same(await takePings(tools(), [late]), [true])
     t.match(await statusesOf(db, id), 'up', 'a failure from before the last success changes nothing')
-    const fresh = kept('fail', null)
+    const fresh = kept('fail', nowMs + 60_000)
     t.same(await takePings(tools(), [fresh]), [true])
     t.same(await Promise.all([takePings(tools(), [fresh]), takePings(tools(other), [fresh, late])]), [
       [true],
