@@ -28,12 +28,3 @@ export function createMetrics(): Metrics {
     },
   }
 }
-
-/**
- * A counter that is there from the start with each of these values of a label. One that appears with its first event has
- * no growth that an alert rule could see.
- */
-export function fromZero<L extends string>(counter: Counter<L>, label: L, values: readonly string[]): Counter<L> {
-  for (const value of values) counter.inc({ [label]: value } as Record<L, string>, 0)
-  return counter
-}

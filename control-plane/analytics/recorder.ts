@@ -1,4 +1,4 @@
-import { fromZero } from '../../shared/metrics.ts'
+import { fromZero } from '../../shared/from-zero.ts'
 import { ResultBatch } from '../../shared/result.ts'
 import { LATE_STREAM, RESULTS_STREAM } from '../../shared/subjects.ts'
 import { type Clickhouse, insertLines, isClickhouseAway } from '../platform/clickhouse.ts'

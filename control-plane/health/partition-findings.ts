@@ -4,7 +4,7 @@ import { type Finding, unwell, well } from './finding.ts'
 
 /** A position is stored every 5 s at least. */
 const BEHIND_MS = 30_000
-const TODO =
+const ADVICE =
   'Does a process with the role verdict run, and can it reach PostgreSQL and NATS? Its log says why a partition stops.'
 
 /** Whether each partition has a reader, and whether it counts what comes. */
@@ -20,7 +20,7 @@ function ownership(partitions: PartitionFact[]): Finding[] {
       'partitions',
       `No process reads ${without.length} of ${partitions.length} partitions of results: ${idsOf(without)}`,
       oldest(without.map(({ leaseUntilMs }) => leaseUntilMs)),
-      TODO,
+      ADVICE,
     ),
   ]
 }
@@ -38,7 +38,7 @@ function progress(
   })
   if (behind.length > 0) {
     const text = `Results arrive, and ${behind.length} of ${partitions.length} partitions are not counted on: ${idsOf(behind)}`
-    return [unwell('verdicts', text, oldest(behind.map(waitingSince)), TODO)]
+    return [unwell('verdicts', text, oldest(behind.map(waitingSince)), ADVICE)]
   }
   const lastAtMs = streams.find(({ name }) => name === 'RESULTS')?.lastAtMs ?? 0
   const arrived = lastAtMs > 0 ? `the newest came ${humanDuration((logMs ?? nowMs) - lastAtMs)} ago` : 'none came yet'

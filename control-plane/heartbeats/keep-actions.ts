@@ -1,5 +1,6 @@
+import { fromZero } from '../../shared/from-zero.ts'
 import type { Log } from '../../shared/log.ts'
-import { fromZero, type Metrics } from '../../shared/metrics.ts'
+import type { Metrics } from '../../shared/metrics.ts'
 import { KEPT_PING_SUBJECT } from '../../shared/subjects.ts'
 import { inTime } from '../platform/clock.ts'
 import type { Nats } from '../platform/nats.ts'

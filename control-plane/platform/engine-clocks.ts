@@ -1,4 +1,4 @@
-import { fromZero } from '../../shared/metrics.ts'
+import { fromZero } from '../../shared/from-zero.ts'
 import type { RemoteClock } from '../../shared/remote-clock.ts'
 import { createRemoteClock } from '../../shared/remote-clock.ts'
 import { believedMs, followClock, inTime, monotonicMs } from './clock.ts'

@@ -1,4 +1,5 @@
-import { fromZero, type Metrics } from '../../shared/metrics.ts'
+import { fromZero } from '../../shared/from-zero.ts'
+import type { Metrics } from '../../shared/metrics.ts'
 import type { Change } from '../verdict/judge.ts'
 import type { Harvest } from './memory.ts'
 
