@@ -35,3 +35,5 @@ try {
   print((error as Error).message || error)
   process.exitCode = error instanceof UsageError ? 2 : 1
 }
+// a connection to an engine that says nothing would keep the program for minutes
+process.exit()

@@ -14,7 +14,7 @@ const FAN_OUT_MS = 60_000
 const INTAKE_MS = 60_000
 const STANDBY_MS = 60_000
 
-/** Facts in words, in the order in which they are read: what else depends on comes first. Each subject has at least one. */
+/** Facts in words, in the order in which they are read: what else depends on comes first. */
 export function findingsOf(facts: Facts): Finding[] {
   const { postgres, nats, clickhouse } = facts
   return [
@@ -54,6 +54,7 @@ const engine = (subject: Subject, name: string, answer: object | null, meaning: 
 
 /** Every pair is compared: the clock that is in each line is the wrong one. */
 function clockFindings({ clocks }: Facts): Finding[] {
+  if (clocks.length === 0) return []
   const known = [{ name: 'this machine', aheadMs: 0 }, ...clocks]
   const found = known.flatMap(({ name, aheadMs }, i) =>
     known.slice(i + 1).flatMap(other => {

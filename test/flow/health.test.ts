@@ -1,13 +1,14 @@
+import { type AddressInfo, createServer } from 'node:net'
 import t from 'tap'
-import { type Picket, startPicket } from '../support/picket.ts'
+import { runAdmin, startPicket } from '../support/picket.ts'
 import { startTarget } from '../support/target.ts'
 import { waitFor } from '../support/wait.ts'
 
 // takes about 30 s
 
 /** What the command prints, and its exit code. */
-async function ask(picket: Picket): Promise<{ code: number; words: string }> {
-  return picket.admin('health').then(
+function answerOf(command: Promise<string>): Promise<{ code: number; words: string }> {
+  return command.then(
     words => ({ code: 0, words }),
     ({ code, stdout }) => ({ code, words: stdout }),
   )
@@ -25,7 +26,7 @@ t.test('the operator reads what of the watching is well, what is not, since when
   const untilSaid = (code: number, ...said: RegExp[]) => {
     let last = ''
     const condition = async () => {
-      const answer = await ask(picket)
+      const answer = await answerOf(picket.admin('health'))
       last = answer.words
       return answer.code === code && said.every(text => text.test(answer.words)) && answer.words
     }
@@ -71,4 +72,15 @@ t.test('the operator reads what of the watching is well, what is not, since when
     await picket.restartControlPlane()
     t.ok(await untilSaid(0, /^All is well\./))
   })
+})
+
+t.test('engines that take connections and say nothing are named, and the command ends', async t => {
+  const silent = createServer(socket => socket.on('error', () => {})).listen(0, '127.0.0.1')
+  t.teardown(() => silent.close())
+  await new Promise(resolve => silent.once('listening', resolve))
+  const host = `127.0.0.1:${(silent.address() as AddressInfo).port}`
+  const env = { DATABASE_URL: `postgres://${host}/x`, NATS_URL: `nats://${host}`, CLICKHOUSE_URL: `http://${host}` }
+  const { code, words } = await answerOf(runAdmin(env, ['health']))
+  t.equal(code, 1)
+  for (const engine of ['PostgreSQL', 'NATS', 'ClickHouse']) t.match(words, `${engine} does not answer`)
 })

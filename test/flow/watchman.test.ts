@@ -11,7 +11,7 @@ import { startTcpRelay } from '../support/tcp-relay.ts'
 import { publish, resultOf } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
-// takes about 80 s
+// takes about 100 s
 
 const REGION = 'us-east'
 const INTERVAL_S = 2
