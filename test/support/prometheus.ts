@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../../deploy/local/engines/free-port.ts'
+import { inspect } from 'node:util'
 import { textOf } from './deployment.ts'
 import { startProgram } from './processes.ts'
 import type { Teardown } from './teardown.ts'
@@ -25,6 +25,9 @@ export const hurried = (rules: string): string =>
     .replace(/for: (\d+)([smh])\b/g, (_, n, unit) => `for: ${Math.ceil(inSeconds(n, unit) / 60)}s`)
     .replace(/\[(\d+)([smh])\]/g, (_, n, unit) => `[${Math.max(SHORTEST_RANGE_S, inSeconds(n, unit) / 20)}s]`)
 
+/** What it says once it has taken a free port. */
+const LISTENING = /"Listening on" address=(\S+)/
+
 /** A Prometheus of one's own on loopback, which scrapes control planes each second and evaluates the alert rules. */
 export async function startPrometheus(t: Teardown, controlPlanes: string[]): Promise<Prometheus> {
   const dir = mkdtempSync(join(tmpdir(), 'picket-prometheus-'))
@@ -36,14 +39,17 @@ export async function startPrometheus(t: Teardown, controlPlanes: string[]): Pro
     scrape_configs: [{ job_name: 'picket', static_configs: [{ targets: controlPlanes }] }],
   }
   writeFileSync(join(dir, 'prometheus.yaml'), JSON.stringify(config))
-  const address = `127.0.0.1:${await freePort()}`
-  startProgram(t, {
+  const program = startProgram(t, {
     program: '/usr/bin/prometheus',
     args: [
       `--config.file=${join(dir, 'prometheus.yaml')}`,
       `--storage.tsdb.path=${join(dir, 'data')}`,
-      `--web.listen-address=${address}`,
+      '--web.listen-address=127.0.0.1:0',
     ],
+  })
+  const listening = () => program.lines.map(({ text }) => LISTENING.exec(text)?.[1]).find(found => found !== undefined)
+  const address = await waitFor(listening, {
+    label: () => `a prometheus that listens, after ${inspect(program.lines)}`,
   })
   const ask = async (path: string) => (await (await fetch(`http://${address}${path}`)).json()).data
   await waitFor(async () => (await fetch(`http://${address}/-/ready`)).ok, { label: 'prometheus', everyMs: 100 })
