@@ -1,5 +1,5 @@
 import { ConfigError } from '../shared/env.ts'
-import { UsageError } from './admin/command.ts'
+import { AnswerNo, UsageError } from './admin/command.ts'
 import { COMMANDS, commandOf, helpInstead, helpOf } from './admin/index.ts'
 import { url } from './config.ts'
 import { migrate } from './migrations/postgres/index.ts'
@@ -8,7 +8,7 @@ import { actingFor, OPERATOR } from './web/acting.ts'
 
 /**
  * The operator's command line. Prints what was asked for on standard output, or one sentence on standard error: exit code 2
- * when it was called wrongly, 1 when it could not be done.
+ * when it was called wrongly, 1 when it could not be done or when the answer is no.
  */
 async function main(args: string[], env: NodeJS.ProcessEnv): Promise<string> {
   const found = commandOf(args)
@@ -31,6 +31,9 @@ try {
   // an empty list is no line
   if (told !== '') console.log(told)
 } catch (error) {
-  console.error((error as Error).message || error)
+  const print = error instanceof AnswerNo ? console.log : console.error
+  print((error as Error).message || error)
   process.exitCode = error instanceof UsageError ? 2 : 1
 }
+// a connection to an engine that says nothing would keep the program for minutes
+process.exit()

@@ -42,6 +42,7 @@ import { startExpiryWorker } from './expiry/worker.ts'
 import { fleetRoutes } from './fleet/routes.ts'
 import { fleetViewRoutes } from './fleet/view-routes.ts'
 import { startFleet } from './fleet/worker.ts'
+import { startHealthWorker } from './health/worker.ts'
 import { startKeptPingRecorder } from './heartbeats/recorder.ts'
 import { pingRoutes } from './heartbeats/routes.ts'
 import { startListening, startOverdueWorker, startPingTokenWorker } from './heartbeats/worker.ts'
@@ -194,7 +195,7 @@ const ownHosts = ({ publicUrl, customDomains }: Config) => [new URL(publicUrl).h
 
 /** What each role runs beside the HTTP server; `api` also the routes above. */
 export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)[]> = {
-  api: [startListening, startKeptPings],
+  api: [startListening, withPublicUrl(startKeptPingRecorder)],
   fleet: [startFleetServer],
   verdict: [startVerdicts],
   record: [startRecorder, startHourlyWorker, startDailyWorker, startScreenshotRecorder],
@@ -204,10 +205,11 @@ export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)
     startDeletionWorker,
     startScreenshotWorker,
     startExpiry,
-    startOverdue,
+    withPublicUrl(startOverdueWorker),
     startPingTokenWorker,
     startReminderWorker,
-    startFleetWatch,
+    withPublicUrl(startFleetWatchWorker),
+    startHealthWorker,
     startMaintenanceWorker,
     startSilences,
     startCanaryWorker,
@@ -217,6 +219,10 @@ export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)
     handles => startVendorWorker({ ...handles, ...handles.config }),
     handles => startRetentionWorker({ ...handles, ...handles.config }),
   ],
+}
+
+function withPublicUrl(start: (tools: Handles & { publicUrl: string }) => Part): (handles: Handles) => Part {
+  return handles => start({ ...handles, publicUrl: handles.config.publicUrl })
 }
 
 function startDataSources(handles: Handles): Part {
@@ -246,10 +252,6 @@ async function startFleetServer(handles: Handles): Promise<Part> {
   return { stop: fleet.stop, grpcPort: fleet.port }
 }
 
-function startFleetWatch(handles: Handles): Part {
-  return startFleetWatchWorker({ ...handles, publicUrl: handles.config.publicUrl })
-}
-
 function startChat(handles: Handles): Part {
   const worker = startChatWorker({ ...handles, ...chatTools(handles) })
   return { stop: worker.stop, onNotify: { chat: worker.wake } }
@@ -272,14 +274,6 @@ function startFanOuts(handles: Handles): Part {
 function startNotices(handles: Handles): Part {
   const worker = startNoticeWorker({ ...handles, publicUrl: handles.config.publicUrl })
   return { stop: worker.stop, onNotify: { page_notices: worker.wake } }
-}
-
-function startKeptPings(handles: Handles): Part {
-  return startKeptPingRecorder({ ...handles, publicUrl: handles.config.publicUrl })
-}
-
-function startOverdue(handles: Handles): Part {
-  return startOverdueWorker({ ...handles, publicUrl: handles.config.publicUrl })
 }
 
 function startSilences(handles: Handles): Part {

@@ -5,6 +5,7 @@ import type { Log } from '../shared/log.ts'
 import { createMetrics, type Metrics } from '../shared/metrics.ts'
 import { createAuthenticate } from './accounts/api-keys/actions.ts'
 import type { Config, Role } from './config.ts'
+import { healthRoutes } from './health/routes.ts'
 import { migrateClickhouse } from './migrations/clickhouse/index.ts'
 import { migrate } from './migrations/postgres/index.ts'
 import { type Clickhouse, createClickhouse, isClickhouseAway } from './platform/clickhouse.ts'
@@ -169,6 +170,7 @@ async function createHttp(handles: Handles, watchdog: Watchdog): Promise<App> {
   const app = await createApp({ ...config, ...handles, authenticate: createAuthenticate(db) })
   const { clocks } = handles
   operationsRoutes(app, { metrics, clocks, stuck: watchdog.stuck, ...dependenciesOf(handles) })
+  healthRoutes(app, handles)
   if (config.roles.includes('api')) {
     app.register(async api => apiRoutes(api as App, handles), { prefix: API_PREFIX })
     app.register(async scope => publicRoutes(scope as App, handles))

@@ -20,8 +20,11 @@ type Told = {
 }
 /** Answers what is printed on standard output. Throws an error whose message is one sentence. */
 export type Command = Told & { run(context: Context, args: string[]): Promise<string> }
-/** A command that asks no database. */
-export type OfflineCommand = Told & { runOffline(env: Env, args: string[]): string }
+/** A command that does not need the database: it asks none, or says itself that it is away. */
+export type OfflineCommand = Told & { runOffline(env: Env, args: string[]): string | Promise<string> }
+
+/** The command did its work and its answer is no: the message is printed as other answers are, and the exit code is 1. */
+export class AnswerNo extends Error {}
 
 /** The command was called wrongly; whoever called it is told, and nothing was done. */
 export class UsageError extends Error {}

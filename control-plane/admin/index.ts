@@ -2,6 +2,7 @@ import { ACCOUNT_COMMANDS } from './accounts.ts'
 import { AUDIT_COMMANDS } from './audit.ts'
 import { CANARY_COMMANDS } from './canaries.ts'
 import type { Command, OfflineCommand } from './command.ts'
+import { HEALTH_COMMANDS } from './health.ts'
 import { OPERATOR_COMMANDS } from './operator.ts'
 import { ORGANIZATION_COMMANDS } from './organizations.ts'
 import { NATS_COMMANDS, OUTSIDE_COMMANDS } from './outside.ts'
@@ -10,6 +11,7 @@ import { SECRET_COMMANDS } from './secrets.ts'
 
 /** The operator's commands by their words, as the help lists them. */
 export const COMMANDS: Record<string, Command | OfflineCommand> = {
+  ...HEALTH_COMMANDS,
   ...ACCOUNT_COMMANDS,
   ...ORGANIZATION_COMMANDS,
   ...AUDIT_COMMANDS,

@@ -1,3 +1,4 @@
+import { fromZero } from '../../shared/from-zero.ts'
 import { ResultBatch } from '../../shared/result.ts'
 import { LATE_STREAM, RESULTS_STREAM } from '../../shared/subjects.ts'
 import { type Clickhouse, insertLines, isClickhouseAway } from '../platform/clickhouse.ts'
@@ -145,6 +146,14 @@ async function recordGroup(messages: JsMsg[], stream: string, context: RecordCon
     }
   }
   meters.recorded.inc({ stream }, lines.length - refused.length)
+  if (stream === LATE_STREAM) countLate(messages, ends, meters)
+}
+
+/** A message has the results of one region, the last word of its subject. */
+function countLate(messages: JsMsg[], ends: number[], { late }: Meters): void {
+  for (const [i, { subject }] of messages.entries()) {
+    late.inc({ region: subject.slice(subject.lastIndexOf('.') + 1) }, ends[i]! - (ends[i - 1] ?? 0))
+  }
 }
 
 /**
@@ -200,8 +209,10 @@ function toLines(messages: JsMsg[], stream: string, { log }: RecordContext, mete
 }
 
 function recorderMeters({ metrics }: RecordContext) {
+  const setAside = metrics.counter('picket_results_unrecordable_total', 'Results set aside, not written', ['reason'])
   return {
     recorded: metrics.counter('picket_results_recorded_total', 'Results written to ClickHouse', ['stream']),
-    setAside: metrics.counter('picket_results_unrecordable_total', 'Results set aside, not written', ['reason']),
+    late: metrics.counter('picket_results_late_total', 'Results written that came too late for a verdict', ['region']),
+    setAside: fromZero(setAside, 'reason', ['unreadable', 'malformed', 'too_old', 'in_future', 'refused']),
   }
 }

@@ -1,3 +1,4 @@
+import { fromZero } from '../../shared/from-zero.ts'
 import type { Log } from '../../shared/log.ts'
 import type { Metrics } from '../../shared/metrics.ts'
 import { KEPT_PING_SUBJECT } from '../../shared/subjects.ts'
@@ -25,6 +26,7 @@ export function createTaking(tools: KeepTools, commit: (arrival: Arrival) => Pro
     'Heartbeat pings that were acknowledged without PostgreSQL, and pings that had to be refused',
     ['outcome'],
   )
+  fromZero(kept, 'outcome', ['kept', 'refused'])
   return async (arrival: Arrival): Promise<Taking> => {
     const committing = commit(arrival).catch((error: Error) => error)
     const first = await inTime(committing, COMMIT_WITHIN_MS)

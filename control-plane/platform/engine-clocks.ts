@@ -1,3 +1,4 @@
+import { fromZero } from '../../shared/from-zero.ts'
 import type { RemoteClock } from '../../shared/remote-clock.ts'
 import { createRemoteClock } from '../../shared/remote-clock.ts'
 import { believedMs, followClock, inTime, monotonicMs } from './clock.ts'
@@ -40,6 +41,7 @@ export async function startEngineClocks(tools: LoopTools & { db: Db; nats: Nats 
     postgres: { clock: postgres, learn: () => learnDatabaseTime(db, postgres) },
   }
   const engines = Object.keys(clocks) as Engine[]
+  fromZero(steps, 'of', engines)
   const ahead = new Map<Engine, number>()
 
   const ask = async (engine: Engine) => {

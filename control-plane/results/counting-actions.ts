@@ -12,6 +12,7 @@ import { storeHarvest } from './harvest-actions.ts'
 import { stepBefore, toleranceOf } from './log-time.ts'
 import {
   beginAt,
+  countRegion,
   countResult,
   type Harvest,
   needsLook,
@@ -106,6 +107,7 @@ function countBatch(reading: Reading, harvest: Harvest, message: StreamMessage, 
     reading.restored = wanted
   }
   if (isRecall) tools.meters.recalled.inc(batch.results.length)
+  else countRegion(harvest, batch.region)
   const tolerance = toleranceOf(reading.logTime, message.takenAtMs, monotonicMs())
   for (const result of batch.results) {
     try {

@@ -12,7 +12,7 @@ import { insertDeferred } from './deferred-store.ts'
 import { hintsOf } from './hints.ts'
 import { isHeld, isOneTenants, judgeApart, judgeFree, type Outcome } from './judging-actions.ts'
 import type { Harvest } from './memory.ts'
-import { countTransitions } from './meters.ts'
+import { countKinds, countTransitions } from './meters.ts'
 
 /** How long the other tenants of a partition wait for locked rows of one, once. */
 const LOCK_MS = 500
@@ -28,7 +28,7 @@ export async function storeHarvest(reading: Reading, harvest: Harvest): Promise<
   for (const hint of hintsOf(harvest, newId, logNowMs(tools.nats))) {
     tools.nats.connection.publish(hint.subject, JSON.stringify(hint.body))
   }
-  for (const [kind, count] of Object.entries(harvest.kinds)) tools.meters.results.inc({ kind }, count)
+  countKinds(tools.meters, harvest)
   tools.meters.disagreements.inc(harvest.disagreements.length)
 }
 

@@ -30,9 +30,15 @@ export type Harvest = {
   disagreements: NewDisagreement[]
   /** certificates not met before, by monitor and region */
   certificates: Map<string, SeenCertificate>
-  /** results by kind */
-  kinds: Record<Decision['kind'], number>
+  /** where the results that are counted now are counted, by kind */
+  kinds: Kinds
+  /** the same by region */
+  regions: Map<string, Kinds>
 }
+
+export type Kinds = Record<Decision['kind'], number>
+
+const newKinds = (): Kinds => ({ counted: 0, aside: 0, history: 0, refused_future: 0 })
 
 export function newHarvest(): Harvest {
   return {
@@ -41,8 +47,15 @@ export function newHarvest(): Harvest {
     regionStates: [],
     disagreements: [],
     certificates: new Map(),
-    kinds: { counted: 0, aside: 0, history: 0, refused_future: 0 },
+    kinds: newKinds(),
+    regions: new Map(),
   }
+}
+
+/** The next results are of this region: all of a message are of one, so this costs nothing a result. */
+export function countRegion(harvest: Harvest, region: string): void {
+  harvest.kinds = harvest.regions.get(region) ?? newKinds()
+  harvest.regions.set(region, harvest.kinds)
 }
 
 /** Whether the database has to be asked before this result can be counted: an unknown monitor or a newer version. */

@@ -1,15 +1,19 @@
+import { fromZero } from '../../shared/from-zero.ts'
 import type { Metrics } from '../../shared/metrics.ts'
 import type { Change } from '../verdict/judge.ts'
+import type { Harvest } from './memory.ts'
 
 export type VerdictMeters = ReturnType<typeof createMeters>
 
 /** What the role `verdict` is watched by. */
 export function createMeters(metrics: Metrics) {
+  const setAside = metrics.counter('picket_verdict_set_aside_total', 'Messages and results that could not be read', [
+    'what',
+  ])
   return {
     results: metrics.counter('picket_verdict_results_total', 'Results read, by what they were worth', ['kind']),
-    setAside: metrics.counter('picket_verdict_set_aside_total', 'Messages and results that could not be read', [
-      'what',
-    ]),
+    ofRegions: metrics.counter('picket_verdict_region_results_total', 'The same by region', ['region', 'kind']),
+    setAside: fromZero(setAside, 'what', ['message', 'result', 'decision']),
     transitions: metrics.counter('picket_verdict_transitions_total', 'Status changes of monitors', ['status']),
     discarded: metrics.counter('picket_verdict_discarded_total', 'Decisions about monitors changed meanwhile'),
     disagreements: metrics.counter('picket_verdict_disagreements_total', 'Probes of a region contradicting each other'),
@@ -42,6 +46,16 @@ export function createMeters(metrics: Metrics) {
 }
 
 const BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
+
+/** Once a harvest, for each of the few regions that it has. */
+export function countKinds(meters: VerdictMeters, { regions }: Pick<Harvest, 'regions'>): void {
+  for (const [region, kinds] of regions) {
+    for (const [kind, count] of Object.entries(kinds)) {
+      meters.results.inc({ kind }, count)
+      meters.ofRegions.inc({ region, kind }, count)
+    }
+  }
+}
 
 export function countTransitions(meters: VerdictMeters, changes: Change[], without: Set<string>): void {
   for (const { monitorId, transitions } of changes) {

@@ -68,6 +68,11 @@ export function installBlackbox() {
   if (spawnSync(name, ['--version']).status !== 0 && process.getuid?.() === 0) installFromDistribution(name)
 }
 
+/** What evaluates the alert rules in tests. Where it cannot be had, those tests fail and say what to do. */
+export function installPrometheus() {
+  if (spawnSync('promtool', ['--version']).status !== 0 && process.getuid?.() === 0) installFromDistribution('prometheus')
+}
+
 /** The system's ping: what a probe pings with where the kernel gives it no ICMP socket. Only ping monitors need it. */
 export function installPing() {
   if (!spawnSync('ping', ['-V']).error) return

@@ -1,10 +1,19 @@
 // npm test [-- files or folders]: installs what a fresh clone lacks, then runs the tests.
-import { buildTap, installBlackbox, installChromium, installNats, installPackages, installPing } from './install.mjs'
+import {
+  buildTap,
+  installBlackbox,
+  installChromium,
+  installNats,
+  installPackages,
+  installPing,
+  installPrometheus,
+} from './install.mjs'
 
 installPackages()
 buildTap()
 installNats()
 installBlackbox()
+installPrometheus()
 installPing()
 installChromium()
 const { build } = await import('./build.mjs')

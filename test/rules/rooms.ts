@@ -26,6 +26,7 @@ export const ROOMS = [
   'chat',
   'exchange',
   'retention',
+  'health',
   'dashboard',
 ]
 

@@ -1,6 +1,7 @@
 import t from 'tap'
 import {
   countHeld,
+  countRegion,
   countResult,
   type Memory,
   needsLook,
@@ -167,4 +168,19 @@ t.test('Monitors that are decided alike share one policy; another number of retr
     expires: true,
   })
   t.same(policy('c'), { ...policy('a'), retryCount: 2 })
+})
+
+t.test('results are counted by the region that they came from', async t => {
+  const memory = memoryWith({})
+  const harvest = newHarvest()
+  countRegion(harvest, 'us-east')
+  for (const slot of [1, 2]) countResult(memory, harvest, id, check(slot), at(slot))
+  countRegion(harvest, 'eu-west')
+  countResult(memory, harvest, 'unknown', check(3), at(3))
+  countRegion(harvest, 'us-east')
+  countResult(memory, harvest, id, check(3), at(3))
+  t.same(Object.fromEntries(harvest.regions), {
+    'us-east': { counted: 3, aside: 0, history: 0, refused_future: 0 },
+    'eu-west': { counted: 0, aside: 0, history: 1, refused_future: 0 },
+  })
 })

@@ -1,0 +1,50 @@
+import type { PostgresFacts, ProbeFact, RegionFact } from './facts.ts'
+import { type Finding, unwell, well } from './finding.ts'
+
+/** A region that had a probe so lately is missed, also when no monitor uses it now. */
+const REMEMBERED_MS = 24 * 3_600_000
+
+/** Regions without probes, monitors that no probe checks, and probes that cannot hand over what they found. */
+export function fleetFindings({ nowMs, regions, probes }: PostgresFacts): Finding[] {
+  const wanted = regions.filter(
+    ({ monitors, lastHeartbeatAtMs }) =>
+      monitors > 0 || (lastHeartbeatAtMs !== null && nowMs - lastHeartbeatAtMs < REMEMBERED_MS),
+  )
+  const ofRegions = wanted.flatMap(regionTroubles)
+  const ofProbes = probes.flatMap(probeTroubles)
+  const live = wanted.map(({ region, liveProbes }) => `${region} ${liveProbes}`).join(', ')
+  return [
+    ...(ofRegions.length > 0
+      ? ofRegions
+      : [well('regions', `Live probes by region: ${live || 'no region is used yet'}`)]),
+    ...(ofProbes.length > 0 ? ofProbes : [well('probes', `${probes.length} live probes publish what they find`)]),
+  ]
+}
+
+function regionTroubles({ region, liveProbes, monitors, unassigned, noLiveProbeSinceMs }: RegionFact): Finding[] {
+  if (liveProbes === 0) {
+    const text = `No probe of ${region} is live; ${monitors} monitors use the region`
+    return [unwell('regions', text, noLiveProbeSinceMs, 'See the log of its probes. Can they reach the role fleet?')]
+  }
+  if (unassigned === 0) return []
+  const text = `No live probe of ${region} can check ${unassigned} of ${monitors} monitors`
+  return [unwell('regions', text, null, 'GET /probes shows what its probes can do; add one that can do the rest.')]
+}
+
+function probeTroubles({ name, region, spoolResults, droppedResults, connectivityOk }: ProbeFact): Finding[] {
+  const probe = `The probe ${name} of ${region}`
+  const lost = droppedResults > 0 ? `; ${droppedResults} were lost since it started` : ''
+  const spool = unwell(
+    'probes',
+    `${probe} could not publish ${spoolResults} results, and keeps them on its disk${lost}`,
+    null,
+    'Can it reach NATS, and is there room in the streams? What it publishes late is history only.',
+  )
+  const alone = unwell(
+    'probes',
+    `${probe} says that its own connection to the internet does not work`,
+    null,
+    'Its results count as unknown until it does. See the network of its machine.',
+  )
+  return [...(spoolResults > 0 ? [spool] : []), ...(connectivityOk === false ? [alone] : [])]
+}

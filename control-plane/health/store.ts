@@ -1,0 +1,95 @@
+import { type Db, query } from '../platform/postgres.ts'
+import type { PartitionFact, ProbeFact, StandbyFact, Waiting } from './facts.ts'
+
+/** The operator's view of the whole installation: none of these statements shows a tenant's data. */
+
+const ms = (column: string) => `CAST(extract(epoch FROM ${column}) * 1000 AS float8)`
+
+export async function serverNow(db: Db): Promise<{ nowMs: number; isReadOnly: boolean }> {
+  const rows = await query<{ nowMs: number; isReadOnly: boolean }>(
+    db,
+    `SELECT ${ms('clock_timestamp()')} AS "nowMs", pg_is_in_recovery() AS "isReadOnly"`,
+  )
+  return rows[0]!
+}
+
+export function partitionFacts(db: Db): Promise<PartitionFact[]> {
+  return query(
+    db,
+    `SELECT id, owner IS NOT NULL AND coalesce(lease_until > clock_timestamp(), false) AS "hasOwner",
+       ${ms('lease_until')} AS "leaseUntilMs", position, ${ms('position_taken_at')} AS "positionAtMs",
+       stream_created AS "streamCreated"
+     FROM partitions ORDER BY id`,
+  )
+}
+
+/** Probes in a live set, by what their newest heartbeat says. */
+export function liveProbeFacts(db: Db): Promise<ProbeFact[]> {
+  return query(
+    db,
+    `SELECT p.name, p.region, coalesce((p.health->>'spool_results')::float8, 0) AS "spoolResults",
+       coalesce((p.health->>'dropped_results')::float8, 0) AS "droppedResults",
+       (p.health->>'connectivity_ok')::boolean AS "connectivityOk"
+     FROM region_epochs e JOIN probes p ON p.id = ANY (e.probe_ids)
+     WHERE p.last_seen_at > now() - interval '15 seconds' ORDER BY p.region, p.name`,
+  )
+}
+
+/**
+ * Lanes whose next attempt should have begun, of projects to which nothing is being sent: a project with more alerts than its
+ * share of places waits for itself.
+ */
+export async function deliveriesDue(db: Db): Promise<Waiting> {
+  return only(
+    await query<Waiting>(
+      db,
+      `SELECT count(*)::integer AS count, ${ms('min(next_attempt_at)')} AS "sinceMs"
+       FROM delivery_lanes l
+       WHERE next_attempt_at <= clock_timestamp() AND NOT EXISTS (
+         SELECT FROM delivery_lanes o
+         WHERE o.project_id = l.project_id AND o.lease_owner IS NOT NULL AND o.next_attempt_at > clock_timestamp())`,
+    ),
+  )
+}
+
+export async function waitingFanOuts(db: Db): Promise<Waiting> {
+  return only(
+    await query<Waiting>(db, `SELECT count(*)::integer AS count, ${ms('min(noted_at)')} AS "sinceMs" FROM fan_outs`),
+  )
+}
+
+export async function heartbeatIntake(db: Db): Promise<{ monitors: number; listeningAtMs: number }> {
+  return only(
+    await query<{ monitors: number; listeningAtMs: number }>(
+      db,
+      `SELECT (SELECT count(*)::integer FROM heartbeats WHERE due_at IS NOT NULL) AS monitors,
+         ${ms('listening_at')} AS "listeningAtMs"
+       FROM heartbeat_intake`,
+    ),
+  )
+}
+
+/** Ids grow with the time, so the newest one is found by its index. */
+export async function lastTransitionAtMs(db: Db): Promise<number | null> {
+  const rows = await query<{ atMs: number }>(
+    db,
+    `SELECT ${ms('created_at')} AS "atMs" FROM transitions ORDER BY id DESC LIMIT 1`,
+  )
+  return rows[0]?.atMs ?? null
+}
+
+/** Standbys that are connected, and slots of those that are not. A user without pg_monitor sees the names only. */
+export function standbyFacts(db: Db): Promise<StandbyFact[]> {
+  return query(
+    db,
+    `SELECT application_name AS name, true AS "isConnected", state,
+       CAST(extract(epoch FROM replay_lag) * 1000 AS float8) AS "behindMs"
+     FROM pg_stat_replication
+     UNION ALL
+     SELECT CAST(slot_name AS text), false, NULL, NULL FROM pg_replication_slots
+     WHERE slot_type = 'physical' AND NOT active
+     ORDER BY name`,
+  )
+}
+
+const only = <Row>(rows: Row[]): Row => rows[0]!

@@ -1,0 +1,86 @@
+import { type AddressInfo, createServer } from 'node:net'
+import t from 'tap'
+import { runAdmin, startPicket } from '../support/picket.ts'
+import { startTarget } from '../support/target.ts'
+import { waitFor } from '../support/wait.ts'
+
+// takes about 30 s
+
+/** What the command prints, and its exit code. */
+function answerOf(command: Promise<string>): Promise<{ code: number; words: string }> {
+  return command.then(
+    words => ({ code: 0, words }),
+    ({ code, stdout }) => ({ code, words: stdout }),
+  )
+}
+
+t.test('the operator reads what of the watching is well, what is not, since when, and what to do', async t => {
+  const [picket, target] = await Promise.all([startPicket(t), startTarget(t)])
+  const { api, origin } = picket
+  const { id } = (await api.post('/monitors', { name: 'Shop', type: 'http', url: target.url, regions: ['us-east'] }))
+    .body.data
+  await waitFor(async () => (await api.get(`/monitors/${id}`)).body.data.status === 'up', {
+    label: 'the first verdict',
+  })
+
+  const untilSaid = (code: number, ...said: RegExp[]) => {
+    let last = ''
+    const condition = async () => {
+      const answer = await answerOf(picket.admin('health'))
+      last = answer.words
+      return answer.code === code && said.every(text => text.test(answer.words)) && answer.words
+    }
+    return waitFor(condition, { everyMs: 500, label: () => `${said.join(' and ')}, after this:\n${last}\n` })
+  }
+  await t.test('all is well, on the command line and next to /metrics', async t => {
+    t.match(await untilSaid(0, /^All is well\./), /All 16 partitions of results have an owner\./)
+    const answer = await fetch(`${origin}/internal/health`)
+    t.equal(answer.status, 200)
+    const document = (await answer.json()) as { well: boolean; findings: { subject: string; well: boolean }[] }
+    t.ok(document.well)
+    t.ok(document.findings.every(({ well }) => well))
+    for (const line of [
+      /^picket_health_findings\{subject="partitions"\} 0$/m,
+      /^picket_stream_bytes\{stream="RESULTS"\} [1-9]/m,
+      /^picket_stream_last_sequence\{stream="RESULTS"\} [1-9]/m,
+    ]) {
+      const shown = async () => line.test(await (await fetch(`${origin}/metrics`)).text())
+      t.ok(await waitFor(shown, { everyMs: 500, label: `${line}` }))
+    }
+  })
+
+  await t.test('no process is needed to say that no process is there', async t => {
+    await picket.controlPlane.kill9()
+    const words = await untilSaid(
+      1,
+      /No process reads 16 of 16 partitions of results: 0, 1, .*, since 20\S+Z \(.+\)\.\n +Does a process/,
+      /No probe of us-east is live; 1 monitors use the region, since/,
+    )
+    t.match(words, /^\d of \d+ points are not well:/)
+    t.match(words, /well {6}PostgreSQL answers/)
+  })
+
+  await t.test('an engine that is away hides nothing of the others', async t => {
+    await picket.nats.stop()
+    const words = await untilSaid(1, /NATS does not answer/)
+    t.match(words, 'No probe of us-east is live')
+    t.match(words, /well {6}ClickHouse answers/)
+  })
+
+  await t.test('when everything is back, all is well again', async t => {
+    await picket.nats.restart()
+    await picket.restartControlPlane()
+    t.ok(await untilSaid(0, /^All is well\./))
+  })
+})
+
+t.test('engines that take connections and say nothing are named, and the command ends', async t => {
+  const silent = createServer(socket => socket.on('error', () => {})).listen(0, '127.0.0.1')
+  t.teardown(() => silent.close())
+  await new Promise(resolve => silent.once('listening', resolve))
+  const host = `127.0.0.1:${(silent.address() as AddressInfo).port}`
+  const env = { DATABASE_URL: `postgres://${host}/x`, NATS_URL: `nats://${host}`, CLICKHOUSE_URL: `http://${host}` }
+  const { code, words } = await answerOf(runAdmin(env, ['health']))
+  t.equal(code, 1)
+  for (const engine of ['PostgreSQL', 'NATS', 'ClickHouse']) t.match(words, `${engine} does not answer`)
+})

@@ -1,0 +1,111 @@
+import t from 'tap'
+import { connectNats } from '../../control-plane/platform/nats.ts'
+import { createPostgres, execute } from '../../control-plane/platform/postgres.ts'
+import { partitionOf, resultSubject } from '../../shared/subjects.ts'
+import { startNats } from '../support/nats.ts'
+import { startNatsTimeProxy } from '../support/nats-time-proxy.ts'
+import { startPicket } from '../support/picket.ts'
+import { startPrometheus } from '../support/prometheus.ts'
+import { startTarget } from '../support/target.ts'
+import { startTcpRelay } from '../support/tcp-relay.ts'
+import { publish, resultOf } from '../support/verdict.ts'
+import { waitFor } from '../support/wait.ts'
+
+// takes about 100 s
+
+const REGION = 'us-east'
+const INTERVAL_S = 2
+const MONITORS = 5
+const TEN_MINUTES_MS = 600_000
+
+const nats = await startNats(t)
+const [clock, wayOfProbe, target] = await Promise.all([
+  startNatsTimeProxy(t, nats.url),
+  startTcpRelay(t, nats.url),
+  startTarget(t),
+])
+const common = { NATS_URL: clock.url, NATS_OPERATOR_SEED: '' }
+const picket = await startPicket(t, {
+  regions: [REGION],
+  env: { ...common, PROBE_NATS_URL: wayOfProbe.url, ROLES: 'api,fleet,record,deliver,schedule' },
+})
+const verdict = await picket.addControlPlane({ ROLES: 'verdict' })
+const verdictPort = String((await verdict.untilEvent('ready')).http_port)
+const db = createPostgres(picket.databaseUrl, 1)
+t.teardown(() => db.destroy())
+
+const body = { name: 'Shop', type: 'http', url: target.url, regions: [REGION], interval_seconds: 30 }
+const ids: string[] = []
+for (let i = 0; i < MONITORS; i++) ids.push((await picket.api.post('/monitors', body)).body.data.id)
+// shorter than any plan allows, so that results arrive all the time
+await execute(db, 'UPDATE monitors SET interval_seconds = ?, config_version = config_version + 1', [INTERVAL_S])
+const metric = async (name: RegExp) =>
+  Number(name.exec(await (await fetch(`http://127.0.0.1:${verdictPort}/metrics`)).text())?.[1] ?? 0)
+const counted = () => metric(/^picket_verdict_region_results_total\{region="us-east",kind="counted"\} (\d+)/m)
+await waitFor(async () => (await counted()) > MONITORS, { label: 'results are counted', everyMs: 200 })
+
+const prometheus = await startPrometheus(t, [new URL(picket.origin).host, `127.0.0.1:${verdictPort}`])
+
+const untilFiring = (...alerts: string[]) => {
+  let last: string[] = []
+  const condition = async () => {
+    last = await prometheus.firing()
+    return alerts.every(alert => last.includes(alert))
+  }
+  return waitFor(condition, { everyMs: 500, label: () => `${alerts} fire, and not ${last} alone` })
+}
+const untilQuiet = () => {
+  let last: string[] = []
+  const condition = async () => {
+    last = await prometheus.firing()
+    return last.length === 0
+  }
+  return waitFor(condition, { everyMs: 500, label: () => `${last} end` })
+}
+
+t.test('in health no alert fires', async t => {
+  // at one a second: longer than any alert waits
+  await waitFor(async () => (await prometheus.samples('picket_verdict_partitions_owned')) >= 8, { everyMs: 500 })
+  t.same(await prometheus.firing(), [])
+})
+
+t.test(
+  'a region that cannot publish, a clock that is wrong, results from the future and messages that cannot be read raise alerts, which end with the faults',
+  async t => {
+    const forger = await connectNats(nats.url, 'a probe that goes by no clock')
+    t.teardown(() => forger.close())
+    const [monitorId = ''] = ids
+    const fromTheFuture = Date.now() + 24 * 3_600_000
+    const forged = Array.from({ length: 10 }, (_, i) =>
+      resultOf(monitorId, {
+        up: true,
+        configVersion: 2,
+        scheduledAtMs: fromTheFuture + i,
+        startedAtMs: fromTheFuture + i,
+      }),
+    )
+    await publish(forger, forged, REGION)
+    await forger.js.publish(resultSubject(partitionOf(monitorId), REGION), Uint8Array.of(255, 255, 255))
+    await untilFiring('PicketResultsRefused', 'PicketResultsUnreadable', 'PicketResultsUnrecordable')
+    t.pass('refused results and unreadable messages are reported')
+
+    await wayOfProbe.cut()
+    clock.setAhead(TEN_MINUTES_MS)
+    await untilFiring('PicketRegionCannotPublish', 'PicketClocksDisagree', 'PicketClockSet')
+    t.pass('the region that cannot publish and the wrong clock are reported')
+
+    await wayOfProbe.mend()
+    clock.setAhead(0)
+    await untilQuiet()
+    t.pass('no alert is left')
+  },
+)
+
+t.test('results that arrive while no process decides raise an alert until one does', async t => {
+  await verdict.kill9()
+  await untilFiring('PicketPartitionsWithoutOwner', 'PicketNothingDecided', 'PicketProcessDown')
+  t.pass('it is reported')
+  verdict.start({ PORT: verdictPort })
+  await untilQuiet()
+  t.pass('no alert is left')
+})

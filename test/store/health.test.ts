@@ -1,0 +1,97 @@
+import t from 'tap'
+import { v7 as uuidv7 } from 'uuid'
+import {
+  deliveriesDue,
+  heartbeatIntake,
+  lastTransitionAtMs,
+  liveProbeFacts,
+  partitionFacts,
+  serverNow,
+  standbyFacts,
+  waitingFanOuts,
+} from '../../control-plane/health/store.ts'
+import { createPostgres, execute } from '../../control-plane/platform/postgres.ts'
+import { createDatabase } from '../support/database.ts'
+import { insertTenant } from '../support/tenant.ts'
+import { insertChannel } from '../support/verdict.ts'
+
+const db = createPostgres((await createDatabase(t)).url, 4)
+t.teardown(() => db.destroy())
+const { nowMs } = await serverNow(db)
+
+/** A channel in a project of its own, with lanes due so many seconds ago (ahead: negative); `leased`: being sent to. */
+async function lanes(dueSecondsAgo: number[], leased: boolean[]): Promise<void> {
+  const { projectId } = await insertTenant(db)
+  const channelId = await insertChannel(db, projectId, [])
+  for (const [i, seconds] of dueSecondsAgo.entries()) {
+    await execute(
+      db,
+      `INSERT INTO delivery_lanes (channel_id, subject, project_id, next_attempt_at, lease_owner)
+       VALUES (?, ?, ?, clock_timestamp() - ? * interval '1 second', ?)`,
+      [channelId, `${i}`, projectId, seconds, leased[i] ? 'somebody' : null],
+    )
+  }
+}
+
+t.test('a new installation waits for nothing', async t => {
+  t.same(await deliveriesDue(db), { count: 0, sinceMs: null })
+  t.same(await waitingFanOuts(db), { count: 0, sinceMs: null })
+  t.equal(await lastTransitionAtMs(db), null)
+  t.match(await heartbeatIntake(db), { monitors: 0, listeningAtMs: Number })
+  t.same(await liveProbeFacts(db), [])
+  t.same(await standbyFacts(db), [])
+  t.match(await serverNow(db), { isReadOnly: false })
+})
+
+t.test('deliveries count as due where nothing is being sent to their project', async t => {
+  await lanes([900, -60], [false, true])
+  await lanes([-30], [false])
+  t.same(await deliveriesDue(db), { count: 0, sinceMs: null }, 'one waits for its own project, one for its time')
+  // the process that sent to it is gone: its lease has ended
+  await lanes([120, 90], [false, true])
+  const due = await deliveriesDue(db)
+  t.equal(due.count, 2)
+  t.ok(Math.abs((nowMs - due.sinceMs!) / 1_000 - 120) < 60)
+})
+
+t.test('a partition has an owner as long as its lease lasts', async t => {
+  const own = (id: number, seconds: number) =>
+    execute(
+      db,
+      `UPDATE partitions SET owner = 'me', lease_until = clock_timestamp() + ? * interval '1 second' WHERE id = ?`,
+      [seconds, id],
+    )
+  await own(0, 600)
+  await own(1, -5)
+  const partitions = await partitionFacts(db)
+  t.equal(partitions.length, 16)
+  t.match(partitions.slice(0, 3), [
+    { id: 0, hasOwner: true, position: 0 },
+    { id: 1, hasOwner: false, leaseUntilMs: Number },
+    { id: 2, hasOwner: false, leaseUntilMs: null },
+  ])
+})
+
+t.test('a probe in a live set says whether it can publish', async t => {
+  const [tokenId, probeId] = [uuidv7(), uuidv7()]
+  await execute(
+    db,
+    `INSERT INTO probe_tokens (id, region, is_reusable, token_hash, created_at) VALUES (?, 'us-east', true, 'x'::bytea, now())`,
+    [tokenId],
+  )
+  await execute(
+    db,
+    `INSERT INTO probes (id, token_id, region, name, instance_id, version, capabilities, last_seen_at, created_at, health)
+     VALUES (?, ?, 'us-east', 'a', 'i', '1', '{}', now(), now(), '{"spool_results": 12, "connectivity_ok": false}')`,
+    [probeId, tokenId],
+  )
+  t.same(await liveProbeFacts(db), [])
+  await execute(
+    db,
+    `INSERT INTO region_epochs (region, epoch, probe_ids, updated_at) VALUES ('us-east', 1, ARRAY[?]::uuid[], now())`,
+    [probeId],
+  )
+  t.same(await liveProbeFacts(db), [
+    { name: 'a', region: 'us-east', spoolResults: 12, droppedResults: 0, connectivityOk: false },
+  ])
+})

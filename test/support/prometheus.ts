@@ -1,0 +1,63 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePort } from '../../deploy/local/engines/free-port.ts'
+import { textOf } from './deployment.ts'
+import { startProgram } from './processes.ts'
+import type { Teardown } from './teardown.ts'
+import { waitFor } from './wait.ts'
+
+export type Prometheus = {
+  /** names of the alerts that fire now, in order, each once */
+  firing(): Promise<string[]>
+  /** how many samples of a series it has */
+  samples(series: string): Promise<number>
+}
+
+/** Rates need some samples, and some gauges change each ten seconds only. */
+const SHORTEST_RANGE_S = 15
+const SECONDS = { s: 1, m: 60, h: 3_600 }
+const inSeconds = (number: string, unit: string) => Number(number) * SECONDS[unit as keyof typeof SECONDS]
+
+/** The rules that operators load, with each time a small part of what it is. */
+export const hurried = (rules: string): string =>
+  rules
+    .replace(/for: (\d+)([smh])\b/g, (_, n, unit) => `for: ${Math.ceil(inSeconds(n, unit) / 60)}s`)
+    .replace(/\[(\d+)([smh])\]/g, (_, n, unit) => `[${Math.max(SHORTEST_RANGE_S, inSeconds(n, unit) / 20)}s]`)
+
+/** A Prometheus of one's own on loopback, which scrapes control planes each second and evaluates the alert rules. */
+export async function startPrometheus(t: Teardown, controlPlanes: string[]): Promise<Prometheus> {
+  const dir = mkdtempSync(join(tmpdir(), 'picket-prometheus-'))
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
+  writeFileSync(join(dir, 'alerts.yaml'), hurried(textOf('deploy/prometheus/alerts.yaml')))
+  const config = {
+    global: { scrape_interval: '1s', evaluation_interval: '1s' },
+    rule_files: ['alerts.yaml'],
+    scrape_configs: [{ job_name: 'picket', static_configs: [{ targets: controlPlanes }] }],
+  }
+  writeFileSync(join(dir, 'prometheus.yaml'), JSON.stringify(config))
+  const address = `127.0.0.1:${await freePort()}`
+  startProgram(t, {
+    program: '/usr/bin/prometheus',
+    args: [
+      `--config.file=${join(dir, 'prometheus.yaml')}`,
+      `--storage.tsdb.path=${join(dir, 'data')}`,
+      `--web.listen-address=${address}`,
+    ],
+  })
+  const ask = async (path: string) => (await (await fetch(`http://${address}${path}`)).json()).data
+  await waitFor(async () => (await fetch(`http://${address}/-/ready`)).ok, { label: 'prometheus', everyMs: 100 })
+  return {
+    async firing() {
+      const { alerts } = await ask('/api/v1/alerts')
+      const names: string[] = alerts
+        .filter(({ state }: { state: string }) => state === 'firing')
+        .map(({ labels }: { labels: { alertname: string } }) => labels.alertname)
+      return [...new Set(names)].sort()
+    },
+    async samples(series) {
+      const query = encodeURIComponent(`sum(count_over_time(${series}[1h]))`)
+      return Number((await ask(`/api/v1/query?query=${query}`)).result[0]?.value[1] ?? 0)
+    },
+  }
+}

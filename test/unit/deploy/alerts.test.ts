@@ -1,0 +1,56 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { CASES, HEALTHY, promtoolFile } from '../../support/alert-cases.ts'
+import { textOf, yamlOf } from '../../support/deployment.ts'
+
+const RULES = 'deploy/prometheus/alerts.yaml'
+const rules: { alert: string }[] = yamlOf(RULES).groups[0].rules
+
+t.test('each alert rule has a fault that it is there for', async t => {
+  const tried = new Set(CASES.flatMap(({ alerts }) => alerts))
+  t.same(
+    rules.map(({ alert }) => alert).filter(alert => !tried.has(alert)),
+    [],
+  )
+  for (const { fault, series } of CASES) {
+    t.same(
+      Object.keys(series).filter(name => !(name in HEALTHY)),
+      [],
+      `${fault}: what changes is there in health, too`,
+    )
+  }
+})
+
+t.test('the series are those that the programs show, with their labels', async t => {
+  const documented = new Map(
+    [...textOf('docs/metrics.md').matchAll(/^\| `(\w+)` \| \w+ \|(.*?)\|/gm)].map(([, name = '', labels = '']) => [
+      name,
+      [...labels.matchAll(/`(\w+)`/g)].map(found => found[1]!),
+    ]),
+  )
+  for (const series of Object.keys(HEALTHY)) {
+    const [, name = '', text = ''] = /^(\w+)\{(.*)\}$/.exec(series)!
+    if (name === 'up') continue
+    const labels = [...text.matchAll(/(\w+)=/g)].map(found => found[1]!)
+    const known = documented.get(name.replace(/_(bucket|count)$/, '')) ?? ['unknown']
+    t.same(labels.filter(label => !['job', 'instance', 'le'].includes(label)).sort(), known.toSorted(), series)
+  }
+})
+
+t.test('each alert fires at its fault, no other one does, and none in an hour of health', async t => {
+  const dir = mkdtempSync(join(tmpdir(), 'picket-alerts-'))
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
+  writeFileSync(join(dir, 'rules.yaml'), textOf(RULES))
+  writeFileSync(join(dir, 'test.yaml'), JSON.stringify(promtoolFile('rules.yaml')))
+  const run = promisify(execFile)('promtool', ['test', 'rules', 'test.yaml'], { cwd: dir })
+  const { stdout } = await run.catch(({ code, stdout = '', stderr = '' }) => {
+    const missing = 'promtool is missing: install the package prometheus ("sudo apt-get install prometheus")'
+    return { stdout: code === 'ENOENT' ? missing : `${stdout}${stderr}` }
+  })
+  t.match(stdout, /SUCCESS/)
+  t.notMatch(stdout, /FAILED/)
+})
