@@ -33,6 +33,10 @@ const ACTS: Record<FaultKind, Act> = {
     await pause(lastsMs)
     await links.get(what)!.mend()
   },
+  async 'silent link'({ links }, { what, lastsMs }) {
+    links.get(what)!.abandon()
+    await pause(lastsMs)
+  },
   async 'kill engine'({ engines }, { what, lastsMs }) {
     const engine = engines.byName[what]!
     await engine.kill9()

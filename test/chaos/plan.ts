@@ -21,6 +21,7 @@ export const FAULT_KINDS = [
   'cut link',
   'held link',
   'swallowing link',
+  'silent link',
   'kill engine',
   'restart engine',
   'full disk',
@@ -63,6 +64,8 @@ const KINDS: Record<FaultKind, Kind> = {
   'cut link': { of: linkNames, lastsMs: [1_000, 20_000], share: 2 },
   'held link': { of: linkNames, lastsMs: [2_000, 30_000], share: 2 },
   'swallowing link': { of: linkNames, lastsMs: [2_000, 20_000], share: 2 },
+  // its open connections lead nowhere for good, and new ones work at once
+  'silent link': { of: linkNames, lastsMs: [5_000, 15_000], share: 2 },
   'kill engine': { of: () => ENGINES, lastsMs: [500, 10_000], share: 2 },
   'restart engine': { of: () => ENGINES, lastsMs: [0, 2_000], share: 1 },
   // the store of a NATS in memory is too large for a short test
