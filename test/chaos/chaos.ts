@@ -54,8 +54,8 @@ export async function runChaos({ seed, scale: wanted, say }: ChaosOptions): Prom
 const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`.padStart(9)
 
 /** Faults and outages, until the last of those that end. */
-async function goThrough(plan: Plan, { system, ledger }: Scene, onDone: (fault: DoneFault) => void): Promise<void> {
-  const { targets } = system
+async function goThrough(plan: Plan, scene: Scene, onDone: (fault: DoneFault) => void): Promise<void> {
+  const { targets } = scene.system
   const outages = plan.outages.map(async outage => {
     await pause(outage.fromMs)
     targets.break(outage)
@@ -63,7 +63,7 @@ async function goThrough(plan: Plan, { system, ledger }: Scene, onDone: (fault: 
     await pause(outage.toMs - outage.fromMs)
     targets.mend(outage.monitor)
   })
-  await Promise.all([...outages, inflict(plan.faults, system, ledger, onDone), pause(plan.lastsMs)])
+  await Promise.all([...outages, inflict(plan.faults, scene, onDone), pause(plan.lastsMs)])
 }
 
 /**

@@ -8,9 +8,11 @@ import {
   checkWrites,
   isLong,
 } from './checks.ts'
+import type { Acknowledged } from './ledger.ts'
 import { type Records, readRecords } from './records.ts'
 import { replay } from './replay.ts'
 import type { Scene } from './scene.ts'
+import { isOfItsRegion } from './wrong-messages.ts'
 
 export type Findings = { checks: Check[]; figures: Record<string, number> }
 
@@ -18,7 +20,9 @@ export type Findings = { checks: Check[]; figures: Record<string, number> }
 export async function findingsOf(scene: Scene): Promise<Findings> {
   const { scale, system, ledger, hook, customers, monitorIds } = scene
   const records = await readRecords(system.db, system.clickhouseUrl, monitorIds)
-  const results = ledger.messages.filter(({ stream }) => stream === RESULTS_STREAM)
+  const isOfVerdict = ({ stream, subject, batch }: Acknowledged) =>
+    stream === RESULTS_STREAM && isOfItsRegion(subject, batch)
+  const results = ledger.messages.filter(isOfVerdict)
   const told = replay(results, records.monitors, system.readings)
   const ends = [...system.programs].flatMap(([name, { ownEnds }]) =>
     ownEnds.map(lines => `${name}: ${JSON.stringify(lines)}`),
