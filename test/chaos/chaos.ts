@@ -36,13 +36,17 @@ export async function runChaos({ seed, scale: wanted, say }: ChaosOptions): Prom
     const plan = planOf(seed, scale)
     const scene = await setScene(t, seed, scale, system)
     say(`seed ${seed}: ${plan.faults.length} faults in ${scale.minutes} minutes begin; data in ${dir}`)
+    const beganAtMs = Date.now()
     await goThrough(plan, scene, fault => {
       faults.push(fault)
       say(`${seconds(fault.fromMs)} to ${seconds(fault.toMs)} ${fault.kind}: ${fault.what}`)
     })
     say('the faults are over')
     const ends = await settle(scene)
-    const { checks, figures } = await findingsOf(scene)
+    const { checks, figures } = await findingsOf(
+      scene,
+      faults.map(fault => ({ ...fault, fromMs: beganAtMs + fault.fromMs, toMs: beganAtMs + fault.toMs })),
+    )
     isGood = [...ends, ...checks].every(({ against }) => against.length === 0)
     return { checks: [...ends, ...checks], figures }
   })

@@ -136,7 +136,7 @@ const LONG_ENOUGH_MS = 150_000
 export const isLong = ({ fromMs, toMs }: Outage) => (toMs ?? 0) - fromMs >= LONG_ENOUGH_MS
 
 /** After the target is well again results from before may still come. */
-const AFTERMATH_MS = 60_000
+export const AFTERMATH_MS = 60_000
 
 /** What a customer asks for: real outages are told once, and there are no others. `monitorIds`: in the order of the targets. */
 export function checkPromise(
