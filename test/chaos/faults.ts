@@ -75,6 +75,7 @@ const ACTS: Record<FaultKind, Act> = {
   },
   redelivery: deliverAgain,
   'wrong messages': publishWrong,
+  'bad tenant': ({ otherTenant }, { lastsMs }) => otherTenant.misbehave(lastsMs),
 }
 
 /** Runs the faults of a plan by its clock; `onDone` hears of each that is over. All are over when it resolves. */

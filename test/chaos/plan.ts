@@ -30,6 +30,7 @@ export const FAULT_KINDS = [
   'creeping clock',
   'redelivery',
   'wrong messages',
+  'bad tenant',
   'two owners',
 ] as const
 export type FaultKind = (typeof FAULT_KINDS)[number]
@@ -84,6 +85,7 @@ const KINDS: Record<FaultKind, Kind> = {
   'creeping clock': { of: clockNames, lastsMs: [5_000, 60_000], share: 1 },
   redelivery: { of: () => [RESULTS_STREAM], lastsMs: [0, 0], share: 1 },
   'wrong messages': { of: () => [RESULTS_STREAM, LATE_STREAM], lastsMs: [0, 0], share: 1 },
+  'bad tenant': { of: () => ['another tenant'], lastsMs: [5_000, 30_000], share: 1 },
   'two owners': { of: verdictNames, lastsMs: [9_000, 20_000], share: 1 },
 }
 

@@ -15,6 +15,7 @@ import { createWrongClock } from '../support/wrong-clock.ts'
 import { type Disk, mountDisk } from './disk.ts'
 import { type ChaosEngines, SMALL_STREAMS, startEngines } from './engines.ts'
 import { type KeptProgram, keepProgram } from './kept-program.ts'
+import { createOtherTenant, type OtherTenant } from './other-tenant.ts'
 import { PROBES_TO_NATS, probeNames, type Scale } from './plan.ts'
 import type { Reading } from './replay.ts'
 import { LIMIT_MS } from './scales.ts'
@@ -30,6 +31,7 @@ export type System = {
   disks: Map<string, Disk>
   clocks: Map<string, Clock>
   targets: Targets
+  otherTenant: OtherTenant
   /** past every link */
   db: Db
   nats: Nats
@@ -75,8 +77,11 @@ export async function startSystem(t: Teardown, dir: string, scale: Scale): Promi
   const balancer = await startTcpRelay(t, ...some(having('api').map(([, { http }]) => `http://127.0.0.1:${http}`)))
   const nats = await connectNats(urls.NATS_URL, 'ledger', operatorOf(engines.natsOperatorSeed))
   t.teardown(() => nats.close())
-  const api = createApi(new URL(balancer.url).origin, account.api_key)
-  return { ...stage, dir, api, engines, targets, db, nats, clickhouseUrl: urls.CLICKHOUSE_URL, origins }
+  const { origin } = new URL(balancer.url)
+  const api = createApi(origin, account.api_key)
+  const secretKey = Buffer.from(common.SECRET_KEY, 'base64')
+  const otherTenant = await createOtherTenant(db, scale, { origin, secretKey, url: targets.hangingUrl })
+  return { ...stage, dir, api, engines, targets, otherTenant, db, nats, clickhouseUrl: urls.CLICKHOUSE_URL, origins }
 }
 
 /** Where programs are started, each with its log, and the links between them. */

@@ -35,6 +35,8 @@ export function latestReportMs({ fromMs, timing }: TimedOutage, faults: readonly
 }
 
 function allowanceMs(fault: DoneFault, sinceMs: number, scale: Scale): number {
+  // other tenants must not notice it
+  if (fault.kind === 'bad tenant') return 0
   const lastsMs = Math.max(0, fault.toMs - Math.max(fault.fromMs, sinceMs))
   return RECOVERY_MS + (isWorkDone(fault, scale) ? 0 : lastsMs)
 }

@@ -29,6 +29,7 @@ t.test('each fault under way allows 15 s, and its length where nothing does the 
   t.equal(latest(fault({ kind: 'silent link', what: 'probes to NATS' })), 15_000, 'new connections work')
   t.equal(latest(fault({ kind: 'kill engine', what: 'PostgreSQL' })), 25_000)
   t.equal(latest(fault({ kind: 'freeze', what: 'NATS', fromMs: 90_000, toMs: 105_000 })), 20_000, 'what is left of it')
+  t.equal(latest(fault({ kind: 'bad tenant', what: 'another tenant' })), 0, 'other tenants do not notice')
   t.equal(latest(fault({}), fault({ what: 'verdict-2' })), 30_000)
   t.equal(
     latest(fault({}), fault({ fromMs: 160_000, toMs: 170_000 })),
