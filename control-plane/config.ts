@@ -8,6 +8,7 @@ import type { StreamSettings } from './platform/nats.ts'
 import { type NatsOperator, operatorOf } from './platform/nats-operator.ts'
 import { type ObjectAddress, parseObjectAddress } from './platform/object-address.ts'
 import { parseSmtpUrl } from './platform/smtp-server.ts'
+import { type Retention, retentionSettings } from './retention/settings.ts'
 import { type CustomDomainSettings, customDomainSettings } from './status-pages/custom-domain/settings.ts'
 
 /** Parts of the control plane that run together or apart (decisions 11.5). */
@@ -52,6 +53,8 @@ export type Config = {
   vendorIntervalSeconds: number
   /** `POST /monitors/test`, a project */
   testsPerMinute: number
+  /** after how many days rows are deleted */
+  retention: Retention
   /** where screenshots are kept */
   screenshotStore: ObjectAddress
   /** for an S3 store; empty: none */
@@ -103,6 +106,7 @@ export function readConfig(env: Env): Config {
     vendorIntervalSeconds: integer(env, 'VENDOR_INTERVAL_SECONDS', 60, 1, 86_400),
     pingsPerMinute: integer(env, 'PINGS_PER_MINUTE', 1_200, 1, 1_000_000),
     testsPerMinute: integer(env, 'TESTS_PER_MINUTE', 30, 1, 1_000_000),
+    retention: retentionSettings(env),
     screenshotStore: screenshotStore(env),
     s3AccessKeyId: optionalText(env, 'S3_ACCESS_KEY_ID') ?? '',
     s3SecretAccessKey: optionalText(env, 'S3_SECRET_ACCESS_KEY') ?? '',

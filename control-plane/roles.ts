@@ -57,6 +57,7 @@ import { now } from './platform/clock.ts'
 import { createPasswords } from './platform/passwords.ts'
 import { createSigner } from './platform/signer.ts'
 import { startVerdict } from './results/worker.ts'
+import { startRetentionWorker } from './retention/worker.ts'
 import { imageRoutes } from './screenshots/image-routes.ts'
 import { startScreenshotRecorder } from './screenshots/recorder.ts'
 import { screenshotRoutes } from './screenshots/routes.ts'
@@ -95,14 +96,14 @@ export type Part = {
 export function apiRoutes(app: App, handles: Handles): void {
   const { db, secrets, nats, clickhouse, sign } = handles
   const { checkLiteral } = handles.egress
-  const { publicUrl, defaultPlan, testsPerMinute, alertLimits } = handles.config
+  const { publicUrl, defaultPlan, testsPerMinute, alertLimits, retention } = handles.config
   const lastCheckedAt = createLastChecked({ clickhouse, db })
   const heavyWrites = createHeavyWrites(handles.metrics)
   bootstrapRoutes(app, { db, publicUrl, defaultPlan })
   apiKeyRoutes(app, { db })
   memberRoutes(app, accountTools(handles))
   auditRoutes(app, { db })
-  deliveryRoutes(app, { db })
+  deliveryRoutes(app, { db, keptDays: retention.deliveries })
   relayRoutes(app, { db })
   channelRoutes(app, { db, secrets, checkLiteral, publicUrl, alertLimits })
   ruleRoutes(app, { db, alertLimits })
@@ -215,7 +216,8 @@ export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)
     startDataSources,
     startChat,
     startSubscriberCleaning,
-    startVendors,
+    handles => startVendorWorker({ ...handles, ...handles.config }),
+    handles => startRetentionWorker({ ...handles, ...handles.config }),
   ],
 }
 
@@ -277,10 +279,6 @@ function startNotices(handles: Handles): Part {
 function startSilences(handles: Handles): Part {
   const worker = startSilencesWorker(handles)
   return { stop: worker.stop, onNotify: { silences: worker.wake } }
-}
-
-function startVendors(handles: Handles): Part {
-  return startVendorWorker({ ...handles, ...handles.config })
 }
 
 async function startVerdicts(handles: Handles): Promise<Part> {

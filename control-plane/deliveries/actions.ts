@@ -1,10 +1,12 @@
 import { recordAct } from '../accounts/audit/actions.ts'
-import { newDeliveryId } from '../platform/ids.ts'
+import { newDeliveryId, timeOfDelivery } from '../platform/ids.ts'
 import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
-import { conflict, notFound } from '../web/errors.ts'
+import { ApiError, conflict, notFound } from '../web/errors.ts'
 import { lockChannels } from './lane-store.ts'
 import { DUE_AT_ONCE } from './lanes.ts'
 import type { NewDelivery } from './types.ts'
+
+const DAY_MS = 24 * 3_600_000
 
 /**
  * Queues deliveries beside what caused them, in the same transaction, all in one statement; they start when it
@@ -53,9 +55,15 @@ export const REPLAYED = `status = 'pending', is_replay = true, next_attempt_at =
 
 /**
  * Sends a logged delivery again, with its id and its stored bytes (specification, "Delivery and retries" 7).
- * Throws 404 for an unknown one, 409 while it is pending or its channel is paused.
+ * Throws 404 (`missing`) for an unknown one, 409 while it is pending or its channel is paused.
  */
-export async function replayDelivery(db: Db, projectId: string, id: string, now: Date): Promise<void> {
+export async function replayDelivery(
+  db: Db,
+  projectId: string,
+  id: string,
+  now: Date,
+  missing: ApiError = notFound('log entry'),
+): Promise<void> {
   await db.transaction(async tx => {
     const [delivery] = await query<{ status: string; channelId: string; subject: string; isPaused: boolean }>(
       tx,
@@ -64,7 +72,7 @@ export async function replayDelivery(db: Db, projectId: string, id: string, now:
        WHERE d.project_id = ? AND d.id = ? AND d.subscriber_id IS NULL FOR UPDATE OF d`,
       [projectId, id],
     )
-    if (!delivery) throw notFound('log entry')
+    if (!delivery) throw missing
     if (delivery.status === 'pending')
       throw conflict('this delivery is still being attempted; replay it once it has ended')
     if (delivery.isPaused) throw conflict('the channel is paused; resume it before replaying its deliveries')
@@ -79,4 +87,11 @@ export async function replayDelivery(db: Db, projectId: string, id: string, now:
     await recordAct(tx, { action: 'replayed', resource: 'delivery', resourceId: id, resourceName: null })
     await execute(tx, `SELECT pg_notify('deliveries', '')`)
   })
+}
+
+/** 404, with the reason where its id shows that the delivery is older than the log. */
+export function unknownEntry(id: string, now: Date, keptDays: number): ApiError {
+  const ageMs = now.getTime() - timeOfDelivery(id).getTime()
+  if (ageMs < keptDays * DAY_MS) return notFound('log entry')
+  return new ApiError(404, 'not_found', `log entry not found; deliveries are kept for ${keptDays} days after their end`)
 }

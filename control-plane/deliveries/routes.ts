@@ -11,7 +11,7 @@ import { notFound } from '../web/errors.ts'
 import { severalOf } from '../web/filters.ts'
 import { metaOf, pageOf } from '../web/pages.ts'
 import { answers, dataOf, IdParams, pageProperties, pageOf as pageSchema, strictObject } from '../web/schemas.ts'
-import { replayDelivery } from './actions.ts'
+import { replayDelivery, unknownEntry } from './actions.ts'
 import { LogEntry, presentLogEntry } from './log-entry.ts'
 import { findDelivery, hasChannel, listDeliveries } from './store.ts'
 import { DELIVERY_STATUSES } from './types.ts'
@@ -24,7 +24,14 @@ const LogQuery = strictObject({
 })
 
 /** The alert log: what was sent to whom, what came back, and sending it again (decisions 6.7). */
-export function deliveryRoutes(app: App, { db }: { db: Db }): void {
+export function deliveryRoutes(app: App, { db, keptDays }: { db: Db; keptDays: number }): void {
+  const readEntry = async (projectId: string, id: string) => {
+    if (!isDeliveryId(id)) throw notFound('log entry')
+    const row = await findDelivery(db, projectId, id)
+    if (!row) throw unknownEntry(id, now(), keptDays)
+    return presentLogEntry(row)
+  }
+
   app.get(
     '/alerts/log',
     {
@@ -61,7 +68,7 @@ export function deliveryRoutes(app: App, { db }: { db: Db }): void {
         response: answers(200, dataOf(LogEntry), 404),
       },
     },
-    async request => ({ data: await readEntry(db, callerOf(request).projectId, request.params.id) }),
+    async request => ({ data: await readEntry(callerOf(request).projectId, request.params.id) }),
   )
 
   app.post(
@@ -78,14 +85,8 @@ export function deliveryRoutes(app: App, { db }: { db: Db }): void {
       const { projectId } = callerOf(request)
       const { id } = request.params
       if (!isDeliveryId(id)) throw notFound('log entry')
-      await replayDelivery(actingAs(db, request), projectId, id, now())
-      return { data: await readEntry(db, projectId, id) }
+      await replayDelivery(actingAs(db, request), projectId, id, now(), unknownEntry(id, now(), keptDays))
+      return { data: await readEntry(projectId, id) }
     },
   )
-}
-
-async function readEntry(db: Db, projectId: string, id: string) {
-  const row = isDeliveryId(id) ? await findDelivery(db, projectId, id) : null
-  if (!row) throw notFound('log entry')
-  return presentLogEntry(row)
 }

@@ -22,6 +22,12 @@ function uuidv7(): string {
 /** A record id: UUIDv7, so ids sort by creation (decisions 1.1). */
 export const newId = (): string => uuidv7()
 
+/** The smallest record id of a moment: ids that were made before it are smaller. */
+export function firstIdAt(moment: Date): string {
+  const ms = moment.getTime().toString(16).padStart(12, '0')
+  return `${ms.slice(0, 8)}-${ms.slice(8)}-7000-8000-000000000000`
+}
+
 /** True when a text can be a record id. A malformed id is "not found", never an error (decisions 1.5). */
 export const isId = (text: string): boolean => validate(text)
 
@@ -30,6 +36,9 @@ export const newDeliveryId = (): string => `whd_${uuidv7().replaceAll('-', '')}`
 
 /** True when a text can be a delivery's id; a malformed one is "not found" too. */
 export const isDeliveryId = (text: string): boolean => /^whd_[0-9a-f]{32}$/.test(text)
+
+/** When a delivery was queued, by its id. */
+export const timeOfDelivery = (id: string): Date => new Date(Number.parseInt(id.slice(4, 16), 16))
 
 /** `length` random base62 characters, uniformly distributed. */
 export function randomBase62(length: number): string {

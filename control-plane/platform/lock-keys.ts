@@ -28,4 +28,5 @@ export const LOCK_KEYS = {
   bootstrap: 7_026_022,
   /** of a project */
   fanOuts: 7_026_023,
+  retention: 7_026_030,
 } as const

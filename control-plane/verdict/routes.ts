@@ -40,7 +40,14 @@ const TransitionRecord = Type.Object({
   at: Timestamp,
   quorum: enumOf(['full', 'reduced']),
   summary: Type.String({ description: 'why, in a sentence' }),
-  explanation: Type.Object({}, { additionalProperties: true, description: 'votes, attempts, thresholds and timings' }),
+  explanation: Type.Object(
+    {},
+    {
+      additionalProperties: true,
+      description:
+        'votes, attempts, thresholds and timings; empty once the transition is older than explanations are kept',
+    },
+  ),
   caused_by_monitor_id: nullable(Type.String({ description: 'the parent whose outage this one came of' })),
   created_at: Timestamp,
   updated_at: Timestamp,

@@ -7,7 +7,7 @@ import { createResourceApi } from '../support/resource-api.ts'
 
 const api = await createResourceApi(t, (app, handles) => {
   channelRoutes(app, handles)
-  deliveryRoutes(app, handles)
+  deliveryRoutes(app, { ...handles, keptDays: 30 })
 })
 const { call, projectId } = await api.account()
 const UNKNOWN = '0190a0a0-0000-7000-8000-000000000000'

@@ -25,7 +25,7 @@ async function startWith(given: typeof mailer | null) {
     t,
     (app, handles) => {
       channelRoutes(app, handles)
-      deliveryRoutes(app, handles)
+      deliveryRoutes(app, { ...handles, keptDays: 30 })
     },
     { egressAllow: ['127.0.0.0/8'] },
   )

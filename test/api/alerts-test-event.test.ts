@@ -16,7 +16,7 @@ const api = await createResourceApi(
   t,
   (app, handles) => {
     channelRoutes(app, handles)
-    deliveryRoutes(app, handles)
+    deliveryRoutes(app, { ...handles, keptDays: 30 })
   },
   { egressAllow: ['127.0.0.0/8'] },
 )

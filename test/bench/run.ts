@@ -23,6 +23,7 @@ import { benchSnapshot } from './snapshot.ts'
 import { benchStatusPage } from './status-page.ts'
 import { benchStatusPageBrowser } from './status-page-browser.ts'
 import { benchTenants } from './tenants.ts'
+import { benchYear } from './year.ts'
 
 const PARTS: Record<string, (t: Teardown, engines: Engines) => Promise<Figure[]>> = {
   probe: benchProbeFigures,
@@ -46,6 +47,7 @@ const PARTS: Record<string, (t: Teardown, engines: Engines) => Promise<Figure[]>
   scale: benchScale,
   'status-page': benchStatusPage,
   'status-page-browser': benchStatusPageBrowser,
+  year: benchYear,
 }
 
 const asked = process.argv.slice(2)

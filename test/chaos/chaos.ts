@@ -36,13 +36,17 @@ export async function runChaos({ seed, scale: wanted, say }: ChaosOptions): Prom
     const plan = planOf(seed, scale)
     const scene = await setScene(t, seed, scale, system)
     say(`seed ${seed}: ${plan.faults.length} faults in ${scale.minutes} minutes begin; data in ${dir}`)
+    const beganAtMs = Date.now()
     await goThrough(plan, scene, fault => {
       faults.push(fault)
       say(`${seconds(fault.fromMs)} to ${seconds(fault.toMs)} ${fault.kind}: ${fault.what}`)
     })
     say('the faults are over')
     const ends = await settle(scene)
-    const { checks, figures } = await findingsOf(scene)
+    const { checks, figures } = await findingsOf(
+      scene,
+      faults.map(fault => ({ ...fault, fromMs: beganAtMs + fault.fromMs, toMs: beganAtMs + fault.toMs })),
+    )
     isGood = [...ends, ...checks].every(({ against }) => against.length === 0)
     return { checks: [...ends, ...checks], figures }
   })
@@ -54,8 +58,8 @@ export async function runChaos({ seed, scale: wanted, say }: ChaosOptions): Prom
 const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`.padStart(9)
 
 /** Faults and outages, until the last of those that end. */
-async function goThrough(plan: Plan, { system, ledger }: Scene, onDone: (fault: DoneFault) => void): Promise<void> {
-  const { targets } = system
+async function goThrough(plan: Plan, scene: Scene, onDone: (fault: DoneFault) => void): Promise<void> {
+  const { targets } = scene.system
   const outages = plan.outages.map(async outage => {
     await pause(outage.fromMs)
     targets.break(outage)
@@ -63,7 +67,7 @@ async function goThrough(plan: Plan, { system, ledger }: Scene, onDone: (fault: 
     await pause(outage.toMs - outage.fromMs)
     targets.mend(outage.monitor)
   })
-  await Promise.all([...outages, inflict(plan.faults, system, ledger, onDone), pause(plan.lastsMs)])
+  await Promise.all([...outages, inflict(plan.faults, scene, onDone), pause(plan.lastsMs)])
 }
 
 /**

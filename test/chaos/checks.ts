@@ -1,5 +1,5 @@
 import { unrecordable } from '../../control-plane/analytics/row.ts'
-import { STATUS_OF_OUTCOME } from '../../shared/result.ts'
+import { type Result, STATUS_OF_OUTCOME } from '../../shared/result.ts'
 import type { Received } from '../support/receiver.ts'
 import type { Acknowledged } from './ledger.ts'
 import type { Records, StoredTransition } from './records.ts'
@@ -13,7 +13,9 @@ export type Check = { sentence: string; against: string[] }
 export function checkHistory(messages: readonly Acknowledged[], { history, historyTwice }: Records): Check[] {
   const acknowledged = new Map<string, string>()
   for (const { batch, takenAtMs } of messages) {
-    for (const result of batch.results.filter(result => unrecordable(result, takenAtMs) === null)) {
+    const isRecordable = (result: Result) =>
+      unrecordable(result, takenAtMs) === null && result.outcome in STATUS_OF_OUTCOME
+    for (const result of batch.results.filter(isRecordable)) {
       const { monitorId, scheduledAtMs, attempt, epoch, outcome } = result
       const key = [monitorId, batch.region, scheduledAtMs, Math.min(attempt, 255), batch.probeId, epoch].join(' ')
       acknowledged.set(key, STATUS_OF_OUTCOME[outcome as keyof typeof STATUS_OF_OUTCOME])
@@ -134,7 +136,7 @@ const LONG_ENOUGH_MS = 150_000
 export const isLong = ({ fromMs, toMs }: Outage) => (toMs ?? 0) - fromMs >= LONG_ENOUGH_MS
 
 /** After the target is well again results from before may still come. */
-const AFTERMATH_MS = 60_000
+export const AFTERMATH_MS = 60_000
 
 /** What a customer asks for: real outages are told once, and there are no others. `monitorIds`: in the order of the targets. */
 export function checkPromise(

@@ -7,7 +7,7 @@ export type Hook = { receiver: Receiver; accepted: Map<string, Received[]>; refu
 
 const BAD_SHARE = 0.4
 const BAD: Answer[] = [500, 503, 429, 'reset', { status: 500, delayMs: 2_000 }]
-const DELIVERY_ID = 'x-service-delivery'
+export const DELIVERY_ID = 'x-service-delivery'
 
 export async function startHook(t: Teardown, seed: number): Promise<Hook> {
   const random = seededRandom(seed)

@@ -16,8 +16,10 @@ export type ChaosEngines = {
   natsDisk: Disk | null
 }
 
-/** JetStream keeps room for what the streams may hold, so its file system has to seem large. */
-const NATS_DISK_MB = 900
+/** JetStream takes three quarters of it at most, and keeps room for what the streams may hold. */
+const NATS_DISK_MB = 2_000
+/** For control planes, so that the streams of results have room next to the others. */
+export const SMALL_STREAMS = { RESULTS_MAX_BYTES: String(128 * 1024 * 1024), LATE_MAX_BYTES: String(64 * 1024 * 1024) }
 
 /** PostgreSQL, NATS and ClickHouse of the run's own, as durable as `npm start` has them. */
 export async function startEngines(t: Teardown, dir: string, scale: Scale): Promise<ChaosEngines> {

@@ -1,15 +1,23 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { waitFor } from '../support/wait.ts'
 import { restartEngine } from './engines.ts'
-import type { Ledger } from './ledger.ts'
 import { type FaultKind, type PlannedFault, PROBES_TO_NATS } from './plan.ts'
+import { seededRandom } from './random.ts'
+import type { Scene } from './scene.ts'
 import type { System } from './system.ts'
+import { wrongMessages } from './wrong-messages.ts'
 
 /** A fault as it was; times in ms since the run began. */
 export type DoneFault = { kind: FaultKind; what: string; fromMs: number; toMs: number }
 
 /** Does what a fault does, and resolves when it is over. */
-type Act = (system: System, fault: PlannedFault, ledger: Ledger) => Promise<unknown>
+type Act = (system: System, fault: PlannedFault, scene: Scene) => Promise<unknown>
+
+const MINUTE_MS = 60_000
+const JUMPS_MS = [-60, -10, -1, 1, 10, 60].map(minutes => minutes * MINUTE_MS)
+/** A clock that creeps gains or loses a tenth. */
+const CREEP_EVERY_MS = 500
+const CREEP_MS = 50
 
 const ACTS: Record<FaultKind, Act> = {
   async kill({ programs }, { what, lastsMs }) {
@@ -33,6 +41,10 @@ const ACTS: Record<FaultKind, Act> = {
     await pause(lastsMs)
     await links.get(what)!.mend()
   },
+  async 'silent link'({ links }, { what, lastsMs }) {
+    links.get(what)!.abandon()
+    await pause(lastsMs)
+  },
   async 'kill engine'({ engines }, { what, lastsMs }) {
     const engine = engines.byName[what]!
     await engine.kill9()
@@ -46,19 +58,30 @@ const ACTS: Record<FaultKind, Act> = {
     await restartEngine(engine)
   },
   'full disk': fillDisk,
-  async 'clock jump'({ programs }, { what, lastsMs }) {
-    programs.get(what)!.signal('SIGUSR2')
+  async 'clock jump'({ clocks }, { what, lastsMs, seed }) {
+    const clock = clocks.get(what)!
+    await clock.setAhead(seededRandom(seed).pick(JUMPS_MS))
     await pause(lastsMs)
-    programs.get(what)!.signal('SIGUSR2')
+    await clock.setAhead(0)
+  },
+  async 'creeping clock'({ clocks }, { what, lastsMs, seed }) {
+    const clock = clocks.get(what)!
+    const stepMs = seededRandom(seed).pick([-CREEP_MS, CREEP_MS])
+    for (let i = 1; i * CREEP_EVERY_MS < lastsMs; i++) {
+      await clock.setAhead(i * stepMs)
+      await pause(CREEP_EVERY_MS)
+    }
+    await clock.setAhead(0)
   },
   redelivery: deliverAgain,
+  'wrong messages': publishWrong,
+  'bad tenant': ({ otherTenant }, { lastsMs }) => otherTenant.misbehave(lastsMs),
 }
 
 /** Runs the faults of a plan by its clock; `onDone` hears of each that is over. All are over when it resolves. */
 export async function inflict(
   planned: readonly PlannedFault[],
-  system: System,
-  ledger: Ledger,
+  scene: Scene,
   onDone: (fault: DoneFault) => void,
 ): Promise<void> {
   const beganMs = performance.now()
@@ -66,7 +89,7 @@ export async function inflict(
   const one = async (fault: PlannedFault) => {
     await pause(Math.max(0, fault.atMs - sinceBeginMs()))
     const fromMs = sinceBeginMs()
-    await ACTS[fault.kind](system, fault, ledger)
+    await ACTS[fault.kind](scene.system, fault, scene)
     onDone({ kind: fault.kind, what: fault.what, fromMs, toMs: sinceBeginMs() })
   }
   await Promise.all(planned.map(one))
@@ -105,11 +128,22 @@ const AGAIN_AT_MOST = 200
 const AGAIN_SHARE = 0.3
 
 /** Some of the newest messages a second time, in their order, with nothing that tells them from news. */
-async function deliverAgain({ nats }: System, { atMs }: PlannedFault, { messages }: Ledger): Promise<void> {
-  const newest = messages.slice(-AGAIN_AT_MOST)
-  for (const [i, { subject, data }] of newest.entries()) {
-    // by the plan's number, not by chance of its own
-    if (((atMs + i * 7_919) % 100) / 100 > AGAIN_SHARE) continue
+async function deliverAgain({ nats }: System, { seed }: PlannedFault, { ledger }: Scene): Promise<void> {
+  const random = seededRandom(seed)
+  for (const { subject, data } of ledger.messages.slice(-AGAIN_AT_MOST)) {
+    if (!random.chance(AGAIN_SHARE)) continue
+    await nats.js.publish(subject, data).catch(() => {})
+  }
+}
+
+/** What NATS does not take is not asked for again. */
+async function publishWrong(
+  { nats }: System,
+  { what, seed }: PlannedFault,
+  { scale, monitorIds }: Scene,
+): Promise<void> {
+  const around = { stream: what, regions: scale.regions, monitorIds, nowMs: Date.now() }
+  for (const { subject, data } of wrongMessages(seededRandom(seed), around)) {
     await nats.js.publish(subject, data).catch(() => {})
   }
 }

@@ -1,5 +1,6 @@
 import { LATE_STREAM, RESULTS_STREAM } from '../../shared/subjects.ts'
 import {
+  AFTERMATH_MS,
   type Check,
   checkHistory,
   checkPromise,
@@ -8,17 +9,24 @@ import {
   checkWrites,
   isLong,
 } from './checks.ts'
-import { type Records, readRecords } from './records.ts'
+import { DELIVERY_ID } from './deliveries.ts'
+import type { DoneFault } from './faults.ts'
+import type { Acknowledged } from './ledger.ts'
+import { type Records, readRecords, type StoredDelivery } from './records.ts'
 import { replay } from './replay.ts'
 import type { Scene } from './scene.ts'
+import { checkTimes, type TimedOutage } from './timeliness.ts'
+import { isOfItsRegion } from './wrong-messages.ts'
 
 export type Findings = { checks: Check[]; figures: Record<string, number> }
 
-/** Compares what is stored and told with the ledgers. PostgreSQL, NATS and ClickHouse have to run. */
-export async function findingsOf(scene: Scene): Promise<Findings> {
+/** Compares what is stored and told with the ledgers. PostgreSQL, NATS and ClickHouse have to run. `faults`: in ms since 1970. */
+export async function findingsOf(scene: Scene, faults: readonly DoneFault[]): Promise<Findings> {
   const { scale, system, ledger, hook, customers, monitorIds } = scene
   const records = await readRecords(system.db, system.clickhouseUrl, monitorIds)
-  const results = ledger.messages.filter(({ stream }) => stream === RESULTS_STREAM)
+  const isOfVerdict = ({ stream, subject, batch }: Acknowledged) =>
+    stream === RESULTS_STREAM && isOfItsRegion(subject, batch)
+  const results = ledger.messages.filter(isOfVerdict)
   const told = replay(results, records.monitors, system.readings)
   const ends = [...system.programs].flatMap(([name, { ownEnds }]) =>
     ownEnds.map(lines => `${name}: ${JSON.stringify(lines)}`),
@@ -28,10 +36,29 @@ export async function findingsOf(scene: Scene): Promise<Findings> {
     checkTransitions(told, records),
     ...checkTelling(records, hook.accepted),
     ...checkPromise(records, system.targets.outages, monitorIds, scale.isShort),
+    checkTimes(timed(scene, records), faults, scale),
     checkWrites(customers.written, customers.unanswered, records),
     { sentence: 'no process ended by itself', against: ends },
   ]
   return { checks, figures: figuresOf(scene, records) }
+}
+
+/** When the receiver heard first of each outage; whether it took that is another matter. */
+function timed({ system, hook, monitorIds }: Scene, { monitors, deliveries }: Records): TimedOutage[] {
+  const firstMs = new Map<string, number>()
+  for (const { headers, atMs } of hook.receiver.received) {
+    const id = String(headers[DELIVERY_ID])
+    if (!firstMs.has(id)) firstMs.set(id, atMs)
+  }
+  const timings = new Map(monitors.map(monitor => [monitor.id, monitor]))
+  return system.targets.outages.map(outage => {
+    const id = monitorIds[outage.monitor]!
+    const endMs = outage.toMs === null ? Number.POSITIVE_INFINITY : outage.toMs + AFTERMATH_MS
+    const isOfIt = (one: StoredDelivery) =>
+      one.monitorId === id && one.event === 'monitor.down' && one.occurredMs >= outage.fromMs && one.occurredMs <= endMs
+    const reported = deliveries.filter(isOfIt).flatMap(one => firstMs.get(one.id) ?? [])
+    return { ...outage, timing: timings.get(id)!, reportedAtMs: reported.length > 0 ? Math.min(...reported) : null }
+  })
 }
 
 function figuresOf({ system, ledger, hook, customers }: Scene, records: Records): Record<string, number> {

@@ -9,7 +9,7 @@ import type { StoredMessage } from './replay.ts'
 /** A message as JetStream took it, with the bytes. */
 export type Acknowledged = StoredMessage & { stream: string; subject: string; data: Uint8Array }
 
-/** Every message of results that JetStream has acknowledged, read while the run goes on. */
+/** Every message of results that JetStream has acknowledged and that can be decoded, read while the run goes on. */
 export type Ledger = {
   messages: Acknowledged[]
   /** how many messages the streams hold beyond what is read; throws while NATS is away */
@@ -32,8 +32,8 @@ export function keepLedger(t: Teardown, nats: Nats): Ledger {
       while (!stopping.signal.aborted) {
         for (const { subject, data, sequence, takenAtMs } of await reader.take(500, TAKE_WAIT_MS)) {
           const partition = Number(subject.split('.')[1])
-          const batch = ResultBatch.decode(data)
-          messages.push({ stream, subject, data, sequence, takenAtMs, partition, batch })
+          const batch = decoded(data)
+          if (batch) messages.push({ stream, subject, data, sequence, takenAtMs, partition, batch })
           read.set(stream, sequence)
         }
       }
@@ -57,5 +57,14 @@ export function keepLedger(t: Teardown, nats: Nats): Ledger {
       )
       return states.reduce((sum, [stream, { lastSequence }]) => sum + lastSequence - read.get(stream)!, 0)
     },
+  }
+}
+
+/** Null for bytes that are no batch. */
+function decoded(data: Uint8Array): ResultBatch | null {
+  try {
+    return ResultBatch.decode(data)
+  } catch {
+    return null
   }
 }

@@ -1,3 +1,4 @@
+import { LATE_STREAM, RESULTS_STREAM } from '../../shared/subjects.ts'
 import { type Random, seededRandom } from './random.ts'
 
 /** What a run is made of. A long run has several of each role; the one in `npm test` is as small as can be. */
@@ -21,16 +22,21 @@ export const FAULT_KINDS = [
   'cut link',
   'held link',
   'swallowing link',
+  'silent link',
   'kill engine',
   'restart engine',
   'full disk',
   'clock jump',
+  'creeping clock',
   'redelivery',
+  'wrong messages',
+  'bad tenant',
   'two owners',
 ] as const
 export type FaultKind = (typeof FAULT_KINDS)[number]
 
-export type PlannedFault = { atMs: number; kind: FaultKind; what: string; lastsMs: number }
+/** `seed`: for what the fault leaves to chance. */
+export type PlannedFault = { atMs: number; kind: FaultKind; what: string; lastsMs: number; seed: number }
 export type Manner = 'status' | 'reset' | 'hang'
 /** `toMs` null: until the verdict has told of it after the last fault. */
 export type PlannedOutage = { monitor: number; fromMs: number; toMs: number | null; manner: Manner }
@@ -57,18 +63,29 @@ type Kind = { of: (scale: Scale) => readonly string[]; lastsMs: [number, number]
 
 const programs = (scale: Scale) => [...Object.keys(scale.controlPlanes), ...probeNames(scale)]
 
+/**
+ * Whose clock can be set. That of NATS is not among them: a replay could not tell how far ahead each process held it to be
+ * (test/flow/clocks.test.ts sets it).
+ */
+export const clockNames = (scale: Scale) => [...programs(scale), ...(scale.isShort ? [] : ['PostgreSQL'])]
+
 const KINDS: Record<FaultKind, Kind> = {
   kill: { of: programs, lastsMs: [500, 10_000], share: 3 },
   freeze: { of: scale => [...programs(scale), 'NATS', 'ClickHouse'], lastsMs: [1_000, 30_000], share: 2 },
   'cut link': { of: linkNames, lastsMs: [1_000, 20_000], share: 2 },
   'held link': { of: linkNames, lastsMs: [2_000, 30_000], share: 2 },
   'swallowing link': { of: linkNames, lastsMs: [2_000, 20_000], share: 2 },
+  // its open connections lead nowhere for good, and new ones work at once
+  'silent link': { of: linkNames, lastsMs: [5_000, 15_000], share: 2 },
   'kill engine': { of: () => ENGINES, lastsMs: [500, 10_000], share: 2 },
   'restart engine': { of: () => ENGINES, lastsMs: [0, 2_000], share: 1 },
   // the store of a NATS in memory is too large for a short test
   'full disk': { of: scale => diskNames(scale), lastsMs: [3_000, 15_000], share: 1 },
-  'clock jump': { of: probeNames, lastsMs: [5_000, 60_000], share: 1 },
-  redelivery: { of: () => ['RESULTS'], lastsMs: [0, 0], share: 1 },
+  'clock jump': { of: clockNames, lastsMs: [5_000, 60_000], share: 2 },
+  'creeping clock': { of: clockNames, lastsMs: [5_000, 60_000], share: 1 },
+  redelivery: { of: () => [RESULTS_STREAM], lastsMs: [0, 0], share: 1 },
+  'wrong messages': { of: () => [RESULTS_STREAM, LATE_STREAM], lastsMs: [0, 0], share: 1 },
+  'bad tenant': { of: () => ['another tenant'], lastsMs: [5_000, 30_000], share: 1 },
   'two owners': { of: verdictNames, lastsMs: [9_000, 20_000], share: 1 },
 }
 
@@ -102,9 +119,9 @@ function planFaults(random: Random, scale: Scale, lastsMs: number): PlannedFault
     const [shortestMs, longestMs] = KINDS[kind].lastsMs
     const lastsMs = random.between(shortestMs, Math.max(shortestMs, Math.min(longestMs, scale.longestMs)))
     const free = freeOf(kind)
-    const what = free.length > 0 ? random.pick(free) : 'RESULTS'
+    const what = free.length > 0 ? random.pick(free) : RESULTS_STREAM
     for (const thing of brokenBy(kind, what)) busyUntil.set(thing, atMs + lastsMs + SETTLE_MS)
-    return { atMs, kind, what, lastsMs }
+    return { atMs, kind, what, lastsMs, seed: random.between(0, 1_000_000) }
   })
 }
 

@@ -61,7 +61,9 @@ export async function readRecords(db: Db, clickhouseUrl: string, monitorIds: str
       db,
       `SELECT d.id, d.status, d.event_name AS event, e.data->'monitor'->>'id' AS "monitorId",
          ${MS_OF('e.occurred_at')} AS "occurredMs", d.attempts
-       FROM deliveries d JOIN events e ON e.id = d.event_id ORDER BY d.seq`,
+       FROM deliveries d JOIN events e ON e.id = d.event_id
+       WHERE e.project_id = (SELECT project_id FROM monitors WHERE id = ?) ORDER BY d.seq`,
+      [monitorIds[0]!],
     ),
     ...(await readHistory(clickhouseUrl)),
   }

@@ -47,7 +47,8 @@ function replayPartition(messages: StoredMessage[], monitors: WatchedMonitor[], 
     const first = next
     while (next < begun.length && begun[next]!.position < sequence) next++
     if (next > first) restoreAll(memory, takenAtMs)
-    for (const result of batch.results) {
+    // a time before 1970 is not a time of a check
+    for (const result of batch.results.filter(({ scheduledAtMs }) => scheduledAtMs >= 0)) {
       const harvest = newHarvest()
       countResult(memory, harvest, result.monitorId, toCounted(batch, result), takenAtMs)
       for (const { monitorId, transitions } of harvest.changes.values()) {

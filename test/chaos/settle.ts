@@ -63,9 +63,14 @@ const RECORDERS = [
   [LATE_STREAM, 'record-late'],
 ] as const
 
-async function leftOf({ system: { db, nats }, ledger }: Scene): Promise<Left> {
+async function leftOf({ system: { db, nats }, ledger, monitorIds }: Scene): Promise<Left> {
   const consumers = await Promise.all(RECORDERS.map(([stream, name]) => nats.manager.consumers.info(stream, name)))
-  const [pending] = await query<{ n: number }>(db, `SELECT count(*) AS n FROM deliveries WHERE status = 'pending'`)
+  const [pending] = await query<{ n: number }>(
+    db,
+    `SELECT count(*) AS n FROM deliveries d JOIN events e ON e.id = d.event_id
+     WHERE d.status = 'pending' AND e.project_id = (SELECT project_id FROM monitors WHERE id = ?)`,
+    [monitorIds[0]!],
+  )
   const positions = await query<{ id: number; position: number }>(db, 'SELECT id, position FROM partitions')
   const newest = new Map<number, number>()
   for (const { stream, partition, sequence } of ledger.messages) {

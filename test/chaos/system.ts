@@ -1,19 +1,21 @@
 import { createWriteStream, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { connectNats, type Nats } from '../../control-plane/platform/nats.ts'
 import { operatorOf } from '../../control-plane/platform/nats-operator.ts'
 import { createPostgres, type Db } from '../../control-plane/platform/postgres.ts'
 import { freePort } from '../../deploy/local/engines/free-port.ts'
 import { type Api, createApi } from '../support/api.ts'
+import { createDatabaseClock } from '../support/database-clock.ts'
 import { householdEnv, PROBE_ENV, runAdmin } from '../support/picket.ts'
 import type { LogLine } from '../support/processes.ts'
 import { startTcpRelay, type TcpRelay } from '../support/tcp-relay.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { waitFor } from '../support/wait.ts'
+import { createWrongClock } from '../support/wrong-clock.ts'
 import { type Disk, mountDisk } from './disk.ts'
-import { type ChaosEngines, startEngines } from './engines.ts'
+import { type ChaosEngines, SMALL_STREAMS, startEngines } from './engines.ts'
 import { type KeptProgram, keepProgram } from './kept-program.ts'
+import { createOtherTenant, type OtherTenant } from './other-tenant.ts'
 import { PROBES_TO_NATS, probeNames, type Scale } from './plan.ts'
 import type { Reading } from './replay.ts'
 import { LIMIT_MS } from './scales.ts'
@@ -27,7 +29,9 @@ export type System = {
   programs: Map<string, KeptProgram>
   links: Map<string, TcpRelay>
   disks: Map<string, Disk>
+  clocks: Map<string, Clock>
   targets: Targets
+  otherTenant: OtherTenant
   /** past every link */
   db: Db
   nats: Nats
@@ -37,9 +41,10 @@ export type System = {
   readings: Reading[]
 }
 
+/** It is so far ahead of the machine's clock from now on. */
+type Clock = { setAhead(ms: number): void | Promise<void> }
+
 const PROBE_DISK_MB = 8
-const CLOCK_JUMP = fileURLToPath(new URL('clock-jump.mjs', import.meta.url))
-const CLOCK_JUMP_MS = 3_600_000
 
 export async function startSystem(t: Teardown, dir: string, scale: Scale): Promise<System> {
   mkdirSync(join(dir, 'logs'), { recursive: true })
@@ -54,8 +59,11 @@ export async function startSystem(t: Teardown, dir: string, scale: Scale): Promi
   const admin = (...args: string[]) => runAdmin({ ...common, ...urls }, args)
   const account = JSON.parse(await admin('bootstrap', '--email', 'owner@example.com'))
 
+  const db = createPostgres(urls.DATABASE_URL, 4)
+  t.teardown(() => db.destroy())
   const stage = openStage(t, dir)
-  const ports = await startControlPlanes(stage, scale, common, urls)
+  stage.clocks.set('PostgreSQL', await createDatabaseClock(db))
+  const ports = await startControlPlanes(stage, scale, { ...common, ...(engines.natsDisk && SMALL_STREAMS) }, urls)
   const origins = [...ports.values()].map(({ http }) => `http://127.0.0.1:${http}`)
   await untilReady(origins)
   const having = (role: string) => [...ports].filter(([name]) => scale.controlPlanes[name]!.split(',').includes(role))
@@ -67,16 +75,17 @@ export async function startSystem(t: Teardown, dir: string, scale: Scale): Promi
   if (engines.natsDisk) stage.disks.set('NATS', engines.natsDisk)
 
   const balancer = await startTcpRelay(t, ...some(having('api').map(([, { http }]) => `http://127.0.0.1:${http}`)))
-  const db = createPostgres(urls.DATABASE_URL, 4)
-  t.teardown(() => db.destroy())
   const nats = await connectNats(urls.NATS_URL, 'ledger', operatorOf(engines.natsOperatorSeed))
   t.teardown(() => nats.close())
-  const api = createApi(new URL(balancer.url).origin, account.api_key)
-  return { ...stage, dir, api, engines, targets, db, nats, clickhouseUrl: urls.CLICKHOUSE_URL, origins }
+  const { origin } = new URL(balancer.url)
+  const api = createApi(origin, account.api_key)
+  const secretKey = Buffer.from(common.SECRET_KEY, 'base64')
+  const otherTenant = await createOtherTenant(db, scale, { origin, secretKey, url: targets.hangingUrl })
+  return { ...stage, dir, api, engines, targets, otherTenant, db, nats, clickhouseUrl: urls.CLICKHOUSE_URL, origins }
 }
 
 /** Where programs are started, each with its log, and the links between them. */
-type Stage = Pick<System, 'programs' | 'links' | 'disks' | 'readings'> & {
+type Stage = Pick<System, 'programs' | 'links' | 'disks' | 'clocks' | 'readings'> & {
   t: Teardown
   dir: string
   /** answers the first URL, led through a link of that name */
@@ -87,6 +96,7 @@ type Stage = Pick<System, 'programs' | 'links' | 'disks' | 'readings'> & {
 function openStage(t: Teardown, dir: string): Stage {
   const programs: Stage['programs'] = new Map()
   const links: Stage['links'] = new Map()
+  const clocks: Stage['clocks'] = new Map()
   const readings: Reading[] = []
   return {
     t,
@@ -94,6 +104,7 @@ function openStage(t: Teardown, dir: string): Stage {
     programs,
     links,
     disks: new Map(),
+    clocks,
     readings,
     async linkTo(name, ...urls) {
       const relay = await startTcpRelay(t, ...some(urls))
@@ -109,7 +120,10 @@ function openStage(t: Teardown, dir: string): Stage {
         const { partition, epoch, position } = line as Reading
         readings.push({ process: name, order: readings.length, partition, epoch, position })
       }
-      programs.set(name, keepProgram(t, { program, env, onLine }, readyEvent))
+      const clock = createWrongClock(t)
+      const kept = keepProgram(t, { program, env: { ...env, ...clock.env }, onLine }, readyEvent)
+      programs.set(name, kept)
+      clocks.set(name, { setAhead: ms => clock.setAhead(ms, kept) })
     },
   }
 }
@@ -160,8 +174,6 @@ async function startProbes(
       DATA_DIR: dataDir,
       // a probe that is cut off from the fleet goes on checking
       SELF_TEST_TARGETS: `127.0.0.1:${targetPort}`,
-      NODE_OPTIONS: `--import=${CLOCK_JUMP}`,
-      CLOCK_JUMP_MS: String(CLOCK_JUMP_MS),
       PICKET_CHAOS: dir,
     })
   }

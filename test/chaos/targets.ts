@@ -8,6 +8,8 @@ export type Outage = { monitor: number; fromMs: number; toMs: number | null }
 /** One server, a path a monitor. */
 export type Targets = {
   port: number
+  /** never answers, nor does what is below it */
+  hangingUrl: string
   urlOf(monitor: number): string
   break(outage: PlannedOutage): void
   mend(monitor: number): void
@@ -24,10 +26,13 @@ const MANNERS: Record<Manner, Behaviour> = {
 export async function startTargets(t: Teardown): Promise<Targets> {
   const target: Target = await startTarget(t)
   const outages: Outage[] = []
+  const hanging = await startTarget(t)
+  hanging.behave({ kind: 'hang', after: 'connect' })
   const pathOf = (monitor: number) => `/shop/${monitor}`
   return {
     port: target.port,
     outages,
+    hangingUrl: hanging.url,
     urlOf: monitor => new URL(pathOf(monitor), target.url).href,
     break({ monitor, manner }) {
       target.behaveAt(pathOf(monitor), MANNERS[manner])

@@ -4,8 +4,8 @@ import { SHORT } from '../chaos/scales.ts'
 
 // takes about 70 s
 
-/** Ten of the eleven kinds of faults. `npm run chaos -- --short` takes another seed each time. */
-const SEED = 722
+/** Ten of the fifteen kinds of faults, every cheap one among them. `npm run chaos -- --short` takes another seed each time. */
+const SEED = 23_776
 
 t.test('half a minute of faults: nothing acknowledged is lost, and every outage is told once', async t => {
   const { checks, faults, dir } = await runChaos({ seed: SEED, scale: SHORT, say: line => t.comment(line) })

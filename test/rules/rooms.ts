@@ -25,6 +25,7 @@ export const ROOMS = [
   'vendors',
   'chat',
   'exchange',
+  'retention',
   'health',
   'dashboard',
 ]

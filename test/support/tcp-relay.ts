@@ -31,6 +31,8 @@ type State = 'open' | 'cut' | 'held' | 'swallowing'
  */
 export async function startTcpRelay(t: Teardown, ...targets: [string, ...string[]]): Promise<TcpRelay> {
   const pairs = new Set<Pair>()
+  /** open connections that never carry anything again */
+  const abandoned = new Set<Pair>()
   const waiting = new Set<Socket>()
   let state: State = 'open'
   let turn = 0
@@ -49,6 +51,7 @@ export async function startTcpRelay(t: Teardown, ...targets: [string, ...string[
     pairs.add(pair)
     const end = () => {
       pairs.delete(pair)
+      abandoned.delete(pair)
       for (const socket of [pair.inner, pair.outer]) socket.destroy()
     }
     for (const socket of [pair.inner, pair.outer]) socket.on('error', () => {}).on('close', end)
@@ -66,7 +69,7 @@ export async function startTcpRelay(t: Teardown, ...targets: [string, ...string[
   await listen(relayPort)
 
   const destroyAll = () => {
-    for (const { inner, outer } of pairs) for (const socket of [inner, outer]) socket.destroy()
+    for (const { inner, outer } of [...pairs, ...abandoned]) for (const socket of [inner, outer]) socket.destroy()
     for (const inner of waiting) inner.destroy()
   }
   const stop = (next: State) => {
@@ -103,6 +106,8 @@ export async function startTcpRelay(t: Teardown, ...targets: [string, ...string[
     abandon() {
       for (const pair of pairs) {
         part(pair)
+        pairs.delete(pair)
+        abandoned.add(pair)
         // read, so that the end of the client is noticed; what the server says is not, as by a proxy that hangs
         pair.inner.on('data', () => {}).resume()
       }

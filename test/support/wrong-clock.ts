@@ -10,7 +10,7 @@ export type WrongClock = {
   /** for the programs that have this clock */
   env: Record<string, string>
   /** The wall clock of these programs is so far ahead of the machine's from now on; theirs only, and no monotonic one. */
-  setAhead(ms: number, ...programs: Program[]): void
+  setAhead(ms: number, ...programs: Pick<Program, 'signal'>[]): void
 }
 
 /** A wall clock that can be set, for programs that are started with its `env`. */

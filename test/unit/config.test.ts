@@ -22,6 +22,15 @@ t.test('three addresses and a secret key are enough', async t => {
     smtpUrl: null,
     mailFrom: 'Picket <picket@localhost>',
     relayUrl: null,
+    retention: {
+      deliveries: 30,
+      events: 90,
+      explanations: 400,
+      transitions: 800,
+      incidents: 800,
+      deleted: 30,
+      probes: 180,
+    },
     logLevel: 'info',
   })
 })
@@ -51,6 +60,8 @@ t.test('a wrong value is told in one sentence with the variable’s name', async
     [{ MAIL_FROM: 'Picket' }, /^MAIL_FROM is "Picket"/],
     [{ MAIL_FROM: 'a@b.example\r\nBcc: c@d.example' }, /^MAIL_FROM is /],
     [{ RATE_LIMIT_PER_MINUTE: '0' }, /^RATE_LIMIT_PER_MINUTE is "0"/],
+    [{ RETENTION_TRANSITIONS_DAYS: '30' }, /^RETENTION_TRANSITIONS_DAYS is "30"/],
+    [{ RETENTION_DELETED_DAYS: '0' }, /^RETENTION_DELETED_DAYS is "0"/],
     [{ SCREENSHOT_STORE: 's3://' }, /^SCREENSHOT_STORE has to be nats or s3:\/\/bucket/],
     [{ SCREENSHOT_STORE: 's3://shots' }, /^S3_ACCESS_KEY_ID is not set/],
     [{ LOG_LEVEL: 'loud' }, /^LOG_LEVEL is "loud"/],

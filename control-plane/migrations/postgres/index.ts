@@ -28,6 +28,7 @@ import * as tenantsApart from './0027-tenants-apart.ts'
 import * as fanOuts from './0030-fan-outs.ts'
 import * as pingIds from './0031-ping-ids.ts'
 import * as streaksSince from './0032-streaks-since.ts'
+import * as retention from './0033-retention.ts'
 
 /** In order. A migration that has landed is never edited; the next one mends it. */
 const MIGRATIONS = {
@@ -59,6 +60,7 @@ const MIGRATIONS = {
   '0030-fan-outs': fanOuts,
   '0031-ping-ids': pingIds,
   '0032-streaks-since': streaksSince,
+  '0033-retention': retention,
 }
 
 /**

@@ -5177,7 +5177,7 @@ export type ListMonitorTransitionsResponses = {
              */
             summary: string;
             /**
-             * votes, attempts, thresholds and timings
+             * votes, attempts, thresholds and timings; empty once the transition is older than explanations are kept
              */
             explanation: {
                 [key: string]: unknown;

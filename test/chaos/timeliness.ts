@@ -1,0 +1,64 @@
+import type { WatchedMonitor } from '../../control-plane/results/policy.ts'
+import type { Check } from './checks.ts'
+import type { DoneFault } from './faults.ts'
+import type { Scale } from './plan.ts'
+import type { Outage } from './targets.ts'
+
+type Timing = Pick<WatchedMonitor, 'intervalSeconds' | 'timeoutMs' | 'retryCount'>
+/** `reportedAtMs` null: it was not reported. Times as those of the faults. */
+export type TimedOutage = Outage & { timing: Timing; reportedAtMs: number | null }
+
+/** Pauses before the re-checks of a probe (decisions 4.2); the last one for all that follow. */
+const RECHECK_AFTER_MS = [1_000, 3_000, 5_000]
+/** For the verdict, the delivery and a machine that has much to do. */
+const MARGIN_MS = 10_000
+/** For each fault: so long it takes until another process does the work, or the same one works again. */
+const RECOVERY_MS = 15_000
+
+/**
+ * The latest time at which an outage has to be reported: the next check and its re-checks, and 15 s for each fault under way.
+ * Where a fault leaves nothing that could do the work instead, also as long as it lasts.
+ */
+export function latestReportMs({ fromMs, timing }: TimedOutage, faults: readonly DoneFault[], scale: Scale): number {
+  const { intervalSeconds, timeoutMs, retryCount } = timing
+  const pauses = Array.from({ length: retryCount }, (_, i) => RECHECK_AFTER_MS[i] ?? RECHECK_AFTER_MS.at(-1)!)
+  // one more check is that of another probe
+  const checksMs = (retryCount + 2) * timeoutMs + pauses.reduce((sum, ms) => sum + ms, 0)
+  const undisturbedMs = fromMs + intervalSeconds * 1_000 + checksMs + MARGIN_MS
+  // with each fault the outage may take longer, so that more faults are under way meanwhile
+  for (let latestMs = undisturbedMs; ; ) {
+    const underWay = faults.filter(fault => fault.fromMs < latestMs && fault.toMs + RECOVERY_MS > fromMs)
+    const nextMs = underWay.reduce((sum, fault) => sum + allowanceMs(fault, fromMs, scale), undisturbedMs)
+    if (nextMs === latestMs) return latestMs
+    latestMs = nextMs
+  }
+}
+
+function allowanceMs(fault: DoneFault, sinceMs: number, scale: Scale): number {
+  // other tenants must not notice it
+  if (fault.kind === 'bad tenant') return 0
+  const lastsMs = Math.max(0, fault.toMs - Math.max(fault.fromMs, sinceMs))
+  return RECOVERY_MS + (isWorkDone(fault, scale) ? 0 : lastsMs)
+}
+
+/** Whether the work goes on while this lasts: by another control plane of the same roles, or because it takes nothing away. */
+function isWorkDone({ kind, what }: DoneFault, { controlPlanes }: Scale): boolean {
+  if (['clock jump', 'creeping clock', 'silent link'].includes(kind)) return true
+  const name = what.split(' to ')[0]!
+  const others = Object.keys(controlPlanes).filter(other => other !== name)
+  const rolesOfOthers = others.flatMap(other => controlPlanes[other]!.split(','))
+  return controlPlanes[name]?.split(',').every(role => rolesOfOthers.includes(role)) ?? false
+}
+
+export function checkTimes(outages: readonly TimedOutage[], faults: readonly DoneFault[], scale: Scale): Check {
+  const against = outages.flatMap(outage => {
+    const latestMs = latestReportMs(outage, faults, scale)
+    const { monitor, fromMs, toMs, reportedAtMs } = outage
+    // one that ended before need not be reported
+    if ((reportedAtMs ?? toMs ?? Number.POSITIVE_INFINITY) <= latestMs) return []
+    const seconds = (ms: number) => `${Math.round((ms - fromMs) / 1_000)} s`
+    const found = reportedAtMs === null ? 'never' : `after ${seconds(reportedAtMs)}`
+    return `target ${monitor} from ${new Date(fromMs).toISOString()}: ${found}, not within ${seconds(latestMs)}`
+  })
+  return { sentence: 'no outage is reported later than its checks and the faults under way allow', against }
+}

@@ -1,0 +1,312 @@
+import t from 'tap'
+import { deliveryRoutes } from '../../control-plane/deliveries/routes.ts'
+import { execute, query } from '../../control-plane/platform/postgres.ts'
+import { timesInStatus } from '../../control-plane/status-pages/facts-store.ts'
+import { insertTransitions, listTransitions, type TransitionRow } from '../../control-plane/verdict/store.ts'
+import {
+  affect,
+  daysAgo,
+  deleteMonitorAt,
+  deleteOld,
+  deliveryIdOf,
+  idOf,
+  insertDelivery,
+  insertEvent,
+  insertIncident,
+  insertRow,
+  insertTransition,
+  keptOf,
+} from '../support/aged.ts'
+import { createResourceApi } from '../support/resource-api.ts'
+import { insertTenant, type Tenant } from '../support/tenant.ts'
+import { insertChannel, insertMonitor } from '../support/verdict.ts'
+
+const api = await createResourceApi(t, (app, handles) => deliveryRoutes(app, { ...handles, keptDays: 30 }))
+const { db } = api
+
+async function scene(tenant?: Tenant) {
+  tenant ??= await insertTenant(db)
+  const { projectId } = tenant
+  const monitorId = await insertMonitor(db, projectId)
+  const channelId = await insertChannel(db, projectId, [monitorId])
+  const eventId = await insertEvent(db, projectId, 1)
+  return { ...tenant, projectId, monitorId, channelId, eventId }
+}
+
+t.test('Deliveries are deleted 30 days after their end, but none that is still tried or was replayed', async t => {
+  const at = await scene()
+  const ids = {
+    younger: await insertDelivery(db, at, 29),
+    older: await insertDelivery(db, at, 31),
+    failed: await insertDelivery(db, at, 31, { status: 'failed' }),
+    dead: await insertDelivery(db, at, 31, { status: 'dead' }),
+    pending: await insertDelivery(db, at, 31, { status: 'pending' }),
+    replayed: await insertDelivery(db, at, 31, { updated_at: daysAgo(1) }),
+    withButton: await insertDelivery(db, at, 31, { chat_message: '{}' }),
+    withOldButton: await insertDelivery(db, at, 95, { chat_message: '{}' }),
+  }
+  const rows = await deleteOld(db)
+  t.same(await keptOf(db, 'deliveries', ids), ['younger', 'pending', 'replayed', 'withButton'])
+  t.equal(await rows('deliveries'), 4)
+})
+
+t.test('A delivery that is no longer kept cannot be replayed, and the answer says why', async t => {
+  const account = await api.account()
+  const id = await insertDelivery(db, await scene(account), 31)
+  t.equal((await account.call(`GET /alerts/log/${id}`)).status, 200)
+  await deleteOld(db)
+  const gone = { code: 'not_found', message: 'log entry not found; deliveries are kept for 30 days after their end' }
+  t.match(await account.call(`POST /alerts/log/${id}/retry`), { status: 404, body: { error: gone } })
+  t.match(await account.call(`GET /alerts/log/${id}`), { status: 404, body: { error: gone } })
+  const never = await account.call(`GET /alerts/log/${deliveryIdOf(2)}`)
+  t.match(never, { status: 404, body: { error: { message: /^log entry not found$/ } } })
+})
+
+t.test('Events are deleted after 90 days, but none that a delivery or an outage still needs', async t => {
+  const at = await scene()
+  const { projectId, monitorId } = at
+  const event = (days: number, row = {}) => insertEvent(db, projectId, days, row)
+  const open = { source: 'automatic', status: 'investigating', resolved_at: null, cause_monitor_id: monitorId }
+  await insertIncident(db, projectId, 95, open)
+  const ids = {
+    younger: await event(89),
+    older: await event(91),
+    delivered: await event(91),
+    pending: await event(91),
+    fanningOut: await event(91),
+    ofOpenOutage: await event(91, { name: 'monitor.down', subject: `monitor:${monitorId}` }),
+    ofEndedOutage: await event(91, { name: 'monitor.down', subject: `monitor:${await insertMonitor(db, projectId)}` }),
+  }
+  await insertDelivery(db, { ...at, eventId: ids.delivered }, 91)
+  await insertDelivery(db, { ...at, eventId: ids.pending }, 91, { status: 'pending' })
+  await insertRow(db, 'fan_outs', { project_id: projectId, event_id: ids.fanningOut })
+  await deleteOld(db)
+  t.same(await keptOf(db, 'events', ids), ['younger', 'pending', 'fanningOut', 'ofOpenOutage'])
+})
+
+t.test('A transition keeps its explanation for 400 days and its summary for 800', async t => {
+  const { projectId, monitorId } = await scene()
+  const ids = {
+    first: await insertTransition(db, projectId, monitorId, 900, 'down'),
+    lastBefore: await insertTransition(db, projectId, monitorId, 850, 'up'),
+    unexplained: await insertTransition(db, projectId, monitorId, 401, 'down'),
+    explained: await insertTransition(db, projectId, monitorId, 399, 'up'),
+  }
+  await deleteOld(db)
+  t.same(await keptOf(db, 'transitions', ids), ['lastBefore', 'unexplained', 'explained'])
+  const { transitions } = await listTransitions(db, projectId, monitorId, { limit: 10, offset: 0 })
+  t.same(
+    transitions.map(({ summary, explanation }) => [summary, explanation]),
+    [
+      ['why', { votes: [] }],
+      ['why', {}],
+      ['why', {}],
+    ],
+  )
+})
+
+t.test('An explanation is stored compressed, and is shown as it was', async t => {
+  const { projectId, monitorId } = await scene()
+  const votes = ['us-east', 'eu-west', 'ap-southeast'].flatMap(region =>
+    [1, 2, 3].map(attempt => ({
+      region,
+      attempt,
+      code: 'unexpected_status',
+      message: 'the target answered 503',
+      attempt_ms: 41,
+    })),
+  )
+  const explanation = { votes } as never
+  const row = { id: idOf(0), project_id: projectId, monitor_id: monitorId, at: new Date(), summary: 'why', explanation }
+  const rows: TransitionRow[] = [{ ...row, from_status: 'up', to_status: 'down', quorum: 'full' }]
+  await db.transaction(tx => insertTransitions(tx, rows, new Date()))
+  const [stored] = await query<{ bytes: number }>(
+    db,
+    'SELECT pg_column_size(explanation) AS bytes FROM transitions WHERE id = ?',
+    [row.id],
+  )
+  const length = JSON.stringify(explanation).length
+  t.ok(length > 1_000 && length < 2_000, `${length}`)
+  t.ok(stored!.bytes < length / 2, `${stored!.bytes} bytes of ${length}`)
+  const { transitions } = await listTransitions(db, projectId, monitorId, { limit: 10, offset: 0 })
+  t.same(transitions[0]!.explanation, explanation)
+})
+
+t.test('The status at the beginning of the kept history is known from the last transition before it', async t => {
+  const { projectId, monitorId } = await scene()
+  await insertTransition(db, projectId, monitorId, 1_000, 'up')
+  const ids = {
+    down: await insertTransition(db, projectId, monitorId, 900, 'down'),
+    up: await insertTransition(db, projectId, monitorId, 790, 'up'),
+  }
+  const shown = () => timesInStatus(db, [monitorId], daysAgo(800), new Date())
+  const sums = (rows: Awaited<ReturnType<typeof shown>>) => {
+    const days = { down: 0, up: 0 }
+    for (const row of rows) if (row.status) days[row.status as 'down' | 'up'] += row.seconds / 86_400
+    return [Math.round(days.down), Math.round(days.up)]
+  }
+  t.same(sums(await shown()), [10, 790])
+  await deleteOld(db)
+  t.same(await keptOf(db, 'transitions', ids), ['down', 'up'])
+  t.same(sums(await shown()), [10, 790])
+})
+
+t.test('Incidents are deleted 800 days after their end with what was said about them; open ones never are', async t => {
+  const { projectId, monitorId } = await scene()
+  const ids = {
+    younger: await insertIncident(db, projectId, 799),
+    older: await insertIncident(db, projectId, 801),
+    endedLater: await insertIncident(db, projectId, 900, { resolved_at: daysAgo(700) }),
+    open: await insertIncident(db, projectId, 900, { status: 'investigating', resolved_at: null }),
+  }
+  for (const id of Object.values(ids)) await affect(db, id, monitorId)
+  await deleteOld(db)
+  t.same(await keptOf(db, 'incidents', ids), ['younger', 'endedLater', 'open'])
+  for (const table of ['incident_updates', 'incident_monitors']) {
+    const sql = `SELECT count(*) FROM ${table} WHERE incident_id = ANY (CAST(:ids AS uuid[]))`
+    t.same(await query(db, sql, { ids: Object.values(ids) }), [{ count: 3 }])
+  }
+})
+
+t.test('Past maintenance goes with the history that it is part of; a window that comes again stays', async t => {
+  const { projectId, monitorId } = await scene()
+  const window = async (ended: number, row = {}) => {
+    const times = { starts_at: daysAgo(ended + 1), ends_at: daysAgo(ended) }
+    const known = { project_id: projectId, title: 'Move', created_at: daysAgo(900), updated_at: daysAgo(900) }
+    const id = await insertRow(db, 'maintenance_windows', { id: idOf(900), ...known, ...times, ...row })
+    const period = { window_id: id, project_id: projectId, monitor_id: monitorId }
+    await insertRow(db, 'maintenance_periods', { ...period, ...times })
+    return id
+  }
+  const recurring = { cron: '0 3 * * *', ends_at: null, planned_at: new Date() }
+  const ids = { younger: await window(799), older: await window(801), recurring: await window(802, recurring) }
+  await deleteOld(db)
+  t.same(await keptOf(db, 'maintenance_windows', ids), ['younger', 'recurring'])
+  const sql = 'SELECT window_id AS id FROM maintenance_periods WHERE project_id = ?'
+  t.same(await query(db, sql, [projectId]), [{ id: ids.younger }])
+})
+
+t.test('A deleted monitor goes after 30 days with its history; what still shows it keeps it', async t => {
+  const { projectId } = await scene()
+  const deleted = async (days: number) => {
+    const id = await insertMonitor(db, projectId)
+    await insertTransition(db, projectId, id, 40, 'down')
+    await insertTransition(db, projectId, id, 39, 'up')
+    await deleteMonitorAt(db, id, days)
+    return id
+  }
+  const ids = {
+    living: await insertMonitor(db, projectId),
+    younger: await deleted(29),
+    older: await deleted(31),
+    onPage: await deleted(31),
+    ofPeoplesIncident: await deleted(31),
+    ofDataSource: await deleted(31),
+  }
+  const ended = await insertIncident(db, projectId, 40, { cause_monitor_id: ids.older })
+  await affect(db, ended, ids.older)
+  const manual = await insertIncident(db, projectId, 40, { source: 'manual' })
+  await affect(db, manual, ids.ofPeoplesIncident)
+  const stamps = { created_at: daysAgo(40), updated_at: daysAgo(40) }
+  const page = { project_id: projectId, name: 'Acme', slug: idOf(40), template: 'plain', brand_color: '#000' }
+  const pageId = await insertRow(db, 'status_pages', { id: idOf(40), ...page, ...stamps })
+  const component = { page_id: pageId, name: 'Shop', monitor_id: ids.onPage, display_order: 1, status: 'unknown' }
+  await insertRow(db, 'status_page_components', { id: idOf(40), ...component, ...stamps })
+  const source = { name: 'Feed', url: 'https://a.example', method: 'GET', fetch_interval_s: 60, timeout_ms: 1_000 }
+  const own = { id: idOf(40), project_id: projectId, next_fetch_at: new Date(), ...source, ...stamps }
+  const sourceId = await insertRow(db, 'data_sources', own)
+  const child = { data_source_id: sourceId, key: 'a', made_name: 'a', archived_at: daysAgo(31) }
+  await insertRow(db, 'data_source_children', { monitor_id: ids.ofDataSource, ...child })
+  await deleteOld(db)
+  t.same(await keptOf(db, 'monitors', ids), ['living', 'younger', 'onPage', 'ofPeoplesIncident', 'ofDataSource'])
+  t.same(await query(db, 'SELECT id FROM transitions WHERE monitor_id = ?', [ids.older]), [])
+  t.same(await query(db, 'SELECT cause_monitor_id AS cause FROM incidents WHERE id = ?', [ended]), [{ cause: null }])
+  t.same(await query(db, 'SELECT monitor_id AS id FROM incident_monitors WHERE incident_id = ?', [manual]), [
+    { id: ids.ofPeoplesIncident },
+  ])
+})
+
+t.test('A deleted organization goes after 30 days, once nothing of it waits', async t => {
+  const gone = await scene()
+  const young = await scene()
+  const busy = await scene()
+  const ids = { gone: gone.organizationId, young: young.organizationId, busy: busy.organizationId }
+  for (const { projectId } of [gone, young]) await execute(db, 'DELETE FROM monitors WHERE project_id = ?', [projectId])
+  const sql = 'UPDATE organizations SET deleted_at = ?, emptied_at = now() WHERE id = ?'
+  for (const [id, days] of [
+    [ids.gone, 31],
+    [ids.young, 29],
+    [ids.busy, 31],
+  ] as const) {
+    await execute(db, sql, [daysAgo(days), id])
+  }
+  await deleteOld(db)
+  t.same(await keptOf(db, 'organizations', ids), ['young', 'busy'], 'the monitor of one is not deleted yet')
+  t.same(await query(db, 'SELECT id FROM projects WHERE id = ?', [gone.projectId]), [])
+})
+
+t.test('Closed digests, old warnings, and probes and tokens that are long gone are deleted', async t => {
+  const { projectId, channelId, monitorId } = await scene()
+  const digest = (days: number, closed: boolean) =>
+    insertRow(db, 'digests', {
+      id: idOf(days),
+      project_id: projectId,
+      channel_id: channelId,
+      due_at: daysAgo(days),
+      closed_at: closed ? daysAgo(days) : null,
+    })
+  const token = (days: number, row = {}) =>
+    insertRow(db, 'probe_tokens', {
+      id: idOf(days),
+      region: 'us-east',
+      token_hash: Buffer.from(idOf(days)),
+      created_at: daysAgo(days),
+      is_reusable: false,
+      expires_at: daysAgo(days - 7),
+      ...row,
+    })
+  const probe = async (tokenId: string, seen: number, row = {}) =>
+    insertRow(db, 'probes', {
+      id: idOf(200),
+      token_id: tokenId,
+      region: 'us-east',
+      name: 'p',
+      instance_id: 'i',
+      version: '1',
+      capabilities: '{}',
+      last_seen_at: daysAgo(seen),
+      created_at: daysAgo(200),
+      ...row,
+    })
+  const digests = { younger: await digest(29, true), older: await digest(31, true), open: await digest(32, false) }
+  const tokens = {
+    usedByGone: await token(200),
+    usedByLiving: await token(200),
+    unused: await token(200),
+    reusable: await token(200, { is_reusable: true, expires_at: null }),
+    revoked: await token(200, { is_reusable: true, expires_at: null, revoked_at: daysAgo(190) }),
+  }
+  const probes = {
+    gone: await probe(tokens.usedByGone, 181),
+    living: await probe(tokens.usedByLiving, 179),
+    // its token would let it in again
+    revoked: await probe(tokens.reusable, 190, { revoked_at: daysAgo(190) }),
+    revokedWithToken: await probe(tokens.revoked, 190, { revoked_at: daysAgo(190) }),
+  }
+  for (const days of [799, 801]) {
+    const warning = { monitor_id: monitorId, kind: 'tls', identity: `${days}`, warned_days: 30 }
+    await insertRow(db, 'expiry_warnings', { ...warning, warned_at: daysAgo(days) })
+  }
+  await deleteOld(db)
+  t.same(await keptOf(db, 'digests', digests), ['younger', 'open'])
+  t.same(await keptOf(db, 'probes', probes), ['living', 'revoked'])
+  t.same(await keptOf(db, 'probe_tokens', tokens), ['usedByLiving', 'reusable'])
+  t.same(await query(db, 'SELECT identity FROM expiry_warnings'), [{ identity: '799' }])
+})
+
+t.test('The settings decide how long rows are kept', async t => {
+  const at = await scene()
+  const ids = { twoDays: await insertDelivery(db, at, 2), fourDays: await insertDelivery(db, at, 4) }
+  await deleteOld(db, { deliveries: 3 })
+  t.same(await keptOf(db, 'deliveries', ids), ['twoDays'])
+})

@@ -1,0 +1,42 @@
+import t from 'tap'
+import { ResultBatch } from '../../../shared/result.ts'
+import { partitionOf } from '../../../shared/subjects.ts'
+import { seededRandom } from '../../chaos/random.ts'
+import { isOfItsRegion, wrongMessages } from '../../chaos/wrong-messages.ts'
+
+const id = '01900000-0000-7000-8000-000000000001'
+const around = { stream: 'RESULTS', regions: ['us-east'], monitorIds: [id], nowMs: 1_800_000_000_000 }
+const messages = wrongMessages(seededRandom(3), around)
+
+const decoded = (data: Uint8Array) => {
+  try {
+    return ResultBatch.decode(data)
+  } catch {
+    return null
+  }
+}
+
+t.test('the same seed gives the same messages, another seed others', async t => {
+  const textOf = (seed: number) =>
+    wrongMessages(seededRandom(seed), around)
+      .map(({ subject, data }) => `${subject} ${Buffer.from(data).toString('hex')}`)
+      .join()
+  const [first, again, other] = [3, 3, 4].map(textOf)
+  t.ok(again === first)
+  t.ok(other !== first)
+})
+
+t.test('some are no batch, some are of another region, and NATS takes all of them', async t => {
+  const batches = messages.map(({ subject, data }) => ({ subject, batch: decoded(data) }))
+  t.ok(batches.some(({ batch }) => batch === null))
+  t.ok(batches.some(({ subject, batch }) => batch !== null && batch.region !== '' && !isOfItsRegion(subject, batch)))
+  t.ok(messages.every(({ subject, data }) => subject.split('.').length === 3 && data.length < 1_000_000))
+})
+
+t.test('no result of a monitor that exists has an epoch that counts', async t => {
+  const results = messages.flatMap(({ subject, data }) =>
+    (decoded(data)?.results ?? []).filter(({ monitorId }) => monitorId === id).map(result => ({ subject, result })),
+  )
+  t.ok(results.some(({ subject }) => subject === `RESULTS.${partitionOf(id)}.us-east`))
+  t.same(new Set(results.map(({ result }) => result.epoch)), new Set([0]))
+})
