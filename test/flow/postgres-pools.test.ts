@@ -1,13 +1,15 @@
 import t from 'tap'
+import { createApiKey } from '../../control-plane/accounts/api-keys/actions.ts'
 import { connectNats } from '../../control-plane/platform/nats.ts'
 import { createPostgres, query } from '../../control-plane/platform/postgres.ts'
+import { createApi } from '../support/api.ts'
 import { startPicket } from '../support/picket.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertMonitors, publish, resultOf } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
 t.test(
-  'while requests of one tenant hold every connection of the API, an outage of another one is reported',
+  'while requests of some tenants hold every connection of the API, an outage of another one is reported',
   async t => {
     const picket = await startPicket(t, { regions: [] })
     const db = createPostgres(picket.databaseUrl, 4)
@@ -37,11 +39,18 @@ t.test(
     const holder = await db.transaction()
     await query(holder, 'SELECT pg_advisory_xact_lock(7026001)')
     let isOver = false
+    // one tenant has a share of the connections only (decision 168)
+    const tenants = await Promise.all(Array.from({ length: 4 }, () => insertTenant(db)))
+    const keys = await Promise.all(tenants.map(tenant => createApiKey(db, tenant, { name: 'test', scope: 'write' })))
+    const apis = keys.map(({ key }) => createApi(picket.origin, key))
     const create = async (i: number) => {
       while (!isOver)
-        await picket.api
-          .post('/monitors', { name: `M${i}`, type: 'http', url: 'https://shop.example/', regions: ['us-east'] })
-          .catch(() => {})
+        await apis[i % apis.length]!.post('/monitors', {
+          name: `M${i}`,
+          type: 'http',
+          url: 'https://shop.example/',
+          regions: ['us-east'],
+        }).catch(() => {})
     }
     const creating = Array.from({ length: 40 }, (_, i) => create(i))
     const metric = async (name: string) => {
