@@ -23,16 +23,16 @@ export async function announce(tx: Tx, events: EventRow[], now: Date): Promise<v
 }
 
 /**
- * The second half, for events that were written down before and are to be told only now. Where few channels of a project
+ * The second half, for events that were stored before and are announced only now. Where few channels of a project
  * hear of them, their deliveries are queued here. All others wait, committed with what caused them, for the fan-out
  * (fan-out-actions.ts), so that no writer of events works for many channels or waits for one.
  */
 export async function tellEvents(tx: Tx, events: EventRow[], now: Date): Promise<void> {
   if (events.length === 0) return
-  const told = await tellAtOnce(tx, events, now)
+  const announced = await announceAtOnce(tx, events, now)
   await insertFanOuts(
     tx,
-    events.filter(({ projectId }) => !told.has(projectId)),
+    events.filter(({ projectId }) => !announced.has(projectId)),
   )
   await noteForPages(tx, events, now)
 }
@@ -47,10 +47,10 @@ export const hearingOf = (event: EventRow, heard: Heard): Hearing => ({
 })
 
 /**
- * Tells those projects whose channels are few, that nobody is changing, and answers them. A project of which something
- * waits already is left out: its events are told in their order.
+ * Makes the deliveries of the projects that have few channels, none of which is being changed, and answers those
+ * projects. A project of which something waits already is left out: its events are announced in their order.
  */
-async function tellAtOnce(tx: Tx, events: EventRow[], now: Date): Promise<Set<string>> {
+async function announceAtOnce(tx: Tx, events: EventRow[], now: Date): Promise<Set<string>> {
   const places = events.map(event => ({ event, after: null }))
   const parts = await readParts(tx, places, FEW)
   const hearings = places.map(({ event }, i) => ({ ...hearingOf(event, parts[i]!), isWhole: parts[i]!.until === null }))

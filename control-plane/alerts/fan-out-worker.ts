@@ -6,11 +6,11 @@ import { nextInTurn } from './fan-out.ts'
 import { takeTurn } from './fan-out-actions.ts'
 import { projectsInLine } from './fan-out-store.ts'
 
-/** A notification that got lost is made up for after this. */
+/** How long the loop sleeps when a notification was lost. */
 const IDLE_MS = 10_000
 /** Each turn of a project that is under way may end. */
 const LIMITS = { isCritical: true, limitMs: 120_000 }
-/** What somebody else held is looked at again after this. */
+/** A project that another process held is tried again after this. */
 const AGAIN_MS = 100
 
 /**
@@ -27,11 +27,11 @@ export function startFanOutWorker({ db, ...tools }: LoopTools & { db: Db }): Loo
     'outcome',
   ])
 
-  const turnOf = async (projectId: string): Promise<'told' | 'busy' | 'failed'> => {
+  const turnOf = async (projectId: string): Promise<'done' | 'busy' | 'failed'> => {
     try {
       const turn = await takeTurn(db, projectId, now())
       for (const one of turn?.seconds ?? []) seconds.observe(one)
-      return turn === null ? 'busy' : 'told'
+      return turn === null ? 'busy' : 'done'
     } catch (error) {
       if (isLockTimeout(error) || isDeadlock(error)) return 'busy'
       // a fault with one project is none of the others
@@ -53,7 +53,7 @@ export function startFanOutWorker({ db, ...tools }: LoopTools & { db: Db }): Loo
         if (projectId === null) break
         const outcome = await turnOf(projectId)
         turns.inc({ outcome })
-        if (outcome !== 'told') putOff.add(projectId)
+        if (outcome !== 'done') putOff.add(projectId)
         isBusy ||= outcome === 'busy'
         taken.set(projectId, (taken.get(projectId) ?? 0) + 1)
       }

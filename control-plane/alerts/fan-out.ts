@@ -30,7 +30,7 @@ export function projectsWithFew(counts: Count[]): Set<string> {
 export const TURN = 500
 
 /**
- * How many events, from the first one, are told whole in one turn; 0: the first one alone is too much for one.
+ * How many events, from the first one, fit whole into one turn; 0: the first one alone is too much for one.
  * `deliveries`: of each event; null: not known whole.
  */
 export function wholeInTurn(deliveries: (number | null)[]): number {

@@ -10,9 +10,9 @@ import { type Db, query } from './postgres.ts'
 /** A clock that is set is noticed after this at the latest, as long as its engine answers. */
 const ASK_EVERY_MS = 1_000
 const ANSWER_WITHIN_MS = 5_000
-/** From here on the operator is told. */
+/** A larger difference is reported to the operator. */
 const DISAGREEMENT_MS = 3_000
-/** The operator is told of a step of this size too: the clock of a server was set. */
+/** A step of this size is reported too: the clock of a server was set. */
 const STEP_MS = 1_000
 
 type Engine = 'nats' | 'postgres'
