@@ -1,5 +1,5 @@
-import type { Clickhouse } from '../../platform/clickhouse.ts'
-import { isDaily, swapResults } from './daily-store.ts'
+import { type Clickhouse, select } from '../../platform/clickhouse.ts'
+import { isDaily, isDailySoon, swapResults } from './daily-store.ts'
 
 /**
  * Results in partitions of a day, which go as a whole when they are 90 days old. A database without results gets them at
@@ -16,6 +16,11 @@ export const statements = [
 
 export async function finish(clickhouse: Clickhouse): Promise<void> {
   if (await isDaily(clickhouse)) return
-  const answer = await clickhouse.query({ query: 'SELECT 1 FROM results LIMIT 1', format: 'JSONEachRow' })
-  if ((await answer.json()).length === 0) await swapResults(clickhouse)
+  try {
+    const rows = await select(clickhouse, 'SELECT 1 FROM results LIMIT 1')
+    if (rows.length === 0) await swapResults(clickhouse)
+  } catch (error) {
+    // another process may be at the same migration
+    if (!(await isDailySoon(clickhouse))) throw error
+  }
 }

@@ -1,4 +1,5 @@
 import { type Clickhouse, select } from '../../platform/clickhouse.ts'
+import { sleep } from '../../platform/clock.ts'
 
 /** Whether `results` has partitions of a day. */
 export async function isDaily(clickhouse: Clickhouse): Promise<boolean> {
@@ -9,8 +10,20 @@ export async function isDaily(clickhouse: Clickhouse): Promise<boolean> {
   return key[0]?.key === 'toDate(scheduled_at)'
 }
 
+const LOOK_EVERY_MS = 100
+const LOOKS = 100
+
+/** For a moment in a swap there is no table `results`: a statement that failed then asks whether it is there soon. */
+export async function isDailySoon(clickhouse: Clickhouse): Promise<boolean> {
+  for (let i = 0; i < LOOKS; i++) {
+    if (await isDaily(clickhouse)) return true
+    await sleep(LOOK_EVERY_MS)
+  }
+  return false
+}
+
 /**
- * `results_daily` becomes `results`, and what was `results` becomes `results_weekly`, in one step. Nothing happens when
+ * `results_daily` becomes `results`, and what was `results` becomes `results_weekly`, in one statement. Nothing happens when
  * another process has done it.
  */
 export async function swapResults(clickhouse: Clickhouse): Promise<void> {
@@ -18,6 +31,6 @@ export async function swapResults(clickhouse: Clickhouse): Promise<void> {
   try {
     await clickhouse.command({ query: 'RENAME TABLE results TO results_weekly, results_daily TO results' })
   } catch (error) {
-    if (!(await isDaily(clickhouse))) throw error
+    if (!(await isDailySoon(clickhouse))) throw error
   }
 }
