@@ -1,7 +1,7 @@
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
 import { draftMonitor } from '../../control-plane/monitors/actions.ts'
-import { insertMonitors, latestRevision, monitorsSince } from '../../control-plane/monitors/store.ts'
+import { insertMonitors, latestRevision, lockMonitors, monitorsSince } from '../../control-plane/monitors/store.ts'
 import type { StoredMonitor } from '../../control-plane/monitors/types.ts'
 import { createPostgres, execute, query, type Tx, withSetting } from '../../control-plane/platform/postgres.ts'
 import { createSecrets } from '../../control-plane/platform/secrets.ts'
@@ -21,8 +21,11 @@ const monitor = (name: string): StoredMonitor =>
 const monitors = (name: string, count: number) => Array.from({ length: count }, (_, i) => monitor(`${name} ${i}`))
 const add = (...added: StoredMonitor[]) => db.transaction(tx => insertMonitors(tx, added))
 const names = (rows: StoredMonitor[]) => rows.map(({ name }) => name)
-const change = (tx: Tx, ids: string[]) =>
-  execute(tx, 'UPDATE monitors SET config_version = config_version + 1 WHERE id = ANY (?::uuid[])', [ids])
+/** On rows locked in the order of ids, as every change is. */
+const change = async (tx: Tx, ids: string[]) => {
+  await lockMonitors(tx, ids)
+  await execute(tx, 'UPDATE monitors SET config_version = config_version + 1 WHERE id = ANY (?::uuid[])', [ids])
+}
 
 t.test(
   'a change of one tenant is visible at once while another has changed 1,000 monitors and not finished',
