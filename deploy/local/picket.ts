@@ -1,6 +1,6 @@
 import { type Account, demoAccount, firstAccount, probeTokens } from './accounts.ts'
 import { commonEnv, startControlPlane, startProbe } from './components.ts'
-import { openDataDir, readKeep } from './data-dir.ts'
+import { openDataDir, readKeep, writeAddresses } from './data-dir.ts'
 import { type DataStores, startDataStores } from './data-stores.ts'
 import { freePort } from './engines/free-port.ts'
 import { type MailSink, startMailSink } from './mail/sink.ts'
@@ -51,6 +51,8 @@ export async function startPicket(env: NodeJS.ProcessEnv, screen: Screen, cancel
     screen.say(`Picket, data in ${settings.dataDir}\n`)
     const keep = readKeep(settings.dataDir, env)
     stores = await startDataStores(settings, keep, screen)
+    const { natsUrl, clickhouseUrl } = stores
+    writeAddresses(settings.dataDir, { natsUrl, isEmbeddedNats: settings.natsUrl === null, clickhouseUrl })
     assertNotCancelled(cancel)
     mail = await startMail(settings, screen)
     const common = commonEnv(settings, stores, keep, mail, env)
