@@ -8,7 +8,7 @@ export type Place = { event: EventRow; after: string | null }
 
 export type Heard = Audience & { rules: StoredRule[]; people: Person[] }
 
-/** `until`: the last channel of which the part knows everything; null: nobody comes after it. */
+/** `until`: the last channel of which the part knows everything; null: it was the last one. */
 export type Part = Heard & { until: string | null }
 
 /**

@@ -16,7 +16,7 @@ export async function groupableChannels(tx: Tx, channelIds: string[]): Promise<G
 /** `groupable` null: it gets every message by itself. `isWaiting`: something of its project waits for the fan-out. */
 export type HeldChannel = { channelId: string; projectId: string; isWaiting: boolean; groupable: Groupable | null }
 
-/** Keeps those of some channels from being deleted that nobody is changing at the moment. */
+/** Locks those of some channels that no other transaction is changing, so that they are not deleted meanwhile. */
 export const holdFreeChannels = (tx: Tx, channelIds: string[]): Promise<HeldChannel[]> =>
   hold(tx, channelIds, 'SKIP LOCKED')
 

@@ -44,7 +44,7 @@ export function wholeInTurn(deliveries: (number | null)[]): number {
 
 /**
  * Whose turn it is: of the projects that wait and that are not put off, the one with the fewest turns so far, so that
- * a project that has just come goes first. Null: nobody's.
+ * a project that has just come goes first. Null: no project is left.
  */
 export function nextInTurn(waiting: string[], turns: ReadonlyMap<string, number>, putOff: ReadonlySet<string>) {
   const turnsOf = (id: string) => turns.get(id) ?? 0

@@ -118,7 +118,7 @@ export async function hasMonitor(db: Db, projectId: string, id: string): Promise
 export const holdMonitors = (tx: Tx, projectId: string, ids: string[]): Promise<boolean> =>
   holdAll(tx, MONITORS, projectId, ids, 'FOR KEY SHARE')
 
-/** The same, and nobody else adds rules to them meanwhile. */
+/** The same, and no other transaction can add rules to them meanwhile. */
 export const lockMonitorsOf = (tx: Tx, projectId: string, ids: string[]): Promise<boolean> =>
   holdAll(tx, MONITORS, projectId, ids, 'FOR NO KEY UPDATE')
 

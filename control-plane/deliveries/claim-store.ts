@@ -14,7 +14,7 @@ import {
 export type Claiming = {
   owner: string
   limit: number
-  /** may be claimed ahead of their turn, where nobody else sends to them */
+  /** may be claimed ahead of their turn, where no other process sends to them */
   quickChannels: string[]
   /** how many deliveries of each project `owner` holds */
   held: ReadonlyMap<string, number>

@@ -90,7 +90,7 @@ export function createConnectionWatch(url: string, limits: QueryLimits, suspicio
     }
     if (silent.length === 0 || isAsking) return
     isAsking = true
-    // when nobody answers this question either, the limits decide
+    // when this question is not answered either, the limits decide
     askAbout(url, silent, suspicion)
       .catch(() => {})
       .finally(() => {

@@ -69,7 +69,7 @@ export function createPostgres(url: string, options: number | Partial<PoolOption
         const own = `picket ${name} ${newId()}`
         connections.watch(client, own)
         client.query(SETTINGS, [own, limits.statementMs ?? 0, limits.lockMs ?? 0], error => {
-          // else nobody would close it
+          // else it would never be closed
           if (error) breakOff(client, 'a connection to PostgreSQL could not be set up')
           done(error, client)
         })

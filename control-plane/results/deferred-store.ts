@@ -24,7 +24,7 @@ export async function deferredOf(db: Db, partition: number): Promise<Deferred> {
     [partition],
   )
   for (const { change } of rows) {
-    // a newer configuration: what waited before it was given up then, and nobody had the time to say so here
+    // a newer configuration: what waited before it was given up then, and that was not recorded here
     const before = deferred.get(change.monitorId)
     if (before?.change && before.change.configVersion < change.configVersion) before.change = null
     defer(deferred, change)

@@ -72,7 +72,7 @@ export const RULES: Rule[] = [
     setting: 'events',
     candidates: 't.id < :first::uuid',
     order: BY_ID,
-    // what is still to be delivered needs its event, and reminders of an outage need the event that told of it first
+    // what is still to be delivered needs its event, and reminders of an outage need its first event
     condition: `t.occurred_at < :before
       AND NOT EXISTS (SELECT FROM deliveries d WHERE d.event_id = t.id)
       AND NOT EXISTS (SELECT FROM fan_outs f WHERE f.event_id = t.id)

@@ -1,5 +1,5 @@
 /**
- * One tenant beside another that imports 1,000 monitors again and again, 25 files in hand, in one control plane process
+ * One tenant next to another that imports 1,000 monitors again and again, 25 files in hand, in one control plane process
  * of all roles: how soon its outages are notified, and how long its GETs take.
  */
 import { setTimeout as pause } from 'node:timers/promises'
@@ -83,7 +83,7 @@ export async function benchTenants(t: Teardown): Promise<Figure[]> {
   const slowest = Math.max(...beside.alerts)
   return [
     figure(
-      `beside a tenant with 25 imports of 1,000 monitors in hand (${perMinute.toFixed(0)} done a minute): failed result → webhook of another (p50 / p99 of ${OUTAGES})`,
+      `next to a tenant with 25 imports of 1,000 monitors in hand (${perMinute.toFixed(0)} done a minute): failed result → webhook of another (p50 / p99 of ${OUTAGES})`,
       `${text(beside.alerts)} ms; alone ${text(alone.alerts)}`,
       '≤ 1 s',
       slowest <= 1_000,

@@ -71,7 +71,7 @@ async function goThrough(plan: Plan, scene: Scene, onDone: (fault: DoneFault) =>
 }
 
 /**
- * Waits, at most as long as a hang, until lasting outages are told, everything is up again and nothing is on its way;
+ * Waits, at most as long as a hang, until lasting outages are reported, everything is up again and nothing is on its way;
  * then stops the processes. What does not come about is against the check.
  */
 async function settle(scene: Scene): Promise<Check[]> {

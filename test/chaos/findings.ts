@@ -20,7 +20,7 @@ import { isOfItsRegion } from './wrong-messages.ts'
 
 export type Findings = { checks: Check[]; figures: Record<string, number> }
 
-/** Compares what is stored and told with the ledgers. PostgreSQL, NATS and ClickHouse have to run. `faults`: in ms since 1970. */
+/** Compares what is stored and delivered with the ledgers. PostgreSQL, NATS and ClickHouse have to run. `faults`: in ms since 1970. */
 export async function findingsOf(scene: Scene, faults: readonly DoneFault[]): Promise<Findings> {
   const { scale, system, ledger, hook, customers, monitorIds } = scene
   const records = await readRecords(system.db, system.clickhouseUrl, monitorIds)

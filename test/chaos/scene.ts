@@ -38,7 +38,7 @@ const monitorsOf = ({ monitors, regions, isShort }: Scale, { targets }: System) 
     type: 'http',
     url: targets.urlOf(i),
     interval_seconds: 30,
-    // a short run is one of many tests on a busy machine, and its outages last until they are told
+    // a short run is one of many tests on a busy machine, and its outages last until they are reported
     timeout_ms: isShort ? 15_000 : 5_000,
     retry_count: i % (isShort ? 2 : 3),
     regions,

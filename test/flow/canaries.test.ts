@@ -12,7 +12,7 @@ import { waitFor } from '../support/wait.ts'
 
 // takes about 130 s
 
-/** Each many times what it takes: to be found down and told, and for a killed control plane to tell the end. */
+/** Each many times what it takes: to find an outage and report it, and to report its end after a control plane was killed. */
 const [FOR_SECONDS, RECOVER_SECONDS] = [45, 45]
 /** For the canary to be found up, however long that takes. */
 const FAR_SECONDS = 1_800

@@ -61,7 +61,7 @@ const refused = async () =>
 let outages = 0
 const told = (event: string) => receiver.waitFor(MONITORS * outages, { match: ({ json }) => json.event === event })
 
-/** An outage of all targets is seen and told, and its end. */
+/** An outage of all targets is seen and reported, and so is its end. */
 async function outageIsTold(meanwhile = async () => {}) {
   outages++
   target.behave({ kind: 'answer', status: 500 })
@@ -98,7 +98,7 @@ const cases: Case[] = [
 ]
 
 for (const { says, set } of cases) {
-  t.test(`${says}: results count, and the next outage is told as ever`, async t => {
+  t.test(`${says}: results count, and the next outage is reported as usual`, async t => {
     const before = await refused()
     set()
     await outageIsTold()
@@ -129,13 +129,13 @@ t.test('a control plane that is started after NATS’ clock was set back goes on
 })
 
 for (const minutes of [60, 0, -10]) {
-  t.test(`PostgreSQL’s clock is set to ${minutes} minutes ahead: the next outage is told as ever`, async () => {
+  t.test(`PostgreSQL’s clock is set to ${minutes} minutes ahead: the next outage is reported as usual`, async () => {
     await postgres!.setAhead(minutes * MINUTE_MS)
     await outageIsTold()
   })
 }
 
-t.test('with all these clocks each outage was told once, and nothing else', async t => {
+t.test('with all these clocks each outage was reported once, and nothing else', async t => {
   for (const id of ids) {
     const sql = `SELECT to_status AS "to", count(*) AS count FROM transitions WHERE monitor_id = ? GROUP BY 1 ORDER BY 1`
     t.same(await query(db, sql, [id]), [

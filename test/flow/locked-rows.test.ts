@@ -106,7 +106,7 @@ t.test('Other locked rows of a tenant hold up that tenant only', async t => {
   await process.stop()
 })
 
-t.test('What waits for locked rows survives the process, and is told once', async t => {
+t.test('What waits for locked rows survives the process, and is reported once', async t => {
   const { held, free } = await twoTenants()
   const first = await startVerdictProcess(t, url, server.url)
   await fire([...held, ...free], true)

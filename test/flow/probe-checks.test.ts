@@ -202,7 +202,7 @@ t.test(
         error: { source: FailureSource.INTERNAL, code: 'missed_slot' },
       })
     }
-    t.ok(isUnbroken(results), 'each slot is told')
+    t.ok(isUnbroken(results), 'each slot is reported')
     t.equal(
       target.requests.filter(({ path }) => path === '/hang').length,
       ids.length,

@@ -271,7 +271,7 @@ t.test(
     })
     await waitFor(() => target.requests.length === 1)
     const stopped = probe.stop()
-    await waitFor(() => fleet.drained(), { label: 'that the control plane is told' })
+    await waitFor(() => fleet.drained(), { label: 'that the control plane knows of it' })
     const beats = fleet.heartbeats.length
     await waitFor(() => fleet.heartbeats.length > beats + 2, { label: 'that the probe has heard the answer' })
     target.behave({ kind: 'answer', status: 500 })

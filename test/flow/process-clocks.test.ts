@@ -44,6 +44,6 @@ t.test('an alert is sent once, also where the clock of one of two sending proces
       .map(({ engine }) => engine)
       .sort(),
     ['nats', 'postgres'],
-    'the operator is told once that the clocks disagree',
+    'the operator hears once that the clocks disagree',
   )
 })

@@ -90,7 +90,7 @@ for (const how of ['silent', 'refused'] as const) {
     await fire(ids, false)
     await all(ids, 'down')
     const seconds = (performance.now() - cutMs) / 1_000
-    t.comment(`all told ${seconds.toFixed(1)} s after the cut`)
+    t.comment(`all reported ${seconds.toFixed(1)} s after the cut`)
     t.ok(seconds < 15, `${seconds.toFixed(1)} s`)
     await settles('16')
     t.equal(await other.metric('picket_verdict_partitions_owned'), 16)

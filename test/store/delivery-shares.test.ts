@@ -17,7 +17,7 @@ const db = createPostgres(url)
 t.teardown(() => db.destroy())
 const secretKey = randomBytes(32)
 
-/** A tenant with an outage of which so many channels are still to be told, each of them of so many monitors. */
+/** A tenant with an outage of which so many channels still have to hear, each of them of so many monitors. */
 async function outage(channels: number, monitors: number, receiverUrl = 'http://127.0.0.1:9/') {
   const tenant = await insertTenant(db)
   const monitorIds = await insertMonitors(db, tenant.projectId, monitors)

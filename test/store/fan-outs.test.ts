@@ -75,7 +75,7 @@ t.test('An event that few channels hear of is queued with what caused it', async
   t.same(await waiting(), [])
 })
 
-t.test('Down and up in quick succession: every channel is told of the outage before its end', async t => {
+t.test('Down and up in quick succession: every channel hears of the outage before its end', async t => {
   const { projectId, monitorId, tell } = await scene(1_200)
   await tell(down(monitorId))
   await takeTurn(db, projectId, now)
@@ -87,7 +87,7 @@ t.test('Down and up in quick succession: every channel is told of the outage bef
   t.same(await toldIn(projectId), { 'monitor.down monitor.up monitor.down': 1_200 })
 })
 
-t.test('What follows an event that waits is told after it, though few hear of it', async t => {
+t.test('What follows an event that waits is delivered after it, though few channels hear of it', async t => {
   const { projectId, monitorId, channelIds, tell } = await scene(300)
   await tell(down(monitorId))
   await execute(db, 'DELETE FROM alert_rules WHERE alert_channel_id = ANY (?)', [channelIds.slice(0, 290)])

@@ -25,7 +25,7 @@ const ROWS_AT_ONCE = 500
 
 /**
  * Deletes an organization with everything in it, or only says what that would be (`isSure` false). It is closed in one
- * short transaction: nobody can use it any more, and nothing is added to it. Then it is emptied. One that was closed
+ * short transaction: from then on it cannot be used, and nothing is added to it. Then it is emptied. One that was closed
  * and not yet emptied is emptied. Throws 404, and 409 for the operator's own.
  */
 export async function deleteOrganization(db: Db, id: string, isSure: boolean): Promise<ListedOrganization> {
@@ -59,7 +59,7 @@ async function close(db: Db, id: string, isSure: boolean): Promise<ListedOrganiz
 }
 
 /**
- * Empties a closed organization in short transactions of a few rows each, so that nobody else waits for it. It can be
+ * Empties a closed organization in short transactions of a few rows each, so that other work does not wait for it. It can be
  * stopped at any of them, also by the death of the process, and begun again. True when it is empty; false when it was
  * stopped by `goesOn`, which is asked before each.
  */

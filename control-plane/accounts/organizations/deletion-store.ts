@@ -19,7 +19,7 @@ export async function closedOrganizations(db: Db): Promise<string[]> {
   return (await query<{ id: string }>(db, sql)).map(({ id }) => id)
 }
 
-/** Nobody and no program uses it from here on, and its pages are not shown. Members of nothing else are deleted. */
+/** From here on no person and no program can use it, and its pages are not shown. People who are members of no other organization are deleted. */
 export async function closeOrganization(tx: Tx, organizationId: string, now: Date): Promise<void> {
   const ofProjects = 'project_id IN (SELECT id FROM projects WHERE organization_id = ?)'
   await execute(tx, 'UPDATE organizations SET deleted_at = ?, updated_at = ? WHERE id = ?', [now, now, organizationId])

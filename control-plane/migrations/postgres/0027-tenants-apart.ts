@@ -39,7 +39,7 @@ const handOutAtCommit = (db: Knex) =>
       RETURN NEW;
     END $$;
 
-    -- called once a changed row; the first call works for all of them. Nobody acts here: the audit log has the change.
+    -- called once a changed row; the first call works for all of them. There is no actor here: the audit log has the change already.
     CREATE FUNCTION hand_out_monitor_revisions() RETURNS trigger LANGUAGE plpgsql SET picket.actor = '' AS $$
     DECLARE
       mark bigint;

@@ -7,7 +7,7 @@ import type { Knex } from 'knex'
 export async function up(db: Knex): Promise<void> {
   await db.raw(`
     -- In the order of seq for each project. A row is deleted with its last delivery. The event is not referred to by a
-    -- key: one that is gone has nobody left to hear of it.
+    -- key: one that is gone has no recipients left.
     CREATE TABLE fan_outs (
       seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
       project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { audited } from './audited.ts'
 
-/** As in 0018, and the new column: nobody sets it. */
+/** As in 0018, and the new column, which the database sets. */
 const IGNORED = [
   'partition',
   'config_version',
