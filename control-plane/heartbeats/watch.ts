@@ -82,7 +82,8 @@ function judgePing({ monitor, state }: Watch, ping: Ping): Judged {
     return { state: begun, transition: null, mustStore: state === null }
   }
   const decision = decideAlone(HEARTBEAT_REGION, voterOf(monitor), state, said)
-  return { ...decision, mustStore: decision.mustStore || state === null }
+  // pings are not read again after a restart
+  return { ...decision, mustStore: decision.store !== 'no' || state === null }
 }
 
 /**

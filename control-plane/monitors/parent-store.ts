@@ -14,6 +14,12 @@ export function parentsOf(db: Db, monitorId: string): Promise<Parent[]> {
   )
 }
 
+/** The monitors of all projects that others depend on. */
+export async function allParents(db: Db): Promise<string[]> {
+  const rows = await query<{ id: string }>(db, 'SELECT DISTINCT parent_id AS id FROM monitor_parents')
+  return rows.map(({ id }) => id)
+}
+
 /** Which monitors of a project depend on which; deleted ones left out. */
 export function parentPairs(db: Db, projectId: string): Promise<{ monitorId: string; parentId: string }[]> {
   return query(

@@ -40,10 +40,17 @@ export function lockMonitors(tx: Tx, ids: string[]): Promise<StoredMonitor[]> {
   return query(tx, `SELECT ${MONITOR_COLUMNS} FROM monitors WHERE id = ANY (?::uuid[]) ORDER BY id FOR UPDATE`, [ids])
 }
 
+/** What says whether a decision about a monitor still holds. */
+export type MonitorVersion = Pick<StoredMonitor, 'id' | 'configVersion' | 'isPaused' | 'deletedAt'>
+
 /** The same without waiting: those that another transaction has locked are left out. */
-export function lockFreeMonitors(tx: Tx, ids: string[]): Promise<StoredMonitor[]> {
-  const free = `SELECT ${MONITOR_COLUMNS} FROM monitors WHERE id = ANY (?::uuid[]) ORDER BY id FOR UPDATE SKIP LOCKED`
-  return query(tx, free, [ids])
+export function lockFreeMonitors(tx: Tx, ids: string[]): Promise<MonitorVersion[]> {
+  return query(
+    tx,
+    `SELECT id, config_version AS "configVersion", is_paused AS "isPaused", deleted_at AS "deletedAt"
+     FROM monitors WHERE id = ANY (?::uuid[]) ORDER BY id FOR UPDATE SKIP LOCKED`,
+    [ids],
+  )
 }
 
 /** The project of each monitor that exists, deleted or not, locked or not. */

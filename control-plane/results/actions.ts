@@ -9,7 +9,7 @@ import { applyCheckpoint, type Marked } from './checkpoint.ts'
 import { type Deferred, withDeferred } from './deferred.ts'
 import { deferredOf } from './deferred-store.ts'
 import { type LogTime, newLogTime } from './log-time.ts'
-import { countHeld, type Memory, takeUp } from './memory.ts'
+import { countHeld, type Memory, takeUp, type Unstored } from './memory.ts'
 import type { VerdictMeters } from './meters.ts'
 import { droppedSince, type Mark, type Start, type StreamState, startOf } from './start-position.ts'
 import {
@@ -26,12 +26,17 @@ import { newStrangers, noteStranger, type Strangers } from './strangers.ts'
 /** How long a partition stays its owner's without a sign of life. */
 export const LEASE_MS = 7_000
 
+/** As the time since when a state waits for its storing: with the next results. */
+export const LONG_AGO = 0
+
 export type ReaderTools = {
   db: Db
   nats: Nats
   log: Log
   meters: VerdictMeters
   publicUrl: string
+  /** monitors that others depend on, as far as this process knows */
+  parents: ReadonlySet<string>
   /** keeps certificates not met before; the same ones again change nothing. Answers the monitors that were locked. */
   storeCertificates: (seen: SeenCertificate[]) => Promise<string[]>
 }
@@ -56,6 +61,8 @@ export type Reading = {
   savedMs: number
   /** when the next checkpoint is due, by the monotonic clock, and where the last one was made */
   checkpoint: { dueMs: number; sequence: number }
+  /** what is in memory and in checkpoints only */
+  unstored: Unstored
   /** changes that wait for rows which other transactions have locked; PostgreSQL has them, too */
   deferred: Deferred
   /** projects whose rows were found locked: what changes of them meanwhile waits at once */
@@ -92,7 +99,10 @@ export async function beginReading(
     takeUp(memory, stored.id, row, { lookedForVersion: stored.configVersion, isDiscarded: false, nowMs: null })
   }
   for (const id of deferred.keys()) if (!memory.has(id)) withDeferred(deferred, id, null)
-  if (checkpoint && start.isMarked) applyCheckpoint(memory, checkpoint.marked)
+  const unstored: Unstored = new Map()
+  if (checkpoint && start.isMarked) {
+    for (const id of applyCheckpoint(memory, checkpoint.marked)) unstored.set(id, LONG_AGO)
+  }
   noteGap(tools, owned.id, memory, droppedSince(start, stream))
   return {
     tools,
@@ -108,6 +118,7 @@ export async function beginReading(
     stored: { sequence: partition.position, streamCreated: partition.streamCreated },
     savedMs: monotonicMs(),
     checkpoint: { dueMs: 0, sequence: start.isMarked ? checkpoint!.sequence : 0 },
+    unstored,
     deferred,
     heldProjects: new Set(),
     retry: { dueMs: 0, pauseMs: 0 },

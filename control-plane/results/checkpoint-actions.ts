@@ -52,14 +52,14 @@ export async function findCheckpoint(
 }
 
 /** In portions, so that other work gets its turn; nothing is counted meanwhile. */
-async function encode({ memory }: Reading, takenAtMs: number): Promise<Uint8Array> {
+async function encode({ memory, unstored }: Reading, takenAtMs: number): Promise<Uint8Array> {
   const out = byteWriter()
   const names = new Map<string, number>()
   beginCheckpoint(out)
   let count = 0
   for (const { policy, state } of memory.values()) {
     if (!policy) continue
-    appendMonitor(out, names, { takenAtMs }, state)
+    appendMonitor(out, names, { takenAtMs }, state, unstored.has(state.monitorId))
     if (++count % MONITORS_AT_ONCE === 0) await new Promise(resolve => setImmediate(resolve))
   }
   return out.bytes()

@@ -1,15 +1,17 @@
 import type { CheckError } from '../../shared/result.ts'
 import { withCell } from '../verdict/state.ts'
-import type { Cell, Counted, Fence, MonitorState } from '../verdict/types.ts'
+import type { Cell, Counted, Fence, MonitorState, RegionState } from '../verdict/types.ts'
 import { type ByteReader, type ByteWriter, byteReader } from './bytes.ts'
 import type { Memory } from './memory.ts'
 
 /**
  * What results move in memory without being stored: of each region of a monitor the fence, the vote's time, the newest
- * result and the length of its streaks. Everything else is in the stored state, which is never older than that.
+ * result and the length of its streaks; of a monitor whose streak grows and is not stored yet all but its status.
+ * Everything else is in the stored state, which is never older than that.
  */
 
-const VERSION = 1
+const VERSION = 2
+const STATES: RegionState[] = ['pending', 'ok', 'degraded', 'failing']
 
 /** Times are written as distances to this one. */
 export type Base = { takenAtMs: number }
@@ -22,9 +24,20 @@ export function beginCheckpoint(out: ByteWriter): void {
 }
 
 /** Appends one monitor; one without a region costs nothing, and one whose stored state is broken is left out. */
-export function appendMonitor(out: ByteWriter, names: Names, { takenAtMs }: Base, state: MonitorState): void {
+export function appendMonitor(
+  out: ByteWriter,
+  names: Names,
+  { takenAtMs }: Base,
+  state: MonitorState,
+  isUnstored: boolean,
+): void {
   if (state.cells.length === 0 || !state.cells.every(isWhole)) return
   out.uuid(state.monitorId)
+  out.number(isUnstored ? 1 : 0)
+  if (isUnstored) {
+    out.number(state.configVersion)
+    writeTime(out, state.askedAtMs, takenAtMs)
+  }
   out.number(state.cells.length)
   for (const cell of state.cells) {
     const { fence, last } = cell
@@ -32,8 +45,8 @@ export function appendMonitor(out: ByteWriter, names: Names, { takenAtMs }: Base
     out.number(cell.failures)
     out.number(cell.notUp)
     writeFence(out, fence, takenAtMs)
-    out.number(cell.votedAtMs === null ? 0 : 1)
-    if (cell.votedAtMs !== null) out.signed(takenAtMs - cell.votedAtMs)
+    writeTime(out, cell.votedAtMs, takenAtMs)
+    if (isUnstored) writeGrowth(out, names, cell, takenAtMs)
     out.number(last === null ? 0 : last === fence ? 1 : 2)
     if (last === null) continue
     if (last !== fence) writeFence(out, last, takenAtMs)
@@ -46,8 +59,30 @@ export function appendMonitor(out: ByteWriter, names: Names, { takenAtMs }: Base
   }
 }
 
+/** What only the cell of a streak that grows has. */
+function writeGrowth(out: ByteWriter, names: Names, cell: Cell, takenAtMs: number): void {
+  const { firstFailure, secondOpinion: opinion } = cell
+  out.number(STATES.indexOf(cell.state))
+  out.number(cell.better)
+  out.number(firstFailure === null ? 0 : 1)
+  if (firstFailure !== null) {
+    out.signed(takenAtMs - firstFailure.atMs)
+    out.signed(takenAtMs - firstFailure.scheduledAtMs)
+  }
+  out.number(opinion === null ? 0 : 1)
+  if (opinion === null) return
+  writeName(out, names, opinion.probeId)
+  out.number(opinion.outcome)
+  out.signed(takenAtMs - opinion.scheduledAtMs)
+  out.signed(takenAtMs - opinion.takenAtMs)
+  writeTime(out, opinion.renewalAskedAtMs, takenAtMs)
+}
+
 /** What a checkpoint says of each monitor. */
-export type Marked = { monitorId: string; cells: Seen[] }[]
+export type Marked = { monitorId: string; unstored: Unstored | null; cells: Seen[] }[]
+
+/** Of a monitor whose state was not stored as it was. */
+type Unstored = Pick<MonitorState, 'configVersion' | 'askedAtMs'>
 
 /** Throws a RangeError or a SyntaxError for bytes that are no checkpoint of this version. */
 export function readCheckpoint(data: Uint8Array, { takenAtMs }: Base): Marked {
@@ -57,35 +92,61 @@ export function readCheckpoint(data: Uint8Array, { takenAtMs }: Base): Marked {
   const marked: Marked = []
   while (!bytes.isAtEnd()) {
     const monitorId = bytes.uuid()
-    const cells = Array.from({ length: bytes.number() }, () => readCell(bytes, names, takenAtMs))
-    marked.push({ monitorId, cells })
+    const isUnstored = bytes.number() === 1
+    const unstored = isUnstored ? { configVersion: bytes.number(), askedAtMs: readTime(bytes, takenAtMs) } : null
+    const cells = Array.from({ length: bytes.number() }, () => readCell(bytes, names, takenAtMs, isUnstored))
+    marked.push({ monitorId, unstored, cells })
   }
   return marked
 }
 
-/** Brings memory, just loaded, to what the checkpoint says where that is newer. */
-export function applyCheckpoint(memory: Memory, marked: Marked): void {
-  for (const { monitorId, cells } of marked) {
+/** Brings memory, just loaded, to what the checkpoint says where that is newer. Answers the monitors that have to be stored. */
+export function applyCheckpoint(memory: Memory, marked: Marked): string[] {
+  const toStore: string[] = []
+  for (const { monitorId, unstored, cells } of marked) {
     const watch = memory.get(monitorId)
     if (!watch?.policy) continue
+    if (unstored && isOfSameState(watch.state, unstored, cells)) {
+      watch.state = {
+        ...watch.state,
+        askedAtMs: unstored.askedAtMs,
+        cells: cells.map(cell => ({ ...NO_GROWTH, ...cell })),
+      }
+      toStore.push(monitorId)
+      continue
+    }
     for (const seen of cells) {
       const known = watch.state.cells.find(cell => cell.region === seen.region)
       if (!known || !isWhole(known) || !isNewer(seen.fence, known.fence)) continue
       watch.state = withCell(watch.state, { ...known, ...seen, votedAtMs: seen.votedAtMs ?? known.votedAtMs })
     }
   }
+  return toStore
 }
 
-export type Seen = Pick<Cell, 'region' | 'failures' | 'notUp' | 'fence' | 'votedAtMs' | 'last'>
+/** Whether what was stored is not newer than the checkpoint: then it says all of the cells. */
+function isOfSameState({ configVersion, cells }: MonitorState, unstored: Unstored, seen: Seen[]): boolean {
+  if (cells.length === 0 || configVersion !== unstored.configVersion) return false
+  return cells.every(cell => {
+    const now = seen.find(({ region }) => region === cell.region)
+    return now !== undefined && isWhole(cell) && !isNewer(cell.fence, now.fence)
+  })
+}
 
-function readCell(bytes: ByteReader, names: string[], takenAtMs: number): Seen {
+type Growth = Pick<Cell, 'state' | 'better' | 'firstFailure' | 'secondOpinion'>
+const NO_GROWTH: Growth = { state: 'ok', better: 0, firstFailure: null, secondOpinion: null }
+
+export type Seen = Pick<Cell, 'region' | 'failures' | 'notUp' | 'fence' | 'votedAtMs' | 'last'> & Partial<Growth>
+
+function readCell(bytes: ByteReader, names: string[], takenAtMs: number, isUnstored: boolean): Seen {
   const region = readName(bytes, names)
   const failures = bytes.number()
   const notUp = bytes.number()
   const fence = readFence(bytes, takenAtMs)
-  const votedAtMs = bytes.number() === 0 ? null : takenAtMs - bytes.signed()
+  const votedAtMs = readTime(bytes, takenAtMs)
+  const growth = isUnstored ? readGrowth(bytes, names, takenAtMs) : {}
   const kind = bytes.number()
-  if (kind === 0) return { region, failures, notUp, fence, votedAtMs, last: null }
+  if (kind === 0) return { region, failures, notUp, fence, votedAtMs, ...growth, last: null }
   const place = kind === 1 ? fence : readFence(bytes, takenAtMs)
   const last: Counted = {
     region,
@@ -97,8 +158,33 @@ function readCell(bytes: ByteReader, names: string[], takenAtMs: number): Seen {
     responseTimeMs: bytes.signed(),
     error: readError(bytes),
   }
-  return { region, failures, notUp, fence: kind === 1 ? last : fence, votedAtMs, last }
+  return { region, failures, notUp, fence: kind === 1 ? last : fence, votedAtMs, ...growth, last }
 }
+
+function readGrowth(bytes: ByteReader, names: string[], takenAtMs: number): Growth {
+  const state = STATES[bytes.number()]
+  if (state === undefined) throw new RangeError('a state that there is not')
+  const better = bytes.number()
+  const time = () => takenAtMs - bytes.signed()
+  const firstFailure = bytes.number() === 0 ? null : { atMs: time(), scheduledAtMs: time() }
+  if (bytes.number() === 0) return { state, better, firstFailure, secondOpinion: null }
+  const secondOpinion = {
+    probeId: readName(bytes, names),
+    outcome: bytes.number(),
+    scheduledAtMs: time(),
+    takenAtMs: time(),
+    renewalAskedAtMs: readTime(bytes, takenAtMs),
+  }
+  return { state, better, firstFailure, secondOpinion }
+}
+
+function writeTime(out: ByteWriter, atMs: number | null, takenAtMs: number): void {
+  out.number(atMs === null ? 0 : 1)
+  if (atMs !== null) out.signed(takenAtMs - atMs)
+}
+
+const readTime = (bytes: ByteReader, takenAtMs: number): number | null =>
+  bytes.number() === 0 ? null : takenAtMs - bytes.signed()
 
 function readError(bytes: ByteReader): CheckError | null {
   const text = bytes.text()

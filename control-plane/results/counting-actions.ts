@@ -3,7 +3,7 @@ import { monotonicMs } from '../platform/clock.ts'
 import { isId } from '../platform/ids.ts'
 import { logNowMs } from '../platform/nats.ts'
 import type { StreamMessage } from '../platform/ordered-reader.ts'
-import { lookAgain, persistently, type Reading, savePosition } from './actions.ts'
+import { LONG_AGO, lookAgain, persistently, type Reading, savePosition } from './actions.ts'
 import { noteCertificate } from './certificates.ts'
 import { keepCheckpoint } from './checkpoint-actions.ts'
 import { decodeBatch, toCounted } from './decode.ts'
@@ -90,11 +90,15 @@ function versionsToLookFor({ memory, strangers }: Reading, batch: ResultBatch): 
 }
 
 /** Where JetStream's clock was set, what is remembered moves with it before the next result counts. */
-function followClock({ tools, memory, logTime, partition, restored }: Reading, { takenAtMs }: StreamMessage): void {
+function followClock(
+  { tools, memory, unstored, logTime, partition, restored }: Reading,
+  { takenAtMs }: StreamMessage,
+): void {
   const stepMs = stepBefore(logTime, takenAtMs, monotonicMs(), logNowMs(tools.nats))
   if (stepMs === 0 || restored !== 'for_counting') return
   tools.log.warn({ partition: partition.id, seconds: Math.round(stepMs) / 1_000 }, 'the clock of JetStream was set')
   stepAll(memory, stepMs)
+  for (const id of unstored.keys()) unstored.set(id, LONG_AGO)
 }
 
 function countBatch(reading: Reading, harvest: Harvest, message: StreamMessage, batch: ResultBatch): void {
@@ -112,9 +116,9 @@ function countBatch(reading: Reading, harvest: Harvest, message: StreamMessage, 
   for (const result of batch.results) {
     try {
       const counted = toCounted(batch, result)
-      if (isRecall) recallResult(memory, result.monitorId, counted, message.takenAtMs)
+      if (isRecall) recallResult(memory, reading.unstored, result.monitorId, counted, message.takenAtMs)
       else {
-        countResult(memory, harvest, result.monitorId, counted, message.takenAtMs, tolerance)
+        countResult(memory, harvest, result.monitorId, counted, message.takenAtMs, tolerance, tools.parents)
         if (memory.has(result.monitorId))
           noteCertificate(reading.certificates, harvest.certificates, batch.region, result, message.takenAtMs)
       }

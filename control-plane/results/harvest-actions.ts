@@ -11,8 +11,15 @@ import { noteDeferred, sortOut } from './deferred-actions.ts'
 import { insertDeferred } from './deferred-store.ts'
 import { hintsOf } from './hints.ts'
 import { isHeld, isOneTenants, judgeApart, judgeFree, type Outcome } from './judging-actions.ts'
-import type { Harvest } from './memory.ts'
+import { addOverdue, type Harvest, takeBack } from './memory.ts'
 import { countKinds, countTransitions } from './meters.ts'
+
+/**
+ * How long what decides nothing may be in memory and in checkpoints only: half of what is read again after a restart.
+ * So a region that fails for all of its monitors costs no write while they fail, and later one a monitor, a few at a time.
+ */
+const UNSTORED_MS = 60_000
+const STORED_LATER_AT_ONCE = 200
 
 /** How long the other tenants of a partition wait for locked rows of one, once. */
 const LOCK_MS = 500
@@ -24,10 +31,15 @@ const LOCK_MS = 500
 export async function storeHarvest(reading: Reading, harvest: Harvest): Promise<void> {
   const { tools } = reading
   if (harvest.certificates.size > 0) await storeSeen(reading, [...harvest.certificates.values()])
+  for (const [id, sinceMs] of harvest.unstored) if (!reading.unstored.has(id)) reading.unstored.set(id, sinceMs)
+  const { memory, position, unstored } = reading
+  if (position.takenAtMs !== null)
+    addOverdue(memory, harvest, unstored, position.takenAtMs - UNSTORED_MS, STORED_LATER_AT_ONCE)
   if (harvest.changes.size > 0) await storeChanges(reading, harvest)
   for (const hint of hintsOf(harvest, newId, logNowMs(tools.nats))) {
     tools.nats.connection.publish(hint.subject, JSON.stringify(hint.body))
   }
+  tools.meters.unstored.set({ partition: reading.partition.id }, unstored.size)
   countKinds(tools.meters, harvest)
   tools.meters.disagreements.inc(harvest.disagreements.length)
 }
@@ -58,12 +70,15 @@ async function storeChanges(reading: Reading, harvest: Harvest): Promise<void> {
   noteSaved(reading)
   noteDeferred(reading, outcome)
   const { discarded } = outcome
+  const taken = new Set(discarded)
+  for (const { monitorId } of changes) if (!taken.has(monitorId)) reading.unstored.delete(monitorId)
   countTransitions(tools.meters, changes, new Set([...discarded, ...outcome.deferred.map(one => one.monitorId)]))
   tools.meters.discarded.inc(discarded.length)
   if (discarded.length === 0) return
+  takeBack(memory, harvest, discarded)
   const nowMs = reading.position.takenAtMs
   const versions = new Map(discarded.map(id => [id, 0]))
-  await persistently(reading, () => lookAgain(reading, versions, { isDiscarded: true, nowMs }))
+  await persistently(reading, () => lookAgain(reading, versions, { isDiscarded: false, nowMs }))
 }
 
 /**

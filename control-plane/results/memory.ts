@@ -24,6 +24,10 @@ export type Memory = Map<string, Watch>
 /** What a run of results led to and is not stored yet. */
 export type Harvest = {
   changes: Map<string, Change>
+  /** the states before these changes */
+  before: Map<string, MonitorState>
+  /** what can be stored a little later: since when, in JetStream time, by monitor */
+  unstored: Unstored
   asks: { monitorId: string; ask: Ask }[]
   /** what probes have to hear */
   regionStates: { monitorId: string; region: string; state: RegionState }[]
@@ -36,6 +40,9 @@ export type Harvest = {
   regions: Map<string, Kinds>
 }
 
+/** Monitors whose state is not stored as it is in memory, each with the JetStream time since when. */
+export type Unstored = Map<string, number>
+
 export type Kinds = Record<Decision['kind'], number>
 
 const newKinds = (): Kinds => ({ counted: 0, aside: 0, history: 0, refused_future: 0 })
@@ -43,6 +50,8 @@ const newKinds = (): Kinds => ({ counted: 0, aside: 0, history: 0, refused_futur
 export function newHarvest(): Harvest {
   return {
     changes: new Map(),
+    before: new Map(),
+    unstored: new Map(),
     asks: [],
     regionStates: [],
     disagreements: [],
@@ -114,7 +123,10 @@ export function stepAll(memory: Memory, stepMs: number): void {
   for (const watch of memory.values()) watch.state = afterClockStep(watch.state, stepMs)
 }
 
-/** Counts one result, and notes in the harvest what has to be stored or told. */
+/**
+ * Counts one result, and notes in the harvest what has to be stored or told. Other processes look at the failures of
+ * `parents`, so that their first one is stored at once.
+ */
 export function countResult(
   memory: Memory,
   harvest: Harvest,
@@ -122,6 +134,7 @@ export function countResult(
   result: Counted,
   takenAtMs: number,
   tolerance?: Tolerance,
+  parents?: ReadonlySet<string>,
 ): void {
   const watch = memory.get(monitorId)
   if (!watch?.policy) {
@@ -130,12 +143,20 @@ export function countResult(
   }
   const decision = decide(watch.state, result, watch.policy, takenAtMs, tolerance)
   harvest.kinds[decision.kind]++
+  const before = watch.state
   watch.state = decision.state
-  if (decision.mustStore) noteChange(harvest, monitorId, watch, decision)
+  if (decision.store !== 'no') {
+    const isSoon =
+      decision.store === 'soon' && !(parents?.has(monitorId) && isFailing(before) !== isFailing(watch.state))
+    if (!isSoon) noteChange(harvest, monitorId, watch, decision, before)
+    else if (!harvest.unstored.has(monitorId)) harvest.unstored.set(monitorId, takenAtMs)
+  }
   if (decision.ask) harvest.asks.push({ monitorId, ask: decision.ask })
   if (decision.disagreement) noteDisagreement(harvest, watch.policy, decision, result, takenAtMs)
   if (decision.regionState) harvest.regionStates.push({ monitorId, ...decision.regionState })
 }
+
+const isFailing = ({ cells }: MonitorState) => cells.some(cell => cell.failures > 0 || cell.state === 'failing')
 
 function noteDisagreement(
   harvest: Harvest,
@@ -149,25 +170,57 @@ function noteDisagreement(
 }
 
 /**
- * A result that was counted before the restart, read again: it moves the fences of steady regions, which are not
- * stored, so that a duplicate of it does not count twice. What was stored then is in the state already.
+ * A result that was counted before the restart, read again: it moves what is not stored, or not yet. What was stored
+ * then is in the state already, so that its result is out of order. Nothing is decided again: should a result decide
+ * now what it did not then, its streak counts and the next one decides.
  */
-export function recallResult(memory: Memory, monitorId: string, result: Counted, takenAtMs: number): void {
+export function recallResult(
+  memory: Memory,
+  unstored: Unstored,
+  monitorId: string,
+  result: Counted,
+  takenAtMs: number,
+): void {
   const watch = memory.get(monitorId)
   if (!watch?.policy) return
-  const decision = decide(watch.state, result, watch.policy, takenAtMs, RECALL_TOLERANCE)
-  if (!decision.mustStore) watch.state = decision.state
+  const { store, state } = decide(watch.state, result, watch.policy, takenAtMs, RECALL_TOLERANCE)
+  if (store !== 'no' && !unstored.has(monitorId)) unstored.set(monitorId, takenAtMs)
+  const { configVersion, askedAtMs, cells } = state
+  watch.state = store === 'at_once' ? { ...watch.state, configVersion, askedAtMs, cells } : state
 }
 
-function noteChange(harvest: Harvest, monitorId: string, watch: Watch, decision: Decision): void {
-  const transitions = harvest.changes.get(monitorId)?.transitions ?? []
-  if (decision.transition) transitions.push(decision.transition)
-  harvest.changes.set(monitorId, {
-    monitorId,
-    configVersion: watch.policy!.configVersion,
-    state: watch.state,
-    transitions,
-  })
+function noteChange(
+  harvest: Harvest,
+  monitorId: string,
+  { policy, state }: Watch,
+  { transition }: Decision,
+  before: MonitorState,
+): void {
+  const known = harvest.changes.get(monitorId)
+  const transitions = [...(known?.transitions ?? []), ...(transition ? [transition] : [])]
+  harvest.changes.set(monitorId, { monitorId, configVersion: policy!.configVersion, state, transitions })
+  if (!known) harvest.before.set(monitorId, before)
+}
+
+/** Adds to the harvest what waits for its storing since `sinceMs` or longer, `limit` at most. The longest come first. */
+export function addOverdue(memory: Memory, harvest: Harvest, unstored: Unstored, sinceMs: number, limit: number): void {
+  let left = limit
+  for (const [monitorId, atMs] of unstored) {
+    if (atMs > sinceMs || left-- === 0) return
+    const watch = memory.get(monitorId)
+    if (!watch?.policy) unstored.delete(monitorId)
+    else if (!harvest.changes.has(monitorId)) {
+      const { policy, state } = watch
+      const { configVersion } = policy
+      harvest.changes.set(monitorId, { monitorId, configVersion, state, transitions: [] })
+      harvest.before.set(monitorId, state)
+    }
+  }
+}
+
+/** Changes that were not stored, because the monitor was changed meanwhile: as if their results had not come. */
+export function takeBack(memory: Memory, { before }: Harvest, monitorIds: string[]): void {
+  for (const id of monitorIds) memory.get(id)!.state = before.get(id)!
 }
 
 /** How many monitors are held at their status because too few regions vote (decisions 4.4). */

@@ -38,6 +38,9 @@ export function createMeters(metrics: Metrics) {
     ),
     watched: metrics.gauge('picket_verdict_watched_monitors', 'Monitors in memory', ['partition']),
     lookedFor: metrics.counter('picket_verdict_looked_for_total', 'Monitors that PostgreSQL was asked for again'),
+    unstored: metrics.gauge('picket_verdict_unstored_monitors', 'Monitors whose state is stored a minute later', [
+      'partition',
+    ]),
     deferred: metrics.gauge('picket_verdict_deferred_monitors', 'Monitors whose changes wait for locked rows', [
       'partition',
     ]),

@@ -111,6 +111,7 @@ export function startReader(
   }).finally(() => {
     tools.meters.held.remove({ partition: owned.id })
     tools.meters.deferred.remove({ partition: owned.id })
+    tools.meters.unstored.remove({ partition: owned.id })
     tools.meters.watched.remove({ partition: owned.id })
     onEnd()
   })

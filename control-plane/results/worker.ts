@@ -1,6 +1,7 @@
 import type { Log } from '../../shared/log.ts'
 import type { Metrics } from '../../shared/metrics.ts'
 import { RESULTS_STREAM } from '../../shared/subjects.ts'
+import { allParents } from '../monitors/parent-store.ts'
 import { latestRevision } from '../monitors/store.ts'
 import { monotonicMs } from '../platform/clock.ts'
 import { newId } from '../platform/ids.ts'
@@ -21,6 +22,8 @@ const OWNERSHIP_INTERVAL_MS = 1_500
 const FOLLOW_INTERVAL_MS = 2_000
 const STREAM_INTERVAL_MS = 2_000
 const LAG_INTERVAL_MS = 5_000
+/** How long after it was made a dependency may be unknown here. */
+const PARENTS_INTERVAL_MS = 10_000
 const CHANGES_AT_ONCE = 5_000
 
 export type VerdictContext = {
@@ -49,7 +52,7 @@ export type VerdictWorker = {
 export async function startVerdict(context: VerdictContext): Promise<VerdictWorker> {
   const { db, leases = db, log, metrics } = context
   const me = newId()
-  const tools: ReaderTools = { ...context, meters: createMeters(metrics) }
+  const tools: ReaderTools = { ...context, meters: createMeters(metrics), parents: new Set(await allParents(db)) }
   const readers = new Map<number, PartitionReader>()
   let revision = await latestRevision(db)
   let reach: Reach = { answeredMs: monotonicMs(), sinceMs: Number.NEGATIVE_INFINITY }
@@ -97,12 +100,15 @@ export async function startVerdict(context: VerdictContext): Promise<VerdictWork
     },
     CRITICAL,
   )
+  const parents = startLoop('verdict-parents', PARENTS_INTERVAL_MS, { log, metrics }, async () => {
+    tools.parents = new Set(await allParents(db))
+  })
   const lag = startLoop('verdict-lag', LAG_INTERVAL_MS, { log, metrics }, () => measureLag(tools, readers))
 
   return {
     wake: () => follow.wake(),
     async stop() {
-      await Promise.all([own.stop(), follow.stop(), watch.stop(), lag.stop()])
+      await Promise.all([own.stop(), follow.stop(), watch.stop(), parents.stop(), lag.stop()])
       await Promise.all([...readers.values()].map(reader => reader.stop()))
       await releasePartitions(leases, me)
     },

@@ -23,7 +23,7 @@ import { adopt, replaceCell, withCell } from './state.ts'
 import { weigh } from './status.ts'
 import { advance, differsInSubstance, isCounting, newCell, skip } from './streaks.ts'
 import { changeStatus } from './transition.ts'
-import type { Cell, Counted, Decision, HistoryReason, MonitorState, Policy } from './types.ts'
+import type { Cell, Counted, Decision, HistoryReason, MonitorState, Policy, Storing } from './types.ts'
 
 /**
  * What one result changes (decisions 4). `policy` is at least as new as the result; `nowMs` is the JetStream time of the
@@ -36,20 +36,20 @@ export function decide(
   nowMs: number,
   tolerance: Tolerance = USUAL_TOLERANCE,
 ): Decision {
-  if (result.scheduledAtMs > nowMs + tolerance.futureMs) return noVerdict('refused_future', null, state, false)
-  if (result.trigger === Trigger.ASIDE) return noVerdict('history', 'beside_a_chain', state, false)
+  if (result.scheduledAtMs > nowMs + tolerance.futureMs) return noVerdict('refused_future', null, state, 'no')
+  if (result.trigger === Trigger.ASIDE) return noVerdict('history', 'beside_a_chain', state, 'no')
   const refused = refuseConfig(state, result, policy)
-  if (refused !== null) return noVerdict('history', refused, state, false)
+  if (refused !== null) return noVerdict('history', refused, state, 'no')
   const base = adopt(state, policy, nowMs)
-  const isNewConfig = base !== state
+  const adopting: Storing = base === state ? 'no' : 'at_once'
   const known = findCell(base.cells, result.region)
   const cell = known ?? newCell(result)
-  if (result.trigger === Trigger.OTHER_PROBE) return hearAside(base, cell, result, nowMs, isNewConfig)
+  if (result.trigger === Trigger.OTHER_PROBE) return hearAside(base, cell, result, nowMs, adopting)
   const disorder = refuseOrder(cell.fence, result, nowMs + tolerance.fenceMs)
-  if (disorder !== null) return noVerdict('history', disorder, withRaisedGeneration(base, cell, result), isNewConfig)
-  if (!isCounting(result.outcome)) return noVerdict('counted', null, withCell(base, skip(cell, result)), isNewConfig)
+  if (disorder !== null) return noVerdict('history', disorder, withRaisedGeneration(base, cell, result), adopting)
+  if (!isCounting(result.outcome)) return noVerdict('counted', null, withCell(base, skip(cell, result)), adopting)
   if (isContradicted(cell, result, policy, nowMs)) return disagree(base, cell, result, policy, nowMs)
-  return count(base, cell, result, policy, nowMs, isNewConfig)
+  return count(base, cell, result, policy, nowMs, adopting)
 }
 
 /** A counting result in order: streak, votes, status. The hot path; a steady region costs few objects. */
@@ -59,7 +59,7 @@ function count(
   result: Counted,
   policy: Policy,
   nowMs: number,
-  isNewConfig: boolean,
+  adopting: Storing,
 ): Decision {
   const after = advance(before, result, policy.retryCount, nowMs)
   const reason = reasonToAsk(base, before, result)
@@ -81,12 +81,15 @@ function count(
     weighed.quorumLostSinceMs !== base.quorumLostSinceMs || weighed.noMajoritySinceMs !== base.noMajoritySinceMs
   const changed = weighed.status === base.status ? null : changeStatus(voted, weighed, result, policy, nowMs)
   const { quorumLostSinceMs, noMajoritySinceMs } = weighed
+  const isDecided = adopting !== 'no' || isTimed || changed !== null
+  const differs = isAsking || differsInSubstance(before, after, policy.retryCount)
+  // what was never stored cannot be brought back
+  const store = isDecided || (differs && base.status === null) ? 'at_once' : differs ? 'soon' : 'no'
   return {
     kind: 'counted',
     reason: null,
     state: changed?.state ?? (isTimed ? { ...voted, quorumLostSinceMs, noMajoritySinceMs } : voted),
-    mustStore:
-      isNewConfig || isTimed || isAsking || changed !== null || differsInSubstance(before, after, policy.retryCount),
+    store,
     transition: changed?.transition ?? null,
     ask: isAsking ? ask(reason, result, policy, voted.cells) : null,
     regionState: before.state === after.state ? null : { region: result.region, state: after.state },
@@ -100,7 +103,7 @@ function disagree(base: MonitorState, cell: Cell, result: Counted, policy: Polic
   const disagreement = { region, probeId, otherProbeId: cell.secondOpinion!.probeId }
   const state = withCell(base, skip(cell, result))
   const regionState = { region, state: cell.state }
-  const unasked = { ...noVerdict('counted', null, state, true), disagreement, regionState }
+  const unasked = { ...noVerdict('counted', null, state, 'at_once'), disagreement, regionState }
   if (mayAsk(base, policy, nowMs)) {
     const asked = { ...state, askedAtMs: nowMs, cells: renewOpinions(state.cells, nowMs) }
     return { ...unasked, state: asked, ask: ask('disagreement', result, policy, state.cells) }
@@ -111,10 +114,11 @@ function disagree(base: MonitorState, cell: Cell, result: Counted, policy: Polic
 }
 
 /** A check by a probe that does not run the region's schedule. */
-function hearAside(base: MonitorState, cell: Cell, result: Counted, nowMs: number, isNewConfig: boolean): Decision {
-  if (isOlderGeneration(result, cell.fence)) return noVerdict('history', 'older_epoch', base, isNewConfig)
-  if (!isOpinionWanted(cell, result)) return noVerdict('aside', null, base, isNewConfig)
-  return noVerdict('aside', null, withCell(base, { ...cell, secondOpinion: opinionOf(result, nowMs) }), true)
+function hearAside(base: MonitorState, cell: Cell, result: Counted, nowMs: number, adopting: Storing): Decision {
+  if (isOlderGeneration(result, cell.fence)) return noVerdict('history', 'older_epoch', base, adopting)
+  if (!isOpinionWanted(cell, result)) return noVerdict('aside', null, base, adopting)
+  const heard = withCell(base, { ...cell, secondOpinion: opinionOf(result, nowMs) })
+  return noVerdict('aside', null, heard, adopting === 'no' ? 'soon' : adopting)
 }
 
 /** Only what is known can be raised: a first result is always in order. */
@@ -132,7 +136,7 @@ function noVerdict(
   kind: Decision['kind'],
   reason: HistoryReason | null,
   state: MonitorState,
-  mustStore: boolean,
+  store: Storing,
 ): Decision {
-  return { kind, reason, state, mustStore, transition: null, ask: null, regionState: null, disagreement: null }
+  return { kind, reason, state, store, transition: null, ask: null, regionState: null, disagreement: null }
 }

@@ -9,7 +9,7 @@ import {
   resolveAutomaticIncidents,
 } from '../incidents/automatic-actions.ts'
 import { type Outage, recoveryMessage } from '../incidents/lifecycle.ts'
-import { lockMonitors } from '../monitors/store.ts'
+import { lockMonitors, type MonitorVersion, monitorsOfIds } from '../monitors/store.ts'
 import type { StoredMonitor } from '../monitors/types.ts'
 import { newId } from '../platform/ids.ts'
 import { isRefusedRow, type Tx } from '../platform/postgres.ts'
@@ -50,19 +50,19 @@ export async function judge(tx: Tx, changes: Change[], publicUrl: string, now: D
   return judgeLocked(tx, monitors, changes, publicUrl, now)
 }
 
-/** The same on `monitors` that the caller has locked; changes of others are discarded. */
+/** The same on monitors that the caller has `locked`; changes of others are discarded. */
 export async function judgeLocked(
   tx: Tx,
-  monitors: StoredMonitor[],
+  locked: MonitorVersion[],
   changes: Change[],
   publicUrl: string,
   now: Date,
 ): Promise<Judgement> {
-  const byId = new Map(monitors.map(monitor => [monitor.id, monitor]))
+  const versions = new Map(locked.map(monitor => [monitor.id, monitor]))
   const valid: Change[] = []
   const discarded: string[] = []
   for (const change of changes) {
-    if (isStillMeant(change, byId.get(change.monitorId))) valid.push(change)
+    if (isStillMeant(change, versions.get(change.monitorId))) valid.push(change)
     else discarded.push(change.monitorId)
   }
   await storeStates(
@@ -70,10 +70,22 @@ export async function judgeLocked(
     valid.map(change => change.state),
     now,
   )
+  const moved = valid.filter(({ transitions }) => transitions.length > 0)
+  if (moved.length > 0) await storeTransitions(tx, moved, publicUrl, now)
+  return { discarded }
+}
+
+/** The transitions of locked monitors, with all that follows from them. */
+async function storeTransitions(tx: Tx, changes: Change[], publicUrl: string, now: Date): Promise<void> {
+  const monitors = await monitorsOfIds(
+    tx,
+    changes.map(({ monitorId }) => monitorId),
+  )
+  const byId = new Map(monitors.map(monitor => [monitor.id, monitor]))
   // a monitor may have changed twice in one batch; each round takes the next transition of each monitor
   const lastMs = new Map(monitors.map(({ id, statusChangedAt }) => [id, statusChangedAt?.getTime() ?? 0]))
   for (let round = 0; ; round++) {
-    const steps = valid.flatMap(({ monitorId, transitions }) => {
+    const steps = changes.flatMap(({ monitorId, transitions }) => {
       const transition = transitions[round]
       if (!transition) return []
       const atMs = Math.max(transition.atMs, lastMs.get(monitorId)!)
@@ -82,13 +94,12 @@ export async function judgeLocked(
       const shown = round === 0 ? monitor.status : transition.from
       return [{ id: newId(), monitor, shown, transition, at: new Date(atMs) }]
     })
-    if (steps.length === 0) break
+    if (steps.length === 0) return
     await storeSteps(tx, steps, publicUrl, now)
   }
-  return { discarded }
 }
 
-function isStillMeant(change: Change, monitor: StoredMonitor | undefined): boolean {
+function isStillMeant(change: Change, monitor: MonitorVersion | undefined): boolean {
   return (
     monitor !== undefined &&
     monitor.deletedAt === null &&

@@ -139,14 +139,19 @@ export type Transition = {
   explanation: Explanation
 }
 
+/**
+ * When a new state has to be stored. `at_once`: with the result. `soon`: while results are still read again after a
+ * restart, which bring it back. `no`: only fence, vote time or last result moved; to forget that changes no verdict.
+ */
+export type Storing = 'at_once' | 'soon' | 'no'
+
 export type Decision = {
   /** `aside`: another probe's opinion, not in the streak; `history` and `refused_future` never count */
   kind: 'counted' | 'aside' | 'history' | 'refused_future'
   reason: HistoryReason | null
   /** the next state; the very same object when nothing changed */
   state: MonitorState
-  /** false: only fence, vote time or last result moved; a restart that forgets it changes no verdict */
-  mustStore: boolean
+  store: Storing
   transition: Transition | null
   ask: Ask | null
   /** what the probe has to hear: a new state, or the old one where its own re-checks say otherwise */

@@ -5,6 +5,7 @@ import type { Teardown } from '../support/teardown.ts'
 import { benchAlerting } from './alerting.ts'
 import { benchApi } from './api.ts'
 import { benchHttps } from './check-cpu.ts'
+import { benchCorrelated } from './correlated.ts'
 import { benchDataSources } from './data-sources.ts'
 import { benchDeliveries } from './deliveries.ts'
 import { benchEndToEnd } from './end-to-end.ts'
@@ -35,6 +36,7 @@ const PARTS: Record<string, (t: Teardown, engines: Engines) => Promise<Figure[]>
   ingest: benchIngest,
   hourly: benchHourly,
   alerting: benchAlerting,
+  correlated: benchCorrelated,
   deliveries: benchDeliveries,
   heartbeats: benchHeartbeats,
   'data-sources': benchDataSources,

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { connectNats, ensureStreams } from '../../control-plane/platform/nats.ts'
 import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
-import { partitionOf, RESULTS_STREAM } from '../../shared/subjects.ts'
+import { partitionOf, RESULTS_STREAM, resultSubject } from '../../shared/subjects.ts'
 import { createDatabase } from '../support/database.ts'
 import { startNats } from '../support/nats.ts'
 import { startTcpRelay } from '../support/tcp-relay.ts'
@@ -62,8 +62,20 @@ const cellsOf = async (id: string) => {
   return row?.cells ?? []
 }
 
-const failuresReach = (id: string, failures: number) =>
-  waitFor(async () => (await cellsOf(id))[0]?.failures === failures, { label: `${failures} failures` })
+type VerdictProcess = Awaited<ReturnType<typeof startVerdictProcess>>
+
+/** Until a process has counted so many results since its start. */
+const counts = (process: VerdictProcess, results: number) =>
+  waitFor(async () => (await process.metric('picket_verdict_results_total{kind="counted"')) >= results, {
+    label: `${results} results counted`,
+  })
+
+/** Until the newest result of a monitor's partition is counted, and PostgreSQL knows that. */
+const isCaughtUp = async (id: string) => {
+  const subject = resultSubject(partitionOf(id), 'us-east')
+  const newest = await nats.manager.streams.getMessage(RESULTS_STREAM, { last_by_subj: subject })
+  return (await countOf('partitions', 'id = ? AND position >= ?', [partitionOf(id), newest!.seq] as never)) === 1
+}
 
 t.test('A restart in the middle of a failing streak goes on counting where it was', async t => {
   const patient = await insertMonitor(db, projectId, { retryCount: 5 })
@@ -71,14 +83,14 @@ t.test('A restart in the middle of a failing streak goes on counting where it wa
   const first = await startVerdictProcess(t, url, server.url)
   await run(nats, patient, '+---')
   await run(nats, hasty, '+')
-  await failuresReach(patient, 3)
+  await counts(first, 5)
   await reaches(hasty, 'up')
   await first.stop()
   await run(nats, patient, '--')
   await run(nats, hasty, '-')
 
   const second = await startVerdictProcess(t, url, server.url)
-  await failuresReach(patient, 5)
+  await counts(second, 3)
   await reaches(hasty, 'up down')
   t.equal(await statusesOf(db, patient), 'up', 'five failures are not six')
   await second.stop()
@@ -95,7 +107,7 @@ t.test('After a kill another process decides within ten seconds, and everything 
   await insertChannel(db, projectId, [id])
   const killed = await startVerdictProcess(t, url, server.url)
   await run(nats, id, '+--')
-  await failuresReach(id, 2)
+  await counts(killed, 3)
   await killed.kill()
   const next = await startVerdictProcess(t, url, server.url)
   const [lease] = await query<{ seconds: number }>(
@@ -205,7 +217,7 @@ t.test('Reading everything again changes nothing', async t => {
   const before = await startVerdictProcess(t, url, server.url)
   await run(nats, id, '+--++++--++-')
   await reaches(id, 'up down up down up')
-  await failuresReach(id, 1)
+  await counts(before, 12)
   await before.stop()
   const written = await writtenOf(id)
   await execute(db, 'UPDATE partitions SET position = 0, position_taken_at = NULL')
@@ -214,7 +226,7 @@ t.test('Reading everything again changes nothing', async t => {
   const { state } = await nats.manager.streams.info(RESULTS_STREAM)
   t.ok(state.messages > 12)
   await run(nats, id, '+')
-  await waitFor(async () => (await cellsOf(id))[0]?.failures === 0)
+  await waitFor(() => isCaughtUp(id), { label: 'all of it read' })
   t.same(await writtenOf(id), written)
   await after.stop()
 })
@@ -242,7 +254,7 @@ t.test('While PostgreSQL is away verdicts wait, and catch up in order', async t 
   const id = await insertMonitor(db, projectId, { retryCount: 1 })
   const process = await startVerdictProcess(t, url, server.url)
   await run(nats, id, '+-')
-  await failuresReach(id, 1)
+  await counts(process, 2)
   const name = new URL(url).pathname.slice(1)
   const postgres = createPostgres(new URL('/postgres', url).href)
   t.teardown(() => postgres.destroy())
@@ -263,7 +275,7 @@ t.test('While NATS is away nothing is lost', async t => {
   const id = await insertMonitor(db, projectId, { retryCount: 1 })
   const process = await startVerdictProcess(t, url, server.url)
   await run(nats, id, '+-')
-  await failuresReach(id, 1)
+  await counts(process, 2)
   await server.kill9()
   await server.restart()
   await waitFor(() => run(nats, id, '-').then(() => true), { label: 'NATS' })

@@ -41,14 +41,14 @@ export function createHouse(db: Db, projectId: string, startMs = Date.UTC(2026, 
     for (const one of checks) {
       const changes = ids.flatMap(id => {
         const before = states.get(id) ?? newMonitorState(id, 1)
-        const { state, transition, mustStore } = decide(
+        const { state, transition, store } = decide(
           before,
           countedOf(id, one === '+', nowMs),
           policyOf(retryCount),
           nowMs,
         )
         states.set(id, state)
-        return mustStore
+        return store !== 'no'
           ? [{ monitorId: id, configVersion: 1, state, transitions: transition ? [transition] : [] }]
           : []
       })

@@ -47,9 +47,10 @@ const stored = (id: string, state: MonitorState | null) => ({
 function memoryAfter(later: Counted[]): { memory: Memory; states: Map<string, MonitorState> } {
   const memory: Memory = new Map()
   const states = new Map<string, MonitorState>()
+  const unstored = new Map<string, number>()
   const count = (result: Counted) => {
     for (const id of ids) {
-      recallResult(memory, id, result, result.scheduledAtMs + 100)
+      recallResult(memory, unstored, id, result, result.scheduledAtMs + 100)
     }
   }
   for (const id of ids) {
@@ -78,7 +79,7 @@ function encode(memory: Memory): Uint8Array {
   const out = byteWriter()
   const names = new Map<string, number>()
   beginCheckpoint(out)
-  for (const { state } of memory.values()) appendMonitor(out, names, BASE, state)
+  for (const { state } of memory.values()) appendMonitor(out, names, BASE, state, false)
   return out.bytes()
 }
 

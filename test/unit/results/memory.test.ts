@@ -1,5 +1,6 @@
 import t from 'tap'
 import {
+  addOverdue,
   countHeld,
   countRegion,
   countResult,
@@ -8,6 +9,7 @@ import {
   newHarvest,
   recallResult,
   restoreAll,
+  takeBack,
   takeUp,
 } from '../../../control-plane/results/memory.ts'
 import { newMonitorState } from '../../../control-plane/verdict/state.ts'
@@ -70,7 +72,7 @@ t.test(
 
     const restarted = memoryWith({ state })
     restoreAll(restarted, at(1))
-    for (const slot of [1, 2, 3]) recallResult(restarted, id, check(slot), at(slot))
+    for (const slot of [1, 2, 3]) recallResult(restarted, new Map(), id, check(slot), at(slot))
     t.equal(restarted.get(id)!.state.cells[0]!.fence.scheduledAtMs, check(3).scheduledAtMs)
     const again = newHarvest()
     countResult(restarted, again, id, check(3), at(4))
@@ -88,6 +90,58 @@ t.test('Several transitions of one monitor are kept in their order, with the sta
     ['up', 'down', 'up'],
   )
   t.equal(change.state.status, 'up')
+})
+
+t.test('A region that fails while others are well is stored once, a minute later', async t => {
+  const regions = ['us-east', 'eu-west', 'ap-southeast']
+  const memory = memoryWith({ regions, retryCount: 2 })
+  for (const region of regions) countResult(memory, newHarvest(), id, { ...check(1), region }, at(1))
+  const harvest = newHarvest()
+  for (const attempt of [1, 2, 3]) {
+    countResult(memory, harvest, id, { ...check(2, false), attempt }, at(2) + attempt * 1_000)
+  }
+  t.equal(memory.get(id)!.state.cells[0]!.state, 'failing')
+  t.equal(harvest.regionStates.length, 1, 'the probe hears of it at once')
+  t.equal(harvest.changes.size, 0)
+  t.same([...harvest.unstored], [[id, at(2) + 1_000]])
+
+  const later = newHarvest()
+  addOverdue(memory, later, harvest.unstored, at(2), 10)
+  t.equal(later.changes.size, 0)
+  addOverdue(memory, later, harvest.unstored, at(2) + 1_000, 10)
+  t.equal(later.changes.get(id)!.state.cells[0]!.failures, 3)
+})
+
+t.test('The first and the last failure of a monitor that others depend on are stored at once', async t => {
+  const memory = memoryWith({ retryCount: 2 })
+  const stores = (slot: number, up: boolean) => {
+    const harvest = newHarvest()
+    countResult(memory, harvest, id, check(slot, up), at(slot), undefined, new Set([id]))
+    return harvest.changes.size
+  }
+  t.same([stores(1, true), stores(2, false), stores(3, false), stores(4, true)], [1, 1, 0, 1])
+})
+
+t.test('What waits for its storing is stored a few at a time, the longest waiting first', async t => {
+  const memory: Memory = new Map()
+  const ids = [1, 2, 3].map(n => id.replace(/1$/, String(n)))
+  for (const one of ids) takeUp(memory, one, { ...stored, id: one }, fresh)
+  const unstored = new Map(ids.map((one, i) => [one, i]))
+  const harvest = newHarvest()
+  addOverdue(memory, harvest, unstored, 5, 2)
+  t.same([...harvest.changes.keys()], ids.slice(0, 2))
+})
+
+t.test('A change that was not stored because of an edit leaves what was counted before it', async t => {
+  const memory = memoryWith({ retryCount: 2 })
+  countResult(memory, newHarvest(), id, check(1), at(1))
+  countResult(memory, newHarvest(), id, check(2, false), at(2))
+  countResult(memory, newHarvest(), id, check(3, false), at(3))
+  const harvest = newHarvest()
+  countResult(memory, harvest, id, check(4, false), at(4))
+  t.equal(memory.get(id)!.state.status, 'down')
+  takeBack(memory, harvest, [id])
+  t.match(memory.get(id)!.state, { status: 'up', cells: [{ failures: 2 }] })
 })
 
 t.test('A probe whose failures another one contradicts hears that its region does not fail', async t => {

@@ -193,9 +193,9 @@ t.test('the first success of a failing region is kept also when nothing else of 
   const policy = policyOf({ configVersion: 3 })
   const success = { ...failing(130, 3), outcome: Outcome.UP }
   const adopted = decide(state, { ...success, outcome: Outcome.UNKNOWN }, policy, START_MS + 130_000)
-  t.equal(adopted.mustStore, true, 'a new configuration is stored')
+  t.equal(adopted.store, 'at_once', 'a new configuration is stored')
   const first = decide(adopted.state, { ...success, attempt: 2 }, policy, START_MS + 131_000)
-  t.match(first, { mustStore: true, ask: null, state: { cells: [{ failures: 0, notUp: 0, better: 1 }] } })
+  t.match(first, { store: 'soon', ask: null, state: { cells: [{ failures: 0, notUp: 0, better: 1 }] } })
 })
 
 t.test('an outage keeps its beginning through degraded and down again, and its end says how long it was', async t => {

@@ -2,36 +2,14 @@ import fc from 'fast-check'
 import t from 'tap'
 import { decide } from '../../../control-plane/verdict/decide.ts'
 import { newMonitorState, restore } from '../../../control-plane/verdict/state.ts'
-import type { Counted, Decision, MonitorState, Policy } from '../../../control-plane/verdict/types.ts'
-import { Outcome, Trigger } from '../../../proto/gen/probe/v1/result.ts'
-import { type Arrival, type Judged, judgeAll, STEP_MS } from './reference.ts'
-import { asStored, policyOf, REGIONS, resultOf, START_MS } from './runs.ts'
+import type { Decision, MonitorState } from '../../../control-plane/verdict/types.ts'
+import { Trigger } from '../../../proto/gen/probe/v1/result.ts'
+import { type Arrival, type Judged, judgeAll } from './reference.ts'
+import { asStored } from './runs.ts'
+import { arrivalsIn, type Step, world } from './worlds.ts'
 
 const SEED = Number(process.env.VERDICT_SEED ?? Date.now() % 2 ** 31)
 const RUNS = 2000
-const ALL = ['us', 'eu', 'ap', 'uw', 'ec'].map(name => REGIONS[name]!)
-const ASKED = [Trigger.SECOND_OPINION, Trigger.OTHER_PROBE, Trigger.ASIDE, Trigger.OTHER_PROBE]
-const { UP, DOWN, DEGRADED, UNKNOWN, MISSED } = Outcome
-
-/** What happens next, in numbers that shrink well. `order` and `event` choose among the common and the odd. */
-const step = fc.record({
-  waitSteps: fc.constantFrom(0, 0, 1, 1, 1, 2, 3, 6, 6, 15, 70),
-  region: fc.constantFrom(0, 0, 0, 0, 0, 1, 1, 2, 3, 4),
-  outcome: fc.constantFrom(UP, UP, UP, DOWN, DOWN, DOWN, DOWN, DEGRADED, DEGRADED, UNKNOWN, MISSED),
-  order: fc.constantFrom('slot', 'slot', 'slot', 'slot', 'recheck', 'recheck', 'late', 'future', 'again'),
-  event: fc.constantFrom('', '', '', '', '', '', '', 'handover', 'cutoff', 'opinion', 'opinion', 'restart', 'config'),
-  pick: fc.nat(1000),
-})
-const world = fc.record({
-  regions: fc.integer({ min: 1, max: 5 }),
-  retryCount: fc.constantFrom(0, 1, 2, 2, 5),
-  /** how often a step keeps the outcome of the step before: real outages last */
-  stickiness: fc.nat(3),
-  steps: fc.array(step, { minLength: 10, maxLength: 100, size: 'max' }),
-})
-type World = typeof world extends fc.Arbitrary<infer W> ? W : never
-type Step = World['steps'][number]
-
 t.test(
   `any order, duplicate, gap, restart, hand-over and new configuration: as the slow reference says (seed ${SEED})`,
   async t => {
@@ -109,7 +87,7 @@ function runForgetting(arrivals: readonly Arrival[], restarts: ReadonlySet<numbe
     if (restarts.has(i)) state = restore(asStored(stored), arrivals[i - 1]?.atMs ?? atMs)
     const decision = decide(state, result, policy, atMs)
     state = decision.state
-    if (decision.mustStore) stored = state
+    if (decision.store !== 'no') stored = state
     return decision
   })
 }
@@ -117,85 +95,6 @@ function runForgetting(arrivals: readonly Arrival[], restarts: ReadonlySet<numbe
 /** A slot of its own each, so that a forgotten fence lets nothing in twice. */
 function inOrder(one: Step): Step {
   return { ...one, event: '', order: 'slot', waitSteps: one.waitSteps || 1 }
-}
-
-type Region = { epoch: number; probe: number; scheduledAtMs: number; attempt: number }
-
-function arrivalsIn({ regions, retryCount, stickiness, steps }: World): Arrival[] {
-  const timing = { intervalMs: 6 * STEP_MS, timeoutMs: STEP_MS }
-  let policy = policyOf({ ...timing, regions: ALL.slice(0, regions), retryCount })
-  const places = new Map<string, Region>()
-  const arrivals: Arrival[] = []
-  let atMs = START_MS
-  let outcome = steps[0]!.outcome
-  for (const [i, one] of steps.entries()) {
-    atMs += one.waitSteps * STEP_MS
-    if (stickiness === 0 || i % (stickiness + 1) === 0) outcome = one.outcome
-    if (one.event === 'config') policy = changePolicy(policy, one.pick)
-    const region = ALL[one.region % regions]!
-    const restoredAtMs = one.event === 'restart' && arrivals.length > 0 ? arrivals.at(-1)!.atMs : null
-    const isAgain = one.order === 'again' && arrivals.length > 0
-    const again = isAgain ? arrivals[arrivals.length - 1 - (one.pick % Math.min(arrivals.length, 8))]!.result : null
-    const result = again ?? resultFor(one, region, outcome, places, policy, atMs)
-    arrivals.push({ result, policy, atMs, restoredAtMs })
-  }
-  return arrivals
-}
-
-function resultFor(
-  one: Step,
-  region: string,
-  outcome: Outcome,
-  places: Map<string, Region>,
-  policy: Policy,
-  atMs: number,
-): Counted {
-  const place = places.get(region) ?? { epoch: 1, probe: 1, scheduledAtMs: atMs, attempt: 0 }
-  places.set(region, place)
-  const configVersion = policy.configVersion - (one.event === 'cutoff' && one.pick % 3 === 0 ? 1 : 0)
-  if (one.event === 'opinion') {
-    const scheduledAtMs = atMs - (one.pick % 3) * STEP_MS
-    const probeId = `${region}-p${place.probe + (one.pick % 2)}`
-    return resultOf({
-      region,
-      outcome: one.outcome,
-      scheduledAtMs,
-      configVersion,
-      epoch: place.epoch,
-      probeId,
-      trigger: ASKED[one.pick % ASKED.length]!,
-    })
-  }
-  if (one.event === 'handover') {
-    place.epoch++
-    place.probe = 1 + (one.pick % 3)
-  }
-  const wasMissedBy = one.event === 'cutoff' ? 1 : 0
-  if (one.order === 'recheck') place.attempt++
-  else if (one.order === 'slot') Object.assign(place, { scheduledAtMs: atMs, attempt: 1 })
-  const shiftMs =
-    one.order === 'late' ? -(one.pick % 20) * STEP_MS : one.order === 'future' ? (1 + (one.pick % 4)) * STEP_MS : 0
-  return resultOf({
-    region,
-    outcome,
-    configVersion,
-    epoch: Math.max(0, place.epoch - wasMissedBy),
-    probeId: `${region}-p${place.probe}`,
-    scheduledAtMs: place.scheduledAtMs + shiftMs,
-    attempt: Math.max(1, place.attempt),
-  })
-}
-
-function changePolicy(policy: Policy, pick: number): Policy {
-  const regions = ALL.filter((_, i) => (pick >> i) % 2 === 0)
-  return {
-    ...policy,
-    configVersion: policy.configVersion + 1,
-    streaksSince: pick % 5 < 2 ? policy.streaksSince : policy.configVersion + 1,
-    regions: regions.length === 0 ? ALL : regions,
-    retryCount: pick % 4,
-    intervalMs: (pick % 3 === 0 ? 12 : 6) * STEP_MS,
-  }
 }
 
 function brief({ use, status, heldSinceMs, isAsking, isRenewing, isDisagreeing }: Judged) {

@@ -1,0 +1,109 @@
+/**
+ * What a failure of one region costs against the same number of steady results: 5,000 monitors fail there at once with
+ * all their re-checks, and recover. No other region answers meanwhile, so no status changes; in the end they do. Processor time of the
+ * control plane and of all engines, which other work on this machine does not lengthen.
+ */
+import { monotonicMs } from '../../control-plane/platform/clock.ts'
+import { startPicket } from '../support/picket.ts'
+import type { Teardown } from '../support/teardown.ts'
+import { waitFor } from '../support/wait.ts'
+import {
+  connectBench,
+  createMonitors,
+  type Engines,
+  encodeBatches,
+  type Figure,
+  figure,
+  percentile,
+  publishAll,
+  REGIONS,
+  readMetric,
+  type Shot,
+  treeCpuUs,
+} from './rig.ts'
+
+const MONITORS = 5_000
+const RETRIES = 2
+const WAVES = RETRIES + 1
+const ROUNDS = 5
+const SLOT_MS = 1_000
+const RESULTS_A_MESSAGE = 25
+const COUNTED = 'picket_verdict_results_total{kind="counted"}'
+
+type Price = { cpuMs: number; ms: number }
+
+export async function benchCorrelated(t: Teardown, { postgres, clickhouse }: Engines): Promise<Figure[]> {
+  const picket = await startPicket(t, { regions: [] })
+  const nats = await connectBench(t, picket.nats)
+  const ids = await createMonitors(picket.api, MONITORS, { retry_count: RETRIES })
+  const region = REGIONS[0]!
+  let sent = 0
+  /** Resolves when all of them are counted. */
+  const send = async (shots: Shot[], from: string) => {
+    sent += shots.length
+    await publishAll(nats, encodeBatches(shots, from, RESULTS_A_MESSAGE))
+    const label = `${sent} results counted`
+    await waitFor(async () => (await readMetric(picket.origin, COUNTED)) >= sent, { everyMs: 20, label })
+  }
+  let slotMs = Date.now() - 120_000
+  const ups = () => ids.map(monitorId => ({ monitorId, scheduledAtMs: slotMs, up: true }))
+  const wave = (up: boolean, attempt: number) =>
+    send(
+      ids.map(monitorId => ({ monitorId, scheduledAtMs: slotMs, attempt, up })),
+      region,
+    )
+  const processes = [picket.controlPlane.pid, postgres, clickhouse, picket.nats.pid]
+  const cpu = () => processes.reduce((sum, pid) => sum + treeCpuUs(pid), 0)
+  const priceOf = async (waves: () => Promise<void>): Promise<Price> => {
+    const [startedUs, startedMs] = [cpu(), monotonicMs()]
+    await waves()
+    return { cpuMs: (cpu() - startedUs) / 1_000, ms: monotonicMs() - startedMs }
+  }
+  const slots = async () => {
+    for (let i = 0; i < WAVES; i++) {
+      slotMs += SLOT_MS
+      await wave(true, 1)
+    }
+  }
+  const chain = async () => {
+    slotMs += SLOT_MS
+    for (let attempt = 1; attempt <= WAVES; attempt++) await wave(false, attempt)
+  }
+
+  for (const one of REGIONS) await send(ups(), one)
+  await slots()
+  const [steady, failing, recovering]: Price[][] = [[], [], []]
+  for (let round = 0; round < ROUNDS; round++) {
+    steady!.push(await priceOf(slots))
+    failing!.push(await priceOf(chain))
+    recovering!.push(await priceOf(slots))
+    await slots()
+  }
+  await chain()
+  slotMs += SLOT_MS
+  const answered = await priceOf(async () => {
+    for (const other of REGIONS.slice(1)) await send(ups(), other)
+  })
+  const median = (prices: Price[], of: keyof Price) =>
+    percentile(
+      prices.map(price => price[of]),
+      0.5,
+    )
+  const line = (what: string, prices: Price[], isAim: boolean) => {
+    const ratio = median(prices, 'cpuMs') / median(steady!, 'cpuMs')
+    const results = (MONITORS * WAVES).toLocaleString('en')
+    return figure(
+      what,
+      `${ratio.toFixed(1)} times (${results} results: ${median(prices, 'cpuMs').toFixed(0)} ms of processor time, ` +
+        `${(median(prices, 'ms') / 1_000).toFixed(1)} s; steady ${median(steady!, 'cpuMs').toFixed(0)} ms, ` +
+        `${(median(steady!, 'ms') / 1_000).toFixed(1)} s)`,
+      isAim ? '≤ 3 times' : '',
+      isAim ? ratio <= 3 : null,
+    )
+  }
+  return [
+    line('a region fails for 5,000 monitors at once: price of a result against a steady one', failing!, true),
+    line('  and recovers', recovering!, false),
+    figure('  the other regions answer, and 5,000 monitors become degraded', `${answered.cpuMs} ms of processor time`),
+  ]
+}
