@@ -10,6 +10,7 @@ import { benchDataSources } from './data-sources.ts'
 import { benchDeliveries } from './deliveries.ts'
 import { benchEndToEnd } from './end-to-end.ts'
 import { benchFleet } from './fleet.ts'
+import { benchHealthyHour } from './healthy-hour.ts'
 import { benchHeartbeats } from './heartbeats.ts'
 import { benchHourly } from './hourly.ts'
 import { benchIngest } from './ingest.ts'
@@ -50,10 +51,14 @@ const PARTS: Record<string, (t: Teardown, engines: Engines) => Promise<Figure[]>
   'status-page': benchStatusPage,
   'status-page-browser': benchStatusPageBrowser,
   year: benchYear,
+  'healthy-hour': benchHealthyHour,
 }
 
+/** Only when they are asked for. */
+const LONG_PARTS = ['healthy-hour', 'soak']
+
 const asked = process.argv.slice(2)
-const names = asked.length > 0 ? asked : Object.keys(PARTS)
+const names = asked.length > 0 ? asked : Object.keys(PARTS).filter(name => !LONG_PARTS.includes(name))
 const unknown = names.find(name => !PARTS[name])
 if (unknown) {
   console.error(`there is no part "${unknown}"; the parts are ${Object.keys(PARTS).join(', ')}`)

@@ -28,13 +28,22 @@ export const hurried = (rules: string): string =>
 /** What it says once it has taken a free port. */
 const LISTENING = /"Listening on" address=(\S+)/
 
-/** A Prometheus of one's own on loopback, which scrapes control planes each second and evaluates the alert rules. */
-export async function startPrometheus(t: Teardown, controlPlanes: string[]): Promise<Prometheus> {
+/**
+ * A Prometheus of one's own on loopback, which scrapes control planes and evaluates the alert rules: each second, with
+ * hurried rules, or as often as is said, with the rules as they are.
+ */
+export async function startPrometheus(
+  t: Teardown,
+  controlPlanes: string[],
+  { scrapeSeconds = null }: { scrapeSeconds?: number | null } = {},
+): Promise<Prometheus> {
   const dir = mkdtempSync(join(tmpdir(), 'picket-prometheus-'))
   t.teardown(() => rmSync(dir, { recursive: true, force: true }))
-  writeFileSync(join(dir, 'alerts.yaml'), hurried(textOf('deploy/prometheus/alerts.yaml')))
+  const rules = textOf('deploy/prometheus/alerts.yaml')
+  const interval = `${scrapeSeconds ?? 1}s`
+  writeFileSync(join(dir, 'alerts.yaml'), scrapeSeconds === null ? hurried(rules) : rules)
   const config = {
-    global: { scrape_interval: '1s', evaluation_interval: '1s' },
+    global: { scrape_interval: interval, evaluation_interval: interval },
     rule_files: ['alerts.yaml'],
     scrape_configs: [{ job_name: 'picket', static_configs: [{ targets: controlPlanes }] }],
   }
