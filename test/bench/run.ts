@@ -55,7 +55,7 @@ const PARTS: Record<string, (t: Teardown, engines: Engines) => Promise<Figure[]>
 }
 
 /** Only when they are asked for. */
-const LONG_PARTS = ['healthy-hour', 'soak']
+const LONG_PARTS = ['healthy-hour']
 
 const asked = process.argv.slice(2)
 const names = asked.length > 0 ? asked : Object.keys(PARTS).filter(name => !LONG_PARTS.includes(name))

@@ -14,6 +14,8 @@ export type Scale = {
   /** targets break once for the whole run, and customers ask for checks; else they come and go as planned */
   isShort: boolean
   hasDisks: boolean
+  /** a checkout of another version, built: the second process of each kind comes from there; null: none does */
+  previous: string | null
 }
 
 export const FAULT_KINDS = [

@@ -1,8 +1,10 @@
 /**
- * `npm run chaos [-- --seed N --minutes M --faults N --short]`: breaks a Picket of many processes at random and checks what it
+ * `npm run chaos [-- --seed N --minutes M --faults N --previous D --short]`: breaks a Picket of many processes at random and checks what it
  * has stored and told (README, "Faults"). The same seed makes the same plan. Exits with 1 when a
  * check fails. `--short`: what `npm test` runs.
  */
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { build } from '../../deploy/local/build.mjs'
 import { type Report, runChaos } from './chaos.ts'
@@ -15,6 +17,7 @@ const { values } = parseArgs({
     minutes: { type: 'string' },
     faults: { type: 'string' },
     short: { type: 'boolean' },
+    previous: { type: 'string' },
     help: { type: 'boolean' },
   },
 })
@@ -24,6 +27,7 @@ if (values.help) {
   --seed N     makes the plan of an earlier run again; any by default
   --minutes N  how long faults go on; ${LONG.minutes} by default
   --faults N   how many; ${LONG.faults / LONG.minutes} a minute by default
+  --previous D a checkout of another version in which npm run build was run: the second process of each kind is of that one
   --short      few processes for half a minute, as in npm test`)
   process.exit(0)
 }
@@ -32,6 +36,13 @@ function numberOf(name: 'seed' | 'minutes' | 'faults', fallback: number): number
   const value = Number(values[name] ?? fallback)
   if (Number.isFinite(value) && value >= 0) return value
   console.error(`--${name} is "${values[name]}"; it has to be a number`)
+  process.exit(1)
+}
+
+function previousOf(dir: string | undefined): string | null {
+  if (dir === undefined) return null
+  if (existsSync(join(dir, 'dist/control-plane.js'))) return resolve(dir)
+  console.error(`--previous is "${dir}"; it has to be a checkout in which "npm run build" was run`)
   process.exit(1)
 }
 
@@ -49,12 +60,17 @@ function show({ dir, faults, checks, figures }: Report): boolean {
     for (const one of against.slice(0, 20)) console.log(`        ${one}`)
   }
   const isGood = checks.every(({ against }) => against.length === 0)
-  const again = `--seed ${seed} --minutes ${minutes} --faults ${faults.length}${values.short ? ' --short' : ''}`
+  const options = `${values.previous ? ` --previous ${values.previous}` : ''}${values.short ? ' --short' : ''}`
+  const again = `--seed ${seed} --minutes ${minutes} --faults ${faults.length}${options}`
   if (!isGood) console.log(`the data is kept in ${dir}; the same plan again: npm run chaos -- ${again}`)
   return isGood
 }
 
 await build()
 console.log(`seed ${seed}`)
-const report = await runChaos({ seed, scale: { ...base, minutes, faults }, say: line => console.log(line) })
+const report = await runChaos({
+  seed,
+  scale: { ...base, minutes, faults, previous: previousOf(values.previous) },
+  say: line => console.log(line),
+})
 process.exit(show(report) ? 0 : 1)

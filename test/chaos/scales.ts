@@ -19,6 +19,7 @@ export const LONG: Omit<Scale, 'hasDisks'> = {
   monitors: 30,
   longestMs: 30_000,
   isShort: false,
+  previous: null,
 }
 
 /** Half a minute of faults: in `npm test`. */
@@ -34,4 +35,5 @@ export const SHORT: Omit<Scale, 'hasDisks'> = {
   monitors: 6,
   longestMs: 5_000,
   isShort: true,
+  previous: null,
 }

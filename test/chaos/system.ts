@@ -61,7 +61,7 @@ export async function startSystem(t: Teardown, dir: string, scale: Scale): Promi
 
   const db = createPostgres(urls.DATABASE_URL, 4)
   t.teardown(() => db.destroy())
-  const stage = openStage(t, dir)
+  const stage = openStage(t, dir, scale.previous)
   stage.clocks.set('PostgreSQL', await createDatabaseClock(db))
   const ports = await startControlPlanes(stage, scale, { ...common, ...(engines.natsDisk && SMALL_STREAMS) }, urls)
   const origins = [...ports.values()].map(({ http }) => `http://127.0.0.1:${http}`)
@@ -93,7 +93,7 @@ type Stage = Pick<System, 'programs' | 'links' | 'disks' | 'clocks' | 'readings'
   run(name: string, program: string, readyEvent: string, env: Record<string, string>): void
 }
 
-function openStage(t: Teardown, dir: string): Stage {
+function openStage(t: Teardown, dir: string, previous: string | null): Stage {
   const programs: Stage['programs'] = new Map()
   const links: Stage['links'] = new Map()
   const clocks: Stage['clocks'] = new Map()
@@ -121,7 +121,11 @@ function openStage(t: Teardown, dir: string): Stage {
         readings.push({ process: name, order: readings.length, partition, epoch, position })
       }
       const clock = createWrongClock(t)
-      const kept = keepProgram(t, { program, env: { ...env, ...clock.env }, onLine }, readyEvent)
+      const source =
+        previous !== null && name.endsWith('-2')
+          ? { program: process.execPath, args: [join(previous, program)] }
+          : { program }
+      const kept = keepProgram(t, { ...source, env: { ...env, ...clock.env }, onLine }, readyEvent)
       programs.set(name, kept)
       clocks.set(name, { setAhead: ms => clock.setAhead(ms, kept) })
     },

@@ -30,3 +30,13 @@ t.test('a process that was killed while it migrated locks nobody out', async t =
   await migrate(url)
   t.match(await query(db, 'SELECT is_locked FROM knex_migrations_lock'), [{ is_locked: 0 }])
 })
+
+t.test('a process of an older version starts on a database that a newer one has brought further', async t => {
+  const before = await tables()
+  await execute(
+    db,
+    "INSERT INTO knex_migrations (name, batch, migration_time) VALUES ('9999-of-the-future', 99, now())",
+  )
+  await migrate(url)
+  t.same(await tables(), before)
+})
