@@ -1,30 +1,20 @@
 import t from 'tap'
-import { connectNats, ensureStreams } from '../../control-plane/platform/nats.ts'
-import { createPostgres, execute, query, type Tx } from '../../control-plane/platform/postgres.ts'
+import { execute, query, type Tx } from '../../control-plane/platform/postgres.ts'
 import { pauseMonitor } from '../../control-plane/verdict/actions.ts'
 import { partitionOf } from '../../shared/subjects.ts'
-import { createDatabase } from '../support/database.ts'
-import { startNats } from '../support/nats.ts'
 import { insertTenant } from '../support/tenant.ts'
 import {
   insertChannel,
   insertMonitors,
   publish,
   resultOf,
+  startVerdictEngines,
   startVerdictProcess,
   statusesOf,
 } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
-const { url } = await createDatabase(t)
-const server = await startNats(t)
-const db = createPostgres(url)
-const nats = await connectNats(server.url, 'test')
-await ensureStreams(nats.manager)
-t.teardown(async () => {
-  await nats.close()
-  await db.destroy()
-})
+const { url, server, db, nats } = await startVerdictEngines(t)
 
 /** Monitors of two tenants in one partition, each tenant with a channel for all of its own. */
 async function twoTenants() {

@@ -1,31 +1,22 @@
 import t from 'tap'
-import { connectNats, ensureStreams } from '../../control-plane/platform/nats.ts'
-import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
-import { createDatabase } from '../support/database.ts'
-import { startNats } from '../support/nats.ts'
-import { insertTenant } from '../support/tenant.ts'
-import { insertMonitor, publish, resultOf, startVerdictProcess, statusesOf } from '../support/verdict.ts'
+import { execute, query } from '../../control-plane/platform/postgres.ts'
+import {
+  insertMonitor,
+  publish,
+  resultOf,
+  startVerdictEngines,
+  startVerdictProcess,
+  statusesOf,
+} from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
-const { url } = await createDatabase(t)
-const server = await startNats(t)
-const db = createPostgres(url)
-const nats = await connectNats(server.url, 'test')
-await ensureStreams(nats.manager)
-t.teardown(async () => {
-  await nats.close()
-  await db.destroy()
-})
-const { projectId } = await insertTenant(db)
+const { url, server, db, nats, projectId, reaches } = await startVerdictEngines(t)
 
 const lastSequence = async () => (await nats.manager.streams.info('RESULTS')).state.last_seq
 
 const checkpointed = async () =>
   (await query<{ position: number | null }>(db, 'SELECT max(position) AS position FROM partition_checkpoints'))[0]!
     .position
-
-const reaches = (id: string, statuses: string) =>
-  waitFor(async () => (await statusesOf(db, id)) === statuses, { label: statuses, timeoutMs: 60_000 })
 
 for (const how of ['stop', 'kill'] as const) {
   t.test(`After a ${how} the next process reads nothing again, and knows what only memory had`, async t => {

@@ -1,11 +1,8 @@
 import t from 'tap'
-import { connectNats, ensureStreams } from '../../control-plane/platform/nats.ts'
+import { ensureStreams } from '../../control-plane/platform/nats.ts'
 import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
 import { partitionOf, RESULTS_STREAM, resultSubject } from '../../shared/subjects.ts'
-import { createDatabase } from '../support/database.ts'
-import { startNats } from '../support/nats.ts'
 import { startTcpRelay } from '../support/tcp-relay.ts'
-import { insertTenant } from '../support/tenant.ts'
 import {
   insertChannel,
   insertMonitor,
@@ -13,6 +10,7 @@ import {
   publish,
   resultOf,
   run,
+  startVerdictEngines,
   startVerdictProcess,
   statusesOf,
 } from '../support/verdict.ts'
@@ -20,19 +18,7 @@ import { waitFor } from '../support/wait.ts'
 
 // takes about 60 s
 
-const { url } = await createDatabase(t)
-const server = await startNats(t)
-const db = createPostgres(url)
-const nats = await connectNats(server.url, 'test')
-await ensureStreams(nats.manager)
-t.teardown(async () => {
-  await nats.close()
-  await db.destroy()
-})
-const { projectId } = await insertTenant(db)
-
-const reaches = (id: string, statuses: string) =>
-  waitFor(async () => (await statusesOf(db, id)) === statuses, { label: statuses })
+const { url, server, db, nats, projectId, reaches } = await startVerdictEngines(t)
 
 const countOf = async (table: string, where: string, values: string[]) =>
   (await query<{ n: number }>(db, `SELECT count(*) AS n FROM ${table} WHERE ${where}`, values))[0]!.n

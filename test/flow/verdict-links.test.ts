@@ -1,28 +1,16 @@
 import t from 'tap'
-import { connectNats, ensureStreams } from '../../control-plane/platform/nats.ts'
-import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
+import { execute, query } from '../../control-plane/platform/postgres.ts'
 import { partitionOf } from '../../shared/subjects.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
-import { createDatabase } from '../support/database.ts'
-import { startNats } from '../support/nats.ts'
 import { householdEnv } from '../support/picket.ts'
 import { type Program, startProgram } from '../support/processes.ts'
 import { startTcpRelay } from '../support/tcp-relay.ts'
 import type { Teardown } from '../support/teardown.ts'
-import { insertTenant } from '../support/tenant.ts'
-import { insertMonitors, publish, resultOf, statusesOf } from '../support/verdict.ts'
+import { insertMonitors, publish, resultOf, startVerdictEngines, statusesOf } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
-const [{ url }, clickhouse] = await Promise.all([createDatabase(t), createClickhouseDatabase(t)])
-const server = await startNats(t)
-const db = createPostgres(url)
-const nats = await connectNats(server.url, 'test')
-await ensureStreams(nats.manager)
-t.teardown(async () => {
-  await nats.close()
-  await db.destroy()
-})
-const { projectId } = await insertTenant(db)
+const clickhouse = await createClickhouseDatabase(t)
+const { url, server, db, nats, projectId } = await startVerdictEngines(t)
 
 type Verdict = Program & { metric(name: string): Promise<number | null> }
 

@@ -1,25 +1,12 @@
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
-import { connectNats, ensureStreams } from '../../control-plane/platform/nats.ts'
-import { createPostgres, query } from '../../control-plane/platform/postgres.ts'
+import { query } from '../../control-plane/platform/postgres.ts'
 import { deleteMonitors } from '../../control-plane/verdict/actions.ts'
 import { partitionOf } from '../../shared/subjects.ts'
-import { createDatabase } from '../support/database.ts'
-import { startNats } from '../support/nats.ts'
-import { insertTenant } from '../support/tenant.ts'
-import { insertMonitors, publish, resultOf, startVerdictProcess } from '../support/verdict.ts'
+import { insertMonitors, publish, resultOf, startVerdictEngines, startVerdictProcess } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
-const { url } = await createDatabase(t)
-const server = await startNats(t)
-const db = createPostgres(url)
-const nats = await connectNats(server.url, 'test')
-await ensureStreams(nats.manager)
-t.teardown(async () => {
-  await nats.close()
-  await db.destroy()
-})
-const { projectId } = await insertTenant(db)
+const { url, server, db, nats, projectId } = await startVerdictEngines(t)
 
 t.test('A probe that invents monitors costs few questions and no memory, and deleted monitors leave it', async t => {
   const ids = await insertMonitors(db, projectId, 50)

@@ -1,12 +1,8 @@
 import t from 'tap'
-import { connectNats, ensureStreams } from '../../control-plane/platform/nats.ts'
-import { createPostgres, query } from '../../control-plane/platform/postgres.ts'
+import { query } from '../../control-plane/platform/postgres.ts'
 import { deleteMonitor, pauseMonitor, resumeMonitor } from '../../control-plane/verdict/actions.ts'
 import { ResultBatch } from '../../shared/result.ts'
 import { partitionOf, type RunHint, resultSubject } from '../../shared/subjects.ts'
-import { createDatabase } from '../support/database.ts'
-import { startNats } from '../support/nats.ts'
-import { insertTenant } from '../support/tenant.ts'
 import {
   insertChannel,
   insertMonitor,
@@ -14,6 +10,7 @@ import {
   publish,
   resultOf,
   run,
+  startVerdictEngines,
   startVerdictProcess,
   statusesOf,
   transitionsOf,
@@ -22,22 +19,10 @@ import { waitFor } from '../support/wait.ts'
 
 // takes about 60 s
 
-const { url } = await createDatabase(t)
-const server = await startNats(t)
-const db = createPostgres(url)
-const nats = await connectNats(server.url, 'test')
-await ensureStreams(nats.manager)
-t.teardown(async () => {
-  await nats.close()
-  await db.destroy()
-})
-const { projectId } = await insertTenant(db)
+const { url, server, db, nats, projectId, reaches } = await startVerdictEngines(t)
 const tools = { db, publicUrl: 'https://picket.example' }
 const verdict = await startVerdictProcess(t, url, server.url)
 await waitFor(async () => (await verdict.metric('picket_verdict_partitions_owned')) === 16, { label: '16 partitions' })
-
-const reaches = (id: string, statuses: string) =>
-  waitFor(async () => (await statusesOf(db, id)) === statuses, { label: statuses })
 
 const incidentsOf = (id: string) =>
   query<{ title: string; severity: string; status: string }>(

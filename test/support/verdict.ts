@@ -7,7 +7,11 @@ import { createLog } from '../../shared/log.ts'
 import { createMetrics } from '../../shared/metrics.ts'
 import { NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../shared/result.ts'
 import { partitionOf, resultSubject } from '../../shared/subjects.ts'
+import { createDatabase } from './database.ts'
+import { startNats } from './nats.ts'
 import type { Teardown } from './teardown.ts'
+import { insertTenant } from './tenant.ts'
+import { waitFor } from './wait.ts'
 
 export type MonitorSpec = { retryCount?: number; regions?: string[]; intervalSeconds?: number; name?: string }
 
@@ -97,6 +101,24 @@ export async function publish(nats: Nats, results: Result[], region = 'us-east',
 /** Runs of up (`+`) and down (`-`) checks, one message each. */
 export async function run(nats: Nats, monitorId: string, checks: string, rest: Partial<Result> = {}): Promise<void> {
   for (const check of checks) await publish(nats, [resultOf(monitorId, { up: check === '+', ...rest })])
+}
+
+/** The engines of a test about the verdict, with connections past every fault, and a tenant. */
+export async function startVerdictEngines(t: Teardown) {
+  const { url } = await createDatabase(t)
+  const server = await startNats(t)
+  const db = createPostgres(url)
+  const nats = await connectNats(server.url, 'test')
+  await ensureStreams(nats.manager)
+  t.teardown(async () => {
+    await nats.close()
+    await db.destroy()
+  })
+  const { projectId } = await insertTenant(db)
+  /** Until a monitor has gone through these statuses, as `up down up`. */
+  const reaches = (id: string, statuses: string) =>
+    waitFor(async () => (await statusesOf(db, id)) === statuses, { label: statuses })
+  return { url, server, db, nats, projectId, reaches }
 }
 
 /** A process of the role verdict, with connections of its own. */
