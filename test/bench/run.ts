@@ -19,6 +19,7 @@ import { benchPartitions } from './partitions.ts'
 import { benchPingFigures } from './ping.ts'
 import { benchBlackHoles, benchProbeFigures } from './probe.ts'
 import { benchRegex } from './regex.ts'
+import { benchRestart } from './restart.ts'
 import { type Engines, type Figure, startDurableEngines, withTeardown } from './rig.ts'
 import { benchScale } from './scale.ts'
 import { benchSnapshot } from './snapshot.ts'
@@ -47,6 +48,7 @@ const PARTS: Record<string, (t: Teardown, engines: Engines) => Promise<Figure[]>
   fleet: benchFleet,
   snapshot: benchSnapshot,
   partitions: benchPartitions,
+  restart: benchRestart,
   scale: benchScale,
   'status-page': benchStatusPage,
   'status-page-browser': benchStatusPageBrowser,

@@ -1,0 +1,74 @@
+/**
+ * How soon a reader that restarts judges again while results come at a high rate: the process is stopped after more
+ * than the two minutes that it would have to read again without checkpoints, and another one begins.
+ */
+import { monotonicMs, sleep } from '../../control-plane/platform/clock.ts'
+import { startPicket } from '../support/picket.ts'
+import type { Program } from '../support/processes.ts'
+import type { Teardown } from '../support/teardown.ts'
+import { waitFor } from '../support/wait.ts'
+import { connectBench, encodeBatches, type Figure, figure, publishAll, REGIONS, readMetric } from './rig.ts'
+import { seedMonitors, seedVerdicts } from './seed.ts'
+
+const MONITORS = 4_500
+const RESULTS_A_SECOND = Number(process.env.RESTART_RATE ?? 45_000)
+const RESULTS_A_MESSAGE = 100
+const FEED_MS = 130_000
+const COUNTED = 'picket_verdict_results_total{kind="counted"}'
+
+type Verdict = { program: Program; origin: string }
+
+export async function benchRestart(t: Teardown): Promise<Figure[]> {
+  const picket = await startPicket(t, { regions: [], env: { ROLES: 'api' } })
+  const ids = await seedMonitors(picket.databaseUrl, MONITORS)
+  await seedVerdicts(picket.databaseUrl, ids, REGIONS)
+  const nats = await connectBench(t, picket.nats)
+  const startVerdict = async (): Promise<Verdict> => {
+    const program = await picket.addControlPlane({ ROLES: 'verdict' })
+    const { http_port } = await program.untilEvent('ready')
+    return { program, origin: `http://127.0.0.1:${http_port}` }
+  }
+  const counted = ({ origin }: Verdict) => readMetric(origin, COUNTED)
+
+  let isFeeding = true
+  let published = 0
+  const feed = async () => {
+    const everyMs = (MONITORS / RESULTS_A_SECOND) * 1_000
+    let slotMs = Date.now() - 600_000
+    for (let dueMs = monotonicMs(), slot = 0; isFeeding; dueMs += everyMs, slot++) {
+      slotMs += 1_000 / REGIONS.length
+      const shots = ids.map(monitorId => ({ monitorId, scheduledAtMs: Math.round(slotMs), up: true }))
+      await publishAll(nats, encodeBatches(shots, REGIONS[slot % REGIONS.length]!, RESULTS_A_MESSAGE))
+      published += MONITORS
+      await sleep(Math.max(0, dueMs + everyMs - monotonicMs()))
+    }
+  }
+  const before = await startVerdict()
+  const fed = feed()
+  const beganMs = monotonicMs()
+  await sleep(FEED_MS)
+  const rate = published / ((monotonicMs() - beganMs) / 1_000)
+  await waitFor(async () => (await counted(before)) > published - rate, { label: 'the first process keeps up' })
+
+  await before.program.stop()
+  const stoppedAt = published
+  const startedMs = monotonicMs()
+  const after = await startVerdict()
+  const readyMs = monotonicMs()
+  await waitFor(async () => (await counted(after)) > 0, { everyMs: 20, label: 'a result is counted' })
+  const firstMs = monotonicMs()
+  await waitFor(async () => (await counted(after)) > published - stoppedAt - rate, { everyMs: 50, label: 'caught up' })
+  const caughtUpMs = monotonicMs()
+  isFeeding = false
+  await fed
+  const recalled = await readMetric(after.origin, 'picket_verdict_recalled_total')
+  const seconds = (ms: number) => `${((ms - readyMs) / 1_000).toFixed(2)} s`
+  return [
+    figure(
+      `a verdict process is replaced while ${Math.round(rate).toLocaleString('en')} results a second come: from its being ready to its first counted result`,
+      `${seconds(firstMs)} (started in ${((readyMs - startedMs) / 1_000).toFixed(2)} s; less than a second behind after ${seconds(caughtUpMs)}; ${recalled.toLocaleString('en')} results read again)`,
+      '≤ 3 s',
+      firstMs - readyMs <= 3_000,
+    ),
+  ]
+}
