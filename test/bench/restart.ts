@@ -7,12 +7,12 @@ import { startPicket } from '../support/picket.ts'
 import type { Program } from '../support/processes.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { waitFor } from '../support/wait.ts'
-import { connectBench, encodeBatches, type Figure, figure, publishAll, REGIONS, readMetric } from './rig.ts'
+import { startFeed } from './feed.ts'
+import { connectBench, type Figure, figure, REGIONS, readMetric } from './rig.ts'
 import { seedMonitors, seedVerdicts } from './seed.ts'
 
 const MONITORS = 4_500
 const RESULTS_A_SECOND = Number(process.env.RESTART_RATE ?? 45_000)
-const RESULTS_A_MESSAGE = 100
 const FEED_MS = 130_000
 const COUNTED = 'picket_verdict_results_total{kind="counted"}'
 
@@ -30,37 +30,27 @@ export async function benchRestart(t: Teardown): Promise<Figure[]> {
   }
   const counted = ({ origin }: Verdict) => readMetric(origin, COUNTED)
 
-  let isFeeding = true
-  let published = 0
-  const feed = async () => {
-    const everyMs = (MONITORS / RESULTS_A_SECOND) * 1_000
-    let slotMs = Date.now() - 600_000
-    for (let dueMs = monotonicMs(), slot = 0; isFeeding; dueMs += everyMs, slot++) {
-      slotMs += 1_000 / REGIONS.length
-      const shots = ids.map(monitorId => ({ monitorId, scheduledAtMs: Math.round(slotMs), up: true }))
-      await publishAll(nats, encodeBatches(shots, REGIONS[slot % REGIONS.length]!, RESULTS_A_MESSAGE))
-      published += MONITORS
-      await sleep(Math.max(0, dueMs + everyMs - monotonicMs()))
-    }
-  }
   const before = await startVerdict()
-  const fed = feed()
+  const feed = startFeed(t, nats, ids, RESULTS_A_SECOND)
+  const { published } = feed
   const beganMs = monotonicMs()
   await sleep(FEED_MS)
-  const rate = published / ((monotonicMs() - beganMs) / 1_000)
-  await waitFor(async () => (await counted(before)) > published - rate, { label: 'the first process keeps up' })
+  const rate = published() / ((monotonicMs() - beganMs) / 1_000)
+  await waitFor(async () => (await counted(before)) > published() - rate, { label: 'the first process keeps up' })
 
   await before.program.stop()
-  const stoppedAt = published
+  const stoppedAt = published()
   const startedMs = monotonicMs()
   const after = await startVerdict()
   const readyMs = monotonicMs()
   await waitFor(async () => (await counted(after)) > 0, { everyMs: 20, label: 'a result is counted' })
   const firstMs = monotonicMs()
-  await waitFor(async () => (await counted(after)) > published - stoppedAt - rate, { everyMs: 50, label: 'caught up' })
+  await waitFor(async () => (await counted(after)) > published() - stoppedAt - rate, {
+    everyMs: 50,
+    label: 'caught up',
+  })
   const caughtUpMs = monotonicMs()
-  isFeeding = false
-  await fed
+  await feed.stop()
   const recalled = await readMetric(after.origin, 'picket_verdict_recalled_total')
   const seconds = (ms: number) => `${((ms - readyMs) / 1_000).toFixed(2)} s`
   return [

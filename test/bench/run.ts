@@ -23,6 +23,7 @@ import { benchRestart } from './restart.ts'
 import { type Engines, type Figure, startDurableEngines, withTeardown } from './rig.ts'
 import { benchScale } from './scale.ts'
 import { benchSnapshot } from './snapshot.ts'
+import { benchSoak } from './soak.ts'
 import { benchStatusPage } from './status-page.ts'
 import { benchStatusPageBrowser } from './status-page-browser.ts'
 import { benchTenants } from './tenants.ts'
@@ -53,11 +54,12 @@ const PARTS: Record<string, (t: Teardown, engines: Engines) => Promise<Figure[]>
   'status-page': benchStatusPage,
   'status-page-browser': benchStatusPageBrowser,
   year: benchYear,
+  soak: benchSoak,
   'healthy-hour': benchHealthyHour,
 }
 
 /** Only when they are asked for. */
-const LONG_PARTS = ['healthy-hour']
+const LONG_PARTS = ['healthy-hour', 'soak']
 
 const asked = process.argv.slice(2)
 const names = asked.length > 0 ? asked : Object.keys(PARTS).filter(name => !LONG_PARTS.includes(name))

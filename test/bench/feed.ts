@@ -1,0 +1,44 @@
+import { monotonicMs, sleep } from '../../control-plane/platform/clock.ts'
+import type { Nats } from '../../control-plane/platform/nats.ts'
+import type { Teardown } from '../support/teardown.ts'
+import { encodeBatches, publishAll, REGIONS } from './rig.ts'
+
+const RESULTS_A_MESSAGE = 100
+
+export type Feed = {
+  /** results that JetStream has acknowledged */
+  published(): number
+  /** resolves when the last of them is acknowledged */
+  stop(): Promise<void>
+}
+
+/**
+ * Publishes results of healthy monitors at a steady pace until it is stopped: all monitors of one region, then all of the
+ * next one. What NATS does not take is given up, and the pace is kept.
+ */
+export function startFeed(t: Teardown, nats: Nats, monitorIds: string[], resultsASecond: number): Feed {
+  let isFeeding = true
+  let published = 0
+  const feed = async () => {
+    const everyMs = (monitorIds.length / resultsASecond) * 1_000
+    let slotMs = Date.now() - 600_000
+    for (let dueMs = monotonicMs(), turn = 0; isFeeding; dueMs = Math.max(dueMs + everyMs, monotonicMs()), turn++) {
+      slotMs += 1_000 / REGIONS.length
+      const shots = monitorIds.map(monitorId => ({ monitorId, scheduledAtMs: Math.round(slotMs), up: true }))
+      await publishAll(nats, encodeBatches(shots, REGIONS[turn % REGIONS.length]!, RESULTS_A_MESSAGE)).then(
+        () => {
+          published += monitorIds.length
+        },
+        () => {},
+      )
+      await sleep(Math.max(0, dueMs + everyMs - monotonicMs()))
+    }
+  }
+  const fed = feed()
+  const stop = () => {
+    isFeeding = false
+    return fed
+  }
+  t.teardown(stop)
+  return { published: () => published, stop }
+}
