@@ -24,7 +24,7 @@ const FAULT_EVERY_MS = 60_000
 type Sample = { minute: number; bytes: number }
 
 export async function benchSoak(t: Teardown, _engines: Engines): Promise<Figure[]> {
-  const picket = await startPicket(t, { regions: REGIONS, env: { ROLES: 'api,fleet,deliver,schedule' } })
+  const picket = await startPicket(t, { regions: [], env: { ROLES: 'api,fleet,deliver,schedule' } })
   const ids = await seedMonitors(picket.databaseUrl, MONITORS)
   await seedVerdicts(picket.databaseUrl, ids, REGIONS)
   const readers: Program[] = []
@@ -36,7 +36,6 @@ export async function benchSoak(t: Teardown, _engines: Engines): Promise<Figure[
     ['front', picket.controlPlane],
     ['verdict', readers[0]!],
     ['record', readers[1]!],
-    ['probe', picket.probes[0]!],
   ]
   const beganMs = monotonicMs()
   let faults = 0
@@ -82,11 +81,6 @@ const FAULTS: ((picket: Picket) => Promise<void>)[] = [
         'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
       ),
     )
-  },
-  async ({ probes }) => {
-    await probes[1]!.kill9()
-    probes[1]!.start()
-    await probes[1]!.untilEvent('connected')
   },
 ]
 
