@@ -4,9 +4,10 @@ import { monotonicMs, sleep } from '../platform/clock.ts'
 import { logNowMs, type Nats } from '../platform/nats.ts'
 import { takenAtMs } from '../platform/ordered-reader.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
+import type { MonitorState } from '../verdict/types.ts'
 import { type KnownCertificates, keyOfCertificate, type SeenCertificate } from './certificates.ts'
 import { applyCheckpoint, type Marked } from './checkpoint.ts'
-import { type Deferred, withDeferred } from './deferred.ts'
+import { asBefore, type Deferred, withDeferred } from './deferred.ts'
 import { deferredOf } from './deferred-store.ts'
 import { type LogTime, newLogTime } from './log-time.ts'
 import { countHeld, type Memory, takeUp, type Unstored } from './memory.ts'
@@ -136,13 +137,15 @@ function noteGap({ meters, log }: ReaderTools, partition: number, memory: Memory
 
 /**
  * Reads monitors from the database into memory; one that is not of this partition is unknown here. `versions`: by
- * monitor, the config version because of which it is looked for.
+ * monitor, the config version because of which it is looked for. `before`: the states before changes that were given up.
  */
 export async function lookAgain(
-  { tools, memory, partition, deferred, certificates, strangers }: Reading,
+  reading: Reading,
   versions: Map<string, number>,
-  options: { isDiscarded: boolean; nowMs: number | null },
+  options: { isDiscarded: boolean; nowMs: number | null; before?: Map<string, MonitorState | null> },
 ): Promise<void> {
+  const { tools, memory, partition, deferred, certificates, strangers } = reading
+  const { isDiscarded, nowMs, before: states } = options
   const rows = await watchesOf(tools.db, partition.id, [...versions.keys()])
   tools.meters.lookedFor.inc(versions.size)
   const stored = new Map(rows.map(row => [row.id, row]))
@@ -150,11 +153,18 @@ export async function lookAgain(
     const { row, isVoid } = withDeferred(deferred, id, stored.get(id) ?? null)
     const lookedForVersion = Math.max(version, row?.configVersion ?? 0)
     const before = memory.get(id)
-    takeUp(memory, id, row, { ...options, isDiscarded: options.isDiscarded || isVoid, lookedForVersion })
+    const known = asBefore(row, states?.get(id) ?? null)
+    takeUp(memory, id, known, { nowMs, isDiscarded: isDiscarded || isVoid, lookedForVersion })
+    if ((isDiscarded || isVoid) && known?.state && memory.has(id)) noteUnstored(reading, id)
     if (memory.has(id)) continue
     noteStranger(strangers, id, monotonicMs())
     for (const region of before?.policy?.regions ?? []) certificates.delete(keyOfCertificate({ monitorId: id, region }))
   }
+}
+
+/** The state of a monitor is not stored as it is in memory. */
+export function noteUnstored({ unstored, position }: Reading, monitorId: string): void {
+  if (!unstored.has(monitorId)) unstored.set(monitorId, position.takenAtMs ?? LONG_AGO)
 }
 
 /** Stores how far results are counted when only memory has changed since the last time. */

@@ -16,6 +16,8 @@ const MONITORS_AT_ONCE = 2_000
  */
 export async function keepCheckpoint(reading: Reading, isLast = false): Promise<void> {
   const { tools, partition, position, streamCreated, checkpoint } = reading
+  // what is still read again is not in memory yet, and a later reader would not read it
+  if (reading.restored !== 'for_counting') return
   const isDue = isLast || monotonicMs() >= checkpoint.dueMs
   if (!isDue || position.takenAtMs === null || position.sequence === checkpoint.sequence) return
   const startedMs = monotonicMs()

@@ -2,6 +2,7 @@ import { projectsOf } from '../monitors/store.ts'
 import { monotonicMs } from '../platform/clock.ts'
 import type { Tx } from '../platform/postgres.ts'
 import type { Change } from '../verdict/judge.ts'
+import type { MonitorState } from '../verdict/types.ts'
 import { lookAgain, movePosition, noteSaved, persistently, type Reading } from './actions.ts'
 import { defer } from './deferred.ts'
 import { deleteDeferred } from './deferred-store.ts'
@@ -26,13 +27,13 @@ export async function sortOut(
 }
 
 /** What a committed transaction has deferred. */
-export function noteDeferred(reading: Reading, outcome: Outcome): void {
+export function noteDeferred(reading: Reading, outcome: Outcome, before: ReadonlyMap<string, MonitorState>): void {
   const { deferred, heldProjects, retry } = reading
   if (deferred.size === 0 && outcome.deferred.length > 0) {
     retry.pauseMs = SHORTEST_PAUSE_MS
     retry.dueMs = monotonicMs() + retry.pauseMs
   }
-  for (const change of outcome.deferred) defer(deferred, change)
+  for (const change of outcome.deferred) defer(deferred, change, before.get(change.monitorId) ?? null)
   for (const project of outcome.held) heldProjects.add(project)
   measure(reading)
 }
@@ -58,6 +59,7 @@ export async function retryDeferred(reading: Reading): Promise<void> {
   const changes = settled.flatMap(id => deferred.get(id)?.change ?? [])
   countTransitions(tools.meters, changes, new Set(discarded))
   tools.meters.discarded.inc(discarded.length)
+  const before = new Map(discarded.map(id => [id, deferred.get(id)?.before ?? null]))
   for (const id of settled) deferred.delete(id)
   heldProjects.clear()
   for (const project of held) heldProjects.add(project)
@@ -67,7 +69,7 @@ export async function retryDeferred(reading: Reading): Promise<void> {
   const versions = new Map(discarded.map(id => [id, 0]))
   const nowMs = reading.position.takenAtMs
   if (discarded.length > 0)
-    await persistently(reading, () => lookAgain(reading, versions, { isDiscarded: true, nowMs }))
+    await persistently(reading, () => lookAgain(reading, versions, { isDiscarded: true, nowMs, before }))
 }
 
 type Settled = { settled: string[]; discarded: string[]; held: string[] }

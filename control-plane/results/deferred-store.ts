@@ -27,7 +27,7 @@ export async function deferredOf(db: Db, partition: number): Promise<Deferred> {
     // a newer configuration: what waited before it was given up then, and that was not recorded here
     const before = deferred.get(change.monitorId)
     if (before?.change && before.change.configVersion < change.configVersion) before.change = null
-    defer(deferred, change)
+    defer(deferred, change, null)
   }
   return deferred
 }

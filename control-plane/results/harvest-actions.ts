@@ -5,7 +5,15 @@ import { newId } from '../platform/ids.ts'
 import { logNowMs } from '../platform/nats.ts'
 import { isRefusedRow, type Tx } from '../platform/postgres.ts'
 import type { Change } from '../verdict/judge.ts'
-import { lookAgain, movePosition, noteSaved, persistently, type ReaderTools, type Reading } from './actions.ts'
+import {
+  lookAgain,
+  movePosition,
+  noteSaved,
+  noteUnstored,
+  persistently,
+  type ReaderTools,
+  type Reading,
+} from './actions.ts'
 import { keyOfCertificate, type SeenCertificate } from './certificates.ts'
 import { noteDeferred, sortOut } from './deferred-actions.ts'
 import { insertDeferred } from './deferred-store.ts'
@@ -34,7 +42,11 @@ export async function storeHarvest(reading: Reading, harvest: Harvest): Promise<
   for (const [id, sinceMs] of harvest.unstored) if (!reading.unstored.has(id)) reading.unstored.set(id, sinceMs)
   const { memory, position, unstored } = reading
   if (position.takenAtMs !== null)
-    addOverdue(memory, harvest, unstored, position.takenAtMs - UNSTORED_MS, STORED_LATER_AT_ONCE)
+    addOverdue(memory, harvest, unstored, {
+      nowMs: position.takenAtMs,
+      ageMs: UNSTORED_MS,
+      limit: STORED_LATER_AT_ONCE,
+    })
   if (harvest.changes.size > 0) await storeChanges(reading, harvest)
   for (const hint of hintsOf(harvest, newId, logNowMs(tools.nats))) {
     tools.nats.connection.publish(hint.subject, JSON.stringify(hint.body))
@@ -68,10 +80,14 @@ async function storeChanges(reading: Reading, harvest: Harvest): Promise<void> {
   const outcome = await persistently(reading, () => judgeHarvest(reading, changes, harvest.disagreements))
   tools.meters.judgeSeconds.observe((monotonicMs() - startedMs) / 1_000)
   noteSaved(reading)
-  noteDeferred(reading, outcome)
+  noteDeferred(reading, outcome, harvest.before)
   const { discarded } = outcome
   const taken = new Set(discarded)
-  for (const { monitorId } of changes) if (!taken.has(monitorId)) reading.unstored.delete(monitorId)
+  for (const { monitorId } of changes) {
+    const isWaiting = reading.unstored.delete(monitorId)
+    // behind the others, so that what is refused again and again does not hold them up
+    if (isWaiting && taken.has(monitorId)) noteUnstored(reading, monitorId)
+  }
   countTransitions(tools.meters, changes, new Set([...discarded, ...outcome.deferred.map(one => one.monitorId)]))
   tools.meters.discarded.inc(discarded.length)
   if (discarded.length === 0) return

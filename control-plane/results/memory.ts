@@ -202,11 +202,20 @@ function noteChange(
   if (!known) harvest.before.set(monitorId, before)
 }
 
-/** Adds to the harvest what waits for its storing since `sinceMs` or longer, `limit` at most. The longest come first. */
-export function addOverdue(memory: Memory, harvest: Harvest, unstored: Unstored, sinceMs: number, limit: number): void {
+/**
+ * Adds to the harvest what waits for its storing for `ageMs` or longer at `nowMs`, `limit` at most. The longest come first;
+ * a time that is ahead was taken before JetStream's clock was set back.
+ */
+export function addOverdue(
+  memory: Memory,
+  harvest: Harvest,
+  unstored: Unstored,
+  { nowMs, ageMs, limit }: { nowMs: number; ageMs: number; limit: number },
+): void {
   let left = limit
   for (const [monitorId, atMs] of unstored) {
-    if (atMs > sinceMs || left-- === 0) return
+    const isYoung = atMs <= nowMs && atMs > nowMs - ageMs
+    if (isYoung || left-- === 0) return
     const watch = memory.get(monitorId)
     if (!watch?.policy) unstored.delete(monitorId)
     else if (!harvest.changes.has(monitorId)) {

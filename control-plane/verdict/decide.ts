@@ -81,7 +81,9 @@ function count(
     weighed.quorumLostSinceMs !== base.quorumLostSinceMs || weighed.noMajoritySinceMs !== base.noMajoritySinceMs
   const changed = weighed.status === base.status ? null : changeStatus(voted, weighed, result, policy, nowMs)
   const { quorumLostSinceMs, noMajoritySinceMs } = weighed
-  const isDecided = adopting !== 'no' || isTimed || changed !== null
+  // probes that take over hear the stored state: told too early that their region fails, they would not check again
+  const isMoved = before.state !== after.state && !(after.state === 'failing' && base.status === 'up')
+  const isDecided = adopting !== 'no' || isTimed || changed !== null || isMoved
   const differs = isAsking || differsInSubstance(before, after, policy.retryCount)
   // what was never stored cannot be brought back
   const store = isDecided || (differs && base.status === null) ? 'at_once' : differs ? 'soon' : 'no'

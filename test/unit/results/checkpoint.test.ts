@@ -6,6 +6,7 @@ import {
   beginCheckpoint,
   readCheckpoint,
 } from '../../../control-plane/results/checkpoint.ts'
+import { keepCheckpoint } from '../../../control-plane/results/checkpoint-actions.ts'
 import { type Memory, recallResult, takeUp } from '../../../control-plane/results/memory.ts'
 import { newMonitorState } from '../../../control-plane/verdict/state.ts'
 import type { Counted, MonitorState } from '../../../control-plane/verdict/types.ts'
@@ -126,6 +127,20 @@ t.test('A checkpoint that is cut off, or of another version, is refused', async 
   t.throws(() => readCheckpoint(data.subarray(0, data.length - 1), BASE), RangeError)
   t.throws(() => readCheckpoint(Uint8Array.from([9, ...data.subarray(1)]), BASE), /another version/)
 })
+
+t.test(
+  'Nothing is stored while results are only read again: the next reader would not read the rest of them',
+  async t => {
+    const db = new Proxy({}, { get: () => t.fail('PostgreSQL was asked') })
+    for (const restored of ['not', 'for_recall']) {
+      const checkpoint = { dueMs: 0, sequence: 1 }
+      const position = { sequence: 9, takenAtMs: BASE.takenAtMs }
+      const reading = { restored, checkpoint, position, tools: { db }, memory: new Map(), unstored: new Map() }
+      await keepCheckpoint(reading as never)
+      t.same(checkpoint, { dueMs: 0, sequence: 1 })
+    }
+  },
+)
 
 t.test('Numbers come back as they were written', async t => {
   const out = byteWriter()

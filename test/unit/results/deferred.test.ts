@@ -28,8 +28,8 @@ const row = {
 
 const waiting = (): Deferred => {
   const deferred: Deferred = new Map()
-  defer(deferred, change(1))
-  defer(deferred, change(2))
+  defer(deferred, change(1), state(-1))
+  defer(deferred, change(2), state(1))
   return deferred
 }
 
@@ -54,11 +54,17 @@ t.test(
   async t => {
     for (const other of [{ ...row, isPaused: true }, { ...row, isDeleted: true }, { ...row, configVersion: 2 }, null]) {
       const deferred = waiting()
-      t.same(withDeferred(deferred, monitorId, other), { row: other, isVoid: true })
-      t.same(deferred.get(monitorId), { change: null, rows: 2 })
+      // an edit keeps what was counted before the change, although it was not stored yet
+      const known = other?.configVersion === 2 ? { ...other, state: state(-1) } : other
+      t.same(withDeferred(deferred, monitorId, other), { row: known, isVoid: true })
+      t.match(deferred.get(monitorId), { change: null, rows: 2 })
       t.same(withDeferred(deferred, monitorId, other), { row: other, isVoid: false }, 'once')
-      defer(deferred, { ...change(3), configVersion: 2 })
-      t.match(deferred.get(monitorId), { change: { transitions: [{ atMs: 3 }] }, rows: 3 })
+      defer(deferred, { ...change(3), configVersion: 2 }, state(2))
+      t.match(deferred.get(monitorId), { change: { transitions: [{ atMs: 3 }] }, rows: 3, before: state(2) })
     }
   },
 )
+
+t.test('A monitor that was paused and resumed meanwhile begins again, whatever waited', async t => {
+  t.same(withDeferred(waiting(), monitorId, { ...row, configVersion: 2, state: null }).row?.state, null)
+})

@@ -106,9 +106,9 @@ t.test('A region that fails while others are well is stored once, a minute later
   t.same([...harvest.unstored], [[id, at(2) + 1_000]])
 
   const later = newHarvest()
-  addOverdue(memory, later, harvest.unstored, at(2), 10)
+  addOverdue(memory, later, harvest.unstored, { nowMs: at(2) + 60_999, ageMs: 60_000, limit: 10 })
   t.equal(later.changes.size, 0)
-  addOverdue(memory, later, harvest.unstored, at(2) + 1_000, 10)
+  addOverdue(memory, later, harvest.unstored, { nowMs: at(2) + 61_000, ageMs: 60_000, limit: 10 })
   t.equal(later.changes.get(id)!.state.cells[0]!.failures, 3)
 })
 
@@ -128,8 +128,12 @@ t.test('What waits for its storing is stored a few at a time, the longest waitin
   for (const one of ids) takeUp(memory, one, { ...stored, id: one }, fresh)
   const unstored = new Map(ids.map((one, i) => [one, i]))
   const harvest = newHarvest()
-  addOverdue(memory, harvest, unstored, 5, 2)
+  addOverdue(memory, harvest, unstored, { nowMs: 10, ageMs: 5, limit: 2 })
   t.same([...harvest.changes.keys()], ids.slice(0, 2))
+
+  const setBack = newHarvest()
+  addOverdue(memory, setBack, new Map([[ids[0]!, 100], ...unstored]), { nowMs: 10, ageMs: 5, limit: 3 })
+  t.same([...setBack.changes.keys()], ids, 'a time that is ahead of a clock that was set back holds nothing up')
 })
 
 t.test('A change that was not stored because of an edit leaves what was counted before it', async t => {

@@ -144,7 +144,7 @@ function play(arrivals: readonly Arrival[], ends: number[], checkpointMs: number
 /** As storeHarvest does. */
 function store({ memory, unstored }: Counter, harvest: Harvest, left: Left, atMs: number): void {
   for (const [id, sinceMs] of harvest.unstored) if (!unstored.has(id)) unstored.set(id, sinceMs)
-  addOverdue(memory, harvest, unstored, atMs - UNSTORED_MS, 1)
+  addOverdue(memory, harvest, unstored, { nowMs: atMs, ageMs: UNSTORED_MS, limit: 1 })
   left.positionMs = atMs
   if (!harvest.changes.has(ID)) return
   left.row = asStored(memory.get(ID)!.state)
