@@ -23,7 +23,7 @@ import {
 import { seedMonitors, seedVerdicts } from './seed.ts'
 
 const MONITORS = 4_000
-const SLOTS = 250
+const SLOTS = 420
 const RESULTS_A_MESSAGE = 100
 const ROUNDS = 3
 const WINDOW_MS = 4_000
