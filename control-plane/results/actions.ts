@@ -54,6 +54,8 @@ export type Reading = {
   /** the date of the stream that is being read */
   streamCreated: string
   start: Start
+  /** where the checkpoint was made that memory began with; null without one */
+  mark: Pick<Mark, 'sequence' | 'takenAtMs'> | null
   logTime: LogTime
   /** up to where results are counted */
   position: { sequence: number; takenAtMs: number | null }
@@ -114,6 +116,7 @@ export async function beginReading(
     stale,
     streamCreated: stream.created,
     start,
+    mark: checkpoint && start.isMarked ? checkpoint : null,
     logTime: newLogTime(logNowMs(tools.nats), monotonicMs()),
     position: { sequence: start.position, takenAtMs: start.positionAtMs },
     stored: { sequence: partition.position, streamCreated: partition.streamCreated },

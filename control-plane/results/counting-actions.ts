@@ -102,8 +102,10 @@ function followClock(
 }
 
 function countBatch(reading: Reading, harvest: Harvest, message: StreamMessage, batch: ResultBatch): void {
-  const { memory, tools } = reading
+  const { memory, tools, mark } = reading
   const isRecall = isCounted(reading.start, message)
+  // reading goes on by time, so the last ones that the checkpoint knows come again
+  if (isRecall && mark && message.sequence <= mark.sequence && message.takenAtMs <= mark.takenAtMs) return
   const wanted = isRecall ? 'for_recall' : 'for_counting'
   if (reading.restored !== wanted) {
     if (isRecall) restoreAll(memory, message.takenAtMs)

@@ -1,3 +1,4 @@
+import { Trigger } from '../../shared/result.ts'
 import type { NewDisagreement } from '../fleet/odd-probes.ts'
 import { afterClockStep, notAhead } from '../verdict/clock-step.ts'
 import { decide } from '../verdict/decide.ts'
@@ -183,11 +184,17 @@ export function recallResult(
 ): void {
   const watch = memory.get(monitorId)
   if (!watch?.policy) return
+  if (isKnownOpinion(watch.state, result, takenAtMs)) return
   const { store, state } = decide(watch.state, result, watch.policy, takenAtMs, RECALL_TOLERANCE)
   if (store !== 'no' && !unstored.has(monitorId)) unstored.set(monitorId, takenAtMs)
   const { configVersion, askedAtMs, cells } = state
   watch.state = store === 'at_once' ? { ...watch.state, configVersion, askedAtMs, cells } : state
 }
+
+/** Opinions of other probes move no fence: one that came before the newest result of its region was heard before that was stored. */
+const isKnownOpinion = ({ cells }: MonitorState, { trigger, region }: Counted, takenAtMs: number) =>
+  trigger === Trigger.OTHER_PROBE &&
+  cells.some(cell => cell.region === region && cell.votedAtMs !== null && cell.votedAtMs > takenAtMs)
 
 function noteChange(
   harvest: Harvest,

@@ -33,7 +33,11 @@ const RECALL_MS = 120_000
 const UNSTORED_MS = 60_000
 
 /** What a process leaves behind: a row, a position and perhaps a checkpoint. */
-type Left = { row: MonitorState | null; positionMs: number; checkpoint: { data: Uint8Array; takenAtMs: number } | null }
+type Left = {
+  row: MonitorState | null
+  positionMs: number
+  checkpoint: { data: Uint8Array; takenAtMs: number; sequence: number } | null
+}
 
 /** One process that counts. */
 type Counter = { memory: Memory; unstored: Unstored }
@@ -136,7 +140,7 @@ function play(arrivals: readonly Arrival[], ends: number[], checkpointMs: number
     const outcome = outcomeOf(counter, harvest)
     store(counter, harvest, left, arrival.atMs)
     if (checkpointMs !== null && arrival.atMs >= (left.checkpoint?.takenAtMs ?? 0) + checkpointMs)
-      left.checkpoint = checkpointOf(counter, arrival.atMs)
+      left.checkpoint = { ...checkpointOf(counter, arrival.atMs), sequence: i }
     return outcome
   })
 }
@@ -163,7 +167,8 @@ function start(left: Left, past: readonly Arrival[], { policy }: Arrival): Count
   }
   if (left.positionMs === 0) return { memory, unstored }
   const fromMs = isMarked ? checkpoint.takenAtMs : left.positionMs - RECALL_MS
-  const again = past.filter(({ atMs }) => atMs >= fromMs)
+  const isKnown = (sequence: number) => isMarked && sequence <= checkpoint.sequence
+  const again = past.filter(({ atMs }, sequence) => atMs >= fromMs && !isKnown(sequence))
   if (again.length > 0) restoreAll(memory, again[0]!.atMs)
   for (const { result, atMs } of again) recallResult(memory, unstored, ID, result, atMs)
   return { memory, unstored }
