@@ -125,7 +125,7 @@ export function stepAll(memory: Memory, stepMs: number): void {
 }
 
 /**
- * Counts one result, and notes in the harvest what has to be stored or told. Other processes look at the failures of
+ * Counts one result, and notes in the harvest what has to be stored or published. Other processes look at the failures of
  * `parents`, so that their first one is stored at once.
  */
 export function countResult(

@@ -81,7 +81,7 @@ function count(
     weighed.quorumLostSinceMs !== base.quorumLostSinceMs || weighed.noMajoritySinceMs !== base.noMajoritySinceMs
   const changed = weighed.status === base.status ? null : changeStatus(voted, weighed, result, policy, nowMs)
   const { quorumLostSinceMs, noMajoritySinceMs } = weighed
-  // probes that take over hear the stored state: told too early that their region fails, they would not check again
+  // a probe that takes over gets the stored state: one that reads `failing` makes no re-checks, one that reads `ok` too many
   const isMoved = before.state !== after.state && !(after.state === 'failing' && base.status === 'up')
   const isDecided = adopting !== 'no' || isTimed || changed !== null || isMoved
   const differs = isAsking || differsInSubstance(before, after, policy.retryCount)

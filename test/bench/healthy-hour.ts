@@ -1,5 +1,5 @@
 /**
- * An hour of healthy running beside a Prometheus with the rules that operators load: no alert fires. Runs only when it
+ * An hour of healthy running, watched by a Prometheus with the rules that operators load: no alert fires. Runs only when it
  * is asked for by name.
  */
 import { sleep } from '../../control-plane/platform/clock.ts'

@@ -74,7 +74,7 @@ export async function migrate(databaseUrl: string): Promise<void> {
       // knex's own lock survives a kill -9; ours does not, so whatever it holds now is stale
       await db.migrate.forceFreeMigrationsLock()
       await db.migrate.latest({
-        // a process of the version before has to start beside processes of this one
+        // during an upgrade a process of the previous version has to start as well
         disableMigrationsListValidation: true,
         migrationSource: {
           getMigrations: async () => Object.keys(MIGRATIONS) as (keyof typeof MIGRATIONS)[],
