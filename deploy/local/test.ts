@@ -12,7 +12,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
  * cores busy and no more. Who has none of its own left takes of the other's.
  */
 const QUICK_AT_ONCE = 1
-const FLOW_AT_ONCE = 2
+const FLOW_AT_ONCE = 4
 
 /** Runs the given files (below the repository; all when none) and resolves to the exit code. The last line says what passed. */
 export async function runTests(given: string[]): Promise<number> {

@@ -22,7 +22,13 @@ export type PostgresOptions = {
 
 const START_TIMEOUT_MS = 120_000
 const FLAGS = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=200']
-const FAST_FLAGS = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'autovacuum=off']
+const FAST_FLAGS = [
+  'fsync=off',
+  'synchronous_commit=off',
+  'full_page_writes=off',
+  'autovacuum=off',
+  'max_connections=500',
+]
 
 /** Starts PostgreSQL on 127.0.0.1, after stopping one that an earlier run left behind in the same directory. */
 export async function startPostgres(options: PostgresOptions): Promise<Engine> {
