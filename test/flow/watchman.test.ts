@@ -63,10 +63,11 @@ const untilQuiet = () => {
   return waitFor(condition, { everyMs: 500, label: () => `${last} end` })
 }
 
-t.test('in health no alert fires', async t => {
+t.test('in health no alert goes on firing', async () => {
   // at one a second: longer than any alert waits
   await waitFor(async () => (await prometheus.samples('picket_verdict_partitions_owned')) >= 8, { everyMs: 500 })
-  t.same(await prometheus.firing(), [])
+  // on a busy machine the hurried rules may see a loop stand still for seconds; what fires in health does not end
+  await untilQuiet()
 })
 
 t.test(
