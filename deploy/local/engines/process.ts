@@ -42,7 +42,7 @@ const STOP_TIMEOUT_MS = 60_000
 export function spawnBound(options: SpawnOptions): BoundProcess {
   mkdirSync(dirname(options.logFile), { recursive: true })
   const log = openSync(options.logFile, 'a')
-  const [command, args] = bound(options)
+  const [command, args] = boundCommand(options.command, options.args, options.stopSignal, options.as)
   const output = options.onLine ? 'pipe' : log
   const child = spawn(command, args, {
     detached: true,
@@ -73,9 +73,15 @@ function copyLines(child: ChildProcess, log: number, onLine: (line: string) => v
   child.once('close', () => file.end())
 }
 
-function bound({ command, args, as, stopSignal }: SpawnOptions): [string, string[]] {
+/** A command line that does the same and is sent `signal` when the process that starts it ends, however it ends (Linux). */
+export function boundCommand(
+  command: string,
+  args: string[],
+  signal: NodeJS.Signals,
+  as?: Identity,
+): [command: string, args: string[]] {
   if (!hasSetpriv()) return [command, args]
-  return ['setpriv', [...identityFlags(as), `--pdeathsig=${stopSignal.slice(3)}`, '--', command, ...args]]
+  return ['setpriv', [...identityFlags(as), `--pdeathsig=${signal.slice(3)}`, '--', command, ...args]]
 }
 
 /** What makes `setpriv` start a program as somebody else. */
