@@ -9,6 +9,7 @@ import { benchCorrelated } from './correlated.ts'
 import { benchDataSources } from './data-sources.ts'
 import { benchDeliveries } from './deliveries.ts'
 import { benchEndToEnd } from './end-to-end.ts'
+import { benchFanOut } from './fan-out.ts'
 import { benchFleet } from './fleet.ts'
 import { benchHealthyHour } from './healthy-hour.ts'
 import { benchHeartbeats } from './heartbeats.ts'
@@ -46,6 +47,7 @@ const PARTS: Record<string, (t: Teardown, engines: Engines) => Promise<Figure[]>
   'monitors-list': benchMonitorsList,
   api: benchApi,
   tenants: benchTenants,
+  'fan-out': benchFanOut,
   fleet: benchFleet,
   snapshot: benchSnapshot,
   partitions: benchPartitions,

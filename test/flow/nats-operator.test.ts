@@ -102,7 +102,7 @@ t.test('nobody comes in without a credential, with another operator’s, or with
 })
 
 t.test('a revoked probe is cut off at once and stays out, also when NATS restarts; others stay', async t => {
-  const accounts = await connectAccounts([server.url], operator)
+  const accounts = await connectAccounts([server.url], operator, Date.now)
   t.teardown(() => accounts.close())
   const [revoked, other] = [await connectAsProbe(), await connectAsProbe({ probeId: 'probe-2' })]
   await accounts.publish(new Map())

@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto'
+import { connectNats } from '../../control-plane/platform/nats.ts'
+import { createPostgres, query } from '../../control-plane/platform/postgres.ts'
+import { partitionOf } from '../../shared/subjects.ts'
+import { insertManyChannels } from './many-channels.ts'
+import { startPicket } from './picket.ts'
+import { startReceiver } from './receiver.ts'
+import type { Teardown } from './teardown.ts'
+import { insertTenant } from './tenant.ts'
+import { insertMonitors, publish, resultOf } from './verdict.ts'
+
+/** Two tenants with monitors of one partition: one with many channels, one with a single webhook. */
+export async function startCrowd(t: Teardown, channels: number, env: Record<string, string> = {}) {
+  const secretKey = randomBytes(32)
+  const picket = await startPicket(t, { regions: [], env: { SECRET_KEY: secretKey.toString('base64'), ...env } })
+  const db = createPostgres(picket.databaseUrl, 4)
+  t.teardown(() => db.destroy())
+  const nats = await connectNats(picket.nats.url, 'test', picket.nats.operator)
+  t.teardown(() => nats.close())
+  const [crowd, receiver] = [await startReceiver(t), await startReceiver(t)]
+  const [big, small] = [await insertTenant(db), await insertTenant(db)]
+  const inPartition = async (projectId: string, count: number) => {
+    const ids = await insertMonitors(db, projectId, count * 60)
+    return ids.filter(id => partitionOf(id) === 7).slice(0, count)
+  }
+  const [loud, quiet] = [await inPartition(big.projectId, 2), await inPartition(small.projectId, 2)]
+  await insertManyChannels(db, { ...big, monitorIds: loud, count: channels, url: crowd.url, secretKey })
+  await insertManyChannels(db, { ...small, monitorIds: quiet, count: 1, url: receiver.url, secretKey })
+  /** results of all of them in one message */
+  const check = (ids: string[], up: boolean) =>
+    publish(
+      nats,
+      ids.map(id => resultOf(id, { up })),
+    )
+  const waiting = async () => (await query<{ n: number }>(db, 'SELECT count(*) AS n FROM fan_outs'))[0]!.n
+  const made = async () => {
+    const sql = 'SELECT count(*) AS n FROM deliveries WHERE project_id = ?'
+    return (await query<{ n: number }>(db, sql, [big.projectId]))[0]!.n
+  }
+  /** what each channel was told of each monitor, in order: by what was told, how many */
+  const toldToAll = () =>
+    query(
+      db,
+      `SELECT told, count(*) AS count FROM (
+         SELECT string_agg(event_name, ' ' ORDER BY seq) AS told FROM deliveries WHERE project_id = ?
+         GROUP BY channel_id, subject
+       ) AS lane GROUP BY told`,
+      [big.projectId],
+    )
+  /** ms from each transition of the small tenant to its webhook; null until both are recorded */
+  const tookMs = async () => {
+    const rows = await query<{ ms: number }>(
+      db,
+      `SELECT extract(epoch FROM (d.attempts->0->>'at')::timestamptz - t.created_at)::float8 * 1000 AS ms
+       FROM transitions t JOIN deliveries d ON d.subject = 'monitor:' || t.monitor_id
+       WHERE t.monitor_id = ANY (?::uuid[]) AND d.status = 'delivered'`,
+      [quiet],
+    )
+    return rows.length === 2 ? rows.map(({ ms }) => ms) : null
+  }
+  return { picket, receiver, loud, quiet, check, waiting, made, toldToAll, tookMs }
+}
