@@ -84,13 +84,15 @@ function openLink(desk: Desk, call: Call, probe: Newcomer): void {
   call.resume()
 
   const { heartbeatIntervalMs, deadAfterMs } = desk.timing
+  const access = natsCredentialsFor(desk, link)
+  link.credentialsEndMs = access?.endMs ?? 0
   link.send({
     $case: 'welcome',
     value: {
       probeId,
       region,
       natsUrl: desk.natsUrl,
-      natsCredentials: natsCredentialsFor(desk, link) ?? '',
+      natsCredentials: access?.credentials ?? '',
       heartbeatIntervalMs,
       deadAfterMs,
       epoch: planOf(desk.book, region).epoch,
@@ -112,7 +114,7 @@ function createLink(desk: Desk, call: Call, { probeId, region, hello, connectedT
     isOpen: true,
     lastHeardMs: monotonicMs(),
     recordedMs: monotonicMs(),
-    credentialsMs: monotonicMs(),
+    credentialsEndMs: 0,
     health: null,
     isFree: () => link.isOpen && !call.writableNeedDrain,
     async send(body) {

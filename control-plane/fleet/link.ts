@@ -23,8 +23,8 @@ export type Link = {
   lastHeardMs: number
   /** when `lastHeardMs` was last written down */
   recordedMs: number
-  /** when it was last given credentials for NATS */
-  credentialsMs: number
+  /** when its credentials for NATS end, by JetStream's time; not of use without operator mode */
+  credentialsEndMs: number
   /** of its newest heartbeat */
   health: Health | null
   /** false when the stream holds back: what may be lost is then not sent */

@@ -9,7 +9,7 @@ import type { Suspicion } from '../platform/connection-watch.ts'
 import { type GrpcTls, startGrpcServer } from '../platform/grpc.ts'
 import { listen } from '../platform/listen.ts'
 import { CRITICAL, startLoop } from '../platform/loop.ts'
-import type { Nats } from '../platform/nats.ts'
+import { logNowMs, type Nats } from '../platform/nats.ts'
 import { connectAccounts } from '../platform/nats-accounts.ts'
 import { nextRun } from '../platform/next-run.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -83,7 +83,7 @@ export async function startFleet(context: FleetContext): Promise<{ port: number;
   await desk.catchUp()
   await readEpochs(desk)
   const { operator, servers } = context.nats
-  const accounts = operator && (await connectAccounts(servers, operator))
+  const accounts = operator && (await connectAccounts(servers, operator, () => logNowMs(context.nats)))
   const server = await startGrpcServer({
     host: context.host,
     port: context.port,

@@ -1,5 +1,4 @@
 import { connect, jwtAuthenticator } from '@nats-io/transport-node'
-import { nowMs } from './clock.ts'
 import { accountJwts, type NatsOperator, ownUser } from './nats-operator.ts'
 
 /** Ids of probes that are out, by region. */
@@ -17,8 +16,16 @@ export type NatsAccounts = {
 const UPDATE = '$SYS.REQ.CLAIMS.UPDATE'
 const WITHIN_MS = 2_000
 
-/** Connects as a user of the system account. The servers' resolver has to be of type `full`. */
-export async function connectAccounts(servers: string[], operator: NatsOperator): Promise<NatsAccounts> {
+/**
+ * Connects as a user of the system account. The servers' resolver has to be of type `full`. `nowMs` is JetStream's time,
+ * by which the servers judge.
+ */
+export async function connectAccounts(
+  servers: string[],
+  operator: NatsOperator,
+  nowMs: () => number,
+): Promise<NatsAccounts> {
+  const nowS = () => Math.floor(nowMs() / 1_000)
   const { jwt, seed } = ownUser(operator.system, 'accounts', nowS())
   const connection = await connect({
     servers,
@@ -49,5 +56,3 @@ export async function connectAccounts(servers: string[], operator: NatsOperator)
     close: () => connection.close(),
   }
 }
-
-const nowS = () => Math.floor(nowMs() / 1_000)

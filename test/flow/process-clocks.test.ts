@@ -1,14 +1,17 @@
 import t from 'tap'
 import { createPostgres, query } from '../../control-plane/platform/postgres.ts'
+import { createDatabaseClock } from '../support/database-clock.ts'
 import { send } from '../support/delivering.ts'
 import { startPicket } from '../support/picket.ts'
 import { startReceiver } from '../support/receiver.ts'
+import { startTarget } from '../support/target.ts'
 import { waitFor } from '../support/wait.ts'
 import { createWrongClock } from '../support/wrong-clock.ts'
 
 t.setTimeout(240_000)
 
 const AHEAD_MS = 40_000
+const HOUR_MS = 3_600_000
 /** As many as are sent to one receiver at once. */
 const DELIVERIES = 8
 const PATIENCE = { timeoutMs: 90_000 }
@@ -47,3 +50,31 @@ t.test('an alert is sent once, also where the clock of one of two sending proces
     'the operator hears once that the clocks disagree',
   )
 })
+
+t.test(
+  'the clock of PostgreSQL is wrong by an hour: NATS lets probes in all the same, and their results count',
+  async t => {
+    const picket = await startPicket(t, { regions: [] })
+    const db = createPostgres(picket.databaseUrl, 2)
+    t.teardown(() => db.destroy())
+    const target = await startTarget(t)
+    const body = { name: 'Shop', type: 'http', url: target.url, regions: ['us-east'], interval_seconds: 30 }
+    await picket.controlPlane.stop()
+    const clock = await createDatabaseClock(db)
+    for (const hours of [-1, 1]) {
+      await clock.setAhead(hours * HOUR_MS)
+      await picket.restartControlPlane()
+      const { id } = (await picket.api.post('/monitors', body)).body.data
+      const probe = await picket.addProbe('us-east')
+      const statusOf = async () => (await picket.api.get(`/monitors/${id}`)).body.data.status
+      await waitFor(async () => (await statusOf()) === 'up', { ...PATIENCE, label: `up, ${hours} h` })
+      t.same(
+        probe.lines.filter(({ event }) => event === 'nats_away'),
+        [],
+        `${hours} h: NATS never refused the probe`,
+      )
+      await probe.stop()
+      await picket.controlPlane.stop()
+    }
+  },
+)
