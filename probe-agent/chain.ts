@@ -49,6 +49,58 @@ export function nextStep(state: RegionState, retryCount: number, outcomes: reado
   return { recheckInMs: isWorse ? recheckInMs : CONFIRM_BETTER_AFTER_MS, state }
 }
 
+/**
+ * Where a chain is whose attempts may overlap. `settled`: so many attempts, counted from the first, are final and can be
+ * published in their order. What follows:
+ * - `over`: the chain has ended, and so is the region then; attempts still under way are cancelled.
+ * - `silent`: the next attempt starts when the latest one has been silent for the silence limit.
+ * - `recheck`: the next attempt starts so long after the end of the latest one.
+ * - `decided`: no attempt under way can change the region; each may end until the next slot is due.
+ * - `waiting`: no attempt may start until one under way has ended.
+ */
+export type Progress = { settled: number } & (
+  | { kind: 'over'; state: RegionState }
+  | { kind: 'recheck'; inMs: number }
+  | { kind: 'silent' | 'decided' | 'waiting' }
+)
+
+/**
+ * Decides after each start and each end of an attempt. `outcomes`: of all attempts in their order, null while one is under
+ * way. An attempt counts only with its outcome, so a target that does not answer is failing after `retryCount + 1`
+ * attempts with the whole timeout each. Until then it is taken for a failure, but only to decide whether another attempt
+ * is needed.
+ */
+export function progressOf(state: RegionState, retryCount: number, outcomes: readonly (Outcome | null)[]): Progress {
+  const final: Outcome[] = []
+  for (const outcome of outcomes) {
+    if (outcome === null) break
+    final.push(outcome)
+    const step = nextStep(state, retryCount, final)
+    if (step.recheckInMs === null) return { kind: 'over', settled: final.length, state: step.state }
+  }
+  const settled = final.length
+  const { recheckInMs } = nextStep(
+    state,
+    retryCount,
+    outcomes.map(outcome => outcome ?? Outcome.DOWN),
+  )
+  if (recheckInMs === null)
+    return { kind: endWithout(state, retryCount, outcomes) === null ? 'waiting' : 'decided', settled }
+  return outcomes.at(-1) === null ? { kind: 'silent', settled } : { kind: 'recheck', settled, inMs: recheckInMs }
+}
+
+/** What the region is when the attempts under way are cancelled; null when the others do not end the chain. */
+export function endWithout(
+  state: RegionState,
+  retryCount: number,
+  outcomes: readonly (Outcome | null)[],
+): RegionState | null {
+  const ended = outcomes.filter(outcome => outcome !== null)
+  if (ended.length === 0) return null
+  const step = nextStep(state, retryCount, ended)
+  return step.recheckInMs === null ? step.state : null
+}
+
 /** How many in a row change a region: `retryCount + 1` for the worse, 2 for the better, 1 when nothing is re-checked. */
 function streakToChange(isWorse: boolean, retryCount: number): number {
   if (isWorse) return retryCount + 1

@@ -16,6 +16,8 @@ export const machine = {
     const timer = setTimeout(work, ms)
     return () => clearTimeout(timer)
   },
+  /** in the next turn of the event loop */
+  soon: (work: () => void) => void setImmediate(work),
   every(ms: number, work: () => void): Cancel {
     const timer = setInterval(work, ms)
     return () => clearInterval(timer)
@@ -23,3 +25,5 @@ export const machine = {
   pause: (ms: number) => new Promise<void>(resolve => setTimeout(resolve, ms)),
 }
 export type Machine = typeof machine
+/** What schedules checks: a simulation has a machine of its own, whose time it moves. */
+export type Timers = Pick<Machine, 'monotonicMs' | 'after' | 'soon'>

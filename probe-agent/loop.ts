@@ -1,31 +1,36 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Assignments, CheckSpec } from '../proto/gen/probe/v1/fleet.ts'
+import type { Cancellation } from '../shared/egress/index.ts'
 import type { Log } from '../shared/log.ts'
 import type { RemoteClock } from '../shared/remote-clock.ts'
 import { type Result, type RunRefusal, Trigger } from '../shared/result.ts'
 import { slotFrom } from '../shared/slots.ts'
-import { nextStep } from './chain.ts'
-import { machine } from './clock.ts'
+import { type Asked, createAttempts } from './attempts.ts'
+import { type Cancel, machine, type Timers } from './clock.ts'
 import { createFairQueue } from './fair-queue.ts'
 import { missedResult, type Occasion, refusedResult, resultOf, type Subject } from './observed.ts'
 import { createPlaces, type Place } from './places.ts'
 import type { Ran } from './run.ts'
 import { missedSlots } from './schedule.ts'
-import { type ChainEnd, withComparison } from './screenshots/wanted.ts'
+import type { ChainEnd } from './screenshots/wanted.ts'
 import type { Chain, Watch, Watches } from './watches.ts'
 
 export type LoopParts = {
   watches: Watches
   clock: RemoteClock
   /** never rejects */
-  run: (spec: CheckSpec) => Promise<Ran>
+  run: (spec: CheckSpec, cancellation?: Cancellation) => Promise<Ran>
   publish: (result: Result) => void
   /** a result that answers the run-now which began its chain */
   answer: (runId: string, result: Result) => void
   /** after the last attempt of a chain has gone out */
   onChainEnd?: (watch: Watch, end: ChainEnd) => void
+  /** the first attempt of a chain has been silent for a while, and the region is not failing yet */
+  onSilent?: (watch: Watch) => void
   maxConcurrentChecks: number
   log: Log
+  /** the machine's own unless given */
+  timers?: Timers
 }
 
 export type Loop = {
@@ -67,7 +72,8 @@ const NOBODY = { trigger: Trigger.SLOT, runId: '' }
 
 /** Starts checks when they are due, one timer for all, and re-checks what has to be confirmed (decisions 4.1, 4.2). */
 export function createLoop(parts: LoopParts): Loop {
-  const { watches, clock, run, publish, answer, onChainEnd, maxConcurrentChecks, log } = parts
+  const { watches, clock, run, publish, answer, onChainEnd, onSilent = () => {}, maxConcurrentChecks, log } = parts
+  const { timers = machine } = parts
   const queue = createFairQueue<Watch>()
   const places = createPlaces(maxConcurrentChecks)
   const lag = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS })
@@ -77,8 +83,22 @@ export function createLoop(parts: LoopParts): Loop {
   let knowsTime = false
   let startDelayMs = 0
   let whenIdle = () => {}
-  let timer: NodeJS.Timeout | undefined
+  let stopTimer: Cancel = () => {}
   lag.enable()
+  const attempts = createAttempts({
+    timers,
+    check,
+    subjectOf,
+    publish,
+    answer,
+    onSilent,
+    onChainEnd,
+    wakeIn(watch, ms) {
+      if (ms === null) queue.remove(watch)
+      else put(watch, (clock.nowMs() ?? 0) + Math.max(0, ms))
+    },
+    wakeAtSlot: watch => put(watch, nextSlot(watch, clock.nowMs() ?? 0)),
+  })
 
   function pump(): void {
     const now = clock.nowMs()
@@ -90,8 +110,10 @@ export function createLoop(parts: LoopParts): Loop {
         sleepUntilDue(watch, now)
         return
       }
-      if (!watch.chain) giveUpMissed(watch, now)
-      const place = places.take(machine.monotonicMs(), watch.tenant, queue.tenants() > 1)
+      const next = attempts.whenDue(watch)
+      if (next === 'nothing') continue
+      if (next === 'begin') giveUpMissed(watch, now)
+      const place = places.take(timers.monotonicMs(), watch.tenant, queue.tenants() > 1)
       if (place === 'full') {
         sleep(LOOK_FOR_PLACE_AFTER_MS)
         return
@@ -114,9 +136,9 @@ export function createLoop(parts: LoopParts): Loop {
   }
 
   function sleep(ms: number): void {
-    clearTimeout(timer)
-    if (ms > 0) timer = setTimeout(pump, Math.min(Math.ceil(ms), LONGEST_SLEEP_MS))
-    else setImmediate(pump)
+    stopTimer()
+    if (ms > 0) stopTimer = timers.after(Math.min(Math.ceil(ms), LONGEST_SLEEP_MS), pump)
+    else timers.soon(pump)
   }
 
   function put(watch: Watch, dueMs: number): void {
@@ -139,41 +161,19 @@ export function createLoop(parts: LoopParts): Loop {
     const chain = watch.chain ?? chainOf(watch, watch.dueMs, Trigger.SLOT, '')
     watch.chain = chain
     watch.lastScheduledMs = chain.scheduledAtMs
-    if (chain.outcomes.length === 0) startDelayMs = Math.max(startDelayMs, (clock.nowMs() ?? 0) - chain.scheduledAtMs)
-    const { scheduledAtMs, trigger } = chain
-    const runId = chain.outcomes.length === 0 ? chain.runId : ''
-    const occasion = { scheduledAtMs, trigger, runId, attempt: chain.outcomes.length + 1 }
-    check(place, watch.assignment.spec!, subjectOf(watch), occasion, seen => {
-      const result = withComparison(watch.assignment, seen)
-      publish(result)
-      if (runId !== '') answer(runId, result)
-      proceed(watch, chain, result)
-    })
+    if (chain.attempts.length === 0) startDelayMs = Math.max(startDelayMs, (clock.nowMs() ?? 0) - chain.scheduledAtMs)
+    attempts.start(watch, chain, place)
   }
 
   /** Runs a check and gives its place back; what it saw goes to `take`. */
-  function check(place: Place, spec: CheckSpec, subject: Subject, on: Occasion, take: (result: Result) => void): void {
+  function check(place: Place, spec: CheckSpec, asked: Asked, take: (result: Result) => void): void {
+    const { subject, occasion, cancellation } = asked
     const startedAtMs = clock.nowMs() ?? 0
-    void run(spec).then(ran => {
+    void run(spec, cancellation).then(ran => {
       places.giveBack(place)
-      take(resultOf(subject, on, startedAtMs, ran))
+      take(resultOf(subject, occasion, startedAtMs, ran))
       if (isDraining && places.taken() === 0) whenIdle()
     })
-  }
-
-  function proceed(watch: Watch, chain: Chain, result: Result): void {
-    chain.outcomes.push(result.outcome)
-    if (watch.isRetired) return
-    const now = clock.nowMs() ?? 0
-    const step = nextStep(chain.state, watch.assignment.retryCount, chain.outcomes)
-    if (step.recheckInMs !== null) {
-      put(watch, now + step.recheckInMs)
-      return
-    }
-    if (step.state !== chain.state) watch.state = step.state
-    watch.chain = null
-    put(watch, nextSlot(watch, now))
-    onChainEnd?.(watch, { before: chain.state, after: step.state, result })
   }
 
   /** After the one just checked, also when the clock has stepped back before it; not when it was an hour wrong. */
@@ -191,7 +191,7 @@ export function createLoop(parts: LoopParts): Loop {
 
   /** Due and not begun yet, as just after a change of the monitor. */
   function isAwaited({ place, chain }: Watch): boolean {
-    return place >= 0 && chain !== null && chain.outcomes.length === 0
+    return place >= 0 && chain !== null && chain.attempts.length === 0
   }
 
   function joinChain(watch: Watch, trigger: Trigger, runId: string): boolean {
@@ -233,9 +233,9 @@ export function createLoop(parts: LoopParts): Loop {
     startChain,
     joinChain,
     checkAside(spec, subject, occasion, take) {
-      const place = isLeaving ? 'full' : places.take(machine.monotonicMs())
+      const place = isLeaving ? 'full' : places.take(timers.monotonicMs())
       if (typeof place === 'string') return false
-      check(place, spec, subject, occasion, take)
+      check(place, spec, { subject, occasion }, take)
       return true
     },
     epoch: () => epoch,
@@ -273,7 +273,7 @@ export function createLoop(parts: LoopParts): Loop {
     drain() {
       isLeaving = true
       isDraining = true
-      clearTimeout(timer)
+      stopTimer()
       for (const watch of watches.all()) dismiss(watch, 'probe_busy', 'the probe is stopping')
       return new Promise(resolve => {
         whenIdle = resolve
@@ -292,5 +292,7 @@ export function createLoop(parts: LoopParts): Loop {
 }
 
 function chainOf(watch: Watch, scheduledAtMs: number, trigger: Trigger, runId: string): Chain {
-  return { scheduledAtMs, trigger, runId, state: watch.state, outcomes: [] }
+  const { state } = watch
+  const fresh = { attempts: [], settled: 0, last: null, isReported: false, isDecided: false, isOver: false }
+  return { scheduledAtMs, trigger, runId, state, ...fresh }
 }

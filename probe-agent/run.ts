@@ -1,6 +1,6 @@
 import { READERS } from '../shared/assertions/readers.ts'
 import { type CheckSpec, isCheckType } from '../shared/check.ts'
-import { createDeadline, type Egress } from '../shared/egress/index.ts'
+import { type Cancellation, createDeadline, type Egress } from '../shared/egress/index.ts'
 import { nowUs, wallMs } from '../shared/egress/monotonic.ts'
 import { type CheckError, type FailedAssertion, FailureSource, type Observation, Outcome } from '../shared/result.ts'
 import { CHECKS } from './checks/index.ts'
@@ -15,6 +15,8 @@ export type Ran = Judged & LeftBehind
 export type RunOptions = {
   /** without one, failures are reported as they were seen */
   selfTest?: SelfTest
+  /** Ends the check early; what it saw until then says nothing about the target. */
+  cancellation?: Cancellation
 }
 
 /**
@@ -29,10 +31,10 @@ export async function runCheck(spec: CheckSpec, egress: Egress, options: RunOpti
 
 async function runJudged(spec: CheckSpec, egress: Egress, options: RunOptions): Promise<Judged> {
   const startedUs = nowUs()
-  const observation = await observe(spec, egress)
+  const observation = await observe(spec, egress, options.cancellation)
   const ran = await judged(spec, observation)
   const { error } = observation
-  if (!options.selfTest) return ran
+  if (!options.selfTest || options.cancellation?.isCancelled) return ran
   const isSilent = error !== null && isNetworkError(observation, error)
   options.selfTest.observe(spec.url, !isSilent)
   if (!isSilent) return ran
@@ -40,8 +42,9 @@ async function runJudged(spec: CheckSpec, egress: Egress, options: RunOptions): 
   return { observation, outcome: outcomeOf(observation.error, 'passed'), failedAssertions: [] }
 }
 
-async function observe(spec: CheckSpec, egress: Egress): Promise<Observation> {
+async function observe(spec: CheckSpec, egress: Egress, cancellation?: Cancellation): Promise<Observation> {
   const deadline = createDeadline(spec.timeoutMs)
+  if (cancellation) cancellation.onCancel = () => deadline.abort(new Error('the check was cancelled'))
   try {
     if (!isCheckType(spec.type)) throw new Error(`this probe has no check for ${spec.type}`)
     return await CHECKS[spec.type](spec, deadline.signal, egress)
@@ -49,6 +52,7 @@ async function observe(spec: CheckSpec, egress: Egress): Promise<Observation> {
     return brokenObservation(error)
   } finally {
     deadline.clear()
+    if (cancellation) cancellation.onCancel = null
   }
 }
 

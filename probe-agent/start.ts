@@ -1,7 +1,7 @@
 import { accessSync, constants, mkdirSync } from 'node:fs'
 import type { Hello, Welcome } from '../proto/gen/probe/v1/fleet.ts'
 import { CHECK_TYPES, type CheckSpec } from '../shared/check.ts'
-import { createEgress } from '../shared/egress/index.ts'
+import { type Cancellation, createEgress } from '../shared/egress/index.ts'
 import { ConfigError } from '../shared/env.ts'
 import type { Log } from '../shared/log.ts'
 import { createRemoteClock } from '../shared/remote-clock.ts'
@@ -111,6 +111,7 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
       clock,
       run: check,
       sendRunDone: value => fleet.send({ $case: 'runDone', value }),
+      sendSilent: value => fleet.send({ $case: 'silent', value }),
       shutter,
       sendScreenshotWanted: value => fleet.send({ $case: 'screenshotWanted', value }),
       compareEveryMs: config.compareEveryMs,
@@ -120,9 +121,9 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
     work.welcome(message)
   }
 
-  async function check(spec: CheckSpec): Promise<Ran> {
-    const ran = await runCheck(spec, egress, { selfTest })
-    tally.count(spec.type, ran.outcome)
+  async function check(spec: CheckSpec, cancellation?: Cancellation): Promise<Ran> {
+    const ran = await runCheck(spec, egress, { selfTest, cancellation })
+    if (!cancellation?.isCancelled) tally.count(spec.type, ran.outcome)
     return ran
   }
 

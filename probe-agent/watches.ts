@@ -1,8 +1,13 @@
 import type { Assignment, Assignments, MonitorRegionState, RegionState } from '../proto/gen/probe/v1/fleet.ts'
-import type { Outcome, Trigger } from '../shared/result.ts'
+import type { Cancellation } from '../shared/egress/index.ts'
+import type { Result, Trigger } from '../shared/result.ts'
 import type { Slots } from '../shared/slots.ts'
 import type { Owned } from './fair-queue.ts'
 import { slotsOf } from './schedule.ts'
+import { type Answers, noAnswers } from './silence.ts'
+
+/** One check of a chain. `result`: null while it is under way. Times by the monotonic clock, in ms. */
+export type Attempt = { startedMs: number; endedMs: number; result: Result | null; cancellation: Cancellation }
 
 /** A slot, or a check asked for, and its re-checks. One at a time a monitor (decisions 4.2). */
 export type Chain = {
@@ -12,7 +17,16 @@ export type Chain = {
   runId: string
   /** the region's when the chain began */
   state: RegionState
-  outcomes: Outcome[]
+  attempts: Attempt[]
+  /** so many attempts, counted from the first, were published */
+  settled: number
+  /** the result published last */
+  last: Result | null
+  /** the control plane was sent that the first attempt is silent */
+  isReported: boolean
+  /** no attempt under way can change the region any more */
+  isDecided: boolean
+  isOver: boolean
 }
 
 /** A monitor that this probe checks, in one version of its configuration. */
@@ -22,6 +36,7 @@ export type Watch = Owned & {
   /** what the control plane said last, or what the probe's own chain came to since */
   state: RegionState
   chain: Chain | null
+  answers: Answers
   lastScheduledMs: number
   /** the scheduled time of the last attempt beside a chain; 0: none yet */
   lastAsideMs: number
@@ -130,6 +145,7 @@ function newWatch(assignment: Assignment, region: string): Watch {
     slots: slotsOf(assignment.monitorId, region, assignment.intervalS),
     state: assignment.regionState,
     chain: null,
+    answers: noAnswers(),
     lastScheduledMs: 0,
     lastAsideMs: 0,
     comparedMs: null,

@@ -1,6 +1,7 @@
-import type { Assignments, Hello, RunDone, Welcome } from '../proto/gen/probe/v1/fleet.ts'
+import type { Assignments, Hello, RunDone, Silent, Welcome } from '../proto/gen/probe/v1/fleet.ts'
 import type { ScreenshotOrder } from '../proto/gen/probe/v1/screenshot.ts'
 import type { CheckSpec } from '../shared/check.ts'
+import type { Cancellation } from '../shared/egress/index.ts'
 import type { Log } from '../shared/log.ts'
 import type { RemoteClock } from '../shared/remote-clock.ts'
 import type { Result } from '../shared/result.ts'
@@ -19,8 +20,9 @@ export type WorkParts = {
   welcome: Welcome
   post: Post
   clock: RemoteClock
-  run: (spec: CheckSpec) => Promise<Ran>
+  run: (spec: CheckSpec, cancellation?: Cancellation) => Promise<Ran>
   sendRunDone: (runDone: RunDone) => void
+  sendSilent: (silent: Silent) => void
   /** null: no browser here */
   shutter: Shutter | null
   sendScreenshotWanted: (order: ScreenshotOrder) => void
@@ -47,7 +49,8 @@ export type Work = {
 }
 
 export function startWork(parts: WorkParts): Work {
-  const { welcome, post, clock, run, sendRunDone, shutter, sendScreenshotWanted, compareEveryMs, log } = parts
+  const { welcome, post, clock, run, sendRunDone, sendSilent, shutter, sendScreenshotWanted, compareEveryMs, log } =
+    parts
   const { probeId, region } = welcome
   const watches = createWatches(region)
   const answer = (runId: string, result: Result) => sendRunDone({ runId, probeId, result })
@@ -61,6 +64,7 @@ export function startWork(parts: WorkParts): Work {
     publish: post.publish,
     answer,
     onChainEnd: sittings.chainEnded,
+    onSilent: ({ assignment: { monitorId, configVersion } }) => sendSilent({ monitorId, configVersion }),
     maxConcurrentChecks: parts.maxConcurrentChecks,
     log,
   })

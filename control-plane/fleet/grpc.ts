@@ -21,6 +21,7 @@ import { assignmentsOf, healthOf, helloFault } from './messages.ts'
 import { type Piece, takePiece } from './outbox.ts'
 import { isPlanned, ownerOf } from './plan.ts'
 import { askForScreenshot, differencesFor } from './screenshot-actions.ts'
+import { askOtherRegions } from './silent-actions.ts'
 import { markDraining, storedStates } from './store.ts'
 
 type Call = ServerDuplexStream<ProbeMessage, FleetMessage>
@@ -198,6 +199,9 @@ function hear(desk: Desk, link: Link, { body }: ProbeMessage): void {
     }
     case 'screenshotWanted':
       askForScreenshot(desk, link.region, body.value)
+      return
+    case 'silent':
+      askOtherRegions(desk, link, body.value)
       return
     case 'draining':
       desk.log.info({ probeId: link.probeId, region: link.region, probe: link.name }, 'a probe drains')

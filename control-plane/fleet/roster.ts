@@ -18,6 +18,8 @@ export type Entry = {
   tenant: number
   /** about the size of its assignment on the wire */
   sizeBytes: number
+  /** when its other regions were last asked because one found it silent; monotonic, in ms */
+  othersAskedMs?: number
 }
 
 /** All monitors by id, and what changed in the order of revisions, so that "since revision n" needs no full scan. */

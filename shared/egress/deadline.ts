@@ -12,7 +12,23 @@ export type Signal = {
   removeEventListener: (type: 'abort', listener: () => void) => void
 }
 
-export type Deadline = { signal: Signal; clear: () => void }
+/** `abort`: ends the work before its time, for another reason than the time. */
+export type Deadline = { signal: Signal; abort: (reason: Error) => void; clear: () => void }
+
+/** How a caller calls work off. What runs sets `onCancel`; nothing happens without work under way. */
+export type Cancellation = { isCancelled: boolean; onCancel: (() => void) | null; cancel: () => void }
+
+export function createCancellation(): Cancellation {
+  const cancellation: Cancellation = {
+    isCancelled: false,
+    onCancel: null,
+    cancel() {
+      cancellation.isCancelled = true
+      cancellation.onCancel?.()
+    },
+  }
+  return cancellation
+}
 
 /** A timer later than this was held up by our own event loop. */
 const LATE_MS = 20
@@ -32,10 +48,11 @@ export function createDeadline(timeoutMs: number): Deadline {
   }
   let isCleared = false
   let timer: NodeJS.Timeout
-  const abort = () => {
-    if (isCleared) return
+  const abort = (reason: Error) => {
+    if (isCleared || signal.aborted) return
+    clearTimeout(timer)
     signal.aborted = true
-    signal.reason = new DeadlineExceeded()
+    signal.reason = reason
     for (const listener of listeners) listener()
   }
   const arm = (delayMs: number) => {
@@ -44,12 +61,13 @@ export function createDeadline(timeoutMs: number): Deadline {
       const lateMs = (nowUs() - dueUs) / 1000
       // Node counts from the beginning of our loop's turn, so a timer that is set late in it fires early.
       if (lateMs > LATE_MS || lateMs < 0) arm(Math.abs(lateMs))
-      else setImmediate(abort)
+      else setImmediate(abort, new DeadlineExceeded())
     }, delayMs)
   }
   arm(timeoutMs)
   return {
     signal,
+    abort,
     clear() {
       isCleared = true
       clearTimeout(timer)

@@ -48,6 +48,7 @@ export interface ProbeMessage {
     | //
     /** of a probe without a browser */
     { $case: "screenshotWanted"; value: ScreenshotOrder }
+    | { $case: "silent"; value: Silent }
     | undefined;
 }
 
@@ -97,6 +98,15 @@ export interface RunDone {
 }
 
 export interface Draining {
+}
+
+/**
+ * The first attempt of a chain has had no answer for a while, long before its timeout, and the region is not failing yet:
+ * the control plane asks the monitor's other regions for a check.
+ */
+export interface Silent {
+  monitorId: string;
+  configVersion: number;
 }
 
 export interface FleetMessage {
@@ -285,6 +295,9 @@ export const ProbeMessage: MessageFns<ProbeMessage> = {
       case "screenshotWanted":
         ScreenshotOrder.encode(message.body.value, writer.uint32(42).fork()).join();
         break;
+      case "silent":
+        Silent.encode(message.body.value, writer.uint32(50).fork()).join();
+        break;
     }
     return writer;
   },
@@ -340,6 +353,14 @@ export const ProbeMessage: MessageFns<ProbeMessage> = {
             }
 
             message.body = { $case: "screenshotWanted", value: ScreenshotOrder.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.body = { $case: "silent", value: Silent.decode(reader, reader.uint32()) };
             continue;
           }
         }
@@ -714,6 +735,63 @@ export const Draining: MessageFns<Draining> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSilent(): Silent {
+  return { monitorId: "", configVersion: 0 };
+}
+
+export const Silent: MessageFns<Silent> = {
+  encode(message: Silent, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.monitorId !== "") {
+      writer.uint32(10).string(message.monitorId);
+    }
+    if (message.configVersion !== 0) {
+      writer.uint32(16).uint32(message.configVersion);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Silent {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSilent();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.monitorId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.configVersion = reader.uint32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;

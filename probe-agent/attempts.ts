@@ -1,0 +1,139 @@
+import { RegionState } from '../proto/gen/probe/v1/fleet.ts'
+import type { CheckSpec } from '../shared/check.ts'
+import { type Cancellation, createCancellation } from '../shared/egress/index.ts'
+import { Outcome, type Result } from '../shared/result.ts'
+import { endWithout, type Progress, progressOf } from './chain.ts'
+import type { Timers } from './clock.ts'
+import type { Occasion, Subject } from './observed.ts'
+import type { Place } from './places.ts'
+import { type ChainEnd, withComparison } from './screenshots/wanted.ts'
+import { noteAnswer, silenceMs } from './silence.ts'
+import type { Attempt, Chain, Watch } from './watches.ts'
+
+export type AttemptsParts = {
+  timers: Pick<Timers, 'monotonicMs'>
+  /** Runs one check in a place, gives the place back and hands over what it saw. */
+  check: (place: Place, spec: CheckSpec, asked: Asked, take: (result: Result) => void) => void
+  subjectOf: (watch: Watch) => Subject
+  publish: (result: Result) => void
+  /** a result that answers the run-now which began its chain */
+  answer: (runId: string, result: Result) => void
+  /** the first attempt of a chain has been silent for the silence limit, and the region is not failing yet */
+  onSilent: (watch: Watch) => void
+  /** Takes the watch up again after so many ms, by `whenDue`; null: not before an attempt has ended. */
+  wakeIn: (watch: Watch, ms: number | null) => void
+  /** Takes the watch up again at its next slot. */
+  wakeAtSlot: (watch: Watch) => void
+  /** after the last attempt of a chain was published */
+  onChainEnd?: (watch: Watch, end: ChainEnd) => void
+}
+
+export type Asked = { subject: Subject; occasion: Occasion; cancellation?: Cancellation }
+
+/**
+ * Runs the chains of the watches: attempts that overlap when the target is silent, published in their order (decision
+ * 192). The region's state at the end of a chain is kept in its watch.
+ */
+export type Attempts = {
+  /** Starts the next attempt of the watch's chain. */
+  start: (watch: Watch, chain: Chain, place: Place) => void
+  /**
+   * What to do for a watch that is due: begin a chain, start the next attempt of the one it has, or nothing until an
+   * attempt has ended. A chain that is decided ends here: its slot is over.
+   */
+  whenDue: (watch: Watch) => 'begin' | 'attempt' | 'nothing'
+}
+
+export function createAttempts(parts: AttemptsParts): Attempts {
+  const { timers, check, subjectOf, publish, answer, onSilent, wakeIn, wakeAtSlot, onChainEnd } = parts
+
+  function start(watch: Watch, chain: Chain, place: Place): void {
+    const number = chain.attempts.length + 1
+    const runId = number === 1 ? chain.runId : ''
+    const { scheduledAtMs, trigger } = chain
+    const occasion = { scheduledAtMs, trigger, runId, attempt: number }
+    const cancellation = createCancellation()
+    const attempt: Attempt = { startedMs: timers.monotonicMs(), endedMs: 0, result: null, cancellation }
+    chain.attempts.push(attempt)
+    goOn(watch, chain, progressOfChain(watch, chain))
+    check(place, watch.assignment.spec!, { subject: subjectOf(watch), occasion, cancellation }, seen => {
+      if (chain.isOver) return
+      attempt.endedMs = timers.monotonicMs()
+      attempt.result = withComparison(watch.assignment, seen)
+      if (isAnswer(seen)) noteAnswer(watch.answers, watch.assignment.spec!.timeoutMs, seen.totalUs / 1000)
+      const progress = progressOfChain(watch, chain)
+      settle(chain, progress.settled)
+      if (progress.kind !== 'over') return goOn(watch, chain, progress)
+      end(watch, chain, progress.state)
+      if (!watch.isRetired) wakeAtSlot(watch)
+    })
+  }
+
+  const progressOfChain = (watch: Watch, { state, attempts }: Chain) =>
+    progressOf(state, watch.assignment.retryCount, attempts.map(outcomeOf))
+
+  /** Publishes results up to the given attempt, in their order, and answers who asked for the first. */
+  function settle(chain: Chain, upTo: number): void {
+    for (; chain.settled < upTo; chain.settled++) {
+      const { result } = chain.attempts[chain.settled]!
+      if (!result) continue
+      publish(result)
+      chain.last = result
+      if (result.runId !== '') answer(result.runId, result)
+    }
+  }
+
+  function end(watch: Watch, chain: Chain, state: RegionState): void {
+    chain.isOver = true
+    for (const { result, cancellation } of chain.attempts) if (!result) cancellation.cancel()
+    if (watch.isRetired) return
+    if (state !== chain.state) watch.state = state
+    watch.chain = null
+    onChainEnd?.(watch, { before: chain.state, after: state, result: chain.last! })
+  }
+
+  /** Sets when the watch of a chain that is not over is due again. */
+  function goOn(watch: Watch, chain: Chain, progress: Progress): void {
+    if (watch.isRetired) return
+    const latest = chain.attempts.at(-1)!
+    const silentUntilMs = latest.startedMs + silenceMs(watch.assignment.spec!.timeoutMs, watch.answers)
+    const now = timers.monotonicMs()
+    chain.isDecided = progress.kind === 'decided'
+    if (progress.kind === 'decided') wakeAtSlot(watch)
+    else if (progress.kind === 'recheck') wakeIn(watch, latest.endedMs + progress.inMs - now)
+    else if (progress.kind === 'silent' || isToBeReported(chain)) wakeIn(watch, silentUntilMs - now)
+    else wakeIn(watch, null)
+  }
+
+  return {
+    start,
+    whenDue(watch) {
+      const { chain } = watch
+      if (!chain) return 'begin'
+      if (chain.isDecided) {
+        const outcomes = chain.attempts.map(outcomeOf)
+        settle(chain, chain.attempts.length)
+        end(watch, chain, endWithout(chain.state, watch.assignment.retryCount, outcomes) ?? chain.state)
+        return 'begin'
+      }
+      if (chain.attempts.length === 0) return 'attempt'
+      if (isToBeReported(chain)) {
+        chain.isReported = true
+        onSilent(watch)
+      }
+      const { kind } = progressOfChain(watch, chain)
+      if (kind === 'silent' || kind === 'recheck') return 'attempt'
+      wakeIn(watch, null)
+      return 'nothing'
+    },
+  }
+}
+
+const outcomeOf = ({ result }: Attempt): Outcome | null => result?.outcome ?? null
+
+/** Whether the first attempt of a chain is under way that could turn its region failing. */
+const isToBeReported = ({ attempts, state, isReported }: Chain): boolean =>
+  !isReported && state !== RegionState.FAILING && attempts.length === 1 && attempts[0]!.result === null
+
+const isAnswer = ({ outcome, statusCode }: Result): boolean =>
+  statusCode !== 0 || outcome === Outcome.UP || outcome === Outcome.DEGRADED

@@ -1,0 +1,36 @@
+/** How long an attempt is silent, at the latest, before the next one starts: 5 s or a third of its timeout. */
+const SILENCE_LIMIT_MS = 5000
+const SHARE_OF_TIMEOUT = 1 / 3
+/** The answers of which the slowest count as usual, and how much slower than those an answer may be. */
+const RECENT_ANSWERS = 100
+const TIMES_SLOWEST = 1.5
+
+/** How many answers a target has given, and the slow ones among the last 100. `index`: which answer it was. */
+export type Answers = { count: number; slow: readonly { index: number; ms: number }[] }
+
+export const noAnswers = (): Answers => ({ count: 0, slow: [] })
+
+/** The silence limit of a check of which nothing is known yet, in ms. */
+export const usualSilenceMs = (timeoutMs: number) => Math.min(SILENCE_LIMIT_MS, timeoutMs * SHARE_OF_TIMEOUT)
+
+/**
+ * How long an attempt may be silent before the next one starts, in ms. For a target whose recent answers are slower than
+ * the usual limit: 1.5 times their 99th percentile, at most the timeout, so that a slow target does not get more load.
+ */
+export function silenceMs(timeoutMs: number, { count, slow }: Answers): number {
+  const usual = usualSilenceMs(timeoutMs)
+  // the nearest rank: of 100 answers the second slowest, of fewer the slowest
+  const isTolerated = count >= RECENT_ANSWERS ? 1 : 0
+  if (slow.length <= isTolerated) return usual
+  const p99 = slow.map(({ ms }) => ms).sort((a, b) => b - a)[isTolerated]!
+  return Math.min(timeoutMs, p99 * TIMES_SLOWEST)
+}
+
+/** Takes note of one more answer, which came after `ms`. Only slow ones are kept: most targets have none. */
+export function noteAnswer(answers: Answers, timeoutMs: number, ms: number): void {
+  answers.count++
+  const isSlow = ms > usualSilenceMs(timeoutMs)
+  if (!isSlow && answers.slow.length === 0) return
+  const recent = answers.slow.filter(({ index }) => index > answers.count - RECENT_ANSWERS)
+  answers.slow = isSlow ? [...recent, { index: answers.count, ms }] : recent
+}

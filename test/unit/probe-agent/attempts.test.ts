@@ -1,0 +1,227 @@
+import t from 'tap'
+import { nextStep } from '../../../probe-agent/chain.ts'
+import { createLoop } from '../../../probe-agent/loop.ts'
+import type { Ran } from '../../../probe-agent/run.ts'
+import { usualSilenceMs } from '../../../probe-agent/silence.ts'
+import { createWatches } from '../../../probe-agent/watches.ts'
+import { RegionState } from '../../../proto/gen/probe/v1/fleet.ts'
+import type { Cancellation } from '../../../shared/egress/index.ts'
+import { createLog } from '../../../shared/log.ts'
+import { Outcome, type Result } from '../../../shared/result.ts'
+import { assignment, checkSpec } from '../../support/fleet-server.ts'
+import { createVirtualTime } from '../../support/virtual-time.ts'
+
+const START_MS = Date.UTC(2026, 7, 1)
+const { UP, DOWN, DEGRADED, UNKNOWN } = Outcome
+const { OK, FAILING } = RegionState
+
+/** What the target does with an attempt: the outcome of its answer, and after how many ms; `hang` for no answer at all. */
+type Answer = { outcome: Outcome; afterMs: number }
+const hang: Answer = { outcome: UP, afterMs: Number.POSITIVE_INFINITY }
+const after = (afterMs: number, outcome: Outcome = UP): Answer => ({ outcome, afterMs })
+
+type Scene = { timeoutMs?: number; intervalS?: number; retryCount?: number; state?: RegionState }
+
+/** One monitor and a target in virtual time. `answer` is asked at the start of each attempt, with its number, from 1. */
+function play(answer: (number: number) => Answer, scene: Scene = {}) {
+  const { timeoutMs = 10_000, intervalS = 3600, retryCount = 2, state: regionState = OK } = scene
+  const time = createVirtualTime()
+  const startsMs: number[] = []
+  const published: (Result & { atMs: number })[] = []
+  const silentMs: number[] = []
+  let open = 0
+  let mostOpen = 0
+
+  function run(_: unknown, cancellation?: Cancellation): Promise<Ran> {
+    startsMs.push(time.monotonicMs())
+    mostOpen = Math.max(mostOpen, ++open)
+    const { outcome, afterMs } = answer(startsMs.length)
+    return new Promise(resolve => {
+      const end = (outcome: Outcome, totalMs: number) => {
+        open--
+        const statusCode = totalMs < timeoutMs ? 200 : null
+        const observation = { error: null, timings: undefined, totalUs: totalMs * 1000, statusCode }
+        resolve({ observation, outcome, failedAssertions: [] } as unknown as Ran)
+      }
+      const isAnswered = afterMs < timeoutMs
+      const stop = time.after(Math.min(afterMs, timeoutMs), () =>
+        end(isAnswered ? outcome : DOWN, isAnswered ? afterMs : timeoutMs),
+      )
+      cancellation!.onCancel = () => {
+        stop()
+        end(UNKNOWN, 0)
+      }
+    })
+  }
+
+  const watches = createWatches('eu-west')
+  const loop = createLoop({
+    watches,
+    clock: { learn: () => 0, nowMs: () => START_MS + time.monotonicMs() },
+    run,
+    publish: result => published.push({ ...result, atMs: time.monotonicMs() }),
+    answer() {},
+    onSilent: () => silentMs.push(time.monotonicMs()),
+    maxConcurrentChecks: 100,
+    log: createLog('test', 'silent'),
+    timers: time,
+  })
+  const spec = { ...checkSpec('http://127.0.0.1'), timeoutMs }
+  const one = assignment('m1', spec, { intervalS, retryCount, regionState, checkAtOnce: true })
+  loop.apply({ isSnapshot: true, isLast: true, revision: 1, epoch: 1, upserts: [one], removals: [] })
+  return {
+    time,
+    startsMs,
+    published,
+    silentMs,
+    state: () => watches.get('m1')!.state,
+    mostOpen: () => mostOpen,
+    remove: () => loop.apply({ isSnapshot: false, isLast: true, revision: 2, epoch: 1, upserts: [], removals: ['m1'] }),
+  }
+}
+
+/** Timers are whole ms, so each may come a little later. */
+const isAbout = (ms: readonly number[], expected: readonly number[]) =>
+  ms.length === expected.length && ms.every((one, i) => one >= expected[i]! - 1 && one < expected[i]! + 10)
+
+const attemptsOf = (published: readonly Result[]) => published.map(({ attempt, outcome }) => [attempt, outcome])
+
+t.test('a target that hangs is failing one timeout after the start of the last attempt', async t => {
+  for (const [retryCount, timeoutMs] of [
+    [2, 10_000],
+    [2, 30_000],
+    [5, 3_000],
+    [0, 10_000],
+  ] as const) {
+    const scene = play(() => hang, { retryCount, timeoutMs })
+    await scene.time.pass(600_000)
+    const silenceMs = usualSilenceMs(timeoutMs)
+    const starts = Array.from({ length: retryCount + 1 }, (_, i) => i * silenceMs)
+    t.ok(isAbout(scene.startsMs, starts), `${retryCount} re-checks, each ${silenceMs} ms after the attempt before`)
+    t.equal(scene.published.length, retryCount + 1)
+    t.ok(isAbout([scene.published.at(-1)!.atMs], [starts.at(-1)! + timeoutMs]), 'decided when the last has failed')
+    t.equal(scene.state(), FAILING)
+  }
+})
+
+t.test('exactly those targets are failing that are with one attempt after the other', async t => {
+  for (const share of [0.5, 0.6, 0.7, 0.8, 0.9, 0.99, 1.01, 1.1, 1.25, 1.5]) {
+    for (const retryCount of [0, 1, 2, 5]) {
+      for (const outcome of [UP, DOWN, DEGRADED]) {
+        const timeoutMs = 9_000
+        const scene = play(() => after(share * timeoutMs, outcome), { retryCount, timeoutMs })
+        await scene.time.pass(300_000)
+        const seen = share < 1 ? outcome : DOWN
+        t.equal(scene.state(), stateOneByOne(retryCount, seen), `${share} timeouts, ${retryCount} re-checks`)
+        t.ok(scene.mostOpen() <= retryCount + 1, 'no more connections than attempts that may be needed')
+        const numbers = scene.published.map(({ attempt }) => attempt)
+        t.strictSame(numbers, [...numbers].sort(), 'in the order of the attempts')
+      }
+    }
+  }
+})
+
+/** The state of an OK region after a chain of attempts of which none overlap. */
+function stateOneByOne(retryCount: number, outcome: Outcome): RegionState {
+  const outcomes = [outcome]
+  for (;;) {
+    const step = nextStep(OK, retryCount, outcomes)
+    if (step.recheckInMs === null) return step.state
+    outcomes.push(outcome)
+  }
+}
+
+t.test('a failure that is an answer is re-checked 1 and 3 s after its end', async t => {
+  const scene = play(() => after(100, DOWN))
+  await scene.time.pass(60_000)
+  t.ok(isAbout(scene.startsMs, [0, 1100, 4200]))
+  t.equal(scene.state(), FAILING)
+  t.strictSame(scene.silentMs, [], 'no other region is asked: the answer itself says enough')
+})
+
+t.test('a success ends the chain and cancels the attempts that started after it', async t => {
+  const scene = play(number => (number === 1 ? after(8_000) : hang))
+  await scene.time.pass(60_000)
+  t.equal(scene.startsMs.length, 3)
+  t.strictSame(attemptsOf(scene.published), [[1, UP]])
+  t.ok(isAbout([scene.published[0]!.atMs], [8_000]))
+  t.equal(scene.state(), OK)
+})
+
+t.test('after a success of a later attempt no further one starts, and the earlier one may end', async t => {
+  const scene = play(number => (number === 1 ? hang : after(50)))
+  await scene.time.pass(60_000)
+  t.equal(scene.startsMs.length, 2)
+  t.strictSame(attemptsOf(scene.published), [
+    [1, DOWN],
+    [2, UP],
+  ])
+  t.equal(scene.state(), OK)
+})
+
+t.test('an attempt that is still silent when its successor has succeeded never costs the next slot', async t => {
+  const scene = play(number => (number === 1 ? hang : after(50)), { timeoutMs: 30_000, intervalS: 20 })
+  await scene.time.pass(100_000)
+  t.strictSame(attemptsOf(scene.published).slice(0, 2), [
+    [2, UP],
+    [1, UP],
+  ])
+  const slots = scene.published.map(({ scheduledAtMs }) => scheduledAtMs)
+  const gaps = slots.slice(2).map((ms, i) => ms - slots[i + 1]!)
+  t.ok(gaps.length >= 3)
+  t.ok(
+    gaps.every(ms => ms === 20_000),
+    'every slot is checked',
+  )
+})
+
+t.test('an attempt that hangs counts once its whole timeout has passed, not before', async t => {
+  const scene = play(number => (number === 1 ? hang : after(10, DOWN)))
+  await scene.time.pass(9_900)
+  t.strictSame(scene.published, [], 'the failures of the others wait for the first')
+  t.equal(scene.startsMs.length, 3)
+  await scene.time.pass(50_000)
+  t.strictSame(attemptsOf(scene.published), [
+    [1, DOWN],
+    [2, DOWN],
+    [3, DOWN],
+  ])
+  t.ok(isAbout([scene.published.at(-1)!.atMs], [10_000]))
+  t.equal(scene.state(), FAILING)
+})
+
+t.test('a region that is failing gets one attempt a slot, however silent the target', async t => {
+  const scene = play(() => hang, { state: FAILING, intervalS: 30 })
+  await scene.time.pass(100_000)
+  t.equal(scene.mostOpen(), 1)
+  t.ok(scene.published.every(({ attempt }) => attempt === 1))
+  t.strictSame(scene.silentMs, [], 'no other region is asked')
+})
+
+t.test('other regions are asked once a chain, as soon as the first attempt is silent', async t => {
+  for (const retryCount of [0, 2]) {
+    const scene = play(() => hang, { retryCount })
+    await scene.time.pass(60_000)
+    t.ok(isAbout(scene.silentMs, [3333]))
+  }
+})
+
+t.test('a slow target soon gets one attempt a slot again', async t => {
+  const scene = play(() => after(6_000), { intervalS: 30 })
+  await scene.time.pass(3_600_000)
+  t.ok(scene.published.length >= 115)
+  t.equal(scene.startsMs.length, scene.published.length + 1, 'a second attempt at the first slot only')
+})
+
+t.test('of a monitor that is removed no further attempt starts, and what runs is published', async t => {
+  const scene = play(() => hang)
+  await scene.time.pass(5_000)
+  t.equal(scene.startsMs.length, 2)
+  scene.remove()
+  await scene.time.pass(60_000)
+  t.equal(scene.startsMs.length, 2)
+  t.strictSame(attemptsOf(scene.published), [
+    [1, DOWN],
+    [2, DOWN],
+  ])
+})
