@@ -8,6 +8,7 @@ import { benchHttps } from './check-cpu.ts'
 import { benchCorrelated } from './correlated.ts'
 import { benchDataSources } from './data-sources.ts'
 import { benchDeliveries } from './deliveries.ts'
+import { benchDetection } from './detection.ts'
 import { benchEndToEnd } from './end-to-end.ts'
 import { benchFanOut } from './fan-out.ts'
 import { benchFleet } from './fleet.ts'
@@ -41,6 +42,7 @@ const PARTS: Record<string, (t: Teardown, engines: Engines) => Promise<Figure[]>
   hourly: benchHourly,
   alerting: benchAlerting,
   correlated: benchCorrelated,
+  detection: benchDetection,
   deliveries: benchDeliveries,
   heartbeats: benchHeartbeats,
   'data-sources': benchDataSources,
