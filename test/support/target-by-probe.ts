@@ -26,7 +26,7 @@ export async function startTargetByProbe(t: Teardown, pids: () => readonly numbe
     seen.push({ path, pid, atMs: Date.now() })
     const fails = failing.get(path)
     const status = fails === 'all' || (pid !== null && fails?.includes(pid)) ? 500 : 200
-    setTimeout(() => response.writeHead(status).end(), delays.get(path) ?? 0)
+    setTimeout(() => response.writeHead(status).end(), delays.get(path) ?? 0).unref()
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   t.teardown(
