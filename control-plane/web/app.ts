@@ -17,7 +17,7 @@ import type { Secrets } from '../platform/secrets.ts'
 import { answerBrokenRequest, answerError } from './answer.ts'
 import { type Authenticate, assertScope, identify } from './auth.ts'
 import { isStorable, parseBody } from './body.ts'
-import { notFound, rateLimited, unsupportedMediaType, validationError } from './errors.ts'
+import { type ApiError, notFound, rateLimited, unauthorized, unsupportedMediaType, validationError } from './errors.ts'
 import { addIdempotency } from './idempotency.ts'
 import { addOpenapi } from './openapi.ts'
 import { typedQuery } from './query.ts'
@@ -67,7 +67,7 @@ export async function createApp(context: AppContext): Promise<App> {
 
   app.setErrorHandler(answerError)
   app.setNotFoundHandler(request => {
-    throw notFound(routeOf(request))
+    throw refusalOfUnknown(request, context.publicUrl)
   })
   app.setValidatorCompiler(createCompiler())
   // the schemas check what comes in; what goes out is our own and is sent as it is
@@ -100,7 +100,7 @@ function requestIds(): () => string {
 
 const routeOf = (request: { method: string; url: string }) => `${request.method} ${request.url.split('?')[0]}`
 
-function addAuthorization(app: App, { authenticate, rateLimitPerMinute }: AppContext): void {
+function addAuthorization(app: App, { authenticate, rateLimitPerMinute, publicUrl }: AppContext): void {
   const limit = createRateLimit(rateLimitPerMinute)
   const admit = async (request: FastifyRequest, reply: FastifyReply) => {
     reply.header('cache-control', 'no-store')
@@ -116,10 +116,20 @@ function addAuthorization(app: App, { authenticate, rateLimitPerMinute }: AppCon
   }
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-content-type-options', 'nosniff')
-    const refusal = request.is404 ? notFound(routeOf(request)) : undefined
+    const refusal = request.is404 ? refusalOfUnknown(request, publicUrl) : undefined
     if (!isApi(request) || request.routeOptions.config.open) return done(refusal)
     admit(request, reply).then(() => done(refusal), done)
   })
+}
+
+/**
+ * 404; but 401 for an API key that is sent to an address outside the API: most often the client has a wrong base address,
+ * and the specification says that it gets a 401 for that.
+ */
+function refusalOfUnknown(request: FastifyRequest, publicUrl: string): ApiError {
+  if (isApi(request) || !/^Bearer\b/i.test(request.headers.authorization ?? '')) return notFound(routeOf(request))
+  const base = `${publicUrl}${API_PREFIX}`
+  return unauthorized(`${routeOf(request)} is not part of the API; the base address of the API is ${base}`)
 }
 
 /**

@@ -10,7 +10,7 @@ t.test('every refusal has the error shape with a code, a sentence and the status
   const deep = `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`
   const rows: [string, string, string, Parameters<typeof api.call>[2], number, string, RegExp][] = [
     ['an unknown route', 'GET', '/nothing', {}, 404, 'not_found', /GET \/api\/v1\/nothing not found/],
-    ['an unknown page', 'GET', `${api.origin}/nothing`, {}, 404, 'not_found', /GET \/nothing not found/],
+    ['an unknown page', 'GET', `${api.origin}/nothing`, { key: null }, 404, 'not_found', /GET \/nothing not found/],
     ['a wrong method', 'PATCH', '/project', {}, 404, 'not_found', /PATCH/],
     ['a path that cannot be decoded', 'GET', '/%zz', {}, 404, 'not_found', /not found/],
     ['a malformed id', 'DELETE', '/api-keys/1%00', {}, 404, 'not_found', /API key not found/],
