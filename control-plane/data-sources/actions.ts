@@ -13,7 +13,7 @@ import { fieldOfCreate, type SourceFields, sourceOfCreate, sourceOfUpdate } from
 import { inSource } from './hold-actions.ts'
 import { closeSourceIncident } from './incident-actions.ts'
 import { listProblems, sourceProblems, unmaskSource } from './problems.ts'
-import type { SourceCreate, SourceUpdate } from './schema.ts'
+import type { FieldInput, SourceCreate, SourceUpdate } from './schema.ts'
 import { openSource, sealSource } from './sealed.ts'
 import { fetchSoon, insertSource, removeSource, startAnew, updateSource, wakeWorkers } from './store.ts'
 import type { StoredSource } from './types.ts'
@@ -33,8 +33,8 @@ export function draftSource(
 }
 
 /**
- * Creates a source, which is fetched at once. Answers its id. Throws 400, 404 for a field's id, and 402 when the plan is
- * full.
+ * Creates a source, which is fetched at once. Answers its id. Ids of fields are ignored: a new source has no fields yet
+ * that they could name. Throws 400, and 402 when the plan is full.
  */
 export async function createSource(tools: SourceTools, caller: Caller, body: SourceCreate, now: Date): Promise<string> {
   const fields = draftSource(body, tools.checkLiteral)
@@ -51,11 +51,13 @@ export async function createSource(tools: SourceTools, caller: Caller, body: Sou
   await tools.db.transaction(async tx => {
     await assertWithinLimit(tx, caller.organizationId, 'dataSources', 1)
     await insertSource(tx, source)
-    await replaceFields(tx, source, body.fields ?? [], tools.publicUrl, now)
+    await replaceFields(tx, source, (body.fields ?? []).map(withoutId), tools.publicUrl, now)
     await wakeWorkers(tx)
   })
   return source.id
 }
+
+const withoutId = ({ id, ...field }: FieldInput): FieldInput => field
 
 const NEW = { revision: 1, lastFetchedAt: null, lastSuccessAt: null, lastError: null, failures: 0, incidentId: null }
 

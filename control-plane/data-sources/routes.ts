@@ -69,7 +69,7 @@ function writeRoutes(app: App, context: SourceContext): void {
         summary: 'Create a data source; it is fetched at once',
         tags,
         body: SourceCreate,
-        response: answers(201, IdAnswer, 400, 402, 404),
+        response: answers(201, IdAnswer, 400, 402),
       },
     },
     async (request, reply) => {

@@ -47,8 +47,13 @@ const field = {
   display_order: Type.Optional(DisplayOrder),
 }
 
-/** The specification's "Data source field". `id`: of a field that the source has, and keeps. */
-export const FieldInput = strictObject({ id: Type.Optional(Type.String()), ...field })
+/** The specification's "Data source field". */
+export const FieldInput = strictObject({
+  id: Type.Optional(
+    Type.String({ description: 'in an update: the field of this source that is changed; ignored in a create' }),
+  ),
+  ...field,
+})
 export type FieldInput = Static<typeof FieldInput>
 
 export const FieldCreate = strictObject(field)

@@ -124,8 +124,22 @@ t.test('POST /data-sources 400 tells each place that no schema can judge', async
     t.equal(status, 400, JSON.stringify(more))
     t.match(body.error.details, [{ path, message }], JSON.stringify(more))
   }
-  t.match(await call('POST', '/data-sources', { ...PLAIN, fields: [{ ...FIELD, id: uuidv7() }] }), { status: 404 })
   t.same(await query(api.db, 'SELECT id FROM data_sources'), before)
+})
+
+t.test('POST /data-sources 201 ignores the ids of fields: each field gets an id of its own', async t => {
+  const source = await create({ ...SOURCE, fields: [FIELD] })
+  const known = (await call('GET', `/data-sources/${source}/fields`)).body.data[0].id
+  const ids = [known, known, uuidv7(), 'mine', '']
+  const made = await create({ ...PLAIN, fields: ids.map(id => ({ ...FIELD, id })) })
+  const { data } = (await call('GET', `/data-sources/${made}/fields`)).body
+  const given: string[] = data.map(({ id }: { id: string }) => id)
+  t.equal(new Set([...given, ...ids]).size, given.length + 4, 'five new ids')
+  t.match(
+    (await call('GET', `/data-sources/${source}/fields`)).body.data,
+    [{ id: known }],
+    'the other source keeps its field',
+  )
 })
 
 t.test('PUT /data-sources/{id} 200 changes what it names; what changes the answer is fetched anew', async t => {

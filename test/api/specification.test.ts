@@ -1,4 +1,6 @@
 import t from 'tap'
+import { v7 as uuidv7 } from 'uuid'
+import { RESOURCES } from '../specification/fields.ts'
 import { OPERATIONS } from '../specification/operations.ts'
 import { startApi } from '../support/api-server.ts'
 import { bodyOf } from '../support/bodies.ts'
@@ -13,6 +15,11 @@ const records = await createRecords(api, mine)
 const { operations } = await readOperations(api)
 const operationOf = (name: string): Operation => operations.find(operation => operation.name === name)!
 const specified = Object.keys(OPERATIONS).map(operationOf)
+
+type Json = Record<string, unknown>
+
+const send = (operation: Operation, body?: Json, key = mine.key) =>
+  api.call(operation.method, addressOf(operation, records), { key: operation.isOpen ? null : key, body })
 
 t.test('an API key sent to a wrong base address is 401, and the answer names the right one', async t => {
   const wrong = ['', '/api', '/v1', '/api/v2', '/api/v1.0']
@@ -38,5 +45,65 @@ t.test(
     )
     t.equal((await api.call('GET', `${api.origin}/status/nothing`, { key: mine.key })).status, 404)
     t.equal((await api.call('GET', '/nothing', { key: mine.key })).status, 404)
+  },
+)
+
+/** What only counts together with something else. */
+const TOGETHER: Record<string, string[]> = { auth_type: ['auth_config'], auth_config: ['auth_type'] }
+
+/** Values beyond those of test/support/bodies.ts: an id that was never given out. */
+const EXTREMES: Json = { id: uuidv7() }
+
+/** A second one of a pair is a 409: taken, and there already. */
+const isTaken = (status: number) => status < 300 || status === 409
+
+const only = (body: Json, names: string[]): Json => Object.fromEntries(names.map(name => [name, body[name]]))
+
+t.test('every optional field of the specification is taken by a create, each by itself', async t => {
+  for (const { name, create } of RESOURCES) {
+    if (!create) continue
+    const operation = operationOf(create.operation)
+    for (const [field, { nullable, items }] of Object.entries<Json>(create.fields)) {
+      if (operation.isOpen) await api.db.raw('DELETE FROM bootstrap_attempts')
+      const full = {
+        ...bodyOf(operation, records),
+        ...only(
+          EXTREMES,
+          Object.keys(EXTREMES).filter(key => key in create.fields),
+        ),
+      }
+      const body = only(full, [...create.required, field, ...(TOGETHER[field] ?? [])])
+      const bodies = [body, ...(nullable ? [{ ...only(full, create.required), [field]: null }] : [])]
+      const { properties, required } = (items ?? {}) as { properties?: Json; required?: string[] }
+      for (const inner of Object.keys(properties ?? {})) {
+        const item = { ...(full[field] as Json[])[0], ...only(EXTREMES, inner in EXTREMES ? [inner] : []) }
+        bodies.push({ ...body, [field]: [only(item, [...required!, inner])] })
+      }
+      for (const one of bodies) {
+        const { status, body: answer } = await send(operation, one)
+        t.ok(isTaken(status), `${name}: ${JSON.stringify(one)} is ${status} ${answer.error?.message ?? ''}`)
+      }
+    }
+  }
+})
+
+t.test(
+  'every field that the specification lets an update name is taken, each by itself, and null where it says so',
+  async t => {
+    for (const { name, update } of RESOURCES) {
+      if (!update) continue
+      const operation = operationOf(update.operation)
+      const full = { ...bodyOf(operation, records) }
+      for (const [field, { nullable }] of Object.entries<Json>(update.fields)) {
+        const value = field in EXTREMES ? EXTREMES[field] : full[field]
+        const together = only(full, TOGETHER[field] ?? [])
+        const none = Object.fromEntries([field, ...Object.keys(together)].map(key => [key, null]))
+        const bodies = [{ [field]: value, ...together }, ...(nullable ? [none] : [])]
+        for (const one of bodies) {
+          const { status, body: answer } = await send(operation, one)
+          t.equal(status, 200, `${name}: ${JSON.stringify(one)} ${answer.error?.message ?? ''}`)
+        }
+      }
+    }
   },
 )

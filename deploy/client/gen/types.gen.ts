@@ -1147,6 +1147,9 @@ export type DataSourceCreate = {
     fetch_interval_s?: number;
     timeout_ms?: number;
     fields?: Array<{
+        /**
+         * in an update: the field of this source that is changed; ignored in a create
+         */
         id?: string;
         /**
          * below root_path: keys between dots, [n] for an element, * or [*] for every key or element, ["a.b"] for a key with other characters
@@ -7842,10 +7845,6 @@ export type CreateDataSourceErrors = {
      */
     403: Error;
     /**
-     * Not found, or of another project
-     */
-    404: Error;
-    /**
      * Too many requests; Retry-After tells when to ask again
      */
     429: Error;
@@ -7996,6 +7995,9 @@ export type UpdateDataSourceData = {
         fetch_interval_s?: number;
         timeout_ms?: number;
         fields?: Array<{
+            /**
+             * in an update: the field of this source that is changed; ignored in a create
+             */
             id?: string;
             /**
              * below root_path: keys between dots, [n] for an element, * or [*] for every key or element, ["a.b"] for a key with other characters
@@ -8152,6 +8154,9 @@ export type PreviewDataSourceData = {
         fetch_interval_s?: number;
         timeout_ms?: number;
         fields?: Array<{
+            /**
+             * in an update: the field of this source that is changed; ignored in a create
+             */
             id?: string;
             /**
              * below root_path: keys between dots, [n] for an element, * or [*] for every key or element, ["a.b"] for a key with other characters
