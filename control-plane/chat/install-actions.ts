@@ -4,12 +4,12 @@ import { type Db, execute, isUniqueViolation, type Tx } from '../platform/postgr
 import { equalSecrets, type Secrets, sha256 } from '../platform/secrets.ts'
 import type { Sign } from '../platform/signer.ts'
 import { actingFor } from '../web/acting.ts'
-import type { Caller } from '../web/auth.ts'
-import { type ApiError, conflict, validationError } from '../web/errors.ts'
+import { type Caller, isAllowed } from '../web/auth.ts'
+import { type ApiError, conflict, insufficientScope, validationError } from '../web/errors.ts'
 import { keepDefaultChannel, lockDefaultChannel } from './default-channel-actions.ts'
 import { type Grant, readGrant, readToken } from './grant.ts'
 import { lifeOf, type StoredInstallation } from './installation.ts'
-import { type Beginner, findBeginner, findMember } from './people-store.ts'
+import { type Beginner, findBeginner, findMember, type Member } from './people-store.ts'
 import { callProvider, type Provider } from './provider-reader.ts'
 import { declined, noApp, refusedCode, unusableAnswer, wholeOrganization } from './refusals.ts'
 import { dropRevocationsOfTeam } from './revocation-store.ts'
@@ -37,18 +37,22 @@ const callbackUrl = (publicUrl: string) => `${publicUrl}/api/v1/chat/oauth/callb
  */
 export function beginInstall(
   { settings, publicUrl, sign }: InstallTools,
-  { projectId, userId }: Caller,
+  caller: Caller,
   redirectTo: string | undefined,
   now: Date,
 ): string {
   if (!settings) throw noApp()
+  const { projectId, userId } = caller
   if (userId === null) throw conflict('the account that made this key is gone; use a key of somebody who is a member')
   const landing = landingOf(redirectTo, publicUrl)
   if (landing === null) {
     const message = `redirect_to must be a page of ${publicUrl}`
     throw validationError([{ path: 'redirect_to', message }])
   }
-  const state = { id: newId(), projectId, userId, redirectTo: landing, expiresAtMs: now.getTime() + STATE_MS }
+  const state: InstallState = {
+    ...{ id: newId(), projectId, userId, redirectTo: landing, expiresAtMs: now.getTime() + STATE_MS },
+    ...(!isAllowed(caller, 'write') && { needsEditor: true }),
+  }
   const url = new URL(settings.authorizeUrl)
   url.searchParams.set('client_id', settings.clientId)
   url.searchParams.set('scope', SCOPES.join(','))
@@ -61,7 +65,7 @@ export function beginInstall(
 export type Returned = { code?: string; state?: string; error?: string }
 
 /** What a person is told of an installation before they end it: who began it, and for what. */
-export type Begun = Beginner & { userId: string }
+export type Begun = Beginner & { userId: string; projectId: string; needsEditor: boolean }
 
 /** Reads a state without using it up. Throws 400 like finishInstall, and 404 without an app. */
 export async function readBegun({ settings, db, sign }: InstallTools, sent: string, now: Date): Promise<Begun> {
@@ -69,25 +73,36 @@ export async function readBegun({ settings, db, sign }: InstallTools, sent: stri
   const state = openState(sent, sign, now)
   const beginner = await findBeginner(db, state.projectId, state.userId)
   if (!beginner) throw refusedBeginner()
-  return { ...beginner, userId: state.userId }
+  const { userId, projectId, needsEditor = false } = state
+  return { ...beginner, userId, projectId, needsEditor }
 }
 
 /** Where a person goes after an installation, and which team has the app now. */
 export type Finished = { landing: string; teamName: string }
 
 /**
- * Ends what beginInstall began: exchanges the code and stores the installation. Throws 404 without an app, 400 for a
- * state or a code that does not count (any more), 409 for a team of another project, and 503 when the provider cannot
- * be asked or understood.
+ * Ends what beginInstall began: exchanges the code and stores the installation. `editor`: the signed-in editor or admin
+ * who confirmed it, if there is one. Throws 404 without an app, 400 for a state or a code that does not count (any more),
+ * 403 for what a read key began and no editor confirmed, 409 for a team of another project, and 503 when the provider
+ * cannot be asked or understood.
  */
-export async function finishInstall(tools: InstallTools, returned: Returned, ip: string, now: Date): Promise<Finished> {
+export async function finishInstall(
+  tools: InstallTools,
+  returned: Returned,
+  { ip, editor = null }: { ip: string; editor?: Member | null },
+  now: Date,
+): Promise<Finished> {
   const { settings, provider, publicUrl, db } = tools
   if (!settings) throw noApp()
+  if (returned.error === undefined && openState(returned.state ?? '', tools.sign, now).needsEditor && !editor) {
+    throw insufficientScope(NEEDS_EDITOR)
+  }
   const state = await takeState(tools, returned.state ?? '', now)
   if (returned.error !== undefined) throw declined(returned.error)
   if (!returned.code) throw validationError([{ path: 'code', message: 'code is required' }])
-  const person = await findMember(db, state.projectId, state.userId)
-  if (!person) throw refusedBeginner()
+  const beginner = await findMember(db, state.projectId, state.userId)
+  if (!beginner) throw refusedBeginner()
+  const person = editor ?? beginner
   const fields = { code: returned.code, redirect_uri: callbackUrl(publicUrl) }
   const answer = await callProvider(provider, 'oauth.v2.access', { as: settings, fields })
   if (!answer.ok) throw refusedCode(answer)
@@ -95,9 +110,12 @@ export async function finishInstall(tools: InstallTools, returned: Returned, ip:
   if (!grant) throw await refuseGrant(tools, answer.fields)
   const actor = { kind: 'user' as const, id: person.userId, name: person.email }
   const acting = { ...actor, ip, projectId: state.projectId, organizationId: person.organizationId }
-  await storeGrant({ ...tools, db: actingFor(db, acting) }, state, grant, now)
+  await storeGrant({ ...tools, db: actingFor(db, acting) }, { ...state, userId: person.userId }, grant, now)
   return { landing: state.redirectTo, teamName: grant.teamName }
 }
+
+const NEEDS_EDITOR =
+  'a read key began this installation; open this address in a browser in which an editor or admin of the project is signed in'
 
 /** What cannot be used is given back, as far as it is a whole organization's: a team's may be another project's, too. */
 async function refuseGrant({ provider }: InstallTools, fields: Record<string, unknown>): Promise<ApiError> {

@@ -32,10 +32,10 @@ function installRoutes(app: App, tools: InstallTools): void {
   app.get(
     '/chat/oauth/install',
     {
-      // who may not make a channel may not begin what makes one
-      config: { scope: 'write' },
       schema: {
         summary: 'Go to the consent screen of the chat',
+        description:
+          'An installation that a read key began is connected only when an editor or admin of the project is signed in to the browser and confirms it.',
         tags,
         querystring: InstallQuery,
         response: answers(302, Type.Null({ description: 'Location is the consent screen' }), 400, 404, 409),
@@ -61,6 +61,7 @@ function installRoutes(app: App, tools: InstallTools): void {
             description: 'Location is the page that was asked for; a browser is led there by a page of ours',
           }),
           400,
+          403,
           404,
           409,
           503,
@@ -70,7 +71,7 @@ function installRoutes(app: App, tools: InstallTools): void {
     async (request, reply) => {
       reply.headers({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
       if (request.headers.accept?.includes('text/html')) return reply.redirect(connectPath(request.query), 302)
-      const { landing } = await finishInstall(tools, request.query, request.ip, now())
+      const { landing } = await finishInstall(tools, request.query, request, now())
       return reply.redirect(landing, 302)
     },
   )

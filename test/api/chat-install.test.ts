@@ -42,7 +42,7 @@ t.test('GET /chat/oauth/install 302 leads to the consent screen with the seven s
   t.notMatch(location.href, /secret/)
 })
 
-t.test('GET /chat/oauth/install 400 for a page that is not ours, 403 for a key that may not make channels', async t => {
+t.test('GET /chat/oauth/install 400 for a page that is not ours', async t => {
   const foreign = [
     'https://evil.example/',
     '//evil.example',
@@ -54,7 +54,6 @@ t.test('GET /chat/oauth/install 400 for a page that is not ours, 403 for a key t
     const { status, body } = await api.call('GET', `/chat/oauth/install?redirect_to=${encodeURIComponent(page)}`)
     t.match({ status, body }, { status: 400, body: { error: { details: [{ path: 'redirect_to' }] } } }, page)
   }
-  t.equal((await api.call('GET', '/chat/oauth/install', { key: await api.keyOf(mine, 'read') })).status, 403)
 })
 
 t.test('GET /chat/oauth/install 409 for a key whose maker is gone', async t => {
@@ -206,6 +205,34 @@ t.test(
     t.match(await stranger.post(there.path, {}, HTML), { status: 303, location: `http://localhost:0${long}` })
   },
 )
+
+t.test('what a read key began is connected only when an editor or admin is signed in and confirms it', async t => {
+  const { visitor: editor, ...tenant } = await member('editor')
+  const viewer = createVisitor(api.origin)
+  const body = { email: `${crypto.randomUUID()}@example.com`, role: 'viewer' }
+  const invited = await api.call('POST', '/agent/invite', { key: tenant.key, body })
+  await viewer.post(new URL(invited.body.data.claim_url).pathname, { password: 'correct horse battery' })
+  const state = await begin(await api.keyOf(tenant, 'read'))
+  const fields = { state, code: provider.consent({ team: 'T23' }) }
+
+  t.match(await callback(fields), {
+    status: 403,
+    body: { error: { code: 'insufficient_scope', message: /an editor or admin of the project is signed in/ } },
+  })
+  const stranger = createVisitor(api.origin)
+  const { page, path } = await comeBack(stranger, fields)
+  t.match(page, { status: 303, location: `/sign-in?return_to=${encodeURIComponent(path)}` })
+  t.equal((await stranger.post(path, {}, HTML)).status, 403)
+  for (const { visitor } of [{ visitor: viewer }, await member('admin')]) {
+    t.match((await comeBack(visitor, fields)).page, { status: 403, text: /only editors and admins of/i })
+    t.equal((await visitor.post(path, {}, HTML)).status, 403)
+  }
+  t.match((await comeBack(editor, fields)).page, { status: 200, text: /Connect your chat\?/ })
+  t.same(await installations(tenant.key), [], 'nothing is connected yet')
+  t.match(await editor.post(path, {}, HTML), { status: 200, text: /Team T23/ })
+  t.match(await installations(tenant.key), [{ team_id: 'T23' }])
+  t.not((await installations(tenant.key))[0].installed_by, tenant.userId, 'the editor who confirmed it')
+})
 
 t.test('a person who comes back in vain reads why, in the words of the error', async t => {
   const visitor = createVisitor(api.origin)

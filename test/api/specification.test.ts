@@ -48,6 +48,15 @@ t.test(
   },
 )
 
+t.test('a read key may use every GET of the specification', async t => {
+  const key = await api.keyOf(mine, 'read')
+  for (const operation of specified.filter(({ method }) => method === 'GET')) {
+    const { status } = await send(operation, undefined, key)
+    const expected = operation.isOpen ? [400] : OPERATIONS[operation.name]!
+    t.ok(expected.includes(status), `${operation.name}: ${status}`)
+  }
+})
+
 /** What only counts together with something else. */
 const TOGETHER: Record<string, string[]> = { auth_type: ['auth_config'], auth_config: ['auth_type'] }
 

@@ -1289,6 +1289,8 @@ export class Picket extends HeyApiClient {
     
     /**
      * Go to the consent screen of the chat
+     *
+     * An installation that a read key began is connected only when an editor or admin of the project is signed in to the browser and confirms it.
      */
     public beginChatInstallation<ThrowOnError extends boolean = false>(options?: Options<BeginChatInstallationData, ThrowOnError>) {
         return (options?.client ?? this.client).get<BeginChatInstallationResponses, BeginChatInstallationErrors, ThrowOnError>({

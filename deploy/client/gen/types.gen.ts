@@ -7468,6 +7468,10 @@ export type CompleteChatInstallationErrors = {
      */
     400: Error;
     /**
+     * The key or the plan may not do this
+     */
+    403: Error;
+    /**
      * Not found, or of another project
      */
     404: Error;
