@@ -54,6 +54,7 @@ import { startMaintenanceWorker } from './maintenance/worker.ts'
 import { parentRoutes } from './monitors/parent-routes.ts'
 import { monitorRoutes } from './monitors/routes.ts'
 import { now } from './platform/clock.ts'
+import type { Loop } from './platform/loop.ts'
 import { createPasswords } from './platform/passwords.ts'
 import { createSigner } from './platform/signer.ts'
 import { startVerdict } from './results/worker.ts'
@@ -70,6 +71,7 @@ import { customDomainRoutes } from './status-pages/custom-domain/routes.ts'
 import { tlsCheckRoutes } from './status-pages/custom-domain/tls-check-routes.ts'
 import { groupRoutes } from './status-pages/group-routes.ts'
 import { pageImageRoutes } from './status-pages/image-routes.ts'
+import { startImageWorker } from './status-pages/image-worker.ts'
 import { projectRoutes } from './status-pages/project-routes.ts'
 import { publicPageRoutes } from './status-pages/public-routes.ts'
 import { statusPageRoutes } from './status-pages/routes.ts'
@@ -121,7 +123,7 @@ export function apiRoutes(app: App, handles: Handles): void {
   analyticsRoutes(app, { db, clickhouse, publicUrl, sign })
   summaryRoutes(app, { db, clickhouse })
   projectRoutes(app, { db, publicUrl, alertLimits })
-  statusPageRoutes(app, { db, egress: handles.egress, publicUrl })
+  statusPageRoutes(app, { db, checkLiteral, publicUrl })
   pageImageRoutes(app, { db, publicUrl })
   componentRoutes(app, { db })
   groupRoutes(app, { db })
@@ -199,7 +201,13 @@ export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)
   fleet: [startFleetServer],
   verdict: [startVerdicts],
   record: [startRecorder, startHourlyWorker, startDailyWorker, startScreenshotRecorder],
-  deliver: [startFanOuts, startDigests, startDeliveries, startNotices, startAccountMails],
+  deliver: [
+    wokenBy('fan_outs', startFanOutWorker),
+    wokenBy('digests', startDigestWorker),
+    startDeliveries,
+    startNotices,
+    startAccountMails,
+  ],
   schedule: [
     startAccountsWorker,
     startDeletionWorker,
@@ -211,14 +219,23 @@ export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)
     withPublicUrl(startFleetWatchWorker),
     startHealthWorker,
     startMaintenanceWorker,
-    startSilences,
+    wokenBy('silences', startSilencesWorker),
     startCanaryWorker,
     startDataSources,
     startChat,
     startSubscriberCleaning,
+    wokenBy('page_images', startImageWorker),
     handles => startVendorWorker({ ...handles, ...handles.config }),
     handles => startRetentionWorker({ ...handles, ...handles.config }),
   ],
+}
+
+/** A loop that a NOTIFY wakes. */
+function wokenBy(channel: string, start: (handles: Handles) => Loop): (handles: Handles) => Part {
+  return handles => {
+    const { stop, wake } = start(handles)
+    return { stop, onNotify: { [channel]: wake } }
+  }
 }
 
 function withPublicUrl(start: (tools: Handles & { publicUrl: string }) => Part): (handles: Handles) => Part {
@@ -257,28 +274,13 @@ function startChat(handles: Handles): Part {
   return { stop: worker.stop, onNotify: { chat: worker.wake } }
 }
 
-function startDigests(handles: Handles): Part {
-  const worker = startDigestWorker(handles)
-  return { stop: worker.stop, onNotify: { digests: worker.wake } }
-}
-
 function startExpiry(handles: Handles): Part {
   return startExpiryWorker({ ...handles, ...handles.config })
-}
-
-function startFanOuts(handles: Handles): Part {
-  const worker = startFanOutWorker(handles)
-  return { stop: worker.stop, onNotify: { fan_outs: worker.wake } }
 }
 
 function startNotices(handles: Handles): Part {
   const worker = startNoticeWorker({ ...handles, publicUrl: handles.config.publicUrl })
   return { stop: worker.stop, onNotify: { page_notices: worker.wake } }
-}
-
-function startSilences(handles: Handles): Part {
-  const worker = startSilencesWorker(handles)
-  return { stop: worker.stop, onNotify: { silences: worker.wake } }
 }
 
 async function startVerdicts(handles: Handles): Promise<Part> {

@@ -10,13 +10,13 @@ import type { ProjectFile } from './document.ts'
 import { differences } from './fields.ts'
 import { type Ledger, leaveOut, newLedger, noteUpdate, refusalOf } from './ledger.ts'
 import { importMonitors } from './monitor-actions.ts'
-import { fetchImages, importPages } from './page-actions.ts'
+import { importPages } from './page-actions.ts'
 import { repeatedIds } from './pairs.ts'
 import { prune } from './prune-actions.ts'
 import { importRules } from './rule-actions.ts'
 import type { ImportTools, Run } from './run.ts'
 import { importSources } from './source-actions.ts'
-import { readPages, readProject } from './state-reader.ts'
+import { readProject } from './state-reader.ts'
 import { lockForImport } from './store.ts'
 import { importWindows } from './window-actions.ts'
 
@@ -44,23 +44,21 @@ export async function importProject(
   options: ImportOptions,
   now: Date,
 ): Promise<Ledger> {
-  const pause = createPauses(PAUSE_EVERY_MS)
-  const ahead = await fetchImages(tools, file, await readPages(tools.db, caller.projectId), pause)
-  return await tools.heavyWrites.run(caller.projectId, () => importFetched(tools, caller, ahead, options, now))
+  return await tools.heavyWrites.run(caller.projectId, () => importInTurn(tools, caller, file, options, now))
 }
 
-async function importFetched(
+async function importInTurn(
   tools: ImportTools,
   caller: Caller,
-  { file, fetched, refusals }: Awaited<ReturnType<typeof fetchImages>>,
+  file: ProjectFile,
   { isDryRun, isPruning, isLenient }: ImportOptions,
   now: Date,
 ): Promise<Ledger> {
   for (let tries = 1; ; tries++) {
-    const ledger = { ...newLedger(createPauses(PAUSE_EVERY_MS)), refusals: [...refusals] }
+    const ledger = newLedger(createPauses(PAUSE_EVERY_MS))
     const work = async (tx: Tx) => {
       await lockForImport(tx, caller.projectId)
-      const inside = { ...tools, db: tx, fetched }
+      const inside = { ...tools, db: tx }
       const state = await readProject(tx, caller.projectId)
       await importAll({ tx, tools: inside, caller, file, state, ledger, isPruning, now })
       if (isLenient) leaveOut(ledger)

@@ -1,16 +1,14 @@
-import type { NewImage } from '../status-pages/image-store.ts'
-import { changePage, createPage, imagesAhead, type PageTools } from '../status-pages/page-actions.ts'
+import { changePage, createPage } from '../status-pages/page-actions.ts'
 import type { StoredPage } from '../status-pages/records.ts'
 import { conflict } from '../web/errors.ts'
-import type { PageEntry, ProjectFile } from './document.ts'
+import type { PageEntry } from './document.ts'
 import { concise, differences, newFields } from './fields.ts'
-import { attempt, type Ledger, newLedger, noteUpdate } from './ledger.ts'
+import { attempt, noteUpdate } from './ledger.ts'
 import type { Find } from './names.ts'
 import { PAGE_DEFAULTS, pageFields, storedPageFields } from './page-fields.ts'
 import { pairs, sameText, unpaired } from './pairs.ts'
 import type { Run } from './run.ts'
 import { importSections, type Sections } from './section-actions.ts'
-import type { WholePage } from './state-reader.ts'
 
 const RESOURCE = 'status_page'
 const bySlug = sameText('slug')
@@ -54,36 +52,4 @@ async function update({ tools, caller, ledger, now }: Run, entry: PageEntry, pag
     await changePage(tools, caller.projectId, page.id, body, now)
   }
   return page.id
-}
-
-type Fetched = { fetched: Map<string, NewImage>; refusals: Ledger['refusals']; file: ProjectFile }
-
-/**
- * Has all images fetched that an import needs, before its transaction. `file`: without the addresses that gave none, which
- * are refused.
- */
-export async function fetchImages(
-  tools: PageTools,
-  file: ProjectFile,
-  stored: WholePage[],
-  pause: Ledger['pause'],
-): Promise<Fetched> {
-  const entries = file.status_pages ?? []
-  const found = pairs(
-    entries,
-    stored.map(({ page }) => page),
-    bySlug,
-  )
-  const fetched = new Map<string, NewImage>()
-  const ledger = newLedger(pause)
-  const pages: PageEntry[] = []
-  for (const [index, entry] of entries.entries()) {
-    const { logo_url, favicon_url, ...others } = entry
-    const got = await attempt(ledger, `status_pages[${index}]`, () =>
-      imagesAhead({ ...tools, fetched }, found[index] ?? null, { logo_url, favicon_url }),
-    )
-    for (const [url, image] of got ?? []) fetched.set(url, image)
-    pages.push(got ? entry : others)
-  }
-  return { fetched, refusals: ledger.refusals, file: file.status_pages ? { ...file, status_pages: pages } : file }
 }

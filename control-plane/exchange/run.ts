@@ -3,7 +3,6 @@ import type { AlertLimits } from '../accounts/plans.ts'
 import type { MonitorTools } from '../monitors/actions.ts'
 import type { ParentTools } from '../monitors/parent-actions.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
-import type { NewImage } from '../status-pages/image-store.ts'
 import type { Caller } from '../web/auth.ts'
 import type { HeavyWrites } from '../web/heavy-writes.ts'
 import type { FindFaults } from '../web/validation.ts'
@@ -23,7 +22,7 @@ export type ImportTools = Omit<MonitorTools, 'db'> & {
 /** An import under way. `tools.db` is its transaction. */
 export type Run = {
   tx: Tx
-  tools: ImportTools & { fetched: ReadonlyMap<string, NewImage> }
+  tools: ImportTools
   caller: Caller
   file: ProjectFile
   /** as it was before */

@@ -1,19 +1,40 @@
 import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
+import type { ImageType } from './image.ts'
 import type { ImageKind, StoredImage } from './types.ts'
 
-/** An image and where it was fetched from; `sourceUrl` null: it was uploaded. */
-export type NewImage = StoredImage & { sourceUrl: string | null }
-
-/** Writes a page's image over the one before; the caller holds the page. */
-export async function putImage(tx: Tx, pageId: string, kind: ImageKind, image: NewImage, now: Date): Promise<void> {
+/** Writes an upload over a page's image; the caller holds the page. */
+export async function putUpload(tx: Tx, pageId: string, kind: ImageKind, image: StoredImage, now: Date): Promise<void> {
   await execute(
     tx,
     `INSERT INTO status_page_images (id, page_id, kind, content_type, bytes, source_url, created_at, updated_at)
-     VALUES (:id, :pageId, :kind, :contentType, :bytes, :sourceUrl, :now, :now)
+     VALUES (:id, :pageId, :kind, :contentType, :bytes, NULL, :now, :now)
      ON CONFLICT (page_id, kind) DO UPDATE SET id = excluded.id, content_type = excluded.content_type,
-       bytes = excluded.bytes, source_url = excluded.source_url, updated_at = excluded.updated_at`,
+       bytes = excluded.bytes, source_url = NULL, next_fetch_at = NULL, fetch_failures = 0, problem = NULL,
+       updated_at = excluded.updated_at`,
     { ...image, pageId, kind, now },
   )
+}
+
+/**
+ * Lets a page's image be fetched from an address as soon as possible; the image before stays until the new one is there.
+ * `id`: of an image where there is none. The caller holds the page.
+ */
+export async function putAddress(
+  tx: Tx,
+  pageId: string,
+  kind: ImageKind,
+  { id, url }: { id: string; url: string },
+  now: Date,
+): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO status_page_images (id, page_id, kind, source_url, next_fetch_at, created_at, updated_at)
+     VALUES (:id, :pageId, :kind, :url, :now, :now, :now)
+     ON CONFLICT (page_id, kind) DO UPDATE SET source_url = excluded.source_url, next_fetch_at = :now,
+       fetch_failures = 0, problem = NULL, updated_at = excluded.updated_at`,
+    { id, pageId, kind, url, now },
+  )
+  await execute(tx, `SELECT pg_notify('page_images', '')`)
 }
 
 export async function removeImage(tx: Tx, pageId: string, kind: ImageKind): Promise<void> {
@@ -24,7 +45,8 @@ export async function removeImage(tx: Tx, pageId: string, kind: ImageKind): Prom
 export async function imagesOfPage(db: Db, pageId: string): Promise<Record<ImageKind, StoredImage | null>> {
   const rows = await query<StoredImage & { kind: ImageKind }>(
     db,
-    'SELECT kind, id, content_type AS "contentType", bytes FROM status_page_images WHERE page_id = ?',
+    `SELECT kind, id, content_type AS "contentType", bytes FROM status_page_images
+     WHERE page_id = ? AND bytes IS NOT NULL`,
     [pageId],
   )
   const imageOf = (kind: ImageKind) => {
@@ -32,4 +54,64 @@ export async function imagesOfPage(db: Db, pageId: string): Promise<Record<Image
     return row ? { id: row.id, contentType: row.contentType, bytes: row.bytes } : null
   }
   return { logo: imageOf('logo'), favicon: imageOf('favicon') }
+}
+
+/** An image that is to be fetched now; `digest`: SHA-256 of its bytes in hex, null where there are none. */
+export type DueImage = { pageId: string; kind: ImageKind; url: string; failures: number; digest: string | null }
+
+const DUE = `source_url IS NOT NULL AND (next_fetch_at IS NULL OR next_fetch_at <= :now)`
+
+/** Claims images that are due, until `leaseEnds`; a process that dies meanwhile leaves them due again. */
+export function claimDueImages(db: Db, now: Date, leaseEnds: Date, limit: number): Promise<DueImage[]> {
+  return query<DueImage>(
+    db,
+    `UPDATE status_page_images SET next_fetch_at = :leaseEnds
+     WHERE (page_id, kind) IN (
+       SELECT page_id, kind FROM status_page_images WHERE ${DUE}
+       ORDER BY next_fetch_at NULLS FIRST LIMIT :limit FOR UPDATE SKIP LOCKED)
+     RETURNING page_id AS "pageId", kind, source_url AS url, fetch_failures AS failures,
+       encode(sha256(bytes), 'hex') AS digest`,
+    { now, leaseEnds, limit },
+  )
+}
+
+/** When the next image is to be fetched; null: there is none. */
+export async function nextFetchAt(db: Db): Promise<Date | null> {
+  const [row] = await query<{ at: Date | null }>(
+    db,
+    'SELECT min(next_fetch_at) AS at FROM status_page_images WHERE source_url IS NOT NULL',
+  )
+  return row?.at ?? null
+}
+
+export type Fetched = { id: string; contentType: ImageType; bytes: Buffer }
+
+/** Stores a fetched image, unless its address has changed meanwhile; the caller holds the page. */
+export async function putFetched(tx: Tx, { pageId, kind, url }: DueImage, image: Fetched, now: Date): Promise<void> {
+  await execute(
+    tx,
+    `UPDATE status_page_images SET id = :id, content_type = :contentType, bytes = :bytes, updated_at = :now
+     WHERE page_id = :pageId AND kind = :kind AND source_url = :url`,
+    { ...image, pageId, kind, url, now },
+  )
+}
+
+/** Notes that an image was fetched, and when to look again. */
+export async function putSuccess(db: Db, { pageId, kind, url }: DueImage, nextAt: Date): Promise<void> {
+  await execute(
+    db,
+    `UPDATE status_page_images SET next_fetch_at = :nextAt, fetch_failures = 0, problem = NULL
+     WHERE page_id = :pageId AND kind = :kind AND source_url = :url`,
+    { pageId, kind, url, nextAt },
+  )
+}
+
+/** Notes why an image could not be fetched, and when to try again. */
+export async function putProblem(db: Db, image: DueImage, problem: string, nextAt: Date): Promise<void> {
+  await execute(
+    db,
+    `UPDATE status_page_images SET next_fetch_at = :nextAt, fetch_failures = fetch_failures + 1, problem = :problem
+     WHERE page_id = :pageId AND kind = :kind AND source_url = :url`,
+    { ...image, problem, nextAt },
+  )
 }

@@ -1,13 +1,13 @@
-import type { Egress } from '../../shared/egress/index.ts'
 import { assertWithinLimit } from '../accounts/actions.ts'
-import { isId, newId } from '../platform/ids.ts'
+import type { CheckLiteral } from '../channels/types.ts'
+import { newId } from '../platform/ids.ts'
 import { type Db, isUniqueViolation, type Tx } from '../platform/postgres.ts'
 import type { Caller } from '../web/auth.ts'
-import { conflict, notFound, validationError } from '../web/errors.ts'
+import { conflict, validationError } from '../web/errors.ts'
 import { makeSafe } from './custom-css.ts'
 import { inPage } from './hold-actions.ts'
-import { fetchImage } from './image-actions.ts'
-import { type NewImage, putImage, removeImage } from './image-store.ts'
+import { assertImageUrl } from './image-actions.ts'
+import { putAddress, removeImage } from './image-store.ts'
 import { imageUrlOf } from './present.ts'
 import type { StoredPage } from './records.ts'
 import { DEFAULT_COLOR, DEFAULT_TEMPLATE, type PageCreate, type PageUpdate } from './schema.ts'
@@ -17,10 +17,8 @@ import type { ImageKind } from './types.ts'
 
 export type PageTools = {
   db: Db
-  egress: Egress
+  checkLiteral: CheckLiteral
   publicUrl: string
-  /** images by their address, from before a transaction that must not wait for them */
-  fetched?: ReadonlyMap<string, NewImage>
 }
 
 const KINDS: readonly ImageKind[] = ['logo', 'favicon']
@@ -60,8 +58,8 @@ export async function createPage({ db }: PageTools, caller: Caller, body: PageCr
 }
 
 /**
- * Changes what the body names. Throws 404, and 400 for styles that a page may not have and for images that cannot be
- * had.
+ * Changes what the body names. Images are fetched later, by the worker. Throws 404, and 400 for styles that a page may not
+ * have and for addresses that no image may be fetched from.
  */
 export async function changePage(
   tools: PageTools,
@@ -72,24 +70,12 @@ export async function changePage(
 ): Promise<StoredPage> {
   const { db } = tools
   assertStyle(body.custom_css)
-  const known = isId(id) ? await findPage(db, projectId, id) : null
-  if (!known) throw notFound('status page')
-  const images = await newImages(tools, known, body)
   return inPage(db, projectId, id, now, async (tx, page) => {
     await updatePage(tx, { ...withBody(page, body), updatedAt: now })
     if (body.is_published === false) await silencePage(tx, page.id, now)
-    for (const { kind, image } of images) await storeImage(tx, page.id, kind, image, now)
+    for (const kind of KINDS) await changeImage(tx, tools, page, kind, body[`${kind}_url`], now)
     return { ...(await findPage(tx, projectId, page.id))!, updatedAt: now }
   })
-}
-
-/**
- * The images that a page would have to fetch to become what a body says, by their address. `page` null: it is not there
- * yet. Throws 400 as `changePage` does.
- */
-export async function imagesAhead(tools: PageTools, page: StoredPage | null, body: PageUpdate) {
-  const changed = await newImages(tools, page, body)
-  return new Map(changed.flatMap(({ image }) => (image?.sourceUrl ? [[image.sourceUrl, image] as const] : [])))
 }
 
 function withBody(page: StoredPage, body: PageUpdate): StoredPage {
@@ -113,25 +99,18 @@ function assertStyle(css: string | null | undefined): void {
   throw validationError([{ path: 'custom_css', message: `custom_css ${made.problem}` }])
 }
 
-type ChangedImage = { kind: ImageKind; image: NewImage | null }
-
-/** Those that the body names anew, fetched; an address that a read has answered changes nothing. */
-async function newImages(
-  { egress, publicUrl, fetched }: PageTools,
-  page: StoredPage | null,
-  body: PageUpdate,
-): Promise<ChangedImage[]> {
-  const changed: ChangedImage[] = []
-  for (const kind of KINDS) {
-    const url = body[`${kind}_url`]
-    if (url === undefined || url === (page && imageUrlOf(page, kind, publicUrl))) continue
-    const ahead = url === null ? undefined : fetched?.get(url)
-    const image = url === null ? null : (ahead ?? (await fetchImage(egress, `${kind}_url`, url)))
-    changed.push({ kind, image: image && { ...image, id: newId() } })
-  }
-  return changed
-}
-
-function storeImage(tx: Tx, pageId: string, kind: ImageKind, image: NewImage | null, now: Date): Promise<void> {
-  return image === null ? removeImage(tx, pageId, kind) : putImage(tx, pageId, kind, image, now)
+/** An address that a read has answered changes nothing, but for one that failed: it is tried again now. */
+async function changeImage(
+  tx: Tx,
+  { checkLiteral, publicUrl }: PageTools,
+  page: StoredPage,
+  kind: ImageKind,
+  url: string | null | undefined,
+  now: Date,
+): Promise<void> {
+  if (url === undefined) return
+  if (url === imageUrlOf(page, kind, publicUrl) && !page[kind]?.problem) return
+  if (url === null) return removeImage(tx, page.id, kind)
+  assertImageUrl(checkLiteral, `${kind}_url`, url)
+  await putAddress(tx, page.id, kind, { id: newId(), url }, now)
 }

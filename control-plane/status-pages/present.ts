@@ -13,6 +13,8 @@ export function presentPage(page: StoredPage, publicUrl: string) {
     brand_color: page.brandColor,
     logo_url: imageUrlOf(page, 'logo', publicUrl),
     favicon_url: imageUrlOf(page, 'favicon', publicUrl),
+    logo_problem: page.logo?.problem ?? null,
+    favicon_problem: page.favicon?.problem ?? null,
     custom_css: page.customCss,
     seo_title: page.seoTitle,
     seo_description: page.seoDescription,
@@ -27,10 +29,12 @@ export function presentPage(page: StoredPage, publicUrl: string) {
   }
 }
 
-/** Where an image was fetched from; of an upload, where it stands. */
+/** Where an image is fetched from; of an upload, where it is. */
 export function imageUrlOf(page: StoredPage, kind: ImageKind, publicUrl: string): string | null {
+  const source = page[kind]?.sourceUrl
+  if (source) return source
   const path = imagePathOf(page, kind)
-  return path && (page[kind]?.sourceUrl ?? `${publicUrl}${path}`)
+  return path && `${publicUrl}${path}`
 }
 
 /** A component as it is answered. */

@@ -10,8 +10,8 @@ export function publicUrlOf(page: Addressed, origin: string): string {
   return pageUrlOf({ slug, domain: customDomainVerifiedAt && customDomain }, origin)
 }
 
-/** Where an image of a page stands on whatever origin the page is served; a changed image gets another address. */
+/** Where an image of a page is on each origin that serves the page; a changed image gets another address. Null: there is none (yet). */
 export function imagePathOf(page: Pick<StoredPage, 'slug' | 'logo' | 'favicon'>, kind: ImageKind): string | null {
   const image = page[kind]
-  return image && `/status/${page.slug}/${kind}?v=${image.id}`
+  return image?.isHere ? `/status/${page.slug}/${kind}?v=${image.id}` : null
 }

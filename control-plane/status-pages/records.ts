@@ -22,8 +22,11 @@ export type StoredPage = {
   updatedAt: Date
 }
 
-/** `sourceUrl` null: it was uploaded. */
-export type ImageReference = { id: string; sourceUrl: string | null }
+/**
+ * `sourceUrl` null: it was uploaded. `isHere` false: it was never fetched. `problem`: why the last fetch gave no image; then
+ * what was there before stays.
+ */
+export type ImageReference = { id: string; sourceUrl: string | null; isHere: boolean; problem: string | null }
 
 /** A row of `status_page_groups`. */
 export type StoredGroup = {

@@ -4,7 +4,19 @@ import { COMPONENT_STATUSES, TEMPLATES } from './types.ts'
 
 const BrandColor = (options: { default?: string } = {}) => Type.String({ pattern: '^#[0-9a-fA-F]{6}$', ...options })
 const ImageUrl = nullable(
-  Type.String({ minLength: 1, maxLength: 2_048, format: 'line', description: 'https; fetched once, when it is saved' }),
+  Type.String({
+    minLength: 1,
+    maxLength: 2_048,
+    format: 'line',
+    description: 'https; fetched in the background and then daily',
+  }),
+)
+
+const Problem = nullable(
+  Type.String({
+    description:
+      'why the last try to fetch it failed; it is tried again after 30 s, then ever less often, at least daily, and the image before stays',
+  }),
 )
 
 export const DEFAULT_TEMPLATE = 'minimal'
@@ -50,6 +62,8 @@ export const PageRecord = Type.Object(
     brand_color: Type.String(),
     logo_url: nullable(Type.String({ description: 'as it was given; of an upload, where it stands' })),
     favicon_url: nullable(Type.String()),
+    logo_problem: Problem,
+    favicon_problem: Problem,
     custom_css: nullable(Type.String()),
     seo_title: nullable(Type.String()),
     seo_description: nullable(Type.String()),

@@ -1,5 +1,6 @@
 import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
 import type { StoredPage } from './records.ts'
+import type { ImageKind } from './types.ts'
 
 /** Of a row `p` of `status_pages`. */
 export const PAGE_COLUMNS = `
@@ -8,10 +9,13 @@ export const PAGE_COLUMNS = `
   p.is_published AS "isPublished", p.show_response_times AS "showResponseTimes",
   p.show_uptime_percentage AS "showUptimePercentage", p.custom_domain AS "customDomain",
   p.custom_domain_verified_at AS "customDomainVerifiedAt", p.created_at AS "createdAt", p.updated_at AS "updatedAt",
-  (SELECT jsonb_build_object('id', i.id, 'sourceUrl', i.source_url) FROM status_page_images i
-   WHERE i.page_id = p.id AND i.kind = 'logo') AS logo,
-  (SELECT jsonb_build_object('id', i.id, 'sourceUrl', i.source_url) FROM status_page_images i
-   WHERE i.page_id = p.id AND i.kind = 'favicon') AS favicon`
+  ${imageColumn('logo')}, ${imageColumn('favicon')}`
+
+function imageColumn(kind: ImageKind): string {
+  return `(
+    SELECT jsonb_build_object('id', i.id, 'sourceUrl', i.source_url, 'isHere', i.bytes IS NOT NULL, 'problem', i.problem)
+    FROM status_page_images i WHERE i.page_id = p.id AND i.kind = '${kind}') AS ${kind}`
+}
 
 /** One page of a project's status pages, newest first, and how many there are in all. */
 export async function listPages(

@@ -60,13 +60,17 @@ t.test('a read key may use every GET of the specification', async t => {
 /** What only counts together with something else. */
 const TOGETHER: Record<string, string[]> = { auth_type: ['auth_config'], auth_config: ['auth_type'] }
 
-/** Values beyond those of test/support/bodies.ts: an id that was never given out. */
-const EXTREMES: Json = { id: uuidv7() }
+/** Values beyond those of test/support/bodies.ts: an id that was never given out, and addresses where no server answers now. */
+const EXTREMES: Json = {
+  id: uuidv7(),
+  logo_url: 'https://127.0.0.1:1/logo.png',
+  favicon_url: 'https://127.0.0.1:1/icon',
+}
 
 /** A second one of a pair is a 409: taken, and there already. */
 const isTaken = (status: number) => status < 300 || status === 409
 
-const only = (body: Json, names: string[]): Json => Object.fromEntries(names.map(name => [name, body[name]]))
+const pick = (body: Json, names: string[]): Json => Object.fromEntries(names.map(name => [name, body[name]]))
 
 t.test('every optional field of the specification is taken by a create, each by itself', async t => {
   for (const { name, create } of RESOURCES) {
@@ -76,17 +80,17 @@ t.test('every optional field of the specification is taken by a create, each by 
       if (operation.isOpen) await api.db.raw('DELETE FROM bootstrap_attempts')
       const full = {
         ...bodyOf(operation, records),
-        ...only(
+        ...pick(
           EXTREMES,
           Object.keys(EXTREMES).filter(key => key in create.fields),
         ),
       }
-      const body = only(full, [...create.required, field, ...(TOGETHER[field] ?? [])])
-      const bodies = [body, ...(nullable ? [{ ...only(full, create.required), [field]: null }] : [])]
+      const body = pick(full, [...create.required, field, ...(TOGETHER[field] ?? [])])
+      const bodies = [body, ...(nullable ? [{ ...pick(full, create.required), [field]: null }] : [])]
       const { properties, required } = (items ?? {}) as { properties?: Json; required?: string[] }
       for (const inner of Object.keys(properties ?? {})) {
-        const item = { ...(full[field] as Json[])[0], ...only(EXTREMES, inner in EXTREMES ? [inner] : []) }
-        bodies.push({ ...body, [field]: [only(item, [...required!, inner])] })
+        const item = { ...(full[field] as Json[])[0], ...pick(EXTREMES, inner in EXTREMES ? [inner] : []) }
+        bodies.push({ ...body, [field]: [pick(item, [...required!, inner])] })
       }
       for (const one of bodies) {
         const { status, body: answer } = await send(operation, one)
@@ -105,7 +109,7 @@ t.test(
       const full = { ...bodyOf(operation, records) }
       for (const [field, { nullable }] of Object.entries<Json>(update.fields)) {
         const value = field in EXTREMES ? EXTREMES[field] : full[field]
-        const together = only(full, TOGETHER[field] ?? [])
+        const together = pick(full, TOGETHER[field] ?? [])
         const none = Object.fromEntries([field, ...Object.keys(together)].map(key => [key, null]))
         const bodies = [{ [field]: value, ...together }, ...(nullable ? [none] : [])]
         for (const one of bodies) {

@@ -2,12 +2,16 @@ import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import { query } from '../../control-plane/platform/postgres.ts'
+import { execute, query } from '../../control-plane/platform/postgres.ts'
+import { startImageWorker } from '../../control-plane/status-pages/image-worker.ts'
 import { statusPageRoutes } from '../../control-plane/status-pages/routes.ts'
+import { createLog } from '../../shared/log.ts'
+import { createMetrics } from '../../shared/metrics.ts'
 import { startApi } from '../support/api-server.ts'
 import { createAuthority } from '../support/certificates.ts'
 import { PIXEL } from '../support/records.ts'
 import { type Call, createResourceApi } from '../support/resource-api.ts'
+import { waitFor } from '../support/wait.ts'
 
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script><path d="M0 0"/></svg>'
 
@@ -32,34 +36,106 @@ let slugs = 0
 const addPage = async (call: Call): Promise<string> =>
   (await call('POST /status-pages', { name: 'Acme', slug: `acme-${++slugs}` })).body.data.id
 
-t.test('PUT /status-pages/{id} 200 fetches logo_url and favicon_url once and keeps what they led to', async t => {
-  const { call } = await api.account()
-  const id = await addPage(call)
-  const site = await startSite({
-    '/logo.png': { body: PIXEL },
-    '/icon': { status: 302, location: '/icon.svg' },
-    '/icon.svg': { body: SVG },
-  })
-  const sent = { logo_url: `${site.origin}/logo.png`, favicon_url: `${site.origin}/icon` }
-  const changed = await call(`PUT /status-pages/${id}`, sent)
-  t.match(changed, { status: 200, body: { data: sent } })
-  t.same(site.asked, ['/logo.png', '/icon', '/icon.svg'])
-  const rows = await query<{ kind: string; contentType: string; text: string }>(
+const metrics = createMetrics()
+const worker = startImageWorker({ ...api, log: createLog('test', 'silent'), metrics })
+t.teardown(() => worker.stop())
+
+type Stored = { kind: string; contentType: string | null; text: string | null; problem: string | null; waitS: number }
+
+/** A page's images as they are stored, `waitS` until they are fetched again. */
+const imagesOf = (id: string) =>
+  query<Stored>(
     api.db,
-    `SELECT kind, content_type AS "contentType", encode(bytes, 'escape') AS text FROM status_page_images
-     WHERE page_id = ? ORDER BY kind DESC`,
+    `SELECT kind, content_type AS "contentType", encode(bytes, 'escape') AS text, problem,
+       extract(epoch FROM next_fetch_at - now())::float AS "waitS"
+     FROM status_page_images WHERE page_id = ? ORDER BY kind DESC`,
     [id],
   )
-  t.match(rows, [
-    { kind: 'logo', contentType: 'image/png' },
-    { kind: 'favicon', contentType: 'image/svg+xml', text: /^<svg [^>]*><path d="M0 0"><\/path><\/svg>$/ },
-  ])
-  t.match((await call(`PUT /status-pages/${id}`, { ...sent, name: 'Acme 2' })).body.data, sent)
-  t.equal(site.asked.length, 3, 'what a read answered changes nothing')
-  t.match((await call(`PUT /status-pages/${id}`, { logo_url: null })).body.data, { logo_url: null })
-})
 
-t.test('PUT /status-pages/{id} 400 says why an image cannot be had, and keeps the one before', async t => {
+/** How many fetches have ended. */
+async function fetches(): Promise<number> {
+  const { text } = await metrics.render()
+  const counts = [...text.matchAll(/^picket_status_page_image_fetches_total\{.*\} (\d+)$/gm)]
+  return counts.reduce((sum, [, count]) => sum + Number(count), 0)
+}
+
+/** Lets the worker fetch the images of a page now, and answers the page afterwards. */
+async function fetchNow(call: Call, id: string) {
+  const before = await fetches()
+  const due = `UPDATE status_page_images SET next_fetch_at = now() - interval '1 hour'
+    WHERE page_id = ? AND source_url IS NOT NULL`
+  const count = await execute(api.db, due, [id])
+  worker.wake()
+  await waitFor(async () => (await fetches()) >= before + count)
+  return (await call(`GET /status-pages/${id}`)).body.data
+}
+
+t.test(
+  'PUT /status-pages/{id} 200 takes an address at once; the worker fetches it, and what it led to is kept',
+  async t => {
+    const { call } = await api.account()
+    const id = await addPage(call)
+    const site = await startSite({
+      '/logo.png': { body: PIXEL },
+      '/icon': { status: 302, location: '/icon.svg' },
+      '/icon.svg': { body: SVG },
+    })
+    const sent = { logo_url: `${site.origin}/logo.png`, favicon_url: `${site.origin}/icon` }
+    const changed = await call(`PUT /status-pages/${id}`, sent)
+    t.match(changed, { status: 200, body: { data: { ...sent, logo_problem: null, favicon_problem: null } } })
+    t.match(await fetchNow(call, id), { ...sent, logo_problem: null, favicon_problem: null })
+    t.same(new Set(site.asked), new Set(['/logo.png', '/icon', '/icon.svg']))
+    t.match(await imagesOf(id), [
+      { kind: 'logo', contentType: 'image/png' },
+      { kind: 'favicon', contentType: 'image/svg+xml', text: /^<svg [^>]*><path d="M0 0"><\/path><\/svg>$/ },
+    ])
+    const count = site.asked.length
+    t.match((await call(`PUT /status-pages/${id}`, { ...sent, name: 'Acme 2' })).body.data, sent)
+    t.ok(
+      (await imagesOf(id)).every(({ waitS }) => waitS > 80_000 && waitS < 90_000),
+      'again in a day',
+    )
+    t.equal(site.asked.length, count, 'what a read answered changes nothing')
+    t.match((await call(`PUT /status-pages/${id}`, { logo_url: null })).body.data, { logo_url: null })
+    t.same(
+      (await imagesOf(id)).map(({ kind }) => kind),
+      ['favicon'],
+    )
+  },
+)
+
+t.test(
+  'an image that cannot be fetched now is taken, says what is wrong, and is tried again until it is there',
+  async t => {
+    const { call } = await api.account()
+    const id = await addPage(call)
+    const answers: Parameters<typeof startSite>[0] = { '/logo.png': { status: 503 } }
+    const site = await startSite(answers)
+    const url = `${site.origin}/logo.png`
+    t.match(await call(`PUT /status-pages/${id}`, { logo_url: url }), {
+      status: 200,
+      body: { data: { logo_url: url } },
+    })
+    const waits: number[] = []
+    for (let failures = 1; failures <= 3; failures++) {
+      t.match(await fetchNow(call, id), { logo_url: url, logo_problem: 'cannot be fetched: the server answered 503' })
+      waits.push((await imagesOf(id))[0]!.waitS)
+    }
+    t.ok(waits[0]! <= 30 && waits[1]! > 60 && waits[1]! <= 120 && waits[2]! > 240 && waits[2]! <= 480, `${waits}`)
+    answers['/logo.png'] = { body: PIXEL }
+    t.match(await fetchNow(call, id), { logo_url: url, logo_problem: null })
+    t.match(await imagesOf(id), [{ contentType: 'image/png' }])
+
+    answers['/logo.png'] = { body: SVG }
+    const before = (await call(`GET /status-pages/${id}`)).body.data.updated_at
+    t.not((await fetchNow(call, id)).updated_at, before, 'visitors get the image of today')
+    t.match(await imagesOf(id), [{ contentType: 'image/svg+xml' }])
+    const seen = (await call(`GET /status-pages/${id}`)).body.data.updated_at
+    t.equal((await fetchNow(call, id)).updated_at, seen, 'the same image changes nothing')
+  },
+)
+
+t.test('logo_problem names each reason for which there is no image, and the one before stays', async t => {
   const { call } = await api.account()
   const id = await addPage(call)
   const site = await startSite({
@@ -67,19 +143,32 @@ t.test('PUT /status-pages/{id} 400 says why an image cannot be had, and keeps th
     '/page': { body: '<!doctype html><p>Hello' },
     '/empty': {},
     '/large': { body: Buffer.alloc(1024 * 1024 + 1, 0x89) },
-    '/broken': { status: 500 },
     '/inwards': { status: 302, location: 'http://10.0.0.1/logo.png' },
   })
   await call(`PUT /status-pages/${id}`, { logo_url: `${site.origin}/logo.png` })
+  await fetchNow(call, id)
   const rows: [string, RegExp][] = [
-    [`${site.origin}/page`, /leads to something that is no SVG/],
-    [`${site.origin}/empty`, /leads to something that is empty/],
+    [`${site.origin}/page`, /^leads to something that is no SVG/],
+    [`${site.origin}/empty`, /^leads to something that is empty/],
     [`${site.origin}/large`, /more than 1 MiB/],
-    [`${site.origin}/broken`, /the server answered 500/],
-    [`${site.origin}/inwards`, /cannot be fetched/],
-    ['https://127.0.0.1:1/logo.png', /cannot be fetched/],
-    ['https://10.0.0.1/logo.png', /cannot be fetched/],
-    [`${site.origin.replace('https', 'http')}/logo.png`, /must be an https address/],
+    [`${site.origin}/gone`, /the server answered 404/],
+    [`${site.origin}/inwards`, /^cannot be fetched/],
+    ['https://127.0.0.1:1/logo.png', /^cannot be fetched/],
+  ]
+  for (const [logo_url, logo_problem] of rows) {
+    t.equal((await call(`PUT /status-pages/${id}`, { logo_url })).status, 200)
+    t.match(await fetchNow(call, id), { logo_url, logo_problem })
+    t.match(await imagesOf(id), [{ contentType: 'image/png' }], 'still shown')
+  }
+})
+
+t.test('PUT /status-pages/{id} 400 for an image address that is not https or that the guard refuses', async t => {
+  const { call } = await api.account()
+  const id = await addPage(call)
+  const rows: [string, RegExp][] = [
+    ['https://10.0.0.1/logo.png', /cannot be fetched: .*10\.0\.0\.1/],
+    ['http://example.com/logo.png', /must be an https address/],
+    ['https://user:secret@example.com/logo.png', /must not hold credentials/],
     ['//example.com/logo.png', /must be an https address/],
     ['data:image/png;base64,AAAA', /must be an https address/],
   ]
@@ -87,7 +176,19 @@ t.test('PUT /status-pages/{id} 400 says why an image cannot be had, and keeps th
     const answer = await call(`PUT /status-pages/${id}`, { name: 'Changed', logo_url })
     t.match(answer, { status: 400, body: { error: { details: [{ path: 'logo_url', message }] } } }, logo_url)
   }
-  t.match((await call(`GET /status-pages/${id}`)).body.data, { name: 'Acme', logo_url: `${site.origin}/logo.png` })
+  t.match((await call(`GET /status-pages/${id}`)).body.data, { name: 'Acme', logo_url: null })
+})
+
+t.test('an address that is sent while the worker is idle is tried at once', async t => {
+  const server = await startApi(t, { ROLES: 'api,schedule' })
+  const { key } = await server.tenant()
+  const { data } = (await server.call('POST', '/status-pages', { key, body: { name: 'Acme', slug: 'acme' } })).body
+  const body = { logo_url: 'https://127.0.0.1:1/logo.png' }
+  t.equal((await server.call('PUT', `/status-pages/${data.id}`, { key, body })).status, 200)
+  await waitFor(async () => {
+    const { body } = await server.call('GET', `/status-pages/${data.id}`, { key })
+    return /^cannot be fetched: .*refused/.test(body.data.logo_problem ?? '')
+  })
 })
 
 t.test('an upload is checked by its bytes, and served from the page’s own origin', async t => {

@@ -94,7 +94,7 @@ t.test('an unpublished page is silent, and what happened meanwhile is not told a
   await subscribing.addSubscribers(3)
   const publish = (is_published: boolean) =>
     changePage(
-      { db, egress: null as never, publicUrl: PUBLIC_URL },
+      { db, checkLiteral: () => null, publicUrl: PUBLIC_URL },
       tenant.projectId,
       page.id,
       { is_published },

@@ -29,6 +29,7 @@ import * as fanOuts from './0030-fan-outs.ts'
 import * as pingIds from './0031-ping-ids.ts'
 import * as streaksSince from './0032-streaks-since.ts'
 import * as retention from './0033-retention.ts'
+import * as imageFetches from './0036-image-fetches.ts'
 
 /** In order. A migration that has landed is never edited; the next one mends it. */
 const MIGRATIONS = {
@@ -61,6 +62,7 @@ const MIGRATIONS = {
   '0031-ping-ids': pingIds,
   '0032-streaks-since': streaksSince,
   '0033-retention': retention,
+  '0036-image-fetches': imageFetches,
 }
 
 /**

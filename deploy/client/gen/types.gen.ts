@@ -858,6 +858,8 @@ export type StatusPage = {
     brand_color: string;
     logo_url: string | null;
     favicon_url: string | null;
+    logo_problem: string | null;
+    favicon_problem: string | null;
     custom_css: string | null;
     seo_title: string | null;
     seo_description: string | null;
