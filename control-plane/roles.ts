@@ -15,10 +15,10 @@ import { ruleRoutes } from './alerts/rule-routes.ts'
 import { settingsRoutes } from './alerts/settings-routes.ts'
 import { subscriptionRoutes } from './alerts/subscription-routes.ts'
 import { startDailyWorker } from './analytics/daily-worker.ts'
-import { createLastChecked } from './analytics/reader.ts'
 import { startRecorder } from './analytics/recorder.ts'
 import { analyticsRoutes } from './analytics/routes.ts'
 import { summaryRoutes } from './analytics/summary-routes.ts'
+import { createWatching } from './analytics/watching-reader.ts'
 import { startHourlyWorker } from './analytics/worker.ts'
 import { PURPOSE as CANARIES } from './canaries/address.ts'
 import { canaryRoutes } from './canaries/routes.ts'
@@ -99,7 +99,7 @@ export function apiRoutes(app: App, handles: Handles): void {
   const { db, secrets, nats, clickhouse, sign } = handles
   const { checkLiteral } = handles.egress
   const { publicUrl, defaultPlan, testsPerMinute, alertLimits, retention } = handles.config
-  const lastCheckedAt = createLastChecked({ clickhouse, db })
+  const watching = createWatching({ clickhouse, db })
   const heavyWrites = createHeavyWrites(handles.metrics)
   bootstrapRoutes(app, { db, publicUrl, defaultPlan })
   apiKeyRoutes(app, { db })
@@ -111,7 +111,7 @@ export function apiRoutes(app: App, handles: Handles): void {
   ruleRoutes(app, { db, alertLimits })
   settingsRoutes(app, { db })
   subscriptionRoutes(app, { db })
-  monitorRoutes(app, { db, secrets, checkLiteral, publicUrl, lastCheckedAt, leaveUnchecked, heavyWrites })
+  monitorRoutes(app, { db, secrets, checkLiteral, publicUrl, watching, leaveUnchecked, heavyWrites })
   parentRoutes(app, { db, review: lookSoon })
   screenshotRoutes(app, { db, nats, publicUrl, sign })
   fleetRoutes(app, { db, nats, secrets, checkLiteral, testsPerMinute })
@@ -119,7 +119,7 @@ export function apiRoutes(app: App, handles: Handles): void {
   incidentRoutes(app, { db, publicUrl })
   incidentUpdateRoutes(app, { db, publicUrl })
   maintenanceRoutes(app, { db, review: lookSoon })
-  verdictRoutes(app, { db, secrets, publicUrl, lastCheckedAt })
+  verdictRoutes(app, { db, secrets, publicUrl, watching })
   analyticsRoutes(app, { db, clickhouse, publicUrl, sign })
   summaryRoutes(app, { db, clickhouse })
   projectRoutes(app, { db, publicUrl, alertLimits })

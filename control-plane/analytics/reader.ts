@@ -1,5 +1,5 @@
 import { lastPingsOf } from '../heartbeats/store.ts'
-import type { ReadLastChecked } from '../monitors/present.ts'
+import type { LastCheckedAt, ReadWatching } from '../monitors/present.ts'
 import type { Clickhouse } from '../platform/clickhouse.ts'
 import { inTime, nowMs } from '../platform/clock.ts'
 import { nextRun } from '../platform/next-run.ts'
@@ -22,7 +22,7 @@ const IDS_A_QUERY = 200
 export function createLastChecked(
   { clickhouse, db }: { clickhouse: Clickhouse; db: Db },
   patienceMs = PATIENCE_MS,
-): ReadLastChecked {
+): (...asked: Parameters<ReadWatching>) => Promise<LastCheckedAt> {
   const kept = new Map<string, { at: Date | null; readMs: number }>()
   const wanted = new Set<string>()
 

@@ -30,3 +30,17 @@ export function isWatched(monitor: Watched): boolean {
 export function isChecked(monitor: Watched): boolean {
   return monitor.dataSource === null && isCheckType(monitor.type) && isWatched(monitor)
 }
+
+/** Which types of checks the live probes of each region can run. */
+export type LiveTypes = ReadonlyMap<string, ReadonlySet<string>>
+
+/**
+ * Says in which regions of a monitor no live probe can check it, and why there may be no status: a sentence that begins with
+ * `no_probe`. Empty for what probes do not check at all.
+ */
+export function probeIssues(monitor: Watched & Pick<StoredMonitor, 'regions'>, liveTypes: LiveTypes | null): string[] {
+  if (liveTypes === null || !isChecked(monitor)) return []
+  const regions = monitor.regions.filter(region => !liveTypes.get(region)?.has(monitor.type))
+  if (regions.length === 0) return []
+  return [`no_probe: in ${regions.join(', ')} there is no live probe that can check this monitor`]
+}

@@ -49,7 +49,9 @@ export const MonitorRecord = Type.Object(
         { description: 'whose value this monitor is; null: probes check it, or pings come' },
       ),
     ),
-    configuration_issues: Type.Array(Type.String()),
+    configuration_issues: Type.Array(Type.String(), {
+      description: 'what keeps the monitor from being checked; "no_probe: …" names regions without a live probe',
+    }),
     created_at: Timestamp,
     updated_at: Timestamp,
   },

@@ -12,7 +12,7 @@ import { answers, dataOf, IdParams, pageOf as pageSchema } from '../web/schemas.
 import { changeAuth, changeMonitor, createMonitor, createMonitors, type MonitorTools } from './actions.ts'
 import { faultsByItem } from './bulk-faults.ts'
 import { createMonitorCount } from './count-reader.ts'
-import { type LastCheckedAt, type PresentTools, presentMonitor, type ReadLastChecked } from './present.ts'
+import { type PresentTools, presentMonitor, type ReadWatching } from './present.ts'
 import { MonitorRecord } from './record.ts'
 import { AuthUpdate, MonitorBulk, MonitorCreate, MonitorQuery, MonitorUpdate } from './schema.ts'
 import { findMonitor, listMonitors } from './store.ts'
@@ -20,11 +20,10 @@ import { MONITOR_STATUSES, type StoredMonitor } from './types.ts'
 
 export type MonitorContext = MonitorTools &
   PresentTools & {
-    lastCheckedAt: ReadLastChecked
+    watching: ReadWatching
     heavyWrites: HeavyWrites
   }
 
-const NEVER: LastCheckedAt = new Map()
 const BulkAnswer = Type.Object({
   monitors: Type.Array(MonitorRecord),
   errors: Type.Array(Type.Object({ index: Type.Integer(), error: Type.String() })),
@@ -39,7 +38,7 @@ export function monitorRoutes(app: App, context: MonitorContext): void {
 }
 
 function readRoutes(app: App, context: MonitorContext): void {
-  const { db, lastCheckedAt } = context
+  const { db, watching } = context
   const count = createMonitorCount(db)
 
   app.get(
@@ -60,8 +59,8 @@ function readRoutes(app: App, context: MonitorContext): void {
         listMonitors(db, projectId, filter, pageOf(request.query)),
         count(projectId, filter),
       ])
-      const checked = await lastCheckedAt(projectId, rows)
-      return { data: rows.map(row => presentMonitor(row, context, checked)), meta: metaOf(request.query, total) }
+      const watched = await watching(projectId, rows)
+      return { data: rows.map(row => presentMonitor(row, context, watched)), meta: metaOf(request.query, total) }
     },
   )
 
@@ -73,13 +72,13 @@ function readRoutes(app: App, context: MonitorContext): void {
       const { id } = request.params
       const monitor = isId(id) ? await findMonitor(db, projectId, id) : null
       if (!monitor) throw notFound('monitor')
-      return { data: presentMonitor(monitor, context, await lastCheckedAt(projectId, [monitor])) }
+      return { data: presentMonitor(monitor, context, await watching(projectId, [monitor])) }
     },
   )
 }
 
 function createRoutes(app: App, context: MonitorContext): void {
-  const { heavyWrites } = context
+  const { heavyWrites, watching } = context
   app.post(
     '/monitors',
     {
@@ -91,8 +90,10 @@ function createRoutes(app: App, context: MonitorContext): void {
       },
     },
     async (request, reply) => {
-      const monitor = await createMonitor(toolsActingAs(context, request), callerOf(request), request.body, now())
-      return reply.code(201).send({ data: presentMonitor(monitor, context, NEVER) })
+      const caller = callerOf(request)
+      const monitor = await createMonitor(toolsActingAs(context, request), caller, request.body, now())
+      const watched = await watching(caller.projectId, [])
+      return reply.code(201).send({ data: presentMonitor(monitor, context, watched) })
     },
   )
 
@@ -116,16 +117,17 @@ function createRoutes(app: App, context: MonitorContext): void {
       const { created, errors } = await heavyWrites.run(caller.projectId, () =>
         createMonitors(toolsActingAs(context, request), caller, items, now()),
       )
-      const monitors = created.map(monitor => presentMonitor(monitor, context, NEVER))
+      const watched = await watching(caller.projectId, [])
+      const monitors = created.map(monitor => presentMonitor(monitor, context, watched))
       return reply.code(201).send({ monitors, errors })
     },
   )
 }
 
 function updateRoutes(app: App, context: MonitorContext): void {
-  const { lastCheckedAt } = context
+  const { watching } = context
   const answer = async (projectId: string, monitor: StoredMonitor) => ({
-    data: presentMonitor(monitor, context, await lastCheckedAt(projectId, [monitor])),
+    data: presentMonitor(monitor, context, await watching(projectId, [monitor])),
   })
 
   app.put(

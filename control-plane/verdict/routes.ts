@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { type PresentTools, presentMonitor, type ReadLastChecked } from '../monitors/present.ts'
+import { type PresentTools, presentMonitor, type ReadWatching } from '../monitors/present.ts'
 import { MonitorRecord } from '../monitors/record.ts'
 import { findMonitor } from '../monitors/store.ts'
 import { MONITOR_STATUSES, type StoredMonitor } from '../monitors/types.ts'
@@ -28,7 +28,7 @@ import { listTransitions } from './store.ts'
 
 export type VerdictRoutesContext = PresentTools & {
   db: Db
-  lastCheckedAt: ReadLastChecked
+  watching: ReadWatching
 }
 
 const Status = nullable(enumOf(MONITOR_STATUSES))
@@ -56,9 +56,9 @@ const tags = ['Monitors']
 
 /** What moves a monitor in and out of the verdict, and what the verdict said (decisions 3.1, 4.7 and 4.8). */
 export function verdictRoutes(app: App, context: VerdictRoutesContext): void {
-  const { db, lastCheckedAt } = context
+  const { db, watching } = context
   const answer = async (projectId: string, monitor: StoredMonitor) => ({
-    data: presentMonitor(monitor, context, await lastCheckedAt(projectId, [monitor])),
+    data: presentMonitor(monitor, context, await watching(projectId, [monitor])),
   })
   const switches = [
     { path: 'pause', summary: 'Pause a monitor; an automatic incident is resolved', change: pauseMonitor },

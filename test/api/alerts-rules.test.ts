@@ -4,11 +4,12 @@ import { ruleRoutes } from '../../control-plane/alerts/rule-routes.ts'
 import { monitorRoutes } from '../../control-plane/monitors/routes.ts'
 import { execute } from '../../control-plane/platform/postgres.ts'
 import { type Call, createResourceApi } from '../support/resource-api.ts'
+import { unwatched } from '../support/unwatched.ts'
 
 const api = await createResourceApi(t, (app, handles) => {
   channelRoutes(app, handles)
   ruleRoutes(app, handles)
-  monitorRoutes(app, { ...handles, lastCheckedAt: async () => new Map() })
+  monitorRoutes(app, { ...handles, watching: unwatched })
 })
 const UNKNOWN = '0190a0a0-0000-7000-8000-000000000000'
 

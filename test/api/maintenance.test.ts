@@ -5,10 +5,11 @@ import { execute, query } from '../../control-plane/platform/postgres.ts'
 import { lookSoon } from '../../control-plane/silences/store.ts'
 import { answerOf, dataOf } from '../support/client.ts'
 import { type Call, createResourceApi } from '../support/resource-api.ts'
+import { unwatched } from '../support/unwatched.ts'
 
 const api = await createResourceApi(t, (app, handles) => {
   maintenanceRoutes(app, { ...handles, review: lookSoon })
-  monitorRoutes(app, { ...handles, lastCheckedAt: async () => new Map() })
+  monitorRoutes(app, { ...handles, watching: unwatched })
 })
 const UNKNOWN = '0190a0a0-0000-7000-8000-000000000000'
 const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()

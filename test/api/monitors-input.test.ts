@@ -2,9 +2,10 @@ import t from 'tap'
 import { monitorRoutes } from '../../control-plane/monitors/routes.ts'
 import { query } from '../../control-plane/platform/postgres.ts'
 import { createResourceApi } from '../support/resource-api.ts'
+import { unwatched } from '../support/unwatched.ts'
 
 const api = await createResourceApi(t, (app, handles) => {
-  monitorRoutes(app, { ...handles, lastCheckedAt: async () => new Map() })
+  monitorRoutes(app, { ...handles, watching: unwatched })
 })
 const account = await api.account()
 const { call } = account

@@ -4,9 +4,10 @@ import { monitorRoutes } from '../../control-plane/monitors/routes.ts'
 import { execute } from '../../control-plane/platform/postgres.ts'
 import { lookSoon } from '../../control-plane/silences/store.ts'
 import { type Call, createResourceApi } from '../support/resource-api.ts'
+import { unwatched } from '../support/unwatched.ts'
 
 const api = await createResourceApi(t, (app, handles) => {
-  monitorRoutes(app, { ...handles, lastCheckedAt: async () => new Map() })
+  monitorRoutes(app, { ...handles, watching: unwatched })
   parentRoutes(app, { ...handles, review: lookSoon })
 })
 const UNKNOWN = '0190a0a0-0000-7000-8000-000000000000'

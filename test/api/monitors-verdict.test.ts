@@ -5,13 +5,13 @@ import { monitorRoutes } from '../../control-plane/monitors/routes.ts'
 import { execute, query } from '../../control-plane/platform/postgres.ts'
 import { verdictRoutes } from '../../control-plane/verdict/routes.ts'
 import { type Account, createResourceApi } from '../support/resource-api.ts'
+import { unwatched } from '../support/unwatched.ts'
 import { insertMonitor, transitionsOf } from '../support/verdict.ts'
 
 const api = await createResourceApi(t, (app, handles) => {
-  const lastCheckedAt = async () => new Map()
-  monitorRoutes(app, { ...handles, lastCheckedAt })
+  monitorRoutes(app, { ...handles, watching: unwatched })
   incidentRoutes(app, handles)
-  verdictRoutes(app, { ...handles, lastCheckedAt })
+  verdictRoutes(app, { ...handles, watching: unwatched })
 })
 
 /** A monitor that is down, as the verdict leaves it. */

@@ -1,14 +1,16 @@
 import t from 'tap'
-import type { ReadLastChecked } from '../../control-plane/monitors/present.ts'
+import type { ReadWatching } from '../../control-plane/monitors/present.ts'
 import { monitorRoutes } from '../../control-plane/monitors/routes.ts'
 import { query } from '../../control-plane/platform/postgres.ts'
 import { createResourceApi } from '../support/resource-api.ts'
 
 const checkedAt = new Date('2026-08-01T12:00:00.000Z')
 const api = await createResourceApi(t, (app, handles) => {
-  const lastCheckedAt: ReadLastChecked = async (_projectId, monitors) =>
-    new Map(monitors.map(({ id }) => [id, checkedAt]))
-  monitorRoutes(app, { ...handles, lastCheckedAt })
+  const watching: ReadWatching = async (_projectId, monitors) => ({
+    lastCheckedAt: new Map(monitors.map(({ id }) => [id, checkedAt])),
+    liveTypes: null,
+  })
+  monitorRoutes(app, { ...handles, watching })
 })
 const UNKNOWN = '0190a0a0-0000-7000-8000-000000000000'
 

@@ -5,12 +5,13 @@ import { query } from '../../control-plane/platform/postgres.ts'
 import { componentRoutes } from '../../control-plane/status-pages/component-routes.ts'
 import { statusPageRoutes } from '../../control-plane/status-pages/routes.ts'
 import { type Call, createResourceApi } from '../support/resource-api.ts'
+import { unwatched } from '../support/unwatched.ts'
 
 const api = await createResourceApi(t, (app, handles) => {
   statusPageRoutes(app, handles)
   componentRoutes(app, handles)
   incidentRoutes(app, handles)
-  monitorRoutes(app, { ...handles, lastCheckedAt: async () => new Map() })
+  monitorRoutes(app, { ...handles, watching: unwatched })
 })
 
 /** The `status_page_url` that the event of a new incident carries. */

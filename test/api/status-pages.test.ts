@@ -5,14 +5,14 @@ import { groupRoutes } from '../../control-plane/status-pages/group-routes.ts'
 import { statusPageRoutes } from '../../control-plane/status-pages/routes.ts'
 import { verdictRoutes } from '../../control-plane/verdict/routes.ts'
 import { type Call, createResourceApi } from '../support/resource-api.ts'
+import { unwatched } from '../support/unwatched.ts'
 
 const api = await createResourceApi(t, (app, handles) => {
   statusPageRoutes(app, handles)
   componentRoutes(app, handles)
   groupRoutes(app, handles)
-  const lastCheckedAt = async () => new Map()
-  monitorRoutes(app, { ...handles, lastCheckedAt })
-  verdictRoutes(app, { ...handles, lastCheckedAt })
+  monitorRoutes(app, { ...handles, watching: unwatched })
+  verdictRoutes(app, { ...handles, watching: unwatched })
 })
 const UNKNOWN = '0190a0a0-0000-7000-8000-000000000000'
 let slugs = 0
@@ -39,6 +39,8 @@ t.test('POST /status-pages 201 with the defaults; it is read, listed, changed an
     brand_color: '#2563eb',
     logo_url: null,
     favicon_url: null,
+    logo_problem: null,
+    favicon_problem: null,
     custom_css: null,
     seo_title: null,
     seo_description: null,

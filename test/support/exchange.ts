@@ -15,16 +15,16 @@ import { dependencyRoutes } from '../../control-plane/vendors/routes.ts'
 import { verdictRoutes } from '../../control-plane/verdict/routes.ts'
 import type { App } from '../../control-plane/web/app.ts'
 import type { Account, ApiAnswer, Handles } from './resource-api.ts'
+import { unwatched } from './unwatched.ts'
 
 /** Everything that a file can hold, and what imports and exports it. */
 export function exchangeApi(app: App, handles: Handles): void {
-  const lastCheckedAt = async () => new Map()
   channelRoutes(app, handles)
   ruleRoutes(app, handles)
   settingsRoutes(app, handles)
   subscriptionRoutes(app, handles)
-  monitorRoutes(app, { ...handles, lastCheckedAt })
-  verdictRoutes(app, { ...handles, lastCheckedAt })
+  monitorRoutes(app, { ...handles, watching: unwatched })
+  verdictRoutes(app, { ...handles, watching: unwatched })
   parentRoutes(app, { ...handles, review: lookSoon })
   maintenanceRoutes(app, { ...handles, review: lookSoon })
   statusPageRoutes(app, handles)

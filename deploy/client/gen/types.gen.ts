@@ -245,6 +245,9 @@ export type Monitor = {
         field_id: string | null;
         key: string;
     } | null;
+    /**
+     * what keeps the monitor from being checked; "no_probe: …" names regions without a live probe
+     */
     configuration_issues: Array<string>;
     created_at: string;
     updated_at: string;

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { configurationIssues, isChecked } from '../../../control-plane/monitors/configuration.ts'
+import { configurationIssues, isChecked, probeIssues } from '../../../control-plane/monitors/configuration.ts'
 import type { MonitorType } from '../../../shared/check.ts'
 
 const nothing = { url: null, keyword: null, heartbeatInterval: null }
@@ -34,3 +34,22 @@ for (const [type, has, issues] of ROWS) {
     t.notOk(isChecked({ ...monitor, dataSource }), 'of a data source')
   })
 }
+
+t.test(
+  'a region without a live probe for the type of a monitor is named, where probes check the monitor at all',
+  async t => {
+    const http = { ...nothing, type: 'http' as const, url, isPaused: false, deletedAt: null, dataSource: null }
+    const monitor = { ...http, regions: ['us-east', 'eu-west', 'us-west'] as ('us-east' | 'eu-west' | 'us-west')[] }
+    const live = new Map([
+      ['us-east', new Set(['http', 'tcp'])],
+      ['eu-west', new Set(['ping'])],
+    ])
+    const sentence = 'no_probe: in eu-west, us-west there is no live probe that can check this monitor'
+    t.same(probeIssues(monitor, live), [sentence])
+    t.same(probeIssues({ ...monitor, regions: ['us-east'] }, live), [])
+    t.same(probeIssues(monitor, null), [], 'not known')
+    t.same(probeIssues({ ...monitor, isPaused: true }, live), [])
+    t.same(probeIssues({ ...monitor, url: null }, live), [], 'what is incomplete says so')
+    t.same(probeIssues({ ...monitor, type: 'heartbeat', heartbeatInterval: 60 }, live), [])
+  },
+)
