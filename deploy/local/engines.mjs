@@ -13,5 +13,12 @@ const variables = {
   TAP_TIMEOUT: TIMEOUT_S,
 }
 for (const [name, value] of Object.entries(variables)) console.log(`export ${name}=${value}`)
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
-  process.once(signal, () => engines.stop().then(() => process.exit(0)))
+// npm passes a Ctrl-C on that the terminal has sent to this process as well
+let isStopping = false
+async function stop() {
+  if (isStopping) return
+  isStopping = true
+  await engines.stop()
+  process.exit(0)
+}
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, stop)

@@ -22,9 +22,10 @@ export async function runTests(given: string[]): Promise<number> {
     console.error(`There is no test file "${files.unknown}".`)
     return 1
   }
-  const [engines, bundles] = await Promise.all([givenEngines(), bundleTests(ROOT, [...files.quick, ...files.flow])])
   const interruption = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => interruption.abort())
+  // more than once: npm passes a Ctrl-C on that the terminal has sent to this process as well
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interruption.abort())
+  const [engines, bundles] = await Promise.all([givenEngines(), bundleTests(ROOT, [...files.quick, ...files.flow])])
   const report = createReport(text => console.log(text), createPlaces(ROOT.replace(/\/$/, '')))
   const env = { TEST_DATABASE_URL: engines.databaseUrl, TEST_CLICKHOUSE_URL: engines.clickhouseUrl }
   const { signal } = interruption
