@@ -111,10 +111,23 @@ export async function changeMonitor(tools: MonitorTools, caller: Caller, id: str
     const { headers, problems } = unmaskHeaders(body.headers ?? {}, before.headers, 'headers')
     if (body.headers) after.headers = headers
     if (JUDGED_TOGETHER.some(key => key in body)) problems.push(...monitorProblems(after, tools.checkLiteral))
-    if (problems.length === 0) assertMayLead(caller, secretsLedElsewhere(before, after, body))
+    const led = problems.length === 0 ? secretsLedElsewhere(before, after, body) : []
+    assertMayLead(caller, led, otherWayToMove(led))
     if (problems.length === 0) assertOwn(stored, Object.keys(body))
     return { after, problems }
   })
+}
+
+/** How a write key moves a monitor with stored secrets: an update takes headers and no credentials (decisions 3.3). */
+function otherWayToMove(led: string[]): string {
+  const headers = led.filter(place => place !== 'auth_config')
+  const ways = [
+    ...(headers.length < led.length
+      ? ['clear auth_config with nulls by PUT /monitors/{id}/auth, and set it there again after this change']
+      : []),
+    ...(headers.length > 0 ? [`send ${headers.join(', ')} again in this request, or headers without it`] : []),
+  ]
+  return ways.join('; ')
 }
 
 /** Fields that are checked against each other; an update that names none of them leaves what is stored alone. */

@@ -81,14 +81,16 @@ export const isAllowed = (caller: Caller, needed: Scope): boolean =>
 
 /**
  * Throws 403 when a key below admin would send stored secrets, which it cannot read, to another origin than the one
- * they were given for. `places`: what they are, empty when there are none.
+ * they were given for. `places`: what they are, empty when there are none. `otherWay`: what such a key can do instead.
  */
-export function assertMayLead(caller: Caller, places: string[]): void {
+export function assertMayLead(
+  caller: Caller,
+  places: string[],
+  otherWay = 'send the secret again, or clear it first',
+): void {
   if (places.length === 0 || caller.scope === 'admin') return
   const what = `the stored ${places.join(', ')}`
-  throw insufficientScope(
-    `this would send ${what} to another origin, which needs an admin key; send the secret again, or clear it first`,
-  )
+  throw insufficientScope(`this would send ${what} to another origin, which needs an admin key; ${otherWay}`)
 }
 
 function bearerKey(header: string | undefined): string {

@@ -58,6 +58,24 @@ t.test(
   },
 )
 
+t.test('the refusal says how a write key moves a monitor with stored secrets, and that works', async t => {
+  const path = await monitor({ ...withAuth, ...withHeader })
+  const url = 'https://new.example.com'
+  const refusal = await put(path, { url })
+  t.equal(
+    refusal.body.error.message,
+    'this would send the stored auth_config, headers.X-Api-Key to another origin, which needs an admin key; ' +
+      'clear auth_config with nulls by PUT /monitors/{id}/auth, and set it there again after this change; ' +
+      'send headers.X-Api-Key again in this request, or headers without it',
+  )
+  t.equal((await put(`${path}/auth`, { auth_type: null, auth_config: null })).status, 200)
+  t.equal((await put(path, { url, headers: { 'X-Api-Key': 'of the new shop' } })).status, 200)
+  t.equal((await put(`${path}/auth`, withAuth)).status, 200)
+  t.match(await api.call('GET', path, { key: account.key }), {
+    body: { data: { url, auth_config: { token: '********' }, headers: { 'X-Api-Key': '********' } } },
+  })
+})
+
 t.test('an admin key may move a monitor together with its secrets', async t => {
   const path = await monitor({ ...withAuth, ...withHeader })
   const moved = await put(path, { url: 'https://new.example.com' }, account.key)
