@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { HeaderMapSchema } from '../web/header-map.ts'
-import { enumOf, lineText, Name, nullable, strictObject } from '../web/schemas.ts'
+import { enumOf, ignoredText, lineText, Name, nullable, strictObject } from '../web/schemas.ts'
 import { AUTH_TYPES, METHODS, RULE_TYPES } from './types.ts'
 
 /** What a create that does not name a field gets (decisions 9.1). */
@@ -47,26 +47,39 @@ const field = {
   display_order: Type.Optional(DisplayOrder),
 }
 
-/** The specification's "Data source field". */
-export const FieldInput = strictObject({
+/** What a read adds to a field, so that it can be sent back as it was read. */
+const asRead = {
+  child_monitors: Type.Optional(
+    Type.Array(Type.Record(Type.String(), Type.Unknown()), { description: 'ignored: as it was read' }),
+  ),
+  created_at: ignoredText,
+  updated_at: ignoredText,
+}
+
+/** What a user configures of a field: the specification's "Data source field". */
+export const FieldConfig = strictObject({
   id: Type.Optional(
     Type.String({ description: 'in an update: the field of this source that is changed; ignored in a create' }),
   ),
   ...field,
 })
+
+export const FieldInput = strictObject({ ...FieldConfig.properties, ...asRead })
 export type FieldInput = Static<typeof FieldInput>
 
-export const FieldCreate = strictObject(field)
+export const FieldCreate = strictObject({ id: ignoredText, ...field, ...asRead })
 export type FieldCreate = Static<typeof FieldCreate>
 
 /** What is not named stays. */
 export const FieldUpdate = strictObject({
+  id: ignoredText,
   path: Type.Optional(Path),
   name_template: Type.Optional(NameTemplate),
   rule_type: Type.Optional(enumOf(RULE_TYPES)),
   rule_config: Type.Optional(RuleConfig),
   degraded_rule_config: Type.Optional(nullable(Degraded)),
   display_order: Type.Optional(DisplayOrder),
+  ...asRead,
 })
 export type FieldUpdate = Static<typeof FieldUpdate>
 

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { MOST_OVERRIDES, Overrides } from '../alerts/override.ts'
 import { ChannelCreate, RuleCreate, RuleUpdate, SettingsUpdate } from '../alerts/schema.ts'
 import { ALERT_TYPES } from '../alerts/subscription.ts'
-import { FieldInput, MOST_FIELDS, SourceCreate } from '../data-sources/schema.ts'
+import { FieldConfig, MOST_FIELDS, SourceCreate } from '../data-sources/schema.ts'
 import { WindowCreate } from '../maintenance/schema.ts'
 import { MonitorCreate } from '../monitors/schema.ts'
 import { ComponentCreate, PageCreate, PageUpdate } from '../status-pages/schema.ts'
@@ -68,7 +68,7 @@ const PageEntry = strictObject({
 })
 export type PageEntry = Static<typeof PageEntry>
 
-const { display_order, ...sourceField } = FieldInput.properties
+const { display_order, ...sourceField } = FieldConfig.properties
 const SourceFieldEntry = strictObject({ ...sourceField, id })
 export type SourceFieldEntry = Static<typeof SourceFieldEntry>
 

@@ -1,7 +1,7 @@
 import { maskAuth } from '../data-sources/credentials.ts'
 import { type SourceFields, sourceOfCreate } from '../data-sources/fields.ts'
 import { unmaskSource } from '../data-sources/problems.ts'
-import { DEFAULTS, FieldCreate, type FieldInput, SourceCreate } from '../data-sources/schema.ts'
+import { DEFAULTS, FieldConfig, type FieldCreate, type FieldInput, SourceCreate } from '../data-sources/schema.ts'
 import { openSource } from '../data-sources/sealed.ts'
 import type { AuthType, StoredField, StoredSource } from '../data-sources/types.ts'
 import type { Secrets } from '../platform/secrets.ts'
@@ -14,7 +14,7 @@ import type { Key } from './pairs.ts'
 
 export const SOURCE_DEFAULTS: Fields = DEFAULTS
 const { fields: _, ...ofItself } = SourceCreate.properties
-const { display_order: __, ...ofField } = FieldCreate.properties
+const { id: ___, display_order: __, ...ofField } = FieldConfig.properties
 
 /** The part of an entry that a create takes, without its fields. */
 export const sourceBodyOf = (entry: SourceEntry) => pick(entry, ofItself) as SourceCreate

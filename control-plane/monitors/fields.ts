@@ -46,9 +46,10 @@ const UNSET = {
 const nameOf = createOneOfEach<string>(1_000)
 const CAMEL_DEFAULTS = camelKeys(DEFAULTS)
 
-/** A create body with the specification's defaults. */
+/** A create body with the specification's defaults, also for what it says null of. */
 export function fieldsOfCreate(body: MonitorCreate): MonitorFields {
-  return { ...UNSET, ...CAMEL_DEFAULTS, ...camelKeys(body) } as MonitorFields
+  const named = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
+  return { ...UNSET, ...CAMEL_DEFAULTS, ...camelKeys(named) } as MonitorFields
 }
 
 /** The fields after an update: what the body names is replaced, everything else stays. */

@@ -82,26 +82,25 @@ const changeable = (defaults: Partial<typeof DEFAULTS>) => ({
 
 const defaultOf = <T>(value: T | undefined) => (value === undefined ? {} : { default: value })
 
-/** Only `name` and `type` are required (decisions 3.2). */
+/** Only `name` and `type` are required (decisions 3.2). Null is the same as left out, so that what was read can be sent. */
 export const MonitorCreate = strictObject(
   {
     ...changeable(DEFAULTS),
     name: Name,
     type: enumOf(MONITOR_TYPES),
-    url: Type.Optional(Url),
-    headers: Type.Optional(HeaderMapSchema),
-    body: Type.Optional(Body),
-    assertions: Type.Optional(Assertions),
-    auth_type: Type.Optional(enumOf(AUTH_TYPES)),
-    auth_config: Type.Optional(AuthConfig),
-    keyword: Type.Optional(Keyword),
-    heartbeat_interval: Type.Optional(Type.Integer({ minimum: 30, maximum: 31 * DAY_SECONDS, description: 'seconds' })),
+    url: Type.Optional(nullable(Url)),
+    headers: Type.Optional(nullable(HeaderMapSchema)),
+    body: Type.Optional(nullable(Body)),
+    assertions: Type.Optional(nullable(Assertions)),
+    auth_type: Type.Optional(nullable(enumOf(AUTH_TYPES))),
+    auth_config: Type.Optional(nullable(AuthConfig)),
+    keyword: Type.Optional(nullable(Keyword)),
+    heartbeat_interval: Type.Optional(
+      nullable(Type.Integer({ minimum: 30, maximum: 31 * DAY_SECONDS, description: 'seconds' })),
+    ),
     heartbeat_grace: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: 31 * DAY_SECONDS,
+      nullable(Type.Integer({ minimum: 0, maximum: 31 * DAY_SECONDS, description: 'seconds' }), {
         default: DEFAULTS.heartbeat_grace,
-        description: 'seconds',
       }),
     ),
     screenshot_threshold: Type.Optional(
@@ -112,7 +111,7 @@ export const MonitorCreate = strictObject(
         description: 'the share of pixels that may differ from the screenshot before',
       }),
     ),
-    tags: Type.Optional(Tags),
+    tags: Type.Optional(nullable(Tags)),
   },
   {
     title: 'MonitorCreate',

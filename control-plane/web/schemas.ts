@@ -11,7 +11,11 @@ export const strictObject = <T extends TProperties>(
 export const enumOf = <const T extends readonly string[]>(values: T, options: { default?: T[number] } = {}) =>
   Type.Unsafe<T[number]>({ type: 'string', enum: [...values], ...options })
 
-export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+export const nullable = <T extends TSchema>(schema: T, options: { default?: unknown } = {}) =>
+  Type.Union([schema, Type.Null()], options)
+
+/** What a read adds to what was given: taken by a write so that what was read can be sent back, and ignored. */
+export const ignoredText = Type.Optional(Type.String({ maxLength: 100, description: 'ignored: as it was read' }))
 
 /** Text that may stand in a header, a subject, a host or a name: no CR, LF or NUL (decisions 1.2). */
 export const lineText = (minLength: number, maxLength: number) => Type.String({ minLength, maxLength, format: 'line' })

@@ -110,13 +110,11 @@ const WRONG: Row[] = [
   [{ constructor: 'x' }, 'constructor'],
 ]
 
-/** Wrong in a create only: an update does not know these fields, or may set them to null. */
+/** Wrong in a create only: an update does not know these fields, or does not need them. */
 const WRONG_IN_A_CREATE: Row[] = [
   [{ name: undefined }, 'name'],
   [{ type: undefined }, 'type'],
-  ...['url', 'headers', 'body', 'assertions', 'keyword', 'tags', 'auth_type', 'heartbeat_interval'].map(
-    (field): Row => [{ [field]: null }, field],
-  ),
+  [{ screenshot_threshold: null }, 'screenshot_threshold'],
   [{ heartbeat_interval: 29 }, 'heartbeat_interval'],
   [{ heartbeat_interval: 31 * 86_400 + 1 }, 'heartbeat_interval'],
   [{ heartbeat_interval: '60' }, 'heartbeat_interval'],

@@ -152,7 +152,8 @@ function placeOfLimit({ operations, tests }: Facts, limit: Limit): string | unde
   const { operation, field, bounds } = limit
   const [name = '', isItem] = field.split('[]')
   const property = operations[operation]?.body?.properties?.[name]
-  const schema = isItem === undefined ? property : property?.items
+  const given = property?.anyOf?.find((branch: Schema) => branch.type !== 'null') ?? property
+  const schema = isItem === undefined ? given : given?.items
   const isMet = Object.entries(bounds).every(([bound, value]) => schema?.[bound] === value)
   return isMet ? `the body of \`${operation}\`` : undefined
 }

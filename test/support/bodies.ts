@@ -63,6 +63,12 @@ export const FIELD = {
   degraded_rule_config: { value: 'slow' },
   display_order: 2.5,
 } satisfies CreateDataSourceFieldData['body']
+/** What a read adds to a field. */
+const AS_READ = {
+  child_monitors: [{ key: 'api', name: 'api' }],
+  created_at: '2026-01-01T00:00:00.000Z',
+  updated_at: '2026-01-01T00:00:00.000Z',
+}
 export const SOURCE = {
   name: 'Health',
   description: 'of all services',
@@ -75,7 +81,7 @@ export const SOURCE = {
   root_path: '$.data',
   fetch_interval_s: 60,
   timeout_ms: 5_000,
-  fields: [FIELD],
+  fields: [{ ...FIELD, ...AS_READ }],
 } satisfies CreateDataSourceData['body']
 
 export const newPage = (): StatusPageCreate => ({
@@ -151,9 +157,9 @@ export function bodyOf({ name }: Operation, records: Records): Record<string, un
     'PUT /dependencies/{id}': dependencyBody(records.alert_channel_id),
     'POST /data-sources': SOURCE,
     'POST /data-sources/preview': { ...SOURCE, data_source_id: records.data_source_id },
-    'PUT /data-sources/{id}': { ...SOURCE, fields: [{ id: records.field_id, ...FIELD }] },
-    'POST /data-sources/{id}/fields': FIELD,
-    'PUT /data-sources/{id}/fields/{field_id}': FIELD,
+    'PUT /data-sources/{id}': { ...SOURCE, fields: [{ id: records.field_id, ...SOURCE.fields[0] }] },
+    'POST /data-sources/{id}/fields': { id: 'ignored', ...FIELD, ...AS_READ },
+    'PUT /data-sources/{id}/fields/{field_id}': { id: 'ignored', ...FIELD, ...AS_READ },
     'POST /data-sources/{id}/publish': { status_page_id: records.page_id, group_id, field_ids: [records.field_id] },
     'POST /import': fileWith(records),
     'POST /alerts/project-channels': { alert_channel_id: records.alert_channel_id, alert_type: 'incident' },

@@ -269,17 +269,11 @@ export type MonitorCreate = {
     retry_count?: number;
     name: string;
     type: 'http' | 'ping' | 'tcp' | 'dns' | 'keyword' | 'heartbeat';
-    /**
-     * An http(s) URL; for ping, tcp and dns also host, host:port, ping://host, tcp://host:port, dns://name, or dns://server[:port]/name?type=MX (A, AAAA, CNAME, MX, TXT, NS, SOA, SRV, CAA)
-     */
-    url?: string;
+    url?: string | null;
     headers?: {
         [key: string]: string;
-    };
-    body?: string;
-    /**
-     * all have to hold for a check to be up; a time that is too long makes it degraded; without one on status_code, 200 to 399 is up
-     */
+    } | null;
+    body?: string | null;
     assertions?: Array<{
         /**
          * status_code, response_time, header, body, json_path, dns_record, certificate_days, phase.dns, phase.connect, phase.tls, phase.first_byte, phase.transfer
@@ -293,28 +287,19 @@ export type MonitorCreate = {
          * times in milliseconds; a header as "Name: text", a place in JSON as "$.items[0].name: text", for exists and not_exists without the text
          */
         value: string;
-    }>;
-    auth_type?: 'basic' | 'bearer' | 'header';
-    /**
-     * basic: { username, password }; bearer: { token }; header: { name, value }
-     */
+    }> | null;
+    auth_type?: 'basic' | 'bearer' | 'header' | null;
     auth_config?: {
         [key: string]: unknown;
-    };
-    keyword?: string;
-    /**
-     * seconds
-     */
-    heartbeat_interval?: number;
-    /**
-     * seconds
-     */
-    heartbeat_grace?: number;
+    } | null;
+    keyword?: string | null;
+    heartbeat_interval?: number | null;
+    heartbeat_grace?: number | null;
     /**
      * the share of pixels that may differ from the screenshot before
      */
     screenshot_threshold?: number;
-    tags?: Array<string>;
+    tags?: Array<string> | null;
 };
 
 export type MonitorUpdate = {
@@ -1178,6 +1163,20 @@ export type DataSourceCreate = {
          * ascending; without one: at the end
          */
         display_order?: number;
+        /**
+         * ignored: as it was read
+         */
+        child_monitors?: Array<{
+            [key: string]: unknown;
+        }>;
+        /**
+         * ignored: as it was read
+         */
+        created_at?: string;
+        /**
+         * ignored: as it was read
+         */
+        updated_at?: string;
     }>;
 };
 
@@ -1232,17 +1231,11 @@ export type ProjectFile = {
         retry_count?: number;
         name: string;
         type: 'http' | 'ping' | 'tcp' | 'dns' | 'keyword' | 'heartbeat';
-        /**
-         * An http(s) URL; for ping, tcp and dns also host, host:port, ping://host, tcp://host:port, dns://name, or dns://server[:port]/name?type=MX (A, AAAA, CNAME, MX, TXT, NS, SOA, SRV, CAA)
-         */
-        url?: string;
+        url?: string | null;
         headers?: {
             [key: string]: string;
-        };
-        body?: string;
-        /**
-         * all have to hold for a check to be up; a time that is too long makes it degraded; without one on status_code, 200 to 399 is up
-         */
+        } | null;
+        body?: string | null;
         assertions?: Array<{
             /**
              * status_code, response_time, header, body, json_path, dns_record, certificate_days, phase.dns, phase.connect, phase.tls, phase.first_byte, phase.transfer
@@ -1256,28 +1249,19 @@ export type ProjectFile = {
              * times in milliseconds; a header as "Name: text", a place in JSON as "$.items[0].name: text", for exists and not_exists without the text
              */
             value: string;
-        }>;
-        auth_type?: 'basic' | 'bearer' | 'header';
-        /**
-         * basic: { username, password }; bearer: { token }; header: { name, value }
-         */
+        }> | null;
+        auth_type?: 'basic' | 'bearer' | 'header' | null;
         auth_config?: {
             [key: string]: unknown;
-        };
-        keyword?: string;
-        /**
-         * seconds
-         */
-        heartbeat_interval?: number;
-        /**
-         * seconds
-         */
-        heartbeat_grace?: number;
+        } | null;
+        keyword?: string | null;
+        heartbeat_interval?: number | null;
+        heartbeat_grace?: number | null;
         /**
          * the share of pixels that may differ from the screenshot before
          */
         screenshot_threshold?: number;
-        tags?: Array<string>;
+        tags?: Array<string> | null;
         is_paused?: boolean;
         parents?: Array<string>;
         rules?: Array<{
@@ -8030,6 +8014,20 @@ export type UpdateDataSourceData = {
              * ascending; without one: at the end
              */
             display_order?: number;
+            /**
+             * ignored: as it was read
+             */
+            child_monitors?: Array<{
+                [key: string]: unknown;
+            }>;
+            /**
+             * ignored: as it was read
+             */
+            created_at?: string;
+            /**
+             * ignored: as it was read
+             */
+            updated_at?: string;
         }>;
     };
     path: {
@@ -8189,6 +8187,20 @@ export type PreviewDataSourceData = {
              * ascending; without one: at the end
              */
             display_order?: number;
+            /**
+             * ignored: as it was read
+             */
+            child_monitors?: Array<{
+                [key: string]: unknown;
+            }>;
+            /**
+             * ignored: as it was read
+             */
+            created_at?: string;
+            /**
+             * ignored: as it was read
+             */
+            updated_at?: string;
         }>;
     };
     headers?: {
@@ -8389,6 +8401,10 @@ export type ListDataSourceFieldsResponse = ListDataSourceFieldsResponses[keyof L
 export type CreateDataSourceFieldData = {
     body: {
         /**
+         * ignored: as it was read
+         */
+        id?: string;
+        /**
          * below root_path: keys between dots, [n] for an element, * or [*] for every key or element, ["a.b"] for a key with other characters
          */
         path: string;
@@ -8410,6 +8426,20 @@ export type CreateDataSourceFieldData = {
          * ascending; without one: at the end
          */
         display_order?: number;
+        /**
+         * ignored: as it was read
+         */
+        child_monitors?: Array<{
+            [key: string]: unknown;
+        }>;
+        /**
+         * ignored: as it was read
+         */
+        created_at?: string;
+        /**
+         * ignored: as it was read
+         */
+        updated_at?: string;
     };
     headers?: {
         /**
@@ -8523,6 +8553,10 @@ export type DeleteDataSourceFieldResponse = DeleteDataSourceFieldResponses[keyof
 export type UpdateDataSourceFieldData = {
     body: {
         /**
+         * ignored: as it was read
+         */
+        id?: string;
+        /**
          * below root_path: keys between dots, [n] for an element, * or [*] for every key or element, ["a.b"] for a key with other characters
          */
         path?: string;
@@ -8544,6 +8578,20 @@ export type UpdateDataSourceFieldData = {
          * ascending; without one: at the end
          */
         display_order?: number;
+        /**
+         * ignored: as it was read
+         */
+        child_monitors?: Array<{
+            [key: string]: unknown;
+        }>;
+        /**
+         * ignored: as it was read
+         */
+        created_at?: string;
+        /**
+         * ignored: as it was read
+         */
+        updated_at?: string;
     };
     path: {
         id: string;

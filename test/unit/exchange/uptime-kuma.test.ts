@@ -40,7 +40,7 @@ t.test('a backup of Uptime Kuma becomes monitors, channels and rules', async t =
   t.match(monitor('Name server'), { type: 'dns', url: 'dns://9.9.9.9/example.com?type=MX' })
   t.match(monitor('Backup'), { type: 'heartbeat', heartbeat_interval: 3_600 })
   t.match(monitor('Version')?.assertions?.[1], { type: 'json_path', operator: 'equals', value: '$.data.version: 2' })
-  for (const assertion of file.monitors?.flatMap(({ assertions = [] }) => assertions) ?? []) {
+  for (const assertion of file.monitors?.flatMap(({ assertions }) => assertions ?? []) ?? []) {
     t.equal(validateAssertion(assertion), null, assertion.value)
   }
 })
