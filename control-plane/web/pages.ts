@@ -14,5 +14,5 @@ export function metaOf(query: PageOfQuery, total: number) {
   return { page: query.page ?? 1, per_page: perPage, total, total_pages: Math.ceil(total / perPage) }
 }
 
-/** `meta` of a list that answered everything because no page was asked for. */
-export const metaOfAll = (total: number) => ({ page: 1, per_page: total, total, total_pages: total === 0 ? 0 : 1 })
+/** `meta` of a list that answered everything because no page was asked for: one page that is large enough. */
+export const metaOfAll = (total: number) => metaOf({ per_page: Math.max(DEFAULT_PER_PAGE, total) }, total)
