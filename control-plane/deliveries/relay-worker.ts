@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { now, nowMs, sleep } from '../platform/clock.ts'
 import { chance, newId } from '../platform/ids.ts'
 import { CRITICAL, type Loop, startLoop } from '../platform/loop.ts'
@@ -10,17 +11,25 @@ import type { SendContext } from './worker.ts'
 /** After a fault of ours; else the loop is woken. */
 const AGAIN_MS = 10_000
 
+/** One timer for all that falls due within so long: thousands of messages may wait for hours. */
+const TICK_MS = 200
+/** A timer may be a moment early. */
+const AFTER_MS = 5
+
 /** What one process has on the way at once. */
 const CONCURRENCY = 512
 
 /**
- * Brings what was handed over to the built-in relay (decisions 6.6). It asks for nothing by itself: whoever looks after the
- * queue wakes it.
+ * Brings what was handed over to the built-in relay (decisions 6.6). It wakes by itself when one of its own messages is due
+ * again; what another process had, whoever looks after the queue finds and wakes it.
  */
 export function startRelayWorker(context: SendContext, meters: DeliveryMeters): Loop {
   const owner = newId()
   const inFlight = new Set<Promise<void>>()
   const stopping = new AbortController()
+  // each time at which something is due waits with it
+  setMaxListeners(0, stopping.signal)
+  const ticks = new Set<number>()
   let attempted: Attempted[] = []
   let isWoken = true
 
@@ -78,10 +87,14 @@ export function startRelayWorker(context: SendContext, meters: DeliveryMeters): 
     loop.wake()
   }
 
-  // what is due later is found by who looks after the queue
   const wakeAt = (at: Date) => {
-    const waitMs = at.getTime() - nowMs()
-    if (waitMs <= AGAIN_MS) sleep(Math.max(0, waitMs), stopping.signal).then(wake)
+    const tick = Math.floor(at.getTime() / TICK_MS) + 1
+    if (ticks.has(tick)) return
+    ticks.add(tick)
+    sleep(Math.max(0, tick * TICK_MS + AFTER_MS - nowMs()), stopping.signal).then(() => {
+      ticks.delete(tick)
+      wake()
+    })
   }
 
   const loop = startLoop('relay', AGAIN_MS, context, round, CRITICAL)

@@ -1,7 +1,13 @@
 import t, { type Test } from 'tap'
 import { replayDelivery } from '../../control-plane/deliveries/actions.ts'
+import { deliveryMeters } from '../../control-plane/deliveries/meters.ts'
 import { redrive } from '../../control-plane/deliveries/redrive-actions.ts'
+import { startRelayWorker } from '../../control-plane/deliveries/relay-worker.ts'
 import { execute, query } from '../../control-plane/platform/postgres.ts'
+import { createSecrets } from '../../control-plane/platform/secrets.ts'
+import { createConnections, createEgress } from '../../shared/egress/index.ts'
+import { createLog } from '../../shared/log.ts'
+import { createMetrics } from '../../shared/metrics.ts'
 import { createDelivering } from '../support/delivering.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { waitFor } from '../support/wait.ts'
@@ -80,6 +86,44 @@ t.test(
     t.equal(mine.length, codes.length)
     t.equal(new Set(mine.map(({ rawBody }) => rawBody)).size, 1)
     t.same(await query(db, 'SELECT 1 FROM relay_messages WHERE channel_id = ?', [channelId]), [])
+  },
+)
+
+// takes about 20 s
+t.test(
+  'a retry of the relay that is more than 10 s away starts when it is due, without a look at the queue',
+  async t => {
+    const { receiver, worker, channelId, failed } = await startRelay(t, 503)
+    const [id] = await queue.send(channelId, 'monitor:far')
+    await failed(1)
+    // nothing looks at the queue from here on
+    await worker.stop()
+    const metrics = createMetrics()
+    const relay = startRelayWorker(
+      {
+        db,
+        secrets: createSecrets(queue.secretKey),
+        egress: createEgress({ allow: ['127.0.0.0/8'] }),
+        log: createLog('test', 'silent'),
+        metrics,
+        publicUrl: 'http://picket.test',
+        mailer: null,
+        relayUrl: null,
+        connections: createConnections(1),
+      },
+      deliveryMeters(metrics),
+    )
+    t.teardown(() => relay.stop())
+    await execute(
+      db,
+      `UPDATE relay_messages SET failures = 1, next_attempt_at = now() - interval '1 second' WHERE channel_id = ?`,
+      [channelId],
+    )
+    relay.wake()
+    const { waitMs } = await failed(2)
+    t.ok(waitMs > 15_000 && waitMs <= 20_000, `it waits ${waitMs} ms`)
+    receiver.always(200)
+    t.equal((await queue.ended(id!)).status, 'delivered')
   },
 )
 
