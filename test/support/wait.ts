@@ -1,5 +1,5 @@
 /** A limit that only a hang can reach, on any machine and next to any load. */
-export const HANG_MS = 180_000
+export const HANG_MS = 300_000
 
 export type WaitOptions = {
   timeoutMs?: number
@@ -10,7 +10,7 @@ export type WaitOptions = {
 
 /**
  * Waits until `condition` gives something truthy and returns it. A throw of the condition counts as "not yet"; after
- * `timeoutMs` (three minutes) the wait fails with the label and the last reason.
+ * `timeoutMs` (five minutes) the wait fails with the label and the last reason.
  */
 export async function waitFor<T>(
   condition: () => T | Promise<T>,
