@@ -1,11 +1,10 @@
 import { RegionState } from '../proto/gen/probe/v1/fleet.ts'
+import { recheckAfterMs } from '../shared/rechecks.ts'
 import { Outcome } from '../shared/result.ts'
 
 /** What follows an attempt: another one so long after its end, or the end of the chain; and what the region is then. */
 export type Step = { recheckInMs: number | null; state: RegionState }
 
-/** Waits after the end of the first, second, … attempt (decisions 4.2). */
-const RECHECK_AFTER_MS = [1000, 3000, 5000, 5000, 5000]
 const CONFIRM_BETTER_AFTER_MS = 5000
 
 const SEVERITY_OF_STATE: Record<RegionState, number> = {
@@ -27,7 +26,7 @@ const STATE_OF_SEVERITY = [RegionState.OK, RegionState.DEGRADED, RegionState.FAI
 export function nextStep(state: RegionState, retryCount: number, outcomes: readonly Outcome[]): Step {
   const end: Step = { recheckInMs: null, state }
   const counting = outcomes.filter(outcome => outcome !== Outcome.UNKNOWN)
-  const recheckInMs = RECHECK_AFTER_MS[outcomes.length - 1] ?? RECHECK_AFTER_MS.at(-1)!
+  const recheckInMs = recheckAfterMs(outcomes.length)
 
   if (outcomes.at(-1) === Outcome.UNKNOWN) {
     const isFirst = outcomes.length - counting.length === 1

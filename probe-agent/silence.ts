@@ -1,6 +1,5 @@
-/** How long an attempt is silent, at the latest, before the next one starts: 5 s or a third of its timeout. */
-const SILENCE_LIMIT_MS = 5000
-const SHARE_OF_TIMEOUT = 1 / 3
+import { usualSilenceMs } from '../shared/rechecks.ts'
+
 /** The answers of which the slowest count as usual, and how much slower than those an answer may be. */
 const RECENT_ANSWERS = 100
 const TIMES_SLOWEST = 1.5
@@ -9,9 +8,6 @@ const TIMES_SLOWEST = 1.5
 export type Answers = { count: number; slow: readonly { index: number; ms: number }[] }
 
 export const noAnswers = (): Answers => ({ count: 0, slow: [] })
-
-/** The silence limit of a check of which nothing is known yet, in ms. */
-export const usualSilenceMs = (timeoutMs: number) => Math.min(SILENCE_LIMIT_MS, timeoutMs * SHARE_OF_TIMEOUT)
 
 /**
  * How long an attempt may be silent before the next one starts, in ms. For a target whose recent answers are slower than

@@ -1,3 +1,5 @@
+import { recheckWaitsMs } from '../../shared/rechecks.ts'
+
 /** What of a monitor's configuration says how long its checks take. Heartbeats have an interval of their own. */
 export type Pace = {
   intervalSeconds: number
@@ -8,8 +10,6 @@ export type Pace = {
   isHeartbeat: boolean
 }
 
-/** pauses of the probe between an attempt and its re-checks (decisions 4.2) */
-const RECHECK_AFTER_MS = [1_000, 3_000, 5_000, 5_000, 5_000]
 const LONGEST_DOUBT_MS = 60_000
 const LONGEST_GRACE_MS = 3_600_000 + 130_000
 /** from the probe to the verdict */
@@ -19,8 +19,10 @@ const timeoutOf = ({ timeoutMs, intervalSeconds }: Pace) => Math.min(timeoutMs, 
 
 /** How long a monitor with a failed check can need until it is down, in ms, at most a minute. */
 export function doubtMsOf(pace: Pace): number {
-  const pauses = RECHECK_AFTER_MS.slice(0, pace.retryCount).reduce((sum, ms) => sum + ms, 0)
-  return Math.min(LONGEST_DOUBT_MS, pauses + (pace.retryCount + 1) * timeoutOf(pace) + ON_THE_WAY_MS)
+  return Math.min(
+    LONGEST_DOUBT_MS,
+    recheckWaitsMs(pace.retryCount) + (pace.retryCount + 1) * timeoutOf(pace) + ON_THE_WAY_MS,
+  )
 }
 
 /** How long a monitor that works again can need until it is up, in ms: its next check, and the one that confirms it. */

@@ -1,4 +1,5 @@
 import type { WatchedMonitor } from '../../control-plane/results/policy.ts'
+import { recheckWaitsMs } from '../../shared/rechecks.ts'
 import type { Check } from './checks.ts'
 import type { DoneFault } from './faults.ts'
 import type { Scale } from './plan.ts'
@@ -8,8 +9,6 @@ type Timing = Pick<WatchedMonitor, 'intervalSeconds' | 'timeoutMs' | 'retryCount
 /** `reportedAtMs` null: it was not reported. Times as those of the faults. */
 export type TimedOutage = Outage & { timing: Timing; reportedAtMs: number | null }
 
-/** Pauses before the re-checks of a probe (decisions 4.2); the last one for all that follow. */
-const RECHECK_AFTER_MS = [1_000, 3_000, 5_000]
 /** For the verdict, the delivery and a machine that has much to do. */
 const MARGIN_MS = 10_000
 /** For each fault: so long it takes until another process does the work, or the same one works again. */
@@ -21,9 +20,8 @@ const RECOVERY_MS = 15_000
  */
 export function latestReportMs({ fromMs, timing }: TimedOutage, faults: readonly DoneFault[], scale: Scale): number {
   const { intervalSeconds, timeoutMs, retryCount } = timing
-  const pauses = Array.from({ length: retryCount }, (_, i) => RECHECK_AFTER_MS[i] ?? RECHECK_AFTER_MS.at(-1)!)
   // one more check is that of another probe
-  const checksMs = (retryCount + 2) * timeoutMs + pauses.reduce((sum, ms) => sum + ms, 0)
+  const checksMs = (retryCount + 2) * timeoutMs + recheckWaitsMs(retryCount)
   const undisturbedMs = fromMs + intervalSeconds * 1_000 + checksMs + MARGIN_MS
   // with each fault the outage may take longer, so that more faults are under way meanwhile
   for (let latestMs = undisturbedMs; ; ) {
