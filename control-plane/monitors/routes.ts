@@ -12,7 +12,8 @@ import { answers, dataOf, IdParams, pageOf as pageSchema } from '../web/schemas.
 import { changeAuth, changeMonitor, createMonitor, createMonitors, type MonitorTools } from './actions.ts'
 import { faultsByItem } from './bulk-faults.ts'
 import { createMonitorCount } from './count-reader.ts'
-import { type PresentTools, presentMonitor, type ReadWatching } from './present.ts'
+import { GuaranteeRecord, MonitorWithGuarantee, presentGuarantee } from './guarantee-record.ts'
+import { type PresentTools, presentMonitor, type ReadWatching, type Watching } from './present.ts'
 import { MonitorRecord } from './record.ts'
 import { AuthUpdate, MonitorBulk, MonitorCreate, MonitorQuery, MonitorUpdate } from './schema.ts'
 import { findMonitor, listMonitors } from './store.ts'
@@ -75,7 +76,33 @@ function readRoutes(app: App, context: MonitorContext): void {
       return { data: presentMonitor(monitor, context, await watching(projectId, [monitor])) }
     },
   )
+
+  app.get(
+    '/monitors/:id/guarantee',
+    {
+      schema: {
+        summary: 'How soon an outage of a monitor is noticed at the latest',
+        tags,
+        params: IdParams,
+        response: answers(200, dataOf(GuaranteeRecord), 404),
+      },
+    },
+    async request => {
+      const { projectId } = callerOf(request)
+      const { id } = request.params
+      const monitor = isId(id) ? await findMonitor(db, projectId, id) : null
+      if (!monitor) throw notFound('monitor')
+      const { liveTypes } = await watching(projectId, [])
+      return { data: presentGuarantee(monitor, liveTypes) }
+    },
+  )
 }
+
+/** A monitor that was just created or changed, with what its settings guarantee. */
+const presentChanged = (monitor: StoredMonitor, tools: PresentTools, watched: Watching) => ({
+  ...presentMonitor(monitor, tools, watched),
+  guarantee: presentGuarantee(monitor, watched.liveTypes),
+})
 
 function createRoutes(app: App, context: MonitorContext): void {
   const { heavyWrites, watching } = context
@@ -86,14 +113,14 @@ function createRoutes(app: App, context: MonitorContext): void {
         summary: 'Create a monitor; its first check starts at once',
         tags,
         body: MonitorCreate,
-        response: answers(201, dataOf(MonitorRecord), 400, 402),
+        response: answers(201, dataOf(MonitorWithGuarantee), 400, 402),
       },
     },
     async (request, reply) => {
       const caller = callerOf(request)
       const monitor = await createMonitor(toolsActingAs(context, request), caller, request.body, now())
       const watched = await watching(caller.projectId, [])
-      return reply.code(201).send({ data: presentMonitor(monitor, context, watched) })
+      return reply.code(201).send({ data: presentChanged(monitor, context, watched) })
     },
   )
 
@@ -138,7 +165,7 @@ function updateRoutes(app: App, context: MonitorContext): void {
         tags,
         params: IdParams,
         body: MonitorUpdate,
-        response: answers(200, dataOf(MonitorRecord), 400, 403, 404, 409),
+        response: answers(200, dataOf(MonitorWithGuarantee), 400, 403, 404, 409),
       },
     },
     async request => {
@@ -150,7 +177,7 @@ function updateRoutes(app: App, context: MonitorContext): void {
         request.body,
         now(),
       )
-      return await answer(caller.projectId, monitor)
+      return { data: presentChanged(monitor, context, await watching(caller.projectId, [monitor])) }
     },
   )
 

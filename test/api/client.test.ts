@@ -17,7 +17,9 @@ t.test('a monitor is created, read, listed, changed, paused, resumed and deleted
     status: null,
     configuration_issues: [/^no_probe: in us-east/],
   })
-  t.same(await dataOf(picket.readMonitor({ path })), made)
+  const { guarantee, ...stored } = made
+  t.same(await dataOf(picket.readMonitor({ path })), stored)
+  t.same(await dataOf(picket.readMonitorGuarantee({ path })), guarantee)
   const { data, meta } = await answerOf(picket.listMonitors({ query: { tag: 'shop', per_page: 1 } }))
   t.same([data[0]?.id, meta.total], [made.id, 1])
   const changed = await dataOf(picket.updateMonitor({ path, body: { name: 'Store', url: null } }))

@@ -34,7 +34,8 @@ t.test('POST /monitors 201: name and type are enough, the rest has the defaults 
   const { call } = await api.account()
   const { status, body } = await call('POST /monitors', { name: 'Shop', type: 'http' })
   t.equal(status, 201)
-  const { id, created_at, updated_at, ...rest } = body.data
+  const { id, created_at, updated_at, guarantee, ...rest } = body.data
+  t.match(guarantee.reasons, [/^incomplete: url is required/])
   t.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7/)
   t.match(created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
   t.equal(updated_at, created_at)
@@ -112,7 +113,9 @@ t.test('POST /monitors 201: every field is stored and read back, secrets masked'
   t.match(created.body.data, { ...sent, ...masked, configuration_issues: [] })
   const read = await call(`GET /monitors/${created.body.data.id}`)
   t.equal(read.status, 200)
-  t.same(read.body.data, { ...created.body.data, last_checked_at: checkedAt.toISOString() })
+  const { guarantee, ...stored } = created.body.data
+  t.equal(guarantee.outages.length, 4)
+  t.same(read.body.data, { ...stored, last_checked_at: checkedAt.toISOString() })
   const [row] = await query<{ text: string }>(api.db, 'SELECT monitors::text AS text FROM monitors WHERE id = ?', [
     created.body.data.id,
   ])
@@ -247,7 +250,9 @@ t.test('PUT /monitors/{id} 200 changes what the body names; null clears', async 
   const nulls = { url: null, headers: null, body: null, assertions: null, keyword: null, tags: null }
   const cleared = await call(`PUT /monitors/${id}`, nulls)
   t.match(cleared.body.data, { ...all, ...nulls })
-  t.same((await call(`GET /monitors/${id}`)).body.data, cleared.body.data)
+  const { guarantee, ...stored } = cleared.body.data
+  t.same(guarantee.outages, [], 'without an address')
+  t.same((await call(`GET /monitors/${id}`)).body.data, stored)
   t.same((await call(`PUT /monitors/${id}`, {})).status, 200, 'an empty update changes nothing')
 })
 

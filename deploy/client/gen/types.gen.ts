@@ -302,6 +302,93 @@ export type MonitorCreate = {
     tags?: Array<string> | null;
 };
 
+export type Guarantee = {
+    /**
+     * refused: fails at once; wrong: answers at once, wrongly; slow: answers wrongly just before the timeout; hanging: no answer, after quick ones. Empty when there is no guarantee
+     */
+    outages: Array<{
+        kind: 'refused' | 'wrong' | 'slow' | 'hanging';
+        /**
+         * seconds: from the beginning of the outage until the monitor is down
+         */
+        down_within: number;
+        /**
+         * seconds: from the beginning of the outage until the first alert leaves
+         */
+        message_within: number;
+        /**
+         * seconds: each outage that lasts so long is noticed
+         */
+        shortest: number;
+    }>;
+    /**
+     * why there is no guarantee, or what weakens it: a code, a colon and a sentence
+     */
+    reasons: Array<string>;
+    holds_while: string;
+};
+
+export type MonitorWithGuarantee = {
+    /**
+     * UUIDv7
+     */
+    id: string;
+    name: string;
+    type: 'http' | 'ping' | 'tcp' | 'dns' | 'keyword' | 'heartbeat';
+    url: string | null;
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH' | 'HEAD' | 'OPTIONS';
+    headers: {
+        [key: string]: string;
+    } | null;
+    body: string | null;
+    interval_seconds: number;
+    timeout_ms: number;
+    regions: Array<'us-east' | 'us-west' | 'eu-west' | 'eu-central' | 'ap-southeast' | 'ap-northeast'>;
+    assertions: Array<{
+        type: string;
+        operator: string;
+        value: string;
+    }> | null;
+    auth_type: 'basic' | 'bearer' | 'header' | null;
+    auth_config: {
+        [key: string]: unknown;
+    } | null;
+    keyword: string | null;
+    keyword_type: 'contains' | 'not_contains' | 'regex';
+    heartbeat_interval: number | null;
+    heartbeat_grace: number | null;
+    ssl_check: boolean;
+    domain_check: boolean;
+    screenshot_on_failure: boolean;
+    screenshot_compare: boolean;
+    screenshot_threshold: number;
+    retry_count: number;
+    tags: Array<string> | null;
+    status: 'up' | 'down' | 'degraded' | null;
+    status_changed_at: string | null;
+    last_checked_at: string | null;
+    is_paused: boolean;
+    ping_url: string | null;
+    ssl_expires_at: string | null;
+    domain_expires_at: string | null;
+    data_source: {
+        /**
+         * UUIDv7
+         */
+        id: string;
+        name: string;
+        field_id: string | null;
+        key: string;
+    } | null;
+    /**
+     * what keeps the monitor from being checked; "no_probe: …" names regions without a live probe
+     */
+    configuration_issues: Array<string>;
+    created_at: string;
+    updated_at: string;
+    guarantee: Guarantee;
+};
+
 export type MonitorUpdate = {
     method?: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH' | 'HEAD' | 'OPTIONS';
     interval_seconds?: number;
@@ -3471,7 +3558,7 @@ export type CreateMonitorResponses = {
      * Created
      */
     201: {
-        data: Monitor;
+        data: MonitorWithGuarantee;
     };
 };
 
@@ -3624,11 +3711,56 @@ export type UpdateMonitorResponses = {
      * Done
      */
     200: {
-        data: Monitor;
+        data: MonitorWithGuarantee;
     };
 };
 
 export type UpdateMonitorResponse = UpdateMonitorResponses[keyof UpdateMonitorResponses];
+
+export type ReadMonitorGuaranteeData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/monitors/{id}/guarantee';
+};
+
+export type ReadMonitorGuaranteeErrors = {
+    /**
+     * No valid API key
+     */
+    401: Error;
+    /**
+     * The key or the plan may not do this
+     */
+    403: Error;
+    /**
+     * Not found, or of another project
+     */
+    404: Error;
+    /**
+     * Too many requests; Retry-After tells when to ask again
+     */
+    429: Error;
+    /**
+     * Refused or failed
+     */
+    default: Error;
+};
+
+export type ReadMonitorGuaranteeError = ReadMonitorGuaranteeErrors[keyof ReadMonitorGuaranteeErrors];
+
+export type ReadMonitorGuaranteeResponses = {
+    /**
+     * Done
+     */
+    200: {
+        data: Guarantee;
+    };
+};
+
+export type ReadMonitorGuaranteeResponse = ReadMonitorGuaranteeResponses[keyof ReadMonitorGuaranteeResponses];
 
 export type CreateMonitorsData = {
     body: {

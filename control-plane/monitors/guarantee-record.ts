@@ -1,0 +1,85 @@
+import { Type } from 'typebox'
+import { enumOf } from '../web/schemas.ts'
+import { timeoutMsOf } from './check-spec.ts'
+import { configurationIssues, type LiveTypes, probeIssues } from './configuration.ts'
+import { OUTAGE_KINDS, type OutageLimits, outageLimits } from './guarantee.ts'
+import { MonitorRecord } from './record.ts'
+import type { StoredMonitor } from './types.ts'
+
+/** An interval from which on a guarantee is of little use, in seconds. */
+const LONG_INTERVAL_S = 900
+
+const Seconds = (description: string) => Type.Number({ description: `seconds: ${description}` })
+
+/** What a monitor's settings guarantee, as the API answers it. Describes only; it validates nothing. */
+export const GuaranteeRecord = Type.Object(
+  {
+    outages: Type.Array(
+      Type.Object({
+        kind: enumOf(OUTAGE_KINDS),
+        down_within: Seconds('from the beginning of the outage until the monitor is down'),
+        message_within: Seconds('from the beginning of the outage until the first alert leaves'),
+        shortest: Seconds('each outage that lasts so long is noticed'),
+      }),
+      {
+        description:
+          'refused: fails at once; wrong: answers at once, wrongly; slow: answers wrongly just before the timeout; hanging: no answer, after quick ones. Empty when there is no guarantee',
+      },
+    ),
+    reasons: Type.Array(Type.String(), {
+      description: 'why there is no guarantee, or what weakens it: a code, a colon and a sentence',
+    }),
+    holds_while: Type.String(),
+  },
+  { title: 'Guarantee' },
+)
+
+/** A monitor in the answer of a create and of an update. */
+export const MonitorWithGuarantee = Type.Object(
+  { ...MonitorRecord.properties, guarantee: GuaranteeRecord },
+  { title: 'MonitorWithGuarantee' },
+)
+
+const HOLDS_WHILE =
+  'NATS, PostgreSQL and one probe in each region of the monitor are working, the monitor was up, and no rule delays the alert'
+
+/** `liveTypes` null: which probes are connected is not known. */
+export function presentGuarantee(monitor: StoredMonitor, liveTypes: LiveTypes | null) {
+  const obstacles = obstaclesOf(monitor, liveTypes)
+  const { intervalSeconds, retryCount } = monitor
+  const limits =
+    obstacles.length > 0
+      ? []
+      : outageLimits({ intervalMs: intervalSeconds * 1000, timeoutMs: timeoutMsOf(monitor), retryCount })
+  return {
+    outages: limits.map(presentLimits),
+    reasons: obstacles.length > 0 ? obstacles : weaknessesOf(monitor),
+    holds_while: HOLDS_WHILE,
+  }
+}
+
+/** Why there is no guarantee; empty when there is one. */
+function obstaclesOf(monitor: StoredMonitor, liveTypes: LiveTypes | null): string[] {
+  if (monitor.dataSource !== null)
+    return ['data_source: the status follows a document, at the pace at which it is fetched']
+  if (monitor.type === 'heartbeat')
+    return ['heartbeat: the monitor is down when no ping came within heartbeat_interval and heartbeat_grace']
+  const incomplete = configurationIssues(monitor).map(issue => `incomplete: ${issue}`)
+  const paused = monitor.isPaused ? ['paused: the monitor is not checked'] : []
+  return [...incomplete, ...paused, ...probeIssues(monitor, liveTypes)]
+}
+
+function weaknessesOf({ regions, intervalSeconds }: StoredMonitor): string[] {
+  const one = `one_region: only ${regions[0]} checks the monitor, so that trouble of that region's network can look like an outage; choose three regions or more`
+  const long = `long_interval: an outage is found after up to ${intervalSeconds} s and the re-checks; choose a shorter interval_seconds`
+  return [...(regions.length === 1 ? [one] : []), ...(intervalSeconds > LONG_INTERVAL_S ? [long] : [])]
+}
+
+const seconds = (ms: number): number => Math.ceil(ms / 100) / 10
+
+const presentLimits = ({ kind, transitionMs, messageMs, shortestMs }: OutageLimits) => ({
+  kind,
+  down_within: seconds(transitionMs),
+  message_within: seconds(messageMs),
+  shortest: seconds(shortestMs),
+})

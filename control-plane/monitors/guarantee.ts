@@ -1,0 +1,58 @@
+import { recheckWaitsMs, usualSilenceMs } from '../../shared/rechecks.ts'
+
+/**
+ * How a target fails. `refused`: the connection is refused or reset at once. `wrong`: it answers at once, with the wrong
+ * status or content. `slow`: it answers wrongly, just before the timeout. `hanging`: it gives no answer, after answers that were quick.
+ */
+export const OUTAGE_KINDS = ['refused', 'wrong', 'slow', 'hanging'] as const
+export type OutageKind = (typeof OUTAGE_KINDS)[number]
+
+/** Limits for one kind of outage, in ms from its beginning. */
+export type OutageLimits = {
+  kind: OutageKind
+  /** the monitor is `down` by then */
+  transitionMs: number
+  /** the first alert has left by then */
+  messageMs: number
+  /** each outage that lasts so long is noticed */
+  shortestMs: number
+}
+
+/** What of a monitor's settings the guarantee depends on. `timeoutMs`: at most the interval. */
+export type Pace = { intervalMs: number; timeoutMs: number; retryCount: number }
+
+/** A probe starts a check at most so much after its time, in ms. */
+const START_MS = 1_000
+/** From the end of the deciding check, through NATS and the verdict, to the committed transition, in ms. */
+const DECISION_MS = 2_000
+/** From the transition to the first attempt of its first delivery, in ms. */
+const MESSAGE_MS = 2_000
+
+/**
+ * The longest time from the beginning of an outage to its transition and its first message, for a monitor that was up:
+ * the target fails just after a check, so that the next one comes an interval later, and its re-checks follow. More regions
+ * make it no longer, because each has its slot within the interval. It holds while NATS, PostgreSQL and one probe in each
+ * region work, and for alerts that no rule delays.
+ */
+export function outageLimits(pace: Pace): OutageLimits[] {
+  return OUTAGE_KINDS.map(kind => {
+    const untilLastEnds = pace.intervalMs + START_MS + chainMs(kind, pace)
+    const transitionMs = untilLastEnds + DECISION_MS
+    return { kind, transitionMs, messageMs: transitionMs + MESSAGE_MS, shortestMs: untilLastEnds }
+  })
+}
+
+/** The longest time from the start of the first attempt to the end of the last one. */
+function chainMs(kind: OutageKind, { timeoutMs, retryCount }: Pace): number {
+  const waitsMs = recheckWaitsMs(retryCount)
+  switch (kind) {
+    case 'refused':
+    case 'wrong':
+      return waitsMs
+    case 'slow':
+      // its silence limit may have become the timeout, so that attempts do not overlap
+      return (retryCount + 1) * timeoutMs + waitsMs
+    case 'hanging':
+      return timeoutMs + retryCount * usualSilenceMs(timeoutMs)
+  }
+}

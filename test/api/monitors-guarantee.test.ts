@@ -1,0 +1,90 @@
+import t from 'tap'
+import type { LiveTypes } from '../../control-plane/monitors/configuration.ts'
+import { monitorRoutes } from '../../control-plane/monitors/routes.ts'
+import { verdictRoutes } from '../../control-plane/verdict/routes.ts'
+import { createResourceApi } from '../support/resource-api.ts'
+
+const everything = new Set(['http', 'keyword', 'tcp', 'ping', 'dns'])
+const liveTypes: LiveTypes = new Map([
+  ['us-east', everything],
+  ['eu-west', everything],
+  ['ap-southeast', everything],
+  ['us-west', new Set(['http'])],
+])
+const watching = async () => ({ lastCheckedAt: new Map(), liveTypes })
+const api = await createResourceApi(t, (app, handles) => {
+  monitorRoutes(app, { ...handles, watching })
+  verdictRoutes(app, { ...handles, watching })
+})
+const { call } = await api.account('business')
+
+const REGIONS = ['us-east', 'eu-west', 'ap-southeast']
+const SHOP = { name: 'Shop', type: 'http', url: 'https://shop.example', regions: REGIONS }
+const PACE = { interval_seconds: 30, timeout_ms: 10_000, retry_count: 2 }
+
+const guaranteeOf = async (id: string) => (await call(`GET /monitors/${id}/guarantee`)).body.data
+
+t.test('GET /monitors/{id}/guarantee 200 says for each kind of outage how soon it is noticed', async t => {
+  const { body, status } = await call('POST /monitors', { ...SHOP, ...PACE })
+  t.equal(status, 201)
+  const guarantee = await guaranteeOf(body.data.id)
+  t.same(guarantee.outages, [
+    { kind: 'refused', down_within: 37, message_within: 39, shortest: 35 },
+    { kind: 'wrong', down_within: 37, message_within: 39, shortest: 35 },
+    { kind: 'slow', down_within: 67, message_within: 69, shortest: 65 },
+    { kind: 'hanging', down_within: 49.7, message_within: 51.7, shortest: 47.7 },
+  ])
+  t.same(guarantee.reasons, [])
+  t.match(guarantee.holds_while, /NATS, PostgreSQL and one probe in each region/)
+  t.same(body.data.guarantee, guarantee, 'the answer of the create says the same')
+})
+
+t.test('PUT /monitors/{id} 200 answers the guarantee of the new settings', async t => {
+  const { id } = (await call('POST /monitors', { ...SHOP, ...PACE })).body.data
+  const { body } = await call(`PUT /monitors/${id}`, { interval_seconds: 60, timeout_ms: 30_000 })
+  const hanging = body.data.guarantee.outages.find(({ kind }: { kind: string }) => kind === 'hanging')
+  t.match(hanging, { down_within: 103, message_within: 105 })
+  t.same(await guaranteeOf(id), body.data.guarantee)
+  t.notOk('guarantee' in (await call(`GET /monitors/${id}`)).body.data, 'it is in the answers of changes only')
+})
+
+t.test('GET /monitors/{id}/guarantee 200 says what weakens it', async t => {
+  const rare = { ...SHOP, ...PACE, regions: ['us-east'], interval_seconds: 3600 }
+  const { id } = (await call('POST /monitors', rare)).body.data
+  const { outages, reasons } = await guaranteeOf(id)
+  t.equal(outages.length, 4)
+  t.match(reasons, [/^one_region: only us-east checks/, /^long_interval: .* 3600 s/])
+})
+
+const WITHOUT: [string, object, RegExp][] = [
+  ['a region has no probe', { ...SHOP, regions: ['us-east', 'ap-northeast'] }, /^no_probe: in ap-northeast /],
+  [
+    'no probe of a region can run the check',
+    { ...SHOP, type: 'tcp', url: 'shop.example:1', regions: ['us-west'] },
+    /^no_probe: in us-west /,
+  ],
+  ['the monitor is incomplete', { name: 'Shop', type: 'http' }, /^incomplete: url is required/],
+  ['pings tell of it', { name: 'Backup', type: 'heartbeat', heartbeat_interval: 60 }, /^heartbeat: /],
+]
+for (const [why, body, reason] of WITHOUT) {
+  t.test(`GET /monitors/{id}/guarantee 200 gives none and says why: ${why}`, async t => {
+    const created = await call('POST /monitors', body)
+    t.equal(created.status, 201)
+    const { outages, reasons } = await guaranteeOf(created.body.data.id)
+    t.same(outages, [])
+    t.match(reasons, [reason])
+  })
+}
+
+t.test('GET /monitors/{id}/guarantee 200 gives none while the monitor is paused', async t => {
+  const { id } = (await call('POST /monitors', { ...SHOP, ...PACE })).body.data
+  await call(`POST /monitors/${id}/pause`)
+  t.match(await guaranteeOf(id), { outages: [], reasons: [/^paused: /] })
+})
+
+t.test('GET /monitors/{id}/guarantee 404 for a monitor of another tenant', async t => {
+  const { id } = (await call('POST /monitors', SHOP)).body.data
+  const stranger = await api.account()
+  t.equal((await stranger.call(`GET /monitors/${id}/guarantee`)).status, 404)
+  t.equal((await call('GET /monitors/none/guarantee')).status, 404)
+})
