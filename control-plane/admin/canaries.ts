@@ -3,7 +3,7 @@ import { list } from '../../shared/env.ts'
 import { createCanaries, removeCanaries } from '../canaries/actions.ts'
 import { PURPOSE } from '../canaries/address.ts'
 import { lineOf } from '../canaries/line.ts'
-import { DEFAULT_SCHEDULE, scheduleProblem } from '../canaries/schedule.ts'
+import { DEFAULT_SCHEDULE, KINDS, parseKinds, scheduleProblem } from '../canaries/schedule.ts'
 import { allCanaries } from '../canaries/store.ts'
 import { olderSecretKey, publicUrl, secretKey } from '../config.ts'
 import { now } from '../platform/clock.ts'
@@ -15,14 +15,21 @@ import { type Command, none, options, UsageError } from './command.ts'
 /** Targets that fail on purpose. */
 export const CANARY_COMMANDS: Record<string, Command> = {
   'canaries create': {
-    takes: '[--url <origin>] [--every <seconds>] [--for <seconds>]',
+    takes: '[--url <origin>] [--every <seconds>] [--for <seconds>] [--kinds <kind>,…]',
     does: 'makes a target that fails on purpose for each region with probes',
-    more: ['It measures how fast that is told. Again it changes them, and adds and drops regions.'],
+    more: [
+      'It measures how fast that is told. Again it changes them, and adds and drops regions.',
+      `They fail in these ways in turn, all unless you say: ${KINDS.join(', ')}.`,
+    ],
     async run({ db, env }, args) {
-      const { text } = options(args, { optional: ['url', 'every', 'for'] })
+      const { text } = options(args, { optional: ['url', 'every', 'for', 'kinds'] })
+      const kinds = parseKinds(text('kinds') ?? DEFAULT_SCHEDULE.kinds.join(','))
+      if (kinds === null)
+        throw new UsageError(`--kinds takes one or more of ${KINDS.join(', ')}, each once, with commas between`)
       const schedule = {
         everySeconds: Number(text('every') ?? DEFAULT_SCHEDULE.everySeconds),
         forSeconds: Number(text('for') ?? DEFAULT_SCHEDULE.forSeconds),
+        kinds,
       }
       const problem = scheduleProblem(schedule)
       if (problem !== null) throw new UsageError(problem)

@@ -15,7 +15,7 @@ import { deleteMonitor, leaveUnchecked } from '../verdict/actions.ts'
 import { OPERATOR } from '../web/acting.ts'
 import type { Caller } from '../web/auth.ts'
 import { receiverUrl, targetUrl } from './address.ts'
-import { INTERVAL_SECONDS, type Schedule } from './schedule.ts'
+import { INTERVAL_SECONDS, type Schedule, WELL } from './schedule.ts'
 import {
   allCanaries,
   type Canary,
@@ -50,7 +50,7 @@ export async function createCanaries(tools: CanaryTools, wanted: Wanted, now: Da
       const found = existing.find(canary => canary.region === region)
       const url = targetUrl(wanted.origin, schedule, tools.sign)
       const monitor = found
-        ? await changeMonitor(inside, caller, found.monitorId, { url }, now)
+        ? await changeMonitor(inside, caller, found.monitorId, { url, assertions: ASSERTIONS }, now)
         : await createMonitor(inside, caller, bodyOf(region, url), now)
       await storeCanary(tx, schedule, monitor.id, now)
     }
@@ -121,8 +121,15 @@ const bodyOf = (region: Region, url: string): MonitorCreate => ({
   interval_seconds: INTERVAL_SECONDS,
   timeout_ms: 10_000,
   regions: [region],
+  assertions: ASSERTIONS,
   screenshot_on_failure: false,
 })
+
+/** The target's answers are right or wrong by both, as customers' are. */
+const ASSERTIONS = [
+  { type: 'status_code', operator: 'equals', value: '2xx' },
+  { type: 'body', operator: 'equals', value: WELL },
+]
 
 /** It is the operator's own project. */
 const UNLIMITED = { alertChannels: Number.POSITIVE_INFINITY, rulesPerMonitor: Number.POSITIVE_INFINITY }

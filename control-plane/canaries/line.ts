@@ -3,8 +3,10 @@ import type { Canary } from './store.ts'
 
 /** A canary as the operator's command line lists it, with tabs between. */
 export function lineOf(canary: Canary, now: Date): string {
-  const { region, monitorId, isPaused, status, lastStartedAt, lastOutcome } = canary
+  const { region, monitorId, isPaused, status, lastStartedAt, lastOutcome, lastKind } = canary
   const state = isPaused ? 'paused' : (status ?? 'pending')
-  const last = lastStartedAt ? `failed ${lastStartedAt.toISOString()}: ${lastOutcome}` : 'not measured yet'
+  const last = lastStartedAt
+    ? `failed ${lastStartedAt.toISOString()} (${lastKind}): ${lastOutcome}`
+    : 'not measured yet'
   return [region, monitorId, state, `fails ${nextStart(canary, now).toISOString()}`, last].join('\t')
 }

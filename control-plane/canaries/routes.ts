@@ -10,8 +10,9 @@ import type { App } from '../web/app.ts'
 import { notFound, unauthorized } from '../web/errors.ts'
 import { receiverKey, targetKey } from './address.ts'
 import { readAlert } from './alert.ts'
-import { isFailing, latestOutage, type Schedule } from './schedule.ts'
+import { isFailing, latestOutage, parseKinds, type Schedule } from './schedule.ts'
 import { findReceiver, insertAlert } from './store.ts'
+import { createTarget } from './target-routes.ts'
 
 const BODY_LIMIT_BYTES = 65_536
 
@@ -21,20 +22,22 @@ const BODY_LIMIT_BYTES = 65_536
  */
 export function canaryRoutes(app: App, { db, secrets, sign }: { db: Db; secrets: Secrets; sign: Sign }): void {
   app.setErrorHandler(answerError)
+  const answerTarget = createTarget()
   // a signature is over the bytes
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => body)
 
   app.get<{ Params: { region: string } }>('/canary/:region', async (request, reply) => {
-    const { every, for: length, key } = request.query as Record<string, unknown>
-    const schedule = { region: request.params.region, everySeconds: Number(every), forSeconds: Number(length) }
+    const { every, for: length, kinds: named = 'status', key } = request.query as Record<string, unknown>
+    const kinds = parseKinds(String(named))
+    if (kinds === null) throw notFound('page')
+    const schedule = { region: request.params.region, everySeconds: Number(every), forSeconds: Number(length), kinds }
     if (!isKnown(schedule) || typeof key !== 'string' || !equalSecrets(key, targetKey(schedule, sign))) {
       throw notFound('page')
     }
     const at = now()
-    reply.headers({ 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' })
-    if (!isFailing(schedule, at)) return reply.send('OK')
-    return reply.code(503).send(`fails by plan until ${latestOutage(schedule, at).endedAt.toISOString()}`)
+    const outage = isFailing(schedule, at) ? latestOutage(schedule, at) : null
+    return answerTarget(reply, outage)
   })
 
   app.post<{ Params: { key: string } }>(

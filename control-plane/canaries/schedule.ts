@@ -1,15 +1,29 @@
 import { REGIONS, type Region } from '../../shared/check.ts'
 
-/** When the canary of a region fails on purpose: by the clock alone, so that every process that is asked says the same. */
-export type Schedule = { region: Region; everySeconds: number; forSeconds: number }
+/**
+ * How a planned failure looks to a check: the status 503 at once; no answer; a connection that is cut at once; the status
+ * 503 after some seconds; the status 200 with the wrong content.
+ */
+export const KINDS = ['status', 'hang', 'refuse', 'slow', 'wrong'] as const
+export type Kind = (typeof KINDS)[number]
+
+/**
+ * When the canary of a region fails on purpose, and how: by the clock alone, so that every process that is asked says the
+ * same. Its failures are of the given kinds in turn.
+ */
+export type Schedule = { region: Region; everySeconds: number; forSeconds: number; kinds: readonly Kind[] }
+
+/** What a canary answers while it is well. */
+export const WELL = 'OK'
 
 /** Of the canaries' checks. */
 export const INTERVAL_SECONDS = 30
 
-export const DEFAULT_SCHEDULE = { everySeconds: 1_800, forSeconds: 180 }
+export const DEFAULT_SCHEDULE = { everySeconds: 1_800, forSeconds: 180, kinds: KINDS }
 
 /** One planned failure. */
 export type Outage = {
+  kind: Kind
   startedAt: Date
   endedAt: Date
   /** what was not seen or told by then is missed */
@@ -25,7 +39,10 @@ const DAY_SECONDS = 86_400
 const GOLDEN = (Math.sqrt(5) - 1) / 2
 
 /** Why this cannot be a schedule, or null. There has to be time to recover. */
-export function scheduleProblem({ everySeconds, forSeconds }: Omit<Schedule, 'region'>): string | null {
+export function scheduleProblem({
+  everySeconds,
+  forSeconds,
+}: Pick<Schedule, 'everySeconds' | 'forSeconds'>): string | null {
   const isWithin = (value: number, least: number, most: number) =>
     Number.isInteger(value) && value >= least && value <= most
   if (!isWithin(forSeconds, SHORTEST_SECONDS, LONGEST_SECONDS)) {
@@ -35,13 +52,22 @@ export function scheduleProblem({ everySeconds, forSeconds }: Omit<Schedule, 're
   return `planned failures are from ${2 * forSeconds} (twice as long as each lasts) to ${DAY_SECONDS} seconds apart`
 }
 
+/** The kinds that a text names, with commas between them; null when it is not such a list. */
+export function parseKinds(text: string): Kind[] | null {
+  const names = text.split(',')
+  const isKind = (name: string): name is Kind => (KINDS as readonly string[]).includes(name)
+  return names.every(isKind) && new Set(names).size === names.length ? names : null
+}
+
 /** The failure that goes on, or else the last one that did. */
 export function latestOutage(schedule: Schedule, now: Date): Outage {
   const turn = latestTurn(schedule, now)
   const startMs = startMsOf(schedule, turn)
   const endMs = startMs + schedule.forSeconds * 1_000
   const settledMs = Math.min(endMs + SETTLED_AFTER_MS, startMsOf(schedule, turn + 1))
-  return { startedAt: new Date(startMs), endedAt: new Date(endMs), settledAt: new Date(settledMs) }
+  const { kinds } = schedule
+  const kind = kinds[((turn % kinds.length) + kinds.length) % kinds.length]!
+  return { kind, startedAt: new Date(startMs), endedAt: new Date(endMs), settledAt: new Date(settledMs) }
 }
 
 export const isFailing = (schedule: Schedule, now: Date): boolean => now < latestOutage(schedule, now).endedAt

@@ -3,7 +3,7 @@ import type { MonitorStatus } from '../monitors/types.ts'
 import { LOCK_KEYS } from '../platform/lock-keys.ts'
 import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
 import type { Alert, Change, Facts, Measured, Outcome } from './measure.ts'
-import type { Outage, Schedule } from './schedule.ts'
+import type { Kind, Outage, Schedule } from './schedule.ts'
 
 /** Whoever makes or removes canaries does it alone, until the transaction ends. */
 export const lockCanaries = (tx: Tx) => tx.raw(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.canaries})`)
@@ -43,17 +43,18 @@ export type Canary = Schedule & {
   /** of the last failure of its region that was measured; null: none */
   lastStartedAt: Date | null
   lastOutcome: Outcome | null
+  lastKind: Kind | null
 }
 
 /** Those whose monitor is not deleted, in the order of regions. */
 export function allCanaries(db: Db): Promise<Canary[]> {
   return query(
     db,
-    `SELECT c.region, c.every_seconds AS "everySeconds", c.for_seconds AS "forSeconds", c.monitor_id AS "monitorId",
+    `SELECT c.region, c.every_seconds AS "everySeconds", c.for_seconds AS "forSeconds", c.kinds, c.monitor_id AS "monitorId",
        c.measured_since AS "measuredSince", m.is_paused AS "isPaused", m.status, last.started_at AS "lastStartedAt",
-       last.outcome AS "lastOutcome"
+       last.outcome AS "lastOutcome", last.kind AS "lastKind"
      FROM canaries c JOIN monitors m ON m.id = c.monitor_id
-     LEFT JOIN LATERAL (SELECT started_at, outcome FROM canary_outages o WHERE o.region = c.region
+     LEFT JOIN LATERAL (SELECT started_at, outcome, kind FROM canary_outages o WHERE o.region = c.region
                         ORDER BY started_at DESC LIMIT 1) last ON true
      WHERE m.deleted_at IS NULL ORDER BY c.region`,
   )
@@ -63,13 +64,14 @@ export function allCanaries(db: Db): Promise<Canary[]> {
 export async function storeCanary(tx: Tx, schedule: Schedule, monitorId: string, now: Date): Promise<void> {
   await execute(
     tx,
-    `INSERT INTO canaries AS c (region, monitor_id, every_seconds, for_seconds, measured_since, created_at, updated_at)
-     VALUES (:region, :monitorId, :everySeconds, :forSeconds, :now, :now, :now)
+    `INSERT INTO canaries AS c
+       (region, monitor_id, every_seconds, for_seconds, kinds, measured_since, created_at, updated_at)
+     VALUES (:region, :monitorId, :everySeconds, :forSeconds, CAST(:kinds AS text[]), :now, :now, :now)
      ON CONFLICT (region) DO UPDATE SET monitor_id = excluded.monitor_id, every_seconds = excluded.every_seconds,
-       for_seconds = excluded.for_seconds, measured_since = excluded.measured_since, updated_at = excluded.updated_at
-     WHERE (c.monitor_id, c.every_seconds, c.for_seconds)
-       IS DISTINCT FROM (excluded.monitor_id, excluded.every_seconds, excluded.for_seconds)`,
-    { ...schedule, monitorId, now },
+       for_seconds = excluded.for_seconds, kinds = excluded.kinds, measured_since = excluded.measured_since, updated_at = excluded.updated_at
+     WHERE (c.monitor_id, c.every_seconds, c.for_seconds, c.kinds)
+       IS DISTINCT FROM (excluded.monitor_id, excluded.every_seconds, excluded.for_seconds, excluded.kinds)`,
+    { ...schedule, kinds: [...schedule.kinds], monitorId, now },
   )
 }
 
@@ -132,12 +134,12 @@ export async function factsOf(db: Db, { monitorId, isPaused }: Canary, outage: O
 /** False when another process was faster. */
 export async function insertOutage(
   db: Db,
-  row: { region: Region; startedAt: Date; endedAt: Date; now: Date } & Measured,
+  row: { region: Region; kind: Kind; startedAt: Date; endedAt: Date; now: Date } & Measured,
 ): Promise<boolean> {
   const touched = await execute(
     db,
-    `INSERT INTO canary_outages (region, started_at, ended_at, outcome, stages, created_at)
-     VALUES (:region, :startedAt, :endedAt, :outcome, :stages, :now) ON CONFLICT (region, started_at) DO NOTHING`,
+    `INSERT INTO canary_outages (region, kind, started_at, ended_at, outcome, stages, created_at)
+     VALUES (:region, :kind, :startedAt, :endedAt, :outcome, :stages, :now) ON CONFLICT (region, started_at) DO NOTHING`,
     { ...row, stages: JSON.stringify(row.stages) },
   )
   return touched === 1

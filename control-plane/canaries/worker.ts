@@ -22,14 +22,14 @@ export function startCanaryWorker({ db, ...tools }: LoopTools & { db: Db }): Loo
 }
 
 /** A counter that is first seen at 1 has not grown for Prometheus, so all of them are there from the start. */
-function show({ region }: Canary, { outages }: CanaryMeters): void {
-  for (const outcome of OUTCOMES) outages.inc({ region, outcome }, 0)
+function show({ region, kinds }: Canary, { outages }: CanaryMeters): void {
+  for (const kind of kinds) for (const outcome of OUTCOMES) outages.inc({ region, kind, outcome }, 0)
 }
 
-function tell({ region, outcome, stages, startedAt }: Judged, meters: CanaryMeters, { log }: LoopTools): void {
-  meters.outages.inc({ region, outcome })
-  for (const { turn, stage, seconds } of stages) meters.detection.observe({ region, turn, stage }, seconds)
-  const line = { event: 'canary', region, outcome, started_at: startedAt, stages }
+function tell({ region, kind, outcome, stages, startedAt }: Judged, meters: CanaryMeters, { log }: LoopTools): void {
+  meters.outages.inc({ region, kind, outcome })
+  for (const { turn, stage, seconds } of stages) meters.detection.observe({ region, kind, turn, stage }, seconds)
+  const line = { event: 'canary', region, kind, outcome, started_at: startedAt, stages }
   if (outcome === 'told' || outcome === 'unmeasured') log.info(line, 'a planned failure was measured')
   else log.warn(line, 'a planned failure was not told as it should be')
 }

@@ -30,6 +30,7 @@ import { createCompiler } from './schema-compiler.ts'
  * specification, relative to `/api/v1` (`app.get('/monitors/:id', …)`): start.ts registers the rooms under that prefix.
  * A route gives `schema: { body, querystring, params, response, summary, tags }` and throws the errors of errors.ts.
  */
+export type Reply = FastifyReply
 export type App = FastifyInstance<Server, IncomingMessage, ServerResponse, FastifyBaseLogger, TypeBoxTypeProvider>
 
 export type AppContext = {

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { createCanaries } from '../../control-plane/canaries/actions.ts'
 import { PURPOSE, receiverUrl, targetUrl } from '../../control-plane/canaries/address.ts'
+import { KINDS, type Kind } from '../../control-plane/canaries/schedule.ts'
 import { findReceiver } from '../../control-plane/canaries/store.ts'
 import { openSigningSecret } from '../../control-plane/channels/sealed.ts'
 import { signBody } from '../../control-plane/deliveries/signature.ts'
@@ -14,13 +16,14 @@ import { canaryOf, canaryTools, insertProbe, makeOperator } from '../support/can
 const key = randomBytes(32)
 const api = await startApi(t, { SECRET_KEY: key.toString('base64') })
 const sign = createSigner(key, PURPOSE)
+const ALWAYS = { region: 'us-east' as const, everySeconds: 600, forSeconds: 600, kinds: ['status' as const] }
 const get = (path: string) => api.call('GET', `${api.origin}${path}`, { key: null })
 
 t.test('a canary answers by its plan to whoever has its address, and is not there for anybody else', async t => {
-  const always = { region: 'us-east' as const, everySeconds: 600, forSeconds: 600 }
+  const always = ALWAYS
   const failing = await get(targetUrl('', always, sign))
   t.equal(failing.status, 503)
-  t.match(failing.body, /^fails by plan until \d{4}-/)
+  t.match(failing.body, /^fails by plan \(status\) until \d{4}-/)
   t.equal(failing.headers.get('cache-control'), 'no-store')
   const never = await get(targetUrl('', { ...always, forSeconds: 0 }, sign))
   t.same([never.status, never.body], [200, 'OK'])
@@ -29,6 +32,8 @@ t.test('a canary answers by its plan to whoever has its address, and is not ther
     url.replace('us-east', 'eu-west'),
     url.replace('us-east', 'moon'),
     url.replace('every=600', 'every=601'),
+    `${url}&kinds=hang`,
+    `${url}&kinds=none`,
     url.slice(0, -1),
     url.split('&key')[0]!,
     `${url}&key=`,
@@ -36,6 +41,31 @@ t.test('a canary answers by its plan to whoever has its address, and is not ther
     '/canary/',
   ]
   for (const other of others) t.equal((await get(other)).status, 404, other)
+})
+
+t.test('a planned failure looks as its kind says', async t => {
+  const failing = (kind: Kind) => get(targetUrl('', { ...ALWAYS, kinds: [kind] }, sign))
+  t.equal((await failing('status')).status, 503)
+  const wrong = await failing('wrong')
+  t.equal(wrong.status, 200)
+  t.match(wrong.body, /^fails by plan \(wrong\)/)
+  await t.rejects(failing('refuse'), 'the connection is cut')
+  const startedMs = performance.now()
+  t.equal((await failing('slow')).status, 503)
+  t.ok(performance.now() - startedMs >= 7_900, 'the slow one takes 8 s')
+})
+
+t.test('a planned failure that hangs gives no answer, and a client that goes away is forgotten', async t => {
+  const url = `${api.origin}${targetUrl('', { ...ALWAYS, kinds: ['hang'] }, sign)}`
+  // more of them than may be held at a time
+  for (let round = 0; round < 3; round++) {
+    const patience = new AbortController()
+    const asked = Array.from({ length: 100 }, () => fetch(url, { signal: patience.signal }))
+    const first = await Promise.race([Promise.any(asked), sleep(500)])
+    t.equal(first, undefined, 'no answer')
+    patience.abort()
+    await Promise.allSettled(asked)
+  }
 })
 
 t.test('the receiver takes what is signed with the secret of its channel, and nothing else', async t => {
@@ -49,7 +79,7 @@ t.test('the receiver takes what is signed with the secret of its channel, and no
   t.equal((await post(receiver, '{}', null)).status, 404, 'there are no canaries yet')
   await insertProbe(api.db, 'us-east')
   await makeOperator(api.db)
-  const wanted = { origin: api.origin, everySeconds: 1_800, forSeconds: 180 }
+  const wanted = { origin: api.origin, everySeconds: 1_800, forSeconds: 180, kinds: KINDS }
   await createCanaries(canaryTools(api.db, key), wanted, new Date())
   const secret = openSigningSecret((await findReceiver(api.db))!, createSecrets(key))!
   const { monitorId } = await canaryOf(api.db, 'us-east')

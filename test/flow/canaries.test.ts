@@ -20,7 +20,7 @@ const FAR_SECONDS = 1_800
 /** A schedule that does not fail for so long, and of those the one whose first failure is settled first. */
 function scheduleThat({ forSeconds, leastSeconds, leavesSeconds }: Record<string, number>, now: Date) {
   const schedules = Array.from({ length: 7_200 }, (_, i) => 2 * forSeconds! + i).map(everySeconds => {
-    const schedule = { region: 'us-east' as const, everySeconds, forSeconds: forSeconds! }
+    const schedule = { region: 'us-east' as const, everySeconds, forSeconds: forSeconds!, kinds: ['status' as const] }
     const leftSeconds = (nextStart(schedule, now).getTime() - now.getTime()) / 1_000
     return { ...schedule, leftSeconds, settledSeconds: leftSeconds + everySeconds }
   })
@@ -43,7 +43,7 @@ const sumOf = (series: Series[], name: string) =>
 
 const OUTCOMES = ['told', 'late', 'twice', 'missed', 'unmeasured']
 const outcomesOf = (series: Series[]) =>
-  OUTCOMES.map(name => sumOf(series, `picket_canary_outages_total{region="us-east",outcome="${name}"}`))
+  OUTCOMES.map(name => sumOf(series, `picket_canary_outages_total{region="us-east",kind="status",outcome="${name}"}`))
 
 t.test('A planned failure is measured by stages and counted once, with a kill -9 in the middle of it', async t => {
   const key = randomBytes(32)
@@ -70,7 +70,11 @@ t.test('A planned failure is measured by stages and counted once, with a kill -9
   const now = new Date()
   const least = { leastSeconds: FOR_SECONDS + RECOVER_SECONDS, leavesSeconds: 10 }
   const { everySeconds, forSeconds } = scheduleThat({ forSeconds: FOR_SECONDS, ...least }, now)
-  await createCanaries(canaryTools(db, key), { everySeconds, forSeconds, origin: picket.origin }, now)
+  await createCanaries(
+    canaryTools(db, key),
+    { everySeconds, forSeconds, kinds: ['status'], origin: picket.origin },
+    now,
+  )
   const { id, url } = await monitor()
   // asked for, so that nobody waits for a slot of its interval
   const turnsTo = async (status: string, code: number) => {
@@ -93,7 +97,7 @@ t.test('A planned failure is measured by stages and counted once, with a kill -9
   )
   t.same(outcomesOf(series), [1, 0, 0, 0, 0])
   const secondsOf = (turn: string, stage: string) => {
-    const labels = `{region="us-east",turn="${turn}",stage="${stage}"}`
+    const labels = `{region="us-east",kind="status",turn="${turn}",stage="${stage}"}`
     t.equal(sumOf(series, `picket_canary_detection_seconds_count${labels}`), 1, `${turn} ${stage} is counted once`)
     return sumOf(series, `picket_canary_detection_seconds_sum${labels}`)
   }
@@ -101,5 +105,5 @@ t.test('A planned failure is measured by stages and counted once, with a kill -9
   const [up, toldUp] = ['status', 'alert'].map(stage => secondsOf('up', stage))
   t.ok(result! <= down! && down! <= toldDown!, `failing ${result}, down ${down}, told ${toldDown}`)
   t.ok(up! <= toldUp!, `up ${up}, told ${toldUp}`)
-  t.match(await picket.admin('canaries', 'list'), /\tfailed \S+: told$/)
+  t.match(await picket.admin('canaries', 'list'), /\tfailed \S+ \(status\): told$/)
 })

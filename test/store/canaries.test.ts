@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createCanaries, removeCanaries } from '../../control-plane/canaries/actions.ts'
 import { measureOutages } from '../../control-plane/canaries/measure-actions.ts'
-import { latestOutage } from '../../control-plane/canaries/schedule.ts'
+import { KINDS, latestOutage } from '../../control-plane/canaries/schedule.ts'
 import { allCanaries, findCanaryProject, findReceiver } from '../../control-plane/canaries/store.ts'
 import { createPostgres, type Db, execute, query } from '../../control-plane/platform/postgres.ts'
 import { deleteMonitor, pauseMonitor } from '../../control-plane/verdict/actions.ts'
@@ -12,7 +12,7 @@ const { url } = await createDatabase(t)
 const db = createPostgres(url)
 t.teardown(() => db.destroy())
 const tools = canaryTools(db, Buffer.alloc(32, 1))
-const wanted = { origin: 'https://picket.test', everySeconds: 1_800, forSeconds: 180 }
+const wanted = { origin: 'https://picket.test', everySeconds: 1_800, forSeconds: 180, kinds: KINDS }
 const start = new Date('2026-11-21T09:59:00Z')
 const at = (time: string) => new Date(`2026-11-21T${time}Z`)
 const look = async (on: Db, now: Date) => measureOutages(on, await allCanaries(on), now)
@@ -44,7 +44,10 @@ t.test('Made again, canaries stay what they are, and regions that are new get on
   )
   t.match(rows, [
     { region: 'eu-west', interval_seconds: 30, retry_count: 2, config_version: 1, on_down: true, on_recovery: true },
-    { region: 'us-east', url: /^https:\/\/picket\.test\/canary\/us-east\?every=1800&for=180&key=/ },
+    {
+      region: 'us-east',
+      url: /^https:\/\/picket\.test\/canary\/us-east\?every=1800&for=180&kinds=status,hang,refuse,slow,wrong&key=/,
+    },
   ])
   t.equal(rows.length, 2)
   const channels = await query<{ name: string }>(db, 'SELECT name FROM alert_channels')

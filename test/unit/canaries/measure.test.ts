@@ -4,7 +4,7 @@ import { type Facts, measure } from '../../../control-plane/canaries/measure.ts'
 const startedAt = new Date('2026-11-21T10:00:00Z')
 /** a moment so many seconds after the start of the failure, which lasts 180 */
 const after = (seconds: number) => new Date(startedAt.getTime() + seconds * 1_000)
-const outage = { startedAt, endedAt: after(180), settledAt: after(600) }
+const outage = { kind: 'status' as const, startedAt, endedAt: after(180), settledAt: after(600) }
 
 /** "down@34 up@210": committed then, decided half a second before; a failure was first seen 4 s before. */
 const changes = (text: string): Facts['changes'] =>

@@ -2,8 +2,10 @@ import t from 'tap'
 import { targetKey, targetUrl } from '../../../control-plane/canaries/address.ts'
 import {
   isFailing,
+  KINDS,
   latestOutage,
   nextStart,
+  parseKinds,
   type Schedule,
   scheduleProblem,
   settledOutages,
@@ -15,6 +17,7 @@ const schedule = (region: Schedule['region'], everySeconds = 1_800, forSeconds =
   region,
   everySeconds,
   forSeconds,
+  kinds: ['status'],
 })
 const at = (time: string) => new Date(`2026-11-21T${time}Z`)
 const minuteOf = (date: Date) => date.toISOString().slice(11, 16)
@@ -36,6 +39,24 @@ t.test('a canary fails for three minutes in every thirty, by the clock alone', a
   for (const [time, expected] of rows) t.equal(isFailing(schedule('us-east'), time), expected, time.toISOString())
   t.same(nextStart(schedule('us-east'), at('09:59:59')), ten.startedAt)
   t.equal(minuteOf(nextStart(schedule('us-east'), ten.startedAt)), '10:30')
+})
+
+t.test('failures are of the kinds of the schedule in turn', async t => {
+  const mine: Schedule = { ...schedule('us-east'), kinds: KINDS }
+  let start = nextStart(mine, at('10:00:00'))
+  const kinds = []
+  for (let i = 0; i < 10; i++) {
+    kinds.push(latestOutage(mine, start).kind)
+    start = nextStart(mine, start)
+  }
+  t.same(new Set(kinds.slice(0, 5)), new Set(KINDS), 'each once')
+  t.same(kinds.slice(5), kinds.slice(0, 5), 'and again in the same order')
+  t.equal(latestOutage({ ...mine, kinds: ['hang'] }, start).kind, 'hang')
+})
+
+t.test('kinds are read from a list with commas', async t => {
+  t.same(parseKinds('hang,status'), ['hang', 'status'])
+  for (const text of ['', 'hang,', 'hang,hang', 'Hang', 'hang wrong']) t.equal(parseKinds(text), null, text)
 })
 
 t.test('regions take turns, so that no two fail together while there is room', async t => {
