@@ -14,7 +14,7 @@ const at = (job: string, name: string, labels = '') =>
 const control = (name: string, labels = '') => at('picket', name, labels)
 const probe = (name: string) => at('picket-probe', name)
 const outcomes = (region: string, outcome: string) =>
-  control('picket_canary_outages_total', `region="${region}",outcome="${outcome}"`)
+  control('picket_canary_outages_total', `region="${region}",kind="hang",outcome="${outcome}"`)
 const kinds = (kind: string) => control('picket_verdict_region_results_total', `region="us-east",kind="${kind}"`)
 const lag = (partition: number) => control('picket_verdict_lag_seconds', `partition="${partition}"`)
 const requests = (status: number, route = '/api/v1/monitors') =>
