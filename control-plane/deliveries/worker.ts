@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { createConnections } from '../../shared/egress/index.ts'
 import type { Log } from '../../shared/log.ts'
 import type { Metrics } from '../../shared/metrics.ts'
-import { now, nowMs, sleep } from '../platform/clock.ts'
+import { createSetBackWatch, now, nowMs, sleep } from '../platform/clock.ts'
 import { newId } from '../platform/ids.ts'
 import { CRITICAL, type Loop, startLoop } from '../platform/loop.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -14,6 +14,7 @@ import type { Prepared, PrepareTools } from './prepare.ts'
 import { findDue } from './relay-store.ts'
 import { startRelayWorker } from './relay-worker.ts'
 import { type Carriers, sendMessage } from './send-actions.ts'
+import { replanAfterSetBack } from './set-back-store.ts'
 import { createTurns } from './turns.ts'
 
 /** All that sending takes: with the connections that stay open. */
@@ -54,6 +55,7 @@ export function startDeliveryWorker(given: DeliveryContext): DeliveryWorker {
   let cursors: ReadonlyMap<string, string> = new Map()
   let isWoken = true
   let lookedAtMs = 0
+  const hasBeenSetBack = createSetBackWatch()
 
   const send = async (prepared: Prepared) => {
     const startedAt = now()
@@ -69,6 +71,7 @@ export function startDeliveryWorker(given: DeliveryContext): DeliveryWorker {
   const claim = async (signal: AbortSignal) => {
     const limit = Math.min(CLAIM_LIMIT, PROCESS_CONCURRENCY - turns.size())
     if (signal.aborted || limit <= 0) return
+    if (hasBeenSetBack()) await replan()
     const isSure = isWoken
     isWoken = false
     // a queue that is never idle must not hide the relay
@@ -82,6 +85,17 @@ export function startDeliveryWorker(given: DeliveryContext): DeliveryWorker {
     if (isMore) wake()
     // these channels had no room; the next ones of the project may have
     else if (cursors.size > 0) wakeAt(new Date(nowMs() + NEXT_CHANNELS_MS))
+  }
+
+  /** The first round looks too: the clock may have been set back while no process ran. */
+  const replan = async () => {
+    let lanes = 0
+    for (;;) {
+      const changed = await context.db.transaction(tx => replanAfterSetBack(tx, now()))
+      if (changed === 0) break
+      lanes += changed
+    }
+    if (lanes > 0) context.log.warn({ lanes }, 'the clock was set back: deliveries that it had put off are due again')
   }
 
   /** True when there is something to claim. What an idle queue costs. */

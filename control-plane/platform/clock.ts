@@ -22,6 +22,20 @@ export const believedMs = (): number => Date.now()
 /** Milliseconds by the monotonic clock: for durations, never for dates. */
 export const monotonicMs = (): number => performance.now()
 
+/** By less than this the clock was learned better, not set. */
+const SET_BY_MS = 1_000
+
+/** Answers whether the clock has been set back since the call before; the first time always, because nobody knows. */
+export function createSetBackWatch(): () => boolean {
+  let aheadMs: number | null = null
+  return () => {
+    const nextMs = nowMs() - monotonicMs()
+    const isSetBack = aheadMs === null || nextMs < aheadMs - SET_BY_MS
+    aheadMs = isSetBack ? nextMs : Math.max(aheadMs!, nextMs)
+    return isSetBack
+  }
+}
+
 /** Resolves after `ms`, or at once when `signal` aborts (it never rejects). */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise(resolve => {

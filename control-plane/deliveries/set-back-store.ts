@@ -1,0 +1,59 @@
+import { execute, query, type Tx } from '../platform/postgres.ts'
+import { lockChannels, releaseLanes } from './lane-store.ts'
+import { type Lane, LEASE_MS } from './lanes.ts'
+
+/** Two processes may differ by as much about PostgreSQL's time, in ms. */
+const TOLERANCE_MS = 1_000
+/** How many lanes one transaction takes. */
+const LANES_AT_ONCE = 500
+
+const IN_THE_FUTURE = `status = 'pending' AND relay_origin IS NULL AND updated_at > CAST(:latest AS timestamptz)`
+
+/**
+ * After PostgreSQL's clock was set back: what was written down under the clock that was ahead has a next attempt that is
+ * as far away as the clock was wrong. It gets the wait that was meant, from now on. Answers how many lanes it has
+ * changed; call it until there are none.
+ */
+export async function replanAfterSetBack(tx: Tx, now: Date): Promise<number> {
+  const latest = new Date(now.getTime() + TOLERANCE_MS)
+  const found = await query<Lane>(
+    tx,
+    `SELECT DISTINCT channel_id AS "channelId", subject FROM deliveries WHERE ${IN_THE_FUTURE} LIMIT :most`,
+    { latest, most: LANES_AT_ONCE },
+  )
+  if (found.length === 0) return 0
+  const columns = { channels: found.map(lane => lane.channelId), subjects: found.map(lane => lane.subject) }
+  await lockChannels(tx, found)
+  const lanes = await query<Lane & { isLeased: boolean }>(
+    tx,
+    `SELECT channel_id AS "channelId", subject, lease_owner IS NOT NULL AS "isLeased" FROM delivery_lanes
+     WHERE (channel_id, subject) IN (SELECT * FROM unnest(:channels::uuid[], :subjects::text[]))
+     ORDER BY channel_id, subject FOR UPDATE`,
+    columns,
+  )
+  await execute(
+    tx,
+    `UPDATE deliveries SET updated_at = :now,
+       next_attempt_at = CAST(:now AS timestamptz) + greatest(next_attempt_at - updated_at, interval '0')
+     WHERE ${IN_THE_FUTURE} AND (channel_id, subject) IN (SELECT * FROM unnest(:channels::uuid[], :subjects::text[]))`,
+    { ...columns, latest, now },
+  )
+  await releaseLanes(
+    tx,
+    lanes.filter(({ isLeased }) => !isLeased),
+    now,
+  )
+  await endLeasesInTime(tx, now)
+  return found.length
+}
+
+/** A lease that was taken under the clock that was ahead ends when it would have ended by now. */
+async function endLeasesInTime(tx: Tx, now: Date): Promise<void> {
+  const leaseEnd = new Date(now.getTime() + LEASE_MS)
+  await execute(
+    tx,
+    `UPDATE delivery_lanes SET next_attempt_at = :leaseEnd
+     WHERE lease_owner IS NOT NULL AND next_attempt_at > CAST(:leaseEnd AS timestamptz) + interval '1 second'`,
+    { leaseEnd },
+  )
+}
