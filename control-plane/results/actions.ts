@@ -10,7 +10,7 @@ import { applyCheckpoint, type Marked } from './checkpoint.ts'
 import { asBefore, type Deferred, withDeferred } from './deferred.ts'
 import { deferredOf } from './deferred-store.ts'
 import { type LogTime, newLogTime } from './log-time.ts'
-import { countHeld, type Memory, takeUp, type Unstored } from './memory.ts'
+import { countHeld, longestVoteOf, type Memory, restoreAll, takeUp, type Unstored } from './memory.ts'
 import type { VerdictMeters } from './meters.ts'
 import { droppedSince, type Mark, type Start, type StreamState, startOf } from './start-position.ts'
 import {
@@ -74,8 +74,8 @@ export type Reading = {
   retry: { dueMs: number; pauseMs: number }
   /** aborted when this reading is to end */
   signal: AbortSignal
-  /** how far restored states have been told when reading goes on: at the first old message, at the first new one */
-  restored: 'not' | 'for_recall' | 'for_counting'
+  /** the first message that was not counted before has come */
+  isCounting: boolean
 }
 
 /** Loads what a partition's owner has to know. Throws a FencedError when it is the owner no more. */
@@ -89,23 +89,24 @@ export async function beginReading(
 ): Promise<Reading> {
   const partition = await partitionAt(tools.db, owned.id, owned.epoch)
   const foundAtMs = await takenAtMs(tools.nats, RESULTS_STREAM, partition.position)
-  const start = startOf(partition, stream, { mark: checkpoint, foundAtMs })
+  const memory: Memory = new Map()
+  const deferred = await deferredOf(tools.db, owned.id)
+  for (const stored of await watchesOfPartition(tools.db, owned.id)) {
+    const { row } = withDeferred(deferred, stored.id, stored)
+    takeUp(memory, stored.id, row, { lookedForVersion: stored.configVersion, isDiscarded: false })
+  }
+  for (const id of deferred.keys()) if (!memory.has(id)) withDeferred(deferred, id, null)
+  const start = startOf(partition, stream, { mark: checkpoint, foundAtMs, voteMs: longestVoteOf(memory) })
   if (start.position < partition.position) {
     tools.log.warn({ partition: owned.id, ...stream, stored: partition.position }, 'the stream is another one')
   }
   const { position } = start
   tools.log.info({ event: 'reading', partition: owned.id, epoch: owned.epoch, position }, 'a partition is read on')
-  const memory: Memory = new Map()
-  const deferred = await deferredOf(tools.db, owned.id)
-  for (const stored of await watchesOfPartition(tools.db, owned.id)) {
-    const { row } = withDeferred(deferred, stored.id, stored)
-    takeUp(memory, stored.id, row, { lookedForVersion: stored.configVersion, isDiscarded: false, nowMs: null })
-  }
-  for (const id of deferred.keys()) if (!memory.has(id)) withDeferred(deferred, id, null)
   const unstored: Unstored = new Map()
   if (checkpoint && start.isMarked) {
     for (const id of applyCheckpoint(memory, checkpoint.marked)) unstored.set(id, LONG_AGO)
   }
+  restoreAll(memory, start.knownFromMs)
   noteGap(tools, owned.id, memory, droppedSince(start, stream))
   return {
     tools,
@@ -121,13 +122,13 @@ export async function beginReading(
     position: { sequence: start.position, takenAtMs: start.positionAtMs },
     stored: { sequence: partition.position, streamCreated: partition.streamCreated },
     savedMs: monotonicMs(),
-    checkpoint: { dueMs: 0, sequence: start.isMarked ? checkpoint!.sequence : 0 },
+    checkpoint: { dueMs: 0, sequence: start.isMarked && start.position > 0 ? checkpoint!.sequence : 0 },
     unstored,
     deferred,
     heldProjects: new Set(),
     retry: { dueMs: 0, pauseMs: 0 },
     signal,
-    restored: 'not',
+    isCounting: false,
   }
 }
 
@@ -145,10 +146,10 @@ function noteGap({ meters, log }: ReaderTools, partition: number, memory: Memory
 export async function lookAgain(
   reading: Reading,
   versions: Map<string, number>,
-  options: { isDiscarded: boolean; nowMs: number | null; before?: Map<string, MonitorState | null> },
+  options: { isDiscarded: boolean; before?: Map<string, MonitorState | null> },
 ): Promise<void> {
   const { tools, memory, partition, deferred, certificates, strangers } = reading
-  const { isDiscarded, nowMs, before: states } = options
+  const { isDiscarded, before: states } = options
   const rows = await watchesOf(tools.db, partition.id, [...versions.keys()])
   tools.meters.lookedFor.inc(versions.size)
   const stored = new Map(rows.map(row => [row.id, row]))
@@ -157,7 +158,7 @@ export async function lookAgain(
     const lookedForVersion = Math.max(version, row?.configVersion ?? 0)
     const before = memory.get(id)
     const known = asBefore(row, states?.get(id) ?? null)
-    takeUp(memory, id, known, { nowMs, isDiscarded: isDiscarded || isVoid, lookedForVersion })
+    takeUp(memory, id, known, { isDiscarded: isDiscarded || isVoid, lookedForVersion })
     if ((isDiscarded || isVoid) && known?.state && memory.has(id)) noteUnstored(reading, id)
     if (memory.has(id)) continue
     noteStranger(strangers, id, monotonicMs())

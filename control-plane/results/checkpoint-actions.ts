@@ -17,7 +17,7 @@ const MONITORS_AT_ONCE = 2_000
 export async function keepCheckpoint(reading: Reading, isLast = false): Promise<void> {
   const { tools, partition, position, streamCreated, checkpoint } = reading
   // what is still read again is not in memory yet, and a later reader would not read it
-  if (reading.restored !== 'for_counting') return
+  if (!reading.isCounting) return
   const isDue = isLast || monotonicMs() >= checkpoint.dueMs
   if (!isDue || position.takenAtMs === null || position.sequence === checkpoint.sequence) return
   const startedMs = monotonicMs()
@@ -48,7 +48,7 @@ export async function findCheckpoint(
     return { ...mark, marked: readCheckpoint(data, mark) }
   } catch (err) {
     if (!(err instanceof RangeError || err instanceof SyntaxError)) throw err
-    log.warn({ err, partition }, 'a checkpoint cannot be read; two minutes of results are')
+    log.warn({ err, partition }, 'a checkpoint cannot be read; the results before it are')
     return null
   }
 }

@@ -18,7 +18,6 @@ import {
   needsLook,
   newHarvest,
   recallResult,
-  restoreAll,
   stepAll,
 } from './memory.ts'
 import { isCounted } from './start-position.ts'
@@ -42,7 +41,7 @@ export async function countMessages(reading: Reading, messages: StreamMessage[])
       await storeHarvest(reading, harvest)
       harvest = newHarvest()
       counted = 0
-      if (unknown) await look(reading, unknown, message.takenAtMs)
+      if (unknown) await look(reading, unknown)
       await new Promise(resolve => setImmediate(resolve))
     }
     if (batch) countBatch(reading, harvest, message, batch)
@@ -59,11 +58,11 @@ export async function countMessages(reading: Reading, messages: StreamMessage[])
 async function lookAtStale(reading: Reading): Promise<void> {
   const versions = new Map([...reading.stale].map(id => [id, 0]))
   reading.stale.clear()
-  await look(reading, versions, reading.position.takenAtMs)
+  await look(reading, versions)
 }
 
-const look = (reading: Reading, versions: Map<string, number>, nowMs: number | null) =>
-  persistently(reading, () => lookAgain(reading, versions, { isDiscarded: false, nowMs }))
+const look = (reading: Reading, versions: Map<string, number>) =>
+  persistently(reading, () => lookAgain(reading, versions, { isDiscarded: false }))
 
 /** Null for a message that is set aside; its neighbours count. */
 function decode({ tools }: Reading, message: StreamMessage): ResultBatch | null {
@@ -91,14 +90,13 @@ function versionsToLookFor({ memory, strangers }: Reading, batch: ResultBatch): 
 
 /** Where JetStream's clock was set, what is remembered moves with it before the next result counts. */
 function followClock(
-  { tools, memory, unstored, logTime, partition, restored }: Reading,
+  { tools, memory, unstored, logTime, partition, isCounting }: Reading,
   { takenAtMs }: StreamMessage,
 ): void {
   const stepMs = stepBefore(logTime, takenAtMs, monotonicMs(), logNowMs(tools.nats))
-  if (stepMs === 0 || restored !== 'for_counting') return
+  if (stepMs === 0 || !isCounting) return
   tools.log.warn({ partition: partition.id, seconds: Math.round(stepMs) / 1_000 }, 'the clock of JetStream was set')
-  stepAll(memory, stepMs)
-  for (const id of unstored.keys()) unstored.set(id, LONG_AGO)
+  for (const id of [...unstored.keys(), ...stepAll(memory, stepMs)]) unstored.set(id, LONG_AGO)
 }
 
 function countBatch(reading: Reading, harvest: Harvest, message: StreamMessage, batch: ResultBatch): void {
@@ -106,11 +104,10 @@ function countBatch(reading: Reading, harvest: Harvest, message: StreamMessage, 
   const isRecall = isCounted(reading.start, message)
   // reading goes on by time, so the last ones that the checkpoint knows come again
   if (isRecall && mark && message.sequence <= mark.sequence && message.takenAtMs <= mark.takenAtMs) return
-  const wanted = isRecall ? 'for_recall' : 'for_counting'
-  if (reading.restored !== wanted) {
-    if (isRecall) restoreAll(memory, message.takenAtMs)
-    else beginAt(memory, message.takenAtMs)
-    reading.restored = wanted
+  if (!isRecall && !reading.isCounting) {
+    const toStore = beginAt(memory, message.takenAtMs, reading.position.takenAtMs)
+    for (const id of toStore) reading.unstored.set(id, LONG_AGO)
+    reading.isCounting = true
   }
   if (isRecall) tools.meters.recalled.inc(batch.results.length)
   else countRegion(harvest, batch.region)

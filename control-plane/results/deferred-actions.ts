@@ -67,9 +67,8 @@ export async function retryDeferred(reading: Reading): Promise<void> {
   retry.dueMs = monotonicMs() + retry.pauseMs
   measure(reading)
   const versions = new Map(discarded.map(id => [id, 0]))
-  const nowMs = reading.position.takenAtMs
   if (discarded.length > 0)
-    await persistently(reading, () => lookAgain(reading, versions, { isDiscarded: true, nowMs, before }))
+    await persistently(reading, () => lookAgain(reading, versions, { isDiscarded: true, before }))
 }
 
 type Settled = { settled: string[]; discarded: string[]; held: string[] }

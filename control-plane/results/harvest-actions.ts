@@ -92,9 +92,8 @@ async function storeChanges(reading: Reading, harvest: Harvest): Promise<void> {
   tools.meters.discarded.inc(discarded.length)
   if (discarded.length === 0) return
   takeBack(memory, harvest, discarded)
-  const nowMs = reading.position.takenAtMs
   const versions = new Map(discarded.map(id => [id, 0]))
-  await persistently(reading, () => lookAgain(reading, versions, { isDiscarded: false, nowMs }))
+  await persistently(reading, () => lookAgain(reading, versions, { isDiscarded: false }))
 }
 
 /**

@@ -40,11 +40,17 @@ export function stepBefore(time: LogTime, takenAtMs: number, monotonicMs: number
   return step
 }
 
+/** By how much the clock was set back between two messages that follow each other, as a negative number; 0: not at all. */
+export function setBackBy(beforeMs: number, takenAtMs: number): number {
+  const backMs = takenAtMs - beforeMs
+  return backMs > -SLACK_MS ? 0 : backMs
+}
+
 /** `earlyMs`: how far the message lies in the future, by the clock as it was. */
 function stepAfter(last: NonNullable<LogTime['last']>, takenAtMs: number, earlyMs: number): number {
   if (earlyMs > SLACK_MS) return earlyMs
-  const backMs = takenAtMs - last.takenAtMs
-  if (backMs > -SLACK_MS) return 0
+  const backMs = setBackBy(last.takenAtMs, takenAtMs)
+  if (backMs === 0) return 0
   // by the time since then where messages are read as they come, else by what both say
   return last.lateMs < SLACK_MS ? earlyMs : backMs
 }

@@ -5,9 +5,11 @@ import { decide } from '../verdict/decide.ts'
 import { RECALL_TOLERANCE, type Tolerance } from '../verdict/fences.ts'
 import type { Change } from '../verdict/judge.ts'
 import { oddProbe } from '../verdict/odd-probe.ts'
-import { newMonitorState, restore } from '../verdict/state.ts'
+import { isSteady, newMonitorState, restore, withVoteTimes } from '../verdict/state.ts'
 import type { Ask, Counted, Decision, MonitorState, Policy, RegionState } from '../verdict/types.ts'
+import { longestVoteMs } from '../verdict/votes.ts'
 import type { SeenCertificate } from './certificates.ts'
+import { setBackBy } from './log-time.ts'
 import { policyOf, type WatchedMonitor } from './policy.ts'
 
 /** A monitor in the memory of its partition's owner. */
@@ -85,9 +87,9 @@ export function takeUp(
   memory: Memory,
   monitorId: string,
   stored: (WatchedMonitor & { state: MonitorState | null }) | null,
-  options: { lookedForVersion: number; isDiscarded: boolean; nowMs: number | null },
+  options: { lookedForVersion: number; isDiscarded: boolean },
 ): void {
-  const { lookedForVersion, isDiscarded, nowMs } = options
+  const { lookedForVersion, isDiscarded } = options
   if (!stored || stored.isDeleted) {
     memory.delete(monitorId)
     return
@@ -105,23 +107,44 @@ export function takeUp(
     if (known?.policy && !isDiscarded) return known.state
     // the id that is the key, not another copy of it
     const state = { ...stored.state, monitorId }
-    return nowMs === null ? state : restore(state, nowMs)
+    return known?.policy ? withVoteTimes(state, known.state) : state
   }
 }
 
-/** Reading goes on at `nowMs`: stored votes count as just seen (decisions 4.4). */
-export function restoreAll(memory: Memory, nowMs: number): void {
-  for (const watch of memory.values()) watch.state = restore(watch.state, nowMs)
+/** Reading begins, and all results from `knownFromMs` on are known; null: all there are. */
+export function restoreAll(memory: Memory, knownFromMs: number | null): void {
+  for (const watch of memory.values()) watch.state = restore(watch.state, knownFromMs)
 }
 
-/** The first message that is counted was taken at `nowMs`: nothing that is stored can be later. */
-export function beginAt(memory: Memory, nowMs: number): void {
-  for (const watch of memory.values()) watch.state = restore(notAhead(watch.state, nowMs), nowMs)
+/**
+ * The first message that is counted was taken at `nowMs`, the one before it at `positionAtMs`. Where JetStream's clock was
+ * set back in between everything is as long ago as it was, and nothing that is stored can be later. Answers as `stepAll`.
+ */
+export function beginAt(memory: Memory, nowMs: number, positionAtMs: number | null): string[] {
+  const stepMs = positionAtMs === null ? 0 : setBackBy(positionAtMs, nowMs)
+  const toStore = stepMs < 0 ? stepAll(memory, stepMs) : []
+  for (const watch of memory.values()) watch.state = notAhead(watch.state, nowMs)
+  return toStore
 }
 
-/** JetStream's clock was set by `stepMs`: what is remembered stays as long ago as it was. */
-export function stepAll(memory: Memory, stepMs: number): void {
-  for (const watch of memory.values()) watch.state = afterClockStep(watch.state, stepMs)
+/**
+ * JetStream's clock was set by `stepMs`: what is remembered stays as long ago as it was. Answers the monitors whose stored
+ * states, which are by the old clock, would be wrong by that after a restart.
+ */
+export function stepAll(memory: Memory, stepMs: number): string[] {
+  const toStore: string[] = []
+  for (const [id, watch] of memory) {
+    watch.state = afterClockStep(watch.state, stepMs)
+    if (watch.policy && !isSteady(watch.state)) toStore.push(id)
+  }
+  return toStore
+}
+
+/** The longest lifetime of a vote in the partition, in ms. */
+export function longestVoteOf(memory: Memory): number {
+  let longestMs = 0
+  for (const { policy } of memory.values()) if (policy) longestMs = Math.max(longestMs, longestVoteMs(policy))
+  return longestMs
 }
 
 /**

@@ -1,7 +1,12 @@
 import type { OwnedPartition } from './store.ts'
 
-/** How long before the position results are read again for their fences (decisions 4.6): JetStream's own window. */
+/** How long before the position results are read again at least, for their fences (decisions 4.6): JetStream's own window. */
 const RECALL_MS = 120_000
+/** At most: the lifetime of votes of monitors that are checked every 5 minutes. */
+const LONGEST_RECALL_MS = 16 * 60_000
+
+/** How long before the position results are read again where there is no checkpoint; `voteMs`: how long votes live. */
+export const recallMs = (voteMs: number): number => Math.min(Math.max(voteMs, RECALL_MS), LONGEST_RECALL_MS)
 
 export type Start = {
   /** the newest message that has been counted; 0 and null: none */
@@ -10,6 +15,10 @@ export type Start = {
   from: { sequence: number } | { timeMs: number }
   /** the message at the position is the one that was counted, so all before it were, whatever their times say */
   isFound: boolean
+  /** memory begins with the checkpoint */
+  isMarked: boolean
+  /** what was taken earlier and is not stored is not known; null: everything is, but for a gap in the stream */
+  knownFromMs: number | null
 }
 
 /** `lastAtMs`: when its newest message was taken. */
@@ -18,36 +27,39 @@ export type StreamState = { created: string; firstSequence: number; lastSequence
 /** Where a checkpoint was made. */
 export type Mark = { streamCreated: string; sequence: number; takenAtMs: number }
 
-/** `mark`: of the newest checkpoint. `foundAtMs`: when the message at the position was taken; null: there is none any more. */
-type Known = { mark: Mark | null; foundAtMs: number | null }
+/**
+ * `mark`: of the newest checkpoint. `foundAtMs`: when the message at the position was taken; null: there is none any more.
+ * `voteMs`: the longest lifetime of a vote in the partition.
+ */
+type Known = { mark: Mark | null; foundAtMs: number | null; voteMs: number }
 
 /**
- * Where to begin to read: at the time of the checkpoint where there is a young one, with `isMarked`; else two minutes
- * before the position. By time, because a stream that has lost its end gives the same sequences out again. What the
- * stored position stands for was never in a stream that was made again.
+ * Where to begin to read: at the time of the checkpoint where there is a young one, with `isMarked`; else so long before
+ * the position that each vote that may still count is seen. By time, because a stream that has lost its end gives the
+ * same sequences out again. What the stored position stands for was never in a stream that was made again, but the
+ * checkpoint belongs to the stored states.
  */
-export function startOf(
-  partition: OwnedPartition,
-  stream: StreamState,
-  { mark, foundAtMs }: Known,
-): Start & { isMarked: boolean } {
+export function startOf(partition: OwnedPartition, stream: StreamState, { mark, foundAtMs, voteMs }: Known): Start {
   const { position, positionAtMs } = partition
-  const unmarked = { isFound: false, isMarked: false }
+  const earliestMs = positionAtMs === null ? Number.NEGATIVE_INFINITY : positionAtMs - recallMs(voteMs)
+  const isMarked = mark !== null && isOf(partition, mark) && mark.takenAtMs > earliestMs
+  const unread = { isFound: false, isMarked, knownFromMs: isMarked ? null : positionAtMs }
   if (partition.streamCreated !== stream.created) {
-    return { position: 0, positionAtMs: null, from: { sequence: 1 }, ...unmarked }
+    return { position: 0, positionAtMs: null, from: { sequence: 1 }, ...unread }
   }
-  if (positionAtMs === null) return { position, positionAtMs, from: { sequence: position + 1 }, ...unmarked }
+  if (positionAtMs === null) return { position, positionAtMs, from: { sequence: position + 1 }, ...unread }
   const isFound = foundAtMs === positionAtMs
-  const isMarked =
-    mark !== null &&
-    mark.streamCreated === stream.created &&
-    mark.sequence <= position &&
-    mark.takenAtMs <= positionAtMs &&
-    mark.takenAtMs > positionAtMs - RECALL_MS
   // after its clock was set back JetStream finds no place by a later time, and would begin at its end
   const isSetBack = isFound && stream.lastAtMs < positionAtMs
-  const timeMs = isMarked ? mark.takenAtMs : positionAtMs - RECALL_MS
-  return { position, positionAtMs, from: isSetBack ? { sequence: position + 1 } : { timeMs }, isFound, isMarked }
+  if (isSetBack) return { position, positionAtMs, from: { sequence: position + 1 }, ...unread, isFound }
+  const timeMs = isMarked ? mark.takenAtMs : earliestMs
+  return { position, positionAtMs, from: { timeMs }, isFound, isMarked, knownFromMs: isMarked ? null : timeMs }
+}
+
+/** Where nothing of a stream was counted yet, the newest checkpoint is the one of the stream before. */
+function isOf({ position, positionAtMs, streamCreated }: OwnedPartition, mark: Mark): boolean {
+  if (positionAtMs === null) return mark.streamCreated !== streamCreated
+  return mark.streamCreated === streamCreated && mark.sequence <= position && mark.takenAtMs <= positionAtMs
 }
 
 /**

@@ -19,11 +19,12 @@ export function newMonitorState(monitorId: string, configVersion: number): Monit
 }
 
 /**
- * A stored state taken up again at a restart or take-over: its votes count as just seen (decisions 4.4).
- * `nowMs` is the JetStream time at which reading goes on, that of the stored position.
+ * A stored state after a restart or takeover. Its votes are as old as they were, so they end when they would have ended
+ * without it. `knownFromMs`: the JetStream time from which on all results are known; a vote that is older may have been
+ * renewed until then and counts as seen then (decision 190). null: all results are known.
  */
-export function restore(stored: MonitorState, nowMs: number): MonitorState {
-  return { ...stored, restoredAtMs: nowMs }
+export function restore(stored: MonitorState, knownFromMs: number | null): MonitorState {
+  return stored.restoredAtMs === knownFromMs ? stored : { ...stored, restoredAtMs: knownFromMs }
 }
 
 /**
@@ -37,6 +38,17 @@ export function adopt(state: MonitorState, policy: Policy, nowMs: number): Monit
   const next = { ...state, configVersion: policy.configVersion, cells }
   const isHeld = !hasQuorum(countVotes(next, policy, nowMs))
   return { ...next, quorumLostSinceMs: isHeld ? (state.quorumLostSinceMs ?? nowMs) : null }
+}
+
+/** `state` with votes as new as those in `heard`, of the same monitor. */
+export function withVoteTimes(state: MonitorState, heard: MonitorState): MonitorState {
+  const heardAtMs = new Map(heard.cells.map(cell => [cell.region, cell.votedAtMs]))
+  const cells = state.cells.map(cell => {
+    const atMs = heardAtMs.get(cell.region) ?? null
+    const isNewer = cell.votedAtMs !== null && atMs !== null && atMs > cell.votedAtMs
+    return isNewer ? { ...cell, votedAtMs: atMs } : cell
+  })
+  return { ...state, cells }
 }
 
 /** `state` with one cell put in; in place of the region's former one when there is one. */

@@ -95,7 +95,7 @@ export type MonitorState = {
   quorumLostSinceMs: number | null
   /** when other probes were last asked for a check */
   askedAtMs: number | null
-  /** at a restart or take-over: votes count as seen then, however old they are (decisions 4.4) */
+  /** after a restart without a checkpoint: older votes count as seen then (decision 190); null: each is as old as it is */
   restoredAtMs: number | null
   /** the regions that have been heard of and belong to the monitor, in no order */
   cells: readonly Cell[]

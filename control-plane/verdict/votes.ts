@@ -10,6 +10,9 @@ export function voteLifetimeMs(policy: Policy): number {
   return policy.expires ? 3 * policy.intervalMs + policy.timeoutMs : Number.POSITIVE_INFINITY
 }
 
+/** The longest lifetime of a vote by which regions can outvote each other; 0 when one region decides alone. */
+export const longestVoteMs = (policy: Policy): number => (policy.regions.length > 1 ? voteLifetimeMs(policy) : 0)
+
 /** When a region's vote grows too old; -Infinity when it has none. Before its first decision a region has no vote. */
 export function voteEndsMs(cell: Cell, state: MonitorState, policy: Policy): number {
   if (cell.state === 'pending' || cell.votedAtMs === null) return Number.NEGATIVE_INFINITY

@@ -27,7 +27,7 @@ export async function findingsOf(scene: Scene, faults: readonly DoneFault[]): Pr
   const isOfVerdict = ({ stream, subject, batch }: Acknowledged) =>
     stream === RESULTS_STREAM && isOfItsRegion(subject, batch)
   const results = ledger.messages.filter(isOfVerdict)
-  const told = replay(results, records.monitors, system.readings)
+  const told = replay(results, records.monitors)
   const ends = [...system.programs].flatMap(([name, { ownEnds }]) =>
     ownEnds.map(lines => `${name}: ${JSON.stringify(lines)}`),
   )
@@ -68,7 +68,7 @@ function figuresOf({ system, ledger, hook, customers }: Scene, records: Records)
     'results acknowledged in time': resultsIn(RESULTS_STREAM),
     'results acknowledged late': resultsIn(LATE_STREAM),
     'rows of the history': records.history.size,
-    'times a partition was taken up': system.readings.length,
+    'times a partition was taken up': system.readings.count,
     'outages of targets': system.targets.outages.length,
     'of them long': system.targets.outages.filter(isLong).length,
     incidents: records.incidents.length,

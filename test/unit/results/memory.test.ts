@@ -1,14 +1,17 @@
 import t from 'tap'
 import {
   addOverdue,
+  beginAt,
   countHeld,
   countRegion,
   countResult,
+  longestVoteOf,
   type Memory,
   needsLook,
   newHarvest,
   recallResult,
   restoreAll,
+  stepAll,
   takeBack,
   takeUp,
 } from '../../../control-plane/results/memory.ts'
@@ -30,7 +33,7 @@ const stored = {
   isDeleted: false,
   state: null as MonitorState | null,
 }
-const fresh = { lookedForVersion: 1, isDiscarded: false, nowMs: null }
+const fresh = { lookedForVersion: 1, isDiscarded: false }
 
 const check = (slot: number, up = true): Counted => ({
   region: 'us-east',
@@ -71,7 +74,7 @@ t.test(
     const state = memory.get(id)!.state
 
     const restarted = memoryWith({ state })
-    restoreAll(restarted, at(1))
+    restoreAll(restarted, null)
     for (const slot of [1, 2, 3]) recallResult(restarted, new Map(), id, check(slot), at(slot))
     t.equal(restarted.get(id)!.state.cells[0]!.fence.scheduledAtMs, check(3).scheduledAtMs)
     const again = newHarvest()
@@ -196,6 +199,48 @@ t.test('Memory is newer than what is stored, unless it was discarded or the stor
   t.equal(memory.get(id)!.state.status, 'up')
   takeUp(memory, id, stored, fresh)
   t.equal(memory.get(id)!.state.status, null, 'it was paused and resumed meanwhile')
+})
+
+const regions = ['us-east', 'eu-west']
+/** Both regions are up at the first slot, and one fails at the second. */
+function oneFails(): Memory {
+  const memory = memoryWith({ regions, retryCount: 0 })
+  for (const region of regions) countResult(memory, newHarvest(), id, { ...check(1), region }, at(1))
+  countResult(memory, newHarvest(), id, check(2, false), at(2))
+  return memory
+}
+const votesOf = (memory: Memory) => memory.get(id)!.state.cells.map(({ votedAtMs }) => votedAtMs)
+
+t.test('A change that is given up takes back what was counted, and no vote grows older', async t => {
+  const memory = oneFails()
+  const { state } = oneFails().get(id)!
+  countResult(memory, newHarvest(), id, { ...check(2), region: 'eu-west' }, at(3))
+  takeUp(memory, id, { ...stored, regions, state: { ...state, status: 'up' } }, { ...fresh, isDiscarded: true })
+  t.equal(memory.get(id)!.state.status, 'up')
+  t.same(votesOf(memory), [at(2), at(3)])
+  t.equal(memory.get(id)!.state.restoredAtMs, null)
+})
+
+t.test('JetStream’s clock is set back while no process reads: votes are as old as before', async t => {
+  for (const [back, expected] of [
+    [1_000, at(2)],
+    [600_000, at(2) - 600_000 + 100],
+  ] as const) {
+    const memory = oneFails()
+    const toStore = beginAt(memory, at(2) + 100 - back, at(2))
+    t.same(toStore, back === 1_000 ? [] : [id], 'a region fails: what is stored would be wrong by the step')
+    t.equal(votesOf(memory)[0], Math.min(expected, at(2) + 100 - back))
+  }
+  const steady = memoryWith()
+  countResult(steady, newHarvest(), id, check(1), at(1))
+  t.same(stepAll(steady, 600_000), [])
+  t.same(votesOf(steady), [at(1) + 600_000])
+})
+
+t.test('The longest lifetime of a vote is that of monitors of several regions', async t => {
+  t.equal(longestVoteOf(memoryWith()), 0)
+  t.equal(longestVoteOf(memoryWith({ regions })), 95_000)
+  t.equal(longestVoteOf(memoryWith({ regions, isPaused: true })), 0)
 })
 
 t.test('Monitors held for want of voting regions are counted', async t => {

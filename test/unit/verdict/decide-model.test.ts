@@ -71,8 +71,8 @@ t.test(`feeding everything again changes nothing (seed ${SEED})`, async t => {
 
 function run(arrivals: readonly Arrival[]): Decision[] {
   let state = newMonitorState('m-1', 1)
-  return arrivals.map(({ result, policy, atMs, restoredAtMs }) => {
-    if (restoredAtMs !== null) state = restore(asStored(state), restoredAtMs)
+  return arrivals.map(({ result, policy, atMs, isAfterRestart }) => {
+    if (isAfterRestart) state = restore(asStored(state), null)
     const decision = decide(state, result, policy, atMs)
     state = decision.state
     return decision
@@ -84,7 +84,7 @@ function runForgetting(arrivals: readonly Arrival[], restarts: ReadonlySet<numbe
   let state: MonitorState = newMonitorState('m-1', 1)
   let stored = state
   return arrivals.map(({ result, policy, atMs }, i) => {
-    if (restarts.has(i)) state = restore(asStored(stored), arrivals[i - 1]?.atMs ?? atMs)
+    if (restarts.has(i)) state = restore(asStored(stored), null)
     const decision = decide(state, result, policy, atMs)
     state = decision.state
     if (decision.store !== 'no') stored = state

@@ -7,8 +7,8 @@ import { Outcome, Trigger } from '../../../proto/gen/probe/v1/result.ts'
  */
 export const STEP_MS = 5000
 
-/** A result as it arrives, the policy in force then, and the restart, if any, that happened just before. */
-export type Arrival = { result: Counted; policy: Policy; atMs: number; restoredAtMs: number | null }
+/** A result as it arrives, the policy in force then, and whether a restart happened just before, which changes nothing. */
+export type Arrival = { result: Counted; policy: Policy; atMs: number; isAfterRestart: boolean }
 
 export type Judged = Arrival & {
   use: 'counts' | 'skipped' | 'aside' | 'late' | 'refused'
@@ -154,18 +154,15 @@ function asks(past: readonly Judged[], mine: readonly Judged[], { result, policy
 type Voter = { state: RegionState; newest: Judged; endsMs: number; mine: Judged[] }
 
 /** Who votes at a moment, by everything in `seen`. */
-function votersAt(seen: readonly Judged[], policy: Policy, restoredAtMs: number, atMs: number): Voter[] {
+function votersAt(seen: readonly Judged[], policy: Policy, atMs: number): Voter[] {
   return policy.regions.flatMap(region => {
     const mine = resultsOf(seen, region, policy)
     const newest = last(countedOf(mine))
     if (newest === undefined || newest.state === 'pending') return []
-    const endsMs = Math.max(newest.atMs, restoredAtMs) + 3 * policy.intervalMs + policy.timeoutMs
+    const endsMs = newest.atMs + 3 * policy.intervalMs + policy.timeoutMs
     return endsMs > atMs ? [{ state: newest.state, newest, endsMs, mine }] : []
   })
 }
-
-const restoredBefore = (past: readonly Judged[], now: Arrival) =>
-  now.restoredAtMs ?? lastWhere(past, one => one.restoredAtMs !== null)?.restoredAtMs ?? 0
 
 const isQuorum = (votes: number, policy: Policy) => votes * 2 > policy.regions.length
 
@@ -176,7 +173,7 @@ const configBefore = (past: readonly Judged[]) => lastWhere(past, isHeard)?.poli
 function heldBefore(past: readonly Judged[], now: Arrival): number | null {
   const known = last(past)?.heldSinceMs ?? null
   if (configBefore(past) === now.policy.configVersion) return known
-  const votes = votersAt(past, now.policy, restoredBefore(past, now), now.atMs).length
+  const votes = votersAt(past, now.policy, now.atMs).length
   return isQuorum(votes, now.policy) ? null : (known ?? now.atMs)
 }
 
@@ -186,12 +183,12 @@ function heldSince(past: readonly Judged[], now: Judged, votes: number): number 
   const isAdopting = configBefore(past) !== policy.configVersion
   const looked = lastWhere(past, one => one.use === 'counts' || isAdoption(past, one))
   if (looked === undefined) return atMs
-  const voters = votersAt(past, policy, restoredBefore(past, now), 0)
+  const voters = votersAt(past, policy, 0)
   const votesAt = (momentMs: number) => voters.filter(voter => voter.endsMs > momentMs).length
   let lostAtMs: number | null = null
   for (let momentMs = Math.min(looked.atMs, atMs - STEP_MS); momentMs <= atMs; momentMs += STEP_MS) {
     if (votesAt(momentMs) === 0) return atMs
-    // votes that were never enough, revived by a restart after a blackout: the wait begins with this result
+    // votes that were never enough: the wait begins with this result
     if (isQuorum(voters.length, policy) && !isQuorum(votesAt(momentMs), policy)) lostAtMs ??= momentMs
   }
   return now.heldSinceMs ?? (isAdopting ? atMs : (lostAtMs ?? atMs))
@@ -203,7 +200,7 @@ function isAdoption(past: readonly Judged[], one: Judged): boolean {
 
 function decideStatus(past: readonly Judged[], now: Judged): Judged {
   const { policy, atMs, status } = now
-  const voters = votersAt([...past, now], policy, restoredBefore(past, now), atMs)
+  const voters = votersAt([...past, now], policy, atMs)
   const heldSinceMs = heldSince(past, now, voters.length)
   const isReduced = heldSinceMs !== null && atMs - heldSinceMs >= 300_000
   if (!isQuorum(voters.length, policy) && !isReduced) return { ...now, heldSinceMs }

@@ -109,7 +109,7 @@ export function play(row: Row, times: number, keep: (state: MonitorState) => Mon
   const seen = { statuses: [] as string[], asks: [] as string[], disagreements: [] as string[], ignored: 0 }
   for (const step of parse(row.run)) {
     if (step.kind === 'policy') policy = changePolicy(policy, step.options)
-    else if (step.kind === 'restart') state = keep(restore(asStored(state), step.atMs))
+    else if (step.kind === 'restart') state = keep(restore(asStored(state), null))
     else {
       for (let i = 0; i < times; i++) {
         const decision = decide(state, resultFrom(step), policy, step.atMs)

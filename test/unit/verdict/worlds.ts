@@ -22,6 +22,7 @@ const step = fc.record({
 export const world = fc.record({
   regions: fc.integer({ min: 1, max: 5 }),
   retryCount: fc.constantFrom(0, 1, 2, 2, 5),
+  intervalSteps: fc.constantFrom(6, 6, 6, 12, 24, 60),
   /** how often a step keeps the outcome of the step before: real outages last */
   stickiness: fc.nat(3),
   steps: fc.array(step, { minLength: 10, maxLength: 100, size: 'max' }),
@@ -31,8 +32,8 @@ export type Step = World['steps'][number]
 
 type Region = { epoch: number; probe: number; scheduledAtMs: number; attempt: number }
 
-export function arrivalsIn({ regions, retryCount, stickiness, steps }: World): Arrival[] {
-  const timing = { intervalMs: 6 * STEP_MS, timeoutMs: STEP_MS }
+export function arrivalsIn({ regions, retryCount, intervalSteps, stickiness, steps }: World): Arrival[] {
+  const timing = { intervalMs: intervalSteps * STEP_MS, timeoutMs: STEP_MS }
   let policy = policyOf({ ...timing, regions: ALL.slice(0, regions), retryCount })
   const places = new Map<string, Region>()
   const arrivals: Arrival[] = []
@@ -43,11 +44,11 @@ export function arrivalsIn({ regions, retryCount, stickiness, steps }: World): A
     if (stickiness === 0 || i % (stickiness + 1) === 0) outcome = one.outcome
     if (one.event === 'config') policy = changePolicy(policy, one.pick)
     const region = ALL[one.region % regions]!
-    const restoredAtMs = one.event === 'restart' && arrivals.length > 0 ? arrivals.at(-1)!.atMs : null
+    const isAfterRestart = one.event === 'restart' && arrivals.length > 0
     const isAgain = one.order === 'again' && arrivals.length > 0
     const again = isAgain ? arrivals[arrivals.length - 1 - (one.pick % Math.min(arrivals.length, 8))]!.result : null
     const result = again ?? resultFor(one, region, outcome, places, policy, atMs)
-    arrivals.push({ result, policy, atMs, restoredAtMs })
+    arrivals.push({ result, policy, atMs, isAfterRestart })
   }
   return arrivals
 }
