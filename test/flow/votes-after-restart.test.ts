@@ -40,7 +40,8 @@ async function checksUntil(rounds: [string, string], label: string, isSo: () => 
 }
 
 const statuses = async () => [await statusesOf(db, failedFirst), await statusesOf(db, wasWell)]
-const are = async (first: string, second: string) => JSON.stringify(await statuses()) === JSON.stringify([first, second])
+const are = async (first: string, second: string) =>
+  JSON.stringify(await statuses()) === JSON.stringify([first, second])
 
 let verdict = await startVerdictProcess(tap, url, server.url)
 await checksUntil(['.....', '.....'], 'all regions are well', () => are('up', 'up'))
@@ -73,7 +74,10 @@ const restarts: [string, () => Promise<unknown>][] = [
   ['it was stopped', () => verdict.stop()],
   ['it was killed', () => verdict.kill()],
   ['it was killed, and its checkpoints are lost', () => verdict.kill().then(forget)],
-  ['it was stopped, and a version before it wrote the checkpoints and states', () => verdict.stop().then(older).then(revived)],
+  [
+    'it was stopped, and a version before it wrote the checkpoints and states',
+    () => verdict.stop().then(older).then(revived),
+  ],
 ]
 for (const [how, end] of restarts) {
   tap.test(`Votes that had ended do not count again after a process takes over because ${how}`, async t => {

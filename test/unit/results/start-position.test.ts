@@ -79,7 +79,10 @@ t.test('A partition that was never read begins with its first message', async t 
 t.test('Messages that left the stream after the stored position are noticed', async t => {
   const droppedWith = (firstSequence: number, changes = {}) => {
     const stream = { created: 'monday', firstSequence, lastSequence: 900, lastAtMs: 1_400_000 }
-    return droppedSince(startOf({ ...partition, ...changes }, stream, { mark: null, foundAtMs: 1_000_000, voteMs: 0 }), stream)
+    return droppedSince(
+      startOf({ ...partition, ...changes }, stream, { mark: null, foundAtMs: 1_000_000, voteMs: 0 }),
+      stream,
+    )
   }
   t.equal(droppedWith(1), 0)
   t.equal(droppedWith(501), 0, 'the next one is there')
