@@ -32,7 +32,7 @@ export type Asked = { subject: Subject; occasion: Occasion; cancellation?: Cance
 
 /**
  * Runs the chains of the watches: attempts that overlap when the target is silent, published in their order (decision
- * 192). The region's state at the end of a chain is kept in its watch.
+ * 192). What a chain came to is kept in its watch.
  */
 export type Attempts = {
   /** Starts the next attempt of the watch's chain. */
@@ -87,7 +87,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     chain.isOver = true
     for (const { result, cancellation } of chain.attempts) if (!result) cancellation.cancel()
     if (watch.isRetired) return
-    if (state !== chain.state) watch.state = state
+    if (state !== chain.state) watch.concluded = { state, atMs: timers.monotonicMs() }
     watch.chain = null
     onChainEnd?.(watch, { before: chain.state, after: state, result: chain.last! })
   }

@@ -7,7 +7,7 @@ export type Step = { recheckInMs: number | null; state: RegionState }
 
 const CONFIRM_BETTER_AFTER_MS = 5000
 
-const SEVERITY_OF_STATE: Record<RegionState, number> = {
+export const SEVERITY_OF_STATE: Record<RegionState, number> = {
   [RegionState.PENDING]: 0,
   [RegionState.OK]: 0,
   [RegionState.DEGRADED]: 1,

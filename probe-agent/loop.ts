@@ -13,7 +13,7 @@ import { createPlaces, type Place } from './places.ts'
 import type { Ran } from './run.ts'
 import { missedSlots } from './schedule.ts'
 import type { ChainEnd } from './screenshots/wanted.ts'
-import type { Chain, Watch, Watches } from './watches.ts'
+import { newChain, type Watch, type Watches } from './watches.ts'
 
 export type LoopParts = {
   watches: Watches
@@ -158,7 +158,7 @@ export function createLoop(parts: LoopParts): Loop {
   }
 
   function attempt(watch: Watch, place: Place): void {
-    const chain = watch.chain ?? chainOf(watch, watch.dueMs, Trigger.SLOT, '')
+    const chain = watch.chain ?? newChain(watch, timers.monotonicMs(), watch.dueMs, Trigger.SLOT, '')
     watch.chain = chain
     watch.lastScheduledMs = chain.scheduledAtMs
     if (chain.attempts.length === 0) startDelayMs = Math.max(startDelayMs, (clock.nowMs() ?? 0) - chain.scheduledAtMs)
@@ -185,7 +185,8 @@ export function createLoop(parts: LoopParts): Loop {
   function startChain(watch: Watch, trigger: Trigger, runId: string, askedForMs: number): void {
     const now = Math.floor(clock.nowMs() ?? 0)
     const isInOrder = askedForMs > Math.max(watch.lastScheduledMs, watch.lastAsideMs) && askedForMs <= now
-    watch.chain = chainOf(watch, isInOrder ? askedForMs : Math.max(now, watch.lastAsideMs + 1), trigger, runId)
+    const scheduledAtMs = isInOrder ? askedForMs : Math.max(now, watch.lastAsideMs + 1)
+    watch.chain = newChain(watch, timers.monotonicMs(), scheduledAtMs, trigger, runId)
     put(watch, now)
   }
 
@@ -256,6 +257,8 @@ export function createLoop(parts: LoopParts): Loop {
       for (const watch of toCheckNow) if (!watch.chain) startChain(watch, Trigger.SLOT, '', now)
     },
     setEpoch(newEpoch) {
+      // what was found under the one before may have been history
+      if (newEpoch !== epoch) watches.noneCounted()
       epoch = newEpoch
     },
     clockLearned(movedMs) {
@@ -263,6 +266,7 @@ export function createLoop(parts: LoopParts): Loop {
       if (now === null || isDraining) return
       if (Math.abs(movedMs) > SET_BY_MS) {
         log.warn({ event: 'clock_step', seconds: Math.round(movedMs) / 1000 }, 'the clock of the control plane was set')
+        watches.noneCounted()
         for (const watch of watches.all()) moveWith(watch, movedMs, now)
       }
       pump()
@@ -289,10 +293,4 @@ export function createLoop(parts: LoopParts): Loop {
       return load
     },
   }
-}
-
-function chainOf(watch: Watch, scheduledAtMs: number, trigger: Trigger, runId: string): Chain {
-  const { state } = watch
-  const fresh = { attempts: [], settled: 0, last: null, isReported: false, isDecided: false, isOver: false }
-  return { scheduledAtMs, trigger, runId, state, ...fresh }
 }

@@ -34,7 +34,7 @@ export type Post = {
 }
 
 /** Throws when the spool's directory cannot be made. Each region has its own: a probe may publish for no other. */
-export function openPost(config: ProbeConfig, first: Welcome, log: Log): Post {
+export function openPost(config: ProbeConfig, first: Welcome, onLate: (monitorId: string) => void, log: Log): Post {
   const { probeId, region } = first
   const directory = join(config.dataDir, 'spool', region)
   const spool = openSpool({ directory, maxBytes: config.spoolMaxBytes, machine, log })
@@ -42,7 +42,8 @@ export function openPost(config: ProbeConfig, first: Welcome, log: Log): Post {
     onAway: () => publisher.away(),
     onBack: () => publisher.back(),
   })
-  const publisher = createPublisher({ stream, spool, probeId, region, machine, lateAfterMs: config.lateAfterMs, log })
+  const { lateAfterMs } = config
+  const publisher = createPublisher({ stream, spool, probeId, region, machine, lateAfterMs, onLate, log })
   const { isAway } = publisher
   const replay = startReplay({ stream, spool, region, perSecond: config.replayPerSecond, isAway, machine, log })
 

@@ -14,6 +14,8 @@ export type PublisherParts = {
   machine: Machine
   /** a result older than this is late: the replay's work (decisions 11.2: 30 s) */
   lateAfterMs: number
+  /** a result of this monitor became late, so that it counts for no verdict */
+  onLate: (monitorId: string) => void
   log: Log
 }
 
@@ -31,7 +33,7 @@ export type Publisher = {
 }
 
 /** `seq`: its number in the spool, null while it is in memory only. */
-type Entry = { piece: Uint8Array; bornMs: number; seq: number | null }
+type Entry = { monitorId: string; piece: Uint8Array; bornMs: number; seq: number | null }
 type Batch = { id: string; entries: Entry[] }
 type Lane = {
   partition: number
@@ -52,7 +54,7 @@ const LANE_AT_MOST = 5000
  * it is repeated with the same id until it is stored or its results are late (decisions 11.2).
  */
 export function createPublisher(parts: PublisherParts): Publisher {
-  const { stream, spool, probeId, region, machine, lateAfterMs, log } = parts
+  const { stream, spool, probeId, region, machine, lateAfterMs, onLate, log } = parts
   const instance = machine.uuid()
   const lanes = Array.from({ length: PARTITIONS }, (_, partition): Lane => newLane(partition))
   let isAway = false
@@ -61,8 +63,9 @@ export function createPublisher(parts: PublisherParts): Publisher {
   let unretry: Cancel = () => {}
 
   function publish(result: Result): void {
-    const lane = lanes[partitionOf(result.monitorId)]!
-    const entry: Entry = { piece: encodePiece(result), bornMs: machine.monotonicMs(), seq: null }
+    const { monitorId } = result
+    const lane = lanes[partitionOf(monitorId)]!
+    const entry: Entry = { monitorId, piece: encodePiece(result), bornMs: machine.monotonicMs(), seq: null }
     lane.entries.push(entry)
     if (isAway) {
       keep(lane, entry)
@@ -119,6 +122,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
 
   function giveUp(entry: Entry): void {
     if (entry.seq !== null) spool.release(entry.seq)
+    onLate(entry.monitorId)
   }
 
   function away(): void {

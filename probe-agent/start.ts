@@ -104,7 +104,7 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
       onMoved()
       return
     }
-    post ??= openPost(config, message, log)
+    post ??= openPost(config, message, monitorId => work?.becameLate(monitorId), log)
     work ??= startWork({
       welcome: message,
       post,

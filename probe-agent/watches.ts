@@ -3,6 +3,7 @@ import type { Cancellation } from '../shared/egress/index.ts'
 import type { Result, Trigger } from '../shared/result.ts'
 import type { Slots } from '../shared/slots.ts'
 import type { Owned } from './fair-queue.ts'
+import { type KnownState, stateAtStart } from './region-state.ts'
 import { slotsOf } from './schedule.ts'
 import { type Answers, noAnswers } from './silence.ts'
 
@@ -33,8 +34,9 @@ export type Chain = {
 export type Watch = Owned & {
   assignment: Assignment
   slots: Slots
-  /** what the control plane said last, or what the probe's own chain came to since */
+  /** what the control plane said last */
   state: RegionState
+  concluded: KnownState['concluded']
   chain: Chain | null
   answers: Answers
   lastScheduledMs: number
@@ -52,6 +54,10 @@ export type WatchesChange = { added: Watch[]; retired: Watch[]; toCheckNow: Watc
 export type Watches = {
   apply: (message: Assignments) => WatchesChange
   setStates: (states: readonly MonitorRegionState[]) => void
+  /** A result of this monitor did not count: its state is what the control plane said last. */
+  notCounted: (monitorId: string) => void
+  /** The same for all monitors. */
+  noneCounted: () => void
   setDifference: (monitorId: string, difference: number | undefined) => void
   get: (monitorId: string) => Watch | undefined
   all: () => Iterable<Watch>
@@ -77,7 +83,7 @@ export function createWatches(region: string): Watches {
     const known = watches.get(assignment.monitorId)
     if (known && known.assignment.configVersion === assignment.configVersion) {
       known.assignment = assignment
-      known.state = assignment.regionState
+      setState(known, assignment.regionState)
       if (assignment.checkAtOnce && !isSnapshot) change.toCheckNow.push(known)
       return
     }
@@ -117,8 +123,15 @@ export function createWatches(region: string): Watches {
     setStates(states) {
       for (const { monitorId, state } of states) {
         const watch = watches.get(monitorId)
-        if (watch) watch.state = state
+        if (watch) setState(watch, state)
       }
+    },
+    notCounted(monitorId) {
+      const watch = watches.get(monitorId)
+      if (watch) watch.concluded = null
+    },
+    noneCounted() {
+      for (const watch of watches.values()) watch.concluded = null
     },
     setDifference(monitorId, difference) {
       const watch = watches.get(monitorId)
@@ -138,12 +151,24 @@ export function createWatches(region: string): Watches {
   }
 }
 
+function setState(watch: Watch, state: RegionState): void {
+  watch.state = state
+  watch.concluded = null
+}
+
+/** The chain that a watch begins now, by the monotonic clock. */
+export function newChain(watch: Watch, nowMs: number, scheduledAtMs: number, trigger: Trigger, runId: string): Chain {
+  const fresh = { attempts: [], settled: 0, last: null, isReported: false, isDecided: false, isOver: false }
+  return { scheduledAtMs, trigger, runId, state: stateAtStart(watch, nowMs), ...fresh }
+}
+
 function newWatch(assignment: Assignment, region: string): Watch {
   return {
     assignment,
     tenant: assignment.tenant,
     slots: slotsOf(assignment.monitorId, region, assignment.intervalS),
     state: assignment.regionState,
+    concluded: null,
     chain: null,
     answers: noAnswers(),
     lastScheduledMs: 0,

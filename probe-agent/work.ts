@@ -37,6 +37,8 @@ export type Work = {
   welcome: (welcome: Welcome) => void
   receive: (body: FleetMessageBody) => void
   clockLearned: Loop['clockLearned']
+  /** a result of this monitor was not taken in time */
+  becameLate: (monitorId: string) => void
   /** what the probe has, for its hello */
   has: () => Pick<Hello, 'lastRevision' | 'lastEpoch'>
   load: Loop['load']
@@ -107,6 +109,7 @@ export function startWork(parts: WorkParts): Work {
       else if (body.$case === 'drain') loop.apply(NOTHING_ASSIGNED)
     },
     clockLearned: loop.clockLearned,
+    becameLate: watches.notCounted,
     has: () => ({ lastRevision: watches.revision(), lastEpoch: watches.epoch() }),
     load: loop.load,
     monitors: watches.size,

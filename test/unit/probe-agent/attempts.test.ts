@@ -1,6 +1,7 @@
 import t from 'tap'
 import { nextStep } from '../../../probe-agent/chain.ts'
 import { createLoop } from '../../../probe-agent/loop.ts'
+import { stateAtStart } from '../../../probe-agent/region-state.ts'
 import type { Ran } from '../../../probe-agent/run.ts'
 import { createWatches } from '../../../probe-agent/watches.ts'
 import { RegionState } from '../../../proto/gen/probe/v1/fleet.ts'
@@ -74,7 +75,7 @@ function play(answer: (number: number) => Answer, scene: Scene = {}) {
     startsMs,
     published,
     silentMs,
-    state: () => watches.get('m1')!.state,
+    state: () => stateAtStart(watches.get('m1')!, time.monotonicMs()),
     mostOpen: () => mostOpen,
     remove: () => loop.apply({ isSnapshot: false, isLast: true, revision: 2, epoch: 1, upserts: [], removals: ['m1'] }),
   }

@@ -1,0 +1,55 @@
+import t from 'tap'
+import { createPostgres, execute } from '../../control-plane/platform/postgres.ts'
+import { startPicket } from '../support/picket.ts'
+import { startTarget } from '../support/target.ts'
+import { waitFor } from '../support/wait.ts'
+
+// takes about 60 s
+
+t.setTimeout(600_000)
+const PATIENCE = { timeoutMs: 120_000 }
+const INTERVAL_MS = 12_000
+const LATE_AFTER_MS = 10_000
+
+t.test('An outage that begins while NATS is away is decided in the first slot after it is back', async t => {
+  const [picket, target] = await Promise.all([
+    startPicket(t, { probeEnv: { LATE_AFTER_MS: String(LATE_AFTER_MS) } }),
+    startTarget(t),
+  ])
+  const { api, nats } = picket
+  const probe = picket.probes[0]!
+  const body = { name: 'Shop', type: 'http', url: target.url, regions: ['us-east'], timeout_ms: 2_000 }
+  const { id } = (await api.post('/monitors', { ...body, interval_seconds: 30, retry_count: 2 })).body.data
+  const db = createPostgres(picket.databaseUrl, 2)
+  t.teardown(() => db.destroy())
+  // shorter than any plan allows
+  await execute(db, 'UPDATE monitors SET interval_seconds = ?, config_version = config_version + 1', [
+    INTERVAL_MS / 1_000,
+  ])
+  const is = async (status: string) => (await api.get(`/monitors/${id}`)).body.data.status === status
+  await waitFor(() => is('up'), { ...PATIENCE, label: 'up' })
+  const slots = target.requests.length
+  await waitFor(() => target.requests.length >= slots + 2, { ...PATIENCE, label: 'checks of the short interval' })
+
+  await nats.stop()
+  await probe.untilEvent('nats_away')
+  const before = target.requests.length
+  target.behave({ kind: 'answer', status: 500 })
+  const chain = () => target.requests.slice(before, before + 3)
+  await waitFor(() => chain().length === 3, { ...PATIENCE, label: 'a whole chain that nobody hears of' })
+  const lateAtMs = chain()[2]!.atMs + LATE_AFTER_MS
+  await waitFor(() => Date.now() > lateAtMs, { label: 'results that are late' })
+  const connects = () => probe.lines.filter(({ event }) => event === 'nats_connected')
+  const connectedBefore = connects().length
+  await nats.restart()
+  await waitFor(() => connects().length > connectedBefore, { ...PATIENCE, label: 'the probe at NATS' })
+  const backAtMs = Date.now()
+
+  await waitFor(() => is('down'), { ...PATIENCE, label: 'down' })
+  const [down] = (await api.get(`/monitors/${id}/transitions`)).body.data
+  const { scheduled_at, attempt } = down.explanation.decided_by
+  const afterMs = Date.parse(scheduled_at) - backAtMs
+  t.comment(`decided by attempt ${attempt} of the slot ${afterMs} ms after NATS was back`)
+  t.ok(afterMs <= INTERVAL_MS, `${afterMs} ms`)
+  t.ok(attempt > 1, 'by a re-check')
+})

@@ -1,0 +1,131 @@
+import t from 'tap'
+import { createLoop, type Loop } from '../../../probe-agent/loop.ts'
+import { stateAtStart } from '../../../probe-agent/region-state.ts'
+import type { Ran } from '../../../probe-agent/run.ts'
+import { createWatches, type Watches } from '../../../probe-agent/watches.ts'
+import { RegionState } from '../../../proto/gen/probe/v1/fleet.ts'
+import { Outcome, type Result } from '../../../proto/gen/probe/v1/result.ts'
+import { createLog } from '../../../shared/log.ts'
+import { slotFrom } from '../../../shared/slots.ts'
+import { assignment, checkSpec } from '../../support/fleet-server.ts'
+import { createVirtualTime } from '../../support/virtual-time.ts'
+
+const { PENDING, OK, DEGRADED, FAILING } = RegionState
+const INTERVAL_S = 30
+const INTERVAL_MS = INTERVAL_S * 1_000
+const START_MS = Date.UTC(2026, 7, 1)
+
+/** what the control plane said, what a chain came to, how long ago in s, and how the next chain begins */
+const ROWS: [RegionState, RegionState | null, number, RegionState, string][] = [
+  [OK, null, 0, OK, 'nothing was found since'],
+  [OK, FAILING, 0, FAILING, 'just found'],
+  [OK, FAILING, 29, FAILING, 'the next slot waits for the confirmation'],
+  [OK, FAILING, 30, OK, 'not confirmed for an interval: its results may not have counted'],
+  [PENDING, DEGRADED, 30, PENDING, 'of a new monitor too'],
+  [DEGRADED, FAILING, 60, DEGRADED, 'worse than what was said'],
+  [FAILING, OK, 0, OK, 'a recovery'],
+  [FAILING, OK, 3_600, OK, 'better than what was said: a new outage is confirmed at once'],
+  [FAILING, DEGRADED, 3_600, DEGRADED, 'better, but not up'],
+]
+for (const [state, found, seconds, expected, says] of ROWS) {
+  t.test(`the state that a chain begins with: ${says}`, async t => {
+    const concluded = found === null ? null : { state: found, atMs: 5_000 }
+    const known = { state, concluded, slots: { intervalMs: INTERVAL_MS } }
+    t.equal(stateAtStart(known, 5_000 + seconds * 1_000), expected)
+  })
+}
+
+const observation = {
+  error: null,
+  timings: undefined,
+  totalUs: 1000,
+  statusCode: 200,
+  headers: null,
+  body: null,
+  resolvedIp: null,
+  certificate: null,
+}
+
+type Seen = { watches: Watches; loop: Loop; attempts: () => number[]; slots: (count: number) => Promise<void> }
+
+/** A monitor with two re-checks whose target is down; `slots` lets time pass and `attempts` counts those of each slot. */
+function failing(): Seen {
+  const time = createVirtualTime()
+  const watches = createWatches('eu-west')
+  const published: Result[] = []
+  const loop = createLoop({
+    watches,
+    clock: { learn: () => 0, nowMs: () => START_MS + time.monotonicMs() },
+    timers: time,
+    run: async () => ({ observation, outcome: Outcome.DOWN, failedAssertions: [] }) as unknown as Ran,
+    publish: result => published.push(result),
+    answer() {},
+    maxConcurrentChecks: 10,
+    log: createLog('test', 'silent'),
+  })
+  const upserts = [assignment('m1', checkSpec('http://127.0.0.1'), { intervalS: INTERVAL_S, retryCount: 2 })]
+  loop.apply({ isSnapshot: true, isLast: true, revision: 1, epoch: 1, upserts, removals: [] })
+  loop.setEpoch(1)
+  // to a moment between two chains
+  const firstMs = slotFrom(watches.get('m1')!.slots, START_MS) - START_MS
+  let passed = 0
+  return {
+    watches,
+    loop,
+    attempts() {
+      const slots = [...new Set(published.map(({ scheduledAtMs }) => scheduledAtMs))]
+      return slots.map(slot => published.filter(({ scheduledAtMs }) => scheduledAtMs === slot).length)
+    },
+    async slots(count) {
+      passed += count
+      await time.pass(firstMs + (passed - 0.5) * INTERVAL_MS - time.monotonicMs())
+    },
+  }
+}
+
+t.test('an outage that the control plane has confirmed costs one attempt a slot', async t => {
+  const { watches, loop, attempts, slots } = failing()
+  t.teardown(() => loop.drain())
+  await slots(1)
+  watches.setStates([{ monitorId: 'm1', state: FAILING }])
+  await slots(4)
+  t.same(attempts(), [3, 1, 1, 1, 1])
+})
+
+t.test('one that it does not confirm is decided again in every second slot', async t => {
+  const { loop, attempts, slots } = failing()
+  t.teardown(() => loop.drain())
+  await slots(5)
+  t.same(attempts(), [3, 1, 3, 1, 3])
+})
+
+const reasons: [string, (seen: Seen) => void][] = [
+  ['a result of it was not taken in time', ({ watches }) => watches.notCounted('m1')],
+  ['the epoch has changed', ({ loop }) => loop.setEpoch(2)],
+  ['the clock of the control plane was set', ({ loop }) => loop.clockLearned(2_000)],
+  [
+    'the control plane says that the region is well',
+    ({ watches }) => watches.setStates([{ monitorId: 'm1', state: OK }]),
+  ],
+]
+for (const [why, happens] of reasons) {
+  t.test(`after a chain that did not count the next slot is a whole chain: ${why}`, async t => {
+    const seen = failing()
+    t.teardown(() => seen.loop.drain())
+    await seen.slots(1)
+    happens(seen)
+    await seen.slots(1)
+    t.same(seen.attempts(), [3, 3])
+  })
+}
+
+t.test('what becomes of another monitor, or the same epoch again, changes nothing', async t => {
+  const { watches, loop, attempts, slots } = failing()
+  t.teardown(() => loop.drain())
+  await slots(1)
+  watches.notCounted('m2')
+  loop.setEpoch(1)
+  loop.clockLearned(200)
+  await slots(1)
+  t.same(attempts(), [3, 1])
+})
