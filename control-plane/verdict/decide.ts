@@ -7,6 +7,7 @@ import {
   type Tolerance,
   USUAL_TOLERANCE,
 } from './fences.ts'
+import { isMistaken } from './mistaken-probe.ts'
 import {
   ask,
   askForOpinion,
@@ -85,6 +86,7 @@ function count(
   const isMoved = before.state !== after.state && !(after.state === 'failing' && base.status === 'up')
   const isDecided = adopting !== 'no' || isTimed || changed !== null || isMoved
   const differs = isAsking || differsInSubstance(before, after, policy.retryCount)
+  const isHeard = before.state === after.state && !isMistaken(before, result, policy)
   // what was never stored cannot be brought back
   const store = isDecided || (differs && base.status === null) ? 'at_once' : differs ? 'soon' : 'no'
   return {
@@ -94,7 +96,7 @@ function count(
     store,
     transition: changed?.transition ?? null,
     ask: isAsking ? ask(reason, result, policy, voted.cells) : null,
-    regionState: before.state === after.state ? null : { region: result.region, state: after.state },
+    regionState: isHeard ? null : { region: result.region, state: after.state },
     disagreement: null,
   }
 }
