@@ -6,13 +6,14 @@ import { checkpointOf, storeCheckpoint } from './checkpoint-store.ts'
 import type { Mark } from './start-position.ts'
 
 const INTERVAL_MS = 5_000
-/** A large partition makes them less often, so that they cost a fiftieth of its time at most. */
+/** A large partition makes them less often, so that they cost a fiftieth of its time, but young enough to begin at. */
 const SHARE = 50
+const LONGEST_INTERVAL_MS = 60_000
 const MONITORS_AT_ONCE = 2_000
 
 /**
  * Stores what only memory has, now and then. To be called when everything that was counted is stored. It is of use for
- * a quick start only: when it fails, the next reader reads two minutes again.
+ * a quick start only: when it fails, the next reader reads two minutes again, or as long as votes live.
  */
 export async function keepCheckpoint(reading: Reading, isLast = false): Promise<void> {
   const { tools, partition, position, streamCreated, checkpoint } = reading
@@ -33,7 +34,7 @@ export async function keepCheckpoint(reading: Reading, isLast = false): Promise<
     tools.log.warn({ err, partition: partition.id }, 'a checkpoint could not be stored')
   }
   const endedMs = monotonicMs()
-  checkpoint.dueMs = endedMs + Math.max(INTERVAL_MS, (endedMs - startedMs) * SHARE)
+  checkpoint.dueMs = endedMs + Math.min(Math.max(INTERVAL_MS, (endedMs - startedMs) * SHARE), LONGEST_INTERVAL_MS)
 }
 
 /** The newest checkpoint; null when there is none that this version can read. */
