@@ -36,7 +36,7 @@ t.test('An outage that begins while NATS is away is decided in the first slot af
   const before = target.requests.length
   target.behave({ kind: 'answer', status: 500 })
   const chain = () => target.requests.slice(before, before + 3)
-  await waitFor(() => chain().length === 3, { ...PATIENCE, label: 'a whole chain that nobody hears of' })
+  await waitFor(() => chain().length === 3, { ...PATIENCE, label: 'a whole chain whose results wait' })
   const lateAtMs = chain()[2]!.atMs + LATE_AFTER_MS
   await waitFor(() => Date.now() > lateAtMs, { label: 'results that are late' })
   const connects = () => probe.lines.filter(({ event }) => event === 'nats_connected')
