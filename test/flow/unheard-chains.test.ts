@@ -9,7 +9,8 @@ import { waitFor } from '../support/wait.ts'
 t.setTimeout(600_000)
 const PATIENCE = { timeoutMs: 120_000 }
 const INTERVAL_MS = 12_000
-const LATE_AFTER_MS = 10_000
+/** As long as the interval, as by default: the next slot does not know yet that the chain before it did not count. */
+const LATE_AFTER_MS = INTERVAL_MS
 
 t.test('An outage that begins while NATS is away is decided in the first slot after it is back', async t => {
   const [picket, target] = await Promise.all([
@@ -49,7 +50,7 @@ t.test('An outage that begins while NATS is away is decided in the first slot af
   const [down] = (await api.get(`/monitors/${id}/transitions`)).body.data
   const { scheduled_at, attempt } = down.explanation.decided_by
   const afterMs = Date.parse(scheduled_at) - backAtMs
-  t.comment(`decided by attempt ${attempt} of the slot ${afterMs} ms after NATS was back`)
+  const toldMs = Date.parse(down.at) - backAtMs
+  t.comment(`decided by attempt ${attempt} of the slot ${afterMs} ms after NATS was back; down after ${toldMs} ms`)
   t.ok(afterMs <= INTERVAL_MS, `${afterMs} ms`)
-  t.ok(attempt > 1, 'by a re-check')
 })
