@@ -13,7 +13,7 @@ const MONITORS_AT_ONCE = 2_000
 
 /**
  * Stores what only memory has, now and then. To be called when everything that was counted is stored. It is of use for
- * a quick start only: when it fails, the next reader reads two minutes again, or as long as votes live.
+ * a quick start only: when it fails, the next reader reads two minutes again, or twice as long as votes live.
  */
 export async function keepCheckpoint(reading: Reading, isLast = false): Promise<void> {
   const { tools, partition, position, streamCreated, checkpoint } = reading

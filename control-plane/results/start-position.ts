@@ -2,11 +2,14 @@ import type { OwnedPartition } from './store.ts'
 
 /** How long before the position results are read again at least, for their fences (decisions 4.6): JetStream's own window. */
 const RECALL_MS = 120_000
-/** At most: the lifetime of votes of monitors that are checked every 5 minutes. */
+/** At most: as long as votes of monitors live that are checked every 5 minutes. */
 const LONGEST_RECALL_MS = 16 * 60_000
 
-/** How long before the position results are read again where there is no checkpoint; `voteMs`: how long votes live. */
-export const recallMs = (voteMs: number): number => Math.min(Math.max(voteMs, RECALL_MS), LONGEST_RECALL_MS)
+/**
+ * How long before the position results are read again where there is no checkpoint. Twice as long as votes live (`voteMs`):
+ * then those that may still count are known, and when the ones before ended, because a hold begins then.
+ */
+export const recallMs = (voteMs: number): number => Math.min(Math.max(2 * voteMs, RECALL_MS), LONGEST_RECALL_MS)
 
 export type Start = {
   /** the newest message that has been counted; 0 and null: none */
@@ -35,7 +38,7 @@ type Known = { mark: Mark | null; foundAtMs: number | null; voteMs: number }
 
 /**
  * Where to begin to read: at the time of the checkpoint where there is a young one, with `isMarked`; else so long before
- * the position that each vote that may still count is seen. By time, because a stream that has lost its end gives the
+ * the position that the votes are known. By time, because a stream that has lost its end gives the
  * same sequences out again. What the stored position stands for was never in a stream that was made again, but the
  * checkpoint belongs to the stored states.
  */

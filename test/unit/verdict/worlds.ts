@@ -22,7 +22,7 @@ const step = fc.record({
 export const world = fc.record({
   regions: fc.integer({ min: 1, max: 5 }),
   retryCount: fc.constantFrom(0, 1, 2, 2, 5),
-  intervalSteps: fc.constantFrom(6, 6, 6, 12, 24, 60),
+  intervalSteps: fc.constantFrom(6, 6, 6, 12, 24, 30),
   /** how often a step keeps the outcome of the step before: real outages last */
   stickiness: fc.nat(3),
   steps: fc.array(step, { minLength: 10, maxLength: 100, size: 'max' }),
