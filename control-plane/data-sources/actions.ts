@@ -59,7 +59,15 @@ export async function createSource(tools: SourceTools, caller: Caller, body: Sou
 
 const withoutId = ({ id, ...field }: FieldInput): FieldInput => field
 
-const NEW = { revision: 1, lastFetchedAt: null, lastSuccessAt: null, lastError: null, failures: 0, incidentId: null }
+const NEW = {
+  revision: 1,
+  lastFetchedAt: null,
+  lastSuccessAt: null,
+  lastError: null,
+  failures: 0,
+  documentKeys: null,
+  incidentId: null,
+}
 
 /**
  * Changes what the body names; what changes what is asked or how it is judged lets the source be fetched anew. Answers

@@ -26,8 +26,8 @@ export type Child = {
   reason: string
 }
 
-/** `notes`: what a reader of the children would miss, in sentences. */
-export type Evaluation = { children: Child[]; notes: string[] }
+/** `keys`: how many could be children; `notes`: what a reader of the children would miss, in sentences. */
+export type Evaluation = { children: Child[]; keys: number; notes: string[] }
 
 /**
  * What a document, from its root on, means for a source's fields, in their order (decisions 9.2 to 9.4): the same children for the same
@@ -41,13 +41,13 @@ export function evaluate(
 ): Evaluation {
   const notes: string[] = []
   const scene = { root, now, answers }
-  const children = placesOf(root, fields, notes).map(place => childOf(place, scene))
-  return { children, notes }
+  const { places, keys } = placesOf(root, fields, notes)
+  return { children: places.map(place => childOf(place, scene)), keys, notes }
 }
 
 /** The addresses to ask before that: the values of fields whose rule is `http_ok`, each once. */
 export function urlsToAsk(root: unknown, fields: readonly FieldDefinition[]): string[] {
-  const places = placesOf(root, fields, [])
+  const { places } = placesOf(root, fields, [])
   const asking = places.filter(({ definition }) => definition.ruleType === 'http_ok')
   const urls = asking.flatMap(({ match }) => urlOf(match.value) ?? [])
   return [...new Set(urls)]
@@ -60,33 +60,37 @@ const LONG = `a key has at most ${MOST_KEY_CHARACTERS} characters`
 /** Where a child stands, and how it is judged. */
 type Place = { definition: FieldDefinition; key: string; field: ReadyField; match: Match }
 
-function placesOf(root: unknown, fields: readonly FieldDefinition[], notes: string[]): Place[] {
+function placesOf(root: unknown, fields: readonly FieldDefinition[], notes: string[]) {
   const places: Place[] = []
+  let keys = 0
   const search = newSearch()
   for (const definition of fields) {
     const field = readField(definition)
     if ('problems' in field) continue
     const found = placesOfField(root, definition, field, MOST_CHILDREN - places.length, search)
     places.push(...found.places)
-    if (found.isCut) notes.push(`${definition.path} leads to more: ${LIMIT}`)
+    keys += found.places.length + found.more
+    if (found.more > 0) notes.push(`${definition.path} leads to more: ${LIMIT}`)
     else if (found.isTooLong) notes.push(`${definition.path} leads to keys that are left out: ${LONG}`)
     else if (found.places.length === 0) notes.push(`${definition.path} leads to nothing in the document`)
   }
   if (search.isSpent) notes.push('the document is too large for all of its keys to be looked at')
-  return places
+  return { places, keys }
 }
 
+/** `more`: how many keys there are beyond `most`. */
 function placesOfField(root: unknown, definition: FieldDefinition, field: ReadyField, most: number, search: Search) {
   const places = new Map<string, Place>()
   let isTooLong = false
+  let more = 0
   for (const match of matchesOf(root, field.path, search)) {
     const key = storable(match.key)
     if (key.length > MOST_KEY_CHARACTERS) isTooLong = true
     if (key.length > MOST_KEY_CHARACTERS || places.has(key)) continue
-    if (places.size === most) return { places: [...places.values()], isCut: true, isTooLong }
-    places.set(key, { definition, key, field, match })
+    if (places.size === most) more++
+    else places.set(key, { definition, key, field, match })
   }
-  return { places: [...places.values()], isCut: false, isTooLong }
+  return { places: [...places.values()], more, isTooLong }
 }
 
 function childOf({ definition, key, field, match }: Place, scene: Scene): Child {

@@ -5,8 +5,8 @@ import type { Failure } from './document.ts'
 import type { Child } from './evaluate.ts'
 import type { ClaimedSource, Ended } from './worker-store.ts'
 
-/** What came of fetching a source once. */
-export type Result = { children: Child[] } | { failure: Failure }
+/** What came of fetching a source once; `keys` are how many children there could be. */
+export type Result = { children: Child[]; keys: number } | { failure: Failure }
 export type Fetch = { source: ClaimedSource; result: Result; startedAt: Date; endedAt: Date; responseTimeMs: number }
 
 /** In a row; then the source's own alert is raised (decisions 9.4). */
@@ -52,13 +52,14 @@ export function endOf({ source, result, startedAt, endedAt }: Fetch): Ended {
     at: startedAt,
     said: failure?.message ?? '',
     isFailure: failure !== null && !failure.isOurFault && !isAskedAgain,
+    keys: 'failure' in result || result.keys <= result.children.length ? null : result.keys,
   }
 }
 
 /** How one is given back that was not fetched, or in vain: due at once, or after a while. */
 export function backOf(source: ClaimedSource, at: Date, afterMs: number | null): Ended {
   const nextAt = afterMs === null ? null : new Date(at.getTime() + afterMs)
-  return { ...placeOf(source), nextAt, at, said: null, isFailure: false }
+  return { ...placeOf(source), nextAt, at, said: null, isFailure: false, keys: null }
 }
 
 const placeOf = ({ id, revision, dueAt }: ClaimedSource) => ({ id, revision, dueAt })

@@ -2,6 +2,7 @@ import { groupBy } from '../../shared/group-by.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { maskHeaders } from '../web/header-map.ts'
 import { maskAuth } from './credentials.ts'
+import { MOST_CHILDREN } from './evaluate.ts'
 import { openSource } from './sealed.ts'
 import type { ChildMonitor, StoredField, StoredSource } from './types.ts'
 
@@ -27,6 +28,7 @@ export function presentSource(source: StoredSource, fields: StoredField[], child
     last_fetched_at: textOf(source.lastFetchedAt),
     last_success_at: textOf(source.lastSuccessAt),
     last_error: source.lastError,
+    ...truncation(source),
     consecutive_failures: source.failures,
     next_fetch_at: source.nextFetchAt.toISOString(),
     created_at: source.createdAt.toISOString(),
@@ -52,5 +54,11 @@ export const presentField = (field: StoredField, children: ChildMonitor[]) => ({
   created_at: field.createdAt.toISOString(),
   updated_at: field.updatedAt.toISOString(),
 })
+
+function truncation({ documentKeys: keys }: StoredSource) {
+  if (keys === null) return { truncated: null, problem: null }
+  const problem = `the document has ${keys} keys for monitors; only the first ${MOST_CHILDREN}, in the order of fields and keys, have one`
+  return { truncated: { keys, monitors: MOST_CHILDREN }, problem }
+}
 
 const textOf = (time: Date | null): string | null => time?.toISOString() ?? null

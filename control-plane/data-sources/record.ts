@@ -51,6 +51,13 @@ export const SourceRecord = Type.Object(
     last_fetched_at: nullable(Timestamp),
     last_success_at: nullable(Timestamp),
     last_error: nullable(Type.String({ description: 'why the last fetch gave no document; null after one that did' })),
+    truncated: nullable(
+      Type.Object(
+        { keys: Type.Integer(), monitors: Type.Integer() },
+        { description: 'how many keys the last document had, and how many of them have monitors; null: all' },
+      ),
+    ),
+    problem: nullable(Type.String({ description: 'what keeps some keys of the document from having monitors' })),
     consecutive_failures: Type.Integer(),
     next_fetch_at: Timestamp,
     created_at: Timestamp,

@@ -30,7 +30,8 @@ async function resultOf(egress: Egress, source: ClaimedSource, answer: Answered,
   const answers = urls.length === 0 ? NOBODY_ASKED : await askUrls(egress, urls, source.timeoutMs, signal)
   const read = readDocument(answer, source.rootPath)
   if ('failure' in read) return read
-  return { children: evaluate(read.document, source.fields, now(), answers).children }
+  const { children, keys } = evaluate(read.document, source.fields, now(), answers)
+  return { children, keys }
 }
 
 const NOBODY_ASKED: HttpAnswers = new Map()

@@ -6,7 +6,7 @@ const COLUMNS = `
   auth_config AS "authConfig", root_path AS "rootPath", fetch_interval_s AS "fetchIntervalS",
   timeout_ms AS "timeoutMs", revision, next_fetch_at AS "nextFetchAt", last_fetched_at AS "lastFetchedAt",
   last_success_at AS "lastSuccessAt", last_error AS "lastError", failures, incident_id AS "incidentId",
-  created_at AS "createdAt", updated_at AS "updatedAt"`
+  document_keys AS "documentKeys", created_at AS "createdAt", updated_at AS "updatedAt"`
 
 /** A project's data sources, newest first: one page of them, or all; and how many there are. */
 export async function listSources(

@@ -32,6 +32,8 @@ export type StoredSource = {
   lastError: string | null
   /** in a row */
   failures: number
+  /** of the last document, where not all of its keys could become monitors; null: they could */
+  documentKeys: number | null
   /** the source's own, while it cannot be fetched */
   incidentId: string | null
   createdAt: Date

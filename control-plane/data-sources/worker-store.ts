@@ -79,6 +79,8 @@ export type Ended = {
   said: string | null
   /** what the source is to blame for is counted */
   isFailure: boolean
+  /** of a document with more keys than monitors; null: of no other */
+  keys: number | null
 }
 
 /** Gives claimed sources back, all in one statement. One that was changed or asked for meanwhile stays due. */
@@ -92,12 +94,13 @@ export async function endFetches(tx: Tx | Db, owner: string, ended: Ended[]): Pr
        last_fetched_at = CASE WHEN row.is_made THEN row.at ELSE s.last_fetched_at END,
        last_success_at = CASE WHEN row.is_made AND row.said = '' THEN row.at ELSE s.last_success_at END,
        last_error = CASE WHEN row.is_made THEN nullif(row.said, '') ELSE s.last_error END,
+       document_keys = CASE WHEN row.is_made AND row.said = '' THEN row.keys ELSE s.document_keys END,
        failures = CASE WHEN NOT row.is_made THEN s.failures WHEN row.said = '' THEN 0
          ELSE s.failures + row."isFailure"::integer END
      FROM (
        SELECT given.*, said IS NOT NULL AND d.revision = given.revision AS is_made
        FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS given (id uuid, revision bigint, "dueAt" text,
-         "nextAt" timestamptz, at timestamptz, said text, "isFailure" boolean)
+         "nextAt" timestamptz, at timestamptz, said text, "isFailure" boolean, keys integer)
        JOIN data_sources d ON d.id = given.id AND d.lease_owner = :owner ORDER BY d.id FOR NO KEY UPDATE OF d
      ) AS row WHERE s.id = row.id`,
     { owner, rows: JSON.stringify(ended) },

@@ -115,6 +115,29 @@ t.test(
   },
 )
 
+t.test('A document with more keys than a source may have monitors says so, until it has fewer', async t => {
+  const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 'ok']))
+  target.behaveAt('/many', cells(many(250)))
+  const source = await createSource('/many')
+  const truncated = (count: number | null) =>
+    waitFor(async () => ((await source.read()).truncated?.keys ?? null) === count, { label: `${count} keys` })
+  await truncated(250)
+  t.match(await source.read(), {
+    truncated: { keys: 250, monitors: 200 },
+    problem: 'the document has 250 keys for monitors; only the first 200, in the order of fields and keys, have one',
+    child_monitor_count: 200,
+    last_error: null,
+  })
+  // the first 200 stay what they are, so nothing changes for a monitor
+  target.behaveAt('/many', cells(many(260)))
+  await source.refresh()
+  await truncated(260)
+  target.behaveAt('/many', cells(many(3)))
+  await source.refresh()
+  await truncated(null)
+  t.match(await source.read(), { truncated: null, problem: null })
+})
+
 const REFUSALS =
   'PUT /monitors/{id} 409, PUT /monitors/{id}/auth 409, DELETE /monitors/{id} 409, POST /monitors/{id}/check 409'
 t.test(`Of a monitor of a data source: ${REFUSALS}`, async t => {

@@ -58,12 +58,13 @@ async function createSource(interval = 60) {
     await endFetches(db, 'one', [endOf(done)])
     return false
   }
+  const fetchOf = (children: Child[]) => fetch({ children, keys: children.length })
   return {
     ...{ id, projectId, fieldId, child, claim },
     says: (cells: Record<string, Outcome>) =>
-      fetch({ children: Object.entries(cells).map(([key, outcome]) => child(key, outcome)) }),
+      fetchOf(Object.entries(cells).map(([key, outcome]) => child(key, outcome))),
     names: (cells: Record<string, string>) =>
-      fetch({ children: Object.entries(cells).map(([key, name]) => child(key, 'up', name)) }),
+      fetchOf(Object.entries(cells).map(([key, name]) => child(key, 'up', name))),
     fails: (isOurFault = false) =>
       fetch({ failure: { code: 'http_status', message: 'the source answers with status 500', isOurFault } }),
     monitors: () =>
@@ -283,7 +284,7 @@ t.test('A source that was changed while it was fetched is not taken in', async t
   const source = await createSource()
   const claimed = await source.claim()
   await execute(db, 'UPDATE data_sources SET revision = revision + 1 WHERE id = ?', [source.id])
-  const result = { children: [source.child('a', 'down')] }
+  const result = { children: [source.child('a', 'down')], keys: 1 }
   const fetch = { source: claimed, result, startedAt: new Date(), endedAt: new Date(), responseTimeMs: 1 }
   t.notOk(await takeIn(tools, 'one', fetch))
   t.same(await source.monitors(), [])
@@ -314,5 +315,5 @@ t.test('Slots are spread, on time, and the same whoever counts them', async t =>
 })
 
 const fetchOf = (source: ClaimedSource) => {
-  return { source, result: { children: [] }, startedAt: new Date(), endedAt: new Date(), responseTimeMs: 1 }
+  return { source, result: { children: [], keys: 0 }, startedAt: new Date(), endedAt: new Date(), responseTimeMs: 1 }
 }

@@ -1195,6 +1195,11 @@ export type DataSource = {
     last_fetched_at: string | null;
     last_success_at: string | null;
     last_error: string | null;
+    truncated: {
+        keys: number;
+        monitors: number;
+    } | null;
+    problem: string | null;
     consecutive_failures: number;
     next_fetch_at: string;
     created_at: string;

@@ -80,9 +80,11 @@ t.test('a source has at most 200 children, the same ones in whatever order the d
   const first = evaluated(documentOf(keys))
   t.equal(first.children.length, MOST_CHILDREN)
   t.match(first.notes, [/at most 200 monitors/])
+  t.equal(first.keys, 300)
   t.same(evaluated(documentOf(keys.toReversed())), first)
   const two = evaluated(documentOf(keys.slice(0, 150)), [fieldOf('*', 'x', 'one'), fieldOf('*', 'y', 'two')])
   t.equal(two.children.filter(({ fieldId }) => fieldId === 'two').length, 50)
+  t.equal(two.keys, 300, 'of all fields')
 })
 
 t.test('keys that cannot be kept do not become two of the same', async t => {
