@@ -3,7 +3,7 @@ import { type Match, matchesOf, newSearch, type Search } from './matches.ts'
 import { renderName } from './name-template.ts'
 import type { HttpAnswers, Scene } from './rule.ts'
 import { urlOf } from './rules.ts'
-import { lineOf, storable, textOf } from './text.ts'
+import { lineOf, storable, type Typed, textOf, typedOf } from './text.ts'
 import type { FieldDefinition } from './types.ts'
 
 /** At most so many monitors a source (decisions 9.4). */
@@ -21,6 +21,8 @@ export type Child = {
   name: string
   /** the beginning of it, as text */
   value: string
+  /** the same with its type */
+  typed: Typed
   outcome: Outcome
   /** `services.api.status is "failing", expected "ok"` */
   reason: string
@@ -100,6 +102,7 @@ function childOf({ definition, key, field, match }: Place, scene: Scene): Child 
     key,
     name: renderName(field.template, match),
     value: lineOf(textOf(match.value), MOST_VALUE_CHARACTERS),
+    typed: typedOf(match.value, MOST_VALUE_CHARACTERS),
     outcome,
     reason: lineOf(`${lineOf(match.place, 200)} ${said}`, MOST_REASON_CHARACTERS),
   }

@@ -13,12 +13,13 @@ import { requestHeadersOf } from './request-headers.ts'
 import type { SourcePreview } from './schema.ts'
 import { openSource } from './sealed.ts'
 import { findSource } from './store.ts'
+import type { Typed } from './text.ts'
 import type { FieldDefinition } from './types.ts'
 
 /** What a source would make of its document now, each child with the place of its field; `failure`: why there is none. */
 export type Preview = {
   failure: { code: string; message: string } | null
-  children: (Omit<Child, 'fieldId' | 'outcome'> & { field_index: number; status: Outcome })[]
+  children: (Pick<Child, 'key' | 'name' | 'reason'> & { field_index: number; value: Typed; status: Outcome })[]
   notes: string[]
 }
 
@@ -57,10 +58,9 @@ export async function preview(egress: Egress, { source, fields }: Draft, now: Da
   const { document } = fetched
   const answers = await askUrls(egress, urlsToAsk(document, fields), source.timeoutMs)
   const { children, notes } = evaluate(document, fields, now, answers)
-  const shown = children.map(({ fieldId, outcome, ...child }) => ({
-    field_index: Number(fieldId),
-    ...child,
-    status: outcome,
+  const shown = children.map(({ fieldId, key, name, typed, outcome, reason }) => ({
+    ...{ field_index: Number(fieldId), key, name, value: typed },
+    ...{ status: outcome, reason },
   }))
   return { failure: null, children: shown, notes }
 }

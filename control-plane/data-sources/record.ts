@@ -76,7 +76,9 @@ export const PreviewRecord = Type.Object({
       field_index: Type.Integer({ description: 'the place of its field, from 0' }),
       key: Type.String(),
       name: Type.String(),
-      value: Type.String({ description: 'the beginning of it, as text' }),
+      value: Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()], {
+        description: 'with its type; of a text its first 200 characters, of a list or an object that it is one',
+      }),
       status: enumOf([...MONITOR_STATUSES, 'unknown']),
       reason: Type.String(),
     }),

@@ -18,6 +18,14 @@ export function textOf(value: unknown): string {
   return typeof value === 'object' && value !== null ? 'an object' : String(value)
 }
 
+export type Typed = string | number | boolean | null
+
+/** A value with its type; of a text its beginning, of a list or an object only that it is one. */
+export function typedOf(value: unknown, maxLength: number): Typed {
+  if (typeof value === 'number' || typeof value === 'boolean' || value === null) return value
+  return lineOf(textOf(value), maxLength)
+}
+
 /** A value as a sentence shows it: texts in quotes, with the blanks around them, which rules see too. */
 export function shown(value: unknown): string {
   if (typeof value !== 'string') return lineOf(textOf(value), 80)

@@ -56,6 +56,19 @@ t.test('POST /data-sources/preview 200 shows the children that would be made, an
   t.same(await query(api.db, 'SELECT (SELECT count(*) FROM data_sources), (SELECT count(*) FROM monitors)'), before)
 })
 
+t.test('a preview shows each value with its type', async t => {
+  const long = 'x'.repeat(300)
+  serve({ a: false, b: 'false', c: 0, d: '0', e: null, f: 'null', g: [1, 2], h: { a: 1 }, i: 1.5e300, j: '', k: long })
+  const preview = await previewer()
+  const fields = [{ path: '*', name_template: '{{key}} {{value}}', rule_type: 'truthy', rule_config: {} }]
+  const { body } = await preview({ url: target.url, fields })
+  t.same(
+    body.data.children.map(({ value }: { value: unknown }) => value),
+    [false, 'false', 0, '0', null, 'null', 'a list of 2', 'an object', 1.5e300, '', `${'x'.repeat(199)}…`],
+  )
+  t.match(body.data.children[0], { name: 'a false', status: 'down' })
+})
+
 t.test('a preview sends what is configured, credentials above headers', async t => {
   serve({})
   const preview = await previewer()

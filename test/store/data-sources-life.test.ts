@@ -43,7 +43,7 @@ async function createSource(interval = 60) {
     { id, projectId, fieldId, interval },
   )
   const child = (key: string, outcome: Outcome, name = `Cell ${key}`): Child => {
-    return { fieldId, key, name, value: outcome, outcome, reason: `cells.${key} is ${outcome}` }
+    return { fieldId, key, name, value: outcome, typed: outcome, outcome, reason: `cells.${key} is ${outcome}` }
   }
   const claim = async (): Promise<ClaimedSource> => {
     await execute(db, 'UPDATE data_sources SET next_fetch_at = now() WHERE id = ?', [id])

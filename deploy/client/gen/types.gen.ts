@@ -8398,9 +8398,9 @@ export type PreviewDataSourceResponses = {
                 key: string;
                 name: string;
                 /**
-                 * the beginning of it, as text
+                 * with its type; of a text its first 200 characters, of a list or an object that it is one
                  */
-                value: string;
+                value: string | number | boolean | null;
                 status: 'up' | 'down' | 'degraded' | 'unknown';
                 reason: string;
             }>;

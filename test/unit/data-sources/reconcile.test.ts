@@ -8,7 +8,7 @@ const HOUR_MS = 3_600_000
 const ago = (hours: number) => new Date(NOW.getTime() - hours * HOUR_MS)
 
 const found = (key: string, fieldId = 'f'): Child => {
-  return { fieldId, key, name: key, value: 'ok', outcome: 'up', reason: '' }
+  return { fieldId, key, name: key, value: 'ok', typed: 'ok', outcome: 'up', reason: '' }
 }
 const stored = (key: string, rest: Partial<StoredChild> = {}): StoredChild => ({
   monitor: { id: key } as StoredMonitor,
