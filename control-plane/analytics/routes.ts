@@ -54,10 +54,13 @@ const ChecksQuery = strictObject({
   status: Type.Optional(Type.String({ description: severalDescription })),
 })
 
+/** What stands in the results of checks: those of heartbeats and data sources have a region of their own. */
+const ANSWERED_REGIONS = [...REGIONS, HEARTBEAT_REGION, DATA_SOURCE_REGION]
+
 const LatencyQuery = strictObject({
   ...lastDay,
   monitor_id: Type.String(),
-  region: Type.Optional(enumOf(REGIONS)),
+  region: Type.Optional(enumOf(ANSWERED_REGIONS)),
 })
 
 const UptimeQuery = strictObject({ ...lastDay, monitor_id: Type.String() })
@@ -87,7 +90,7 @@ export function analyticsRoutes(app: App, { db, clickhouse, publicUrl, sign }: A
     async request => {
       const { region, status, from, to } = request.query
       const filter = {
-        regions: severalOf('region', region, [...REGIONS, HEARTBEAT_REGION, DATA_SOURCE_REGION]),
+        regions: severalOf('region', region, ANSWERED_REGIONS),
         statuses: severalOf('status', status, CHECK_STATUSES),
         fromMs: from ? Date.parse(from) : null,
         toMs: to ? Date.parse(to) : null,

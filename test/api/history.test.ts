@@ -1,5 +1,6 @@
 import t from 'tap'
 import { LINE_COLUMNS, originOf, toLine } from '../../control-plane/analytics/row.ts'
+import { DATA_SOURCE_REGION, HEARTBEAT_REGION } from '../../control-plane/monitors/types.ts'
 import { type Clickhouse, createClickhouse, insertLines } from '../../control-plane/platform/clickhouse.ts'
 import { FailureSource, NO_DETAILS, Outcome, type Result, Trigger } from '../../shared/result.ts'
 import { differencesOf } from '../support/answers.ts'
@@ -206,6 +207,24 @@ t.test(
     t.match(east.body.data, [{ hour: timeAt(0), region: 'us-east', count: 50, max: 50, avg: 25.5 }])
     const earlier = `from=${timeAt(-120)}&to=${timeAt(0)}`
     t.same((await api.call('GET', `/analytics/latency?monitor_id=${id}&${earlier}`, { key })).body.data, [])
+  },
+)
+
+t.test(
+  'GET /analytics/latency 200 takes every region that results have, those of data sources and heartbeats too',
+  async t => {
+    const { key } = await api.tenant()
+    const id = await createMonitor(key)
+    await record([resultOf(id, 0, { totalUs: 40_000 })], DATA_SOURCE_REGION)
+    const latency = async (region: string) => {
+      const { status, body } = await api.call('GET', `/analytics/latency?monitor_id=${id}&region=${region}`, { key })
+      return status === 200 ? body.data : body.error.message
+    }
+    const { body } = await api.call('GET', `/monitors/${id}/checks`, { key })
+    t.match(body.data, [{ region: DATA_SOURCE_REGION }])
+    t.match(await latency(body.data[0].region), [{ hour: timeAt(0), region: DATA_SOURCE_REGION, count: 1, max: 40 }])
+    t.same(await latency(HEARTBEAT_REGION), [])
+    t.match(await latency('moon'), /region must be one of us-east, .*, heartbeat, data-source/)
   },
 )
 

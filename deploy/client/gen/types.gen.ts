@@ -5518,7 +5518,7 @@ export type ReadAnalyticsLatencyData = {
          */
         to?: string;
         monitor_id: string;
-        region?: 'us-east' | 'us-west' | 'eu-west' | 'eu-central' | 'ap-southeast' | 'ap-northeast';
+        region?: 'us-east' | 'us-west' | 'eu-west' | 'eu-central' | 'ap-southeast' | 'ap-northeast' | 'heartbeat' | 'data-source';
     };
     url: '/api/v1/analytics/latency';
 };
