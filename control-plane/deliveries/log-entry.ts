@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { enumOf, Id, nullable, Timestamp } from '../web/schemas.ts'
+import { channelNamesOf, shownChannelNames } from './channel-name.ts'
 import { DELIVERY_STATUSES, type DeliveryStatus, type LoggedAttempt, type Outcome } from './types.ts'
 
 export type DeliveryRow = {
@@ -21,7 +22,7 @@ export const LogEntry = Type.Object(
   {
     id: Id,
     delivery_id: Type.String({ description: 'whd_…, the same in every attempt and replay' }),
-    channel_id: Id,
+    ...shownChannelNames,
     event: Type.String(),
     status: enumOf(DELIVERY_STATUSES),
     attempts: Type.Array(
@@ -49,7 +50,7 @@ export function presentLogEntry(row: DeliveryRow) {
   return {
     id: row.id,
     delivery_id: row.id,
-    channel_id: row.channelId,
+    ...channelNamesOf(row.channelId),
     event: row.eventName,
     status: row.status,
     attempts: row.attempts,

@@ -16,6 +16,7 @@ import {
   strictObject,
   Timestamp,
 } from '../web/schemas.ts'
+import { channelIdOf, channelNames } from './channel-name.ts'
 import { CIRCUIT_STATES, stateOf } from './circuit.ts'
 import { type Destination, listDestinations } from './circuit-store.ts'
 import { redrive } from './redrive-actions.ts'
@@ -33,9 +34,7 @@ const Circuit = Type.Object({
   updated_at: Timestamp,
 })
 
-const Redrive = strictObject({
-  channel_id: Type.Optional(Type.String({ description: 'left out: all channels that are not paused' })),
-})
+const Redrive = strictObject(channelNames('left out: all channels that are not paused'))
 
 /** The built-in relay: its circuits, and another try for what it gave up (decisions 6.6). */
 export function relayRoutes(app: App, { db }: { db: Db }): void {
@@ -67,7 +66,7 @@ export function relayRoutes(app: App, { db }: { db: Db }): void {
       },
     },
     async request => {
-      const { channel_id: channelId = null } = request.body
+      const channelId = channelIdOf(request.body)
       return { data: { redriven: await redrive(actingAs(db, request), callerOf(request).projectId, channelId, now()) } }
     },
   )

@@ -12,13 +12,14 @@ import { severalOf } from '../web/filters.ts'
 import { metaOf, pageOf } from '../web/pages.ts'
 import { answers, dataOf, IdParams, pageProperties, pageOf as pageSchema, strictObject } from '../web/schemas.ts'
 import { replayDelivery, unknownEntry } from './actions.ts'
+import { channelIdOf, channelNames } from './channel-name.ts'
 import { LogEntry, presentLogEntry } from './log-entry.ts'
 import { findDelivery, hasChannel, listDeliveries } from './store.ts'
 import { DELIVERY_STATUSES } from './types.ts'
 
 const LogQuery = strictObject({
   ...pageProperties,
-  channel_id: Type.Optional(Type.String()),
+  ...channelNames(),
   event: Type.Optional(Type.String({ description: `one event name or ${DIGEST}, or several separated by commas` })),
   status: Type.Optional(Type.String({ description: 'one status, or several separated by commas' })),
 })
@@ -44,7 +45,8 @@ export function deliveryRoutes(app: App, { db, keptDays }: { db: Db; keptDays: n
     },
     async request => {
       const { projectId } = callerOf(request)
-      const { channel_id: channelId = null, event, status } = request.query
+      const { event, status } = request.query
+      const channelId = channelIdOf(request.query)
       const filter = {
         channelId,
         events: severalOf('event', event, [...EVENT_NAMES, DIGEST]),

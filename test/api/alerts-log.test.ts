@@ -1,6 +1,8 @@
 import { createHmac } from 'node:crypto'
 import t, { type Test } from 'tap'
+import { v7 as uuidv7 } from 'uuid'
 import { startApi } from '../support/api-server.ts'
+import { readOperations, type Schema } from '../support/operations.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -32,6 +34,43 @@ t.test('GET /alerts/log/{id} 200: the request as it was sent, secrets masked, an
   t.match(entry.attempts, [{ response_code: 202, error: null, response_snippet: 'thank you' }])
   t.ok(Number.isInteger(entry.attempts[0].duration_ms))
 })
+
+t.test(
+  'an alert channel is alert_channel_id wherever the API names one, and channel_id is no more than another name',
+  async t => {
+    const { key, channelId, entry, id } = await sendTest(t)
+    t.match(entry, { alert_channel_id: channelId, channel_id: channelId })
+    const named = async (filter: string) => (await api.call('GET', `/alerts/log?${filter}`, { key })).body
+    for (const name of ['alert_channel_id', 'channel_id']) {
+      t.match((await named(`${name}=${channelId}`)).data, [{ id }])
+      t.equal((await named(`${name}=${uuidv7()}`)).error.status, 404)
+      const body = { [name]: channelId }
+      t.match(await api.call('POST', '/alerts/relay/redrive', { key, body }), {
+        status: 200,
+        body: { data: { redriven: 0 } },
+      })
+    }
+    t.match((await named(`alert_channel_id=${channelId}&channel_id=${channelId}`)).data, [{ id }])
+    t.match((await named(`alert_channel_id=${channelId}&channel_id=${uuidv7()}`)).error, {
+      status: 400,
+      details: [{ path: 'channel_id', message: /older name of alert_channel_id.* send alert_channel_id only/ }],
+    })
+
+    const lonely: string[] = []
+    const walk = (node: Schema, place: string) => {
+      if (typeof node !== 'object' || node === null) return
+      const names = Object.keys(node.properties ?? {})
+      if (names.includes('channel_id') && !names.includes('alert_channel_id')) lonely.push(place)
+      for (const [key, inner] of Object.entries(node)) walk(inner, `${place}.${key}`)
+    }
+    const { operations } = await readOperations(api)
+    for (const { name, body, query, answers } of operations) {
+      walk({ body, answers }, name)
+      walk({ properties: Object.fromEntries(query.map(one => [one.name, one.schema])) }, `${name} query`)
+    }
+    t.same(lonely, [])
+  },
+)
 
 t.test('GET /alerts/log/{id} 200: of a long answer 1 kB is kept, of a redirect nothing is followed', async t => {
   const { entry, receiver } = await sendTest(t, {

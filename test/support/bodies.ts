@@ -139,7 +139,7 @@ export function bodyOf({ name }: Operation, records: Records): Record<string, un
       digest_threshold: 10,
       on_call_user_id: records.on_call_user_id,
     },
-    'POST /alerts/relay/redrive': { channel_id: records.alert_channel_id },
+    'POST /alerts/relay/redrive': { alert_channel_id: records.alert_channel_id },
     'POST /incidents': { ...incident, message: 'We are looking.', monitor_ids: [records.monitor_id] },
     'PUT /incidents/{id}': incident,
     'POST /incidents/{id}/updates': { message: 'Found it.', status: 'identified', is_internal: false },

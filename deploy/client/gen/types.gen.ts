@@ -68,8 +68,11 @@ export type AlertLogEntry = {
      * whd_…, the same in every attempt and replay
      */
     delivery_id: string;
+    alert_channel_id: string;
     /**
-     * UUIDv7
+     * an older name of alert_channel_id
+     *
+     * @deprecated
      */
     channel_id: string;
     event: string;
@@ -2184,6 +2187,12 @@ export type ListAlertLogData = {
          * default 25
          */
         per_page?: number;
+        alert_channel_id?: string;
+        /**
+         * an older name of alert_channel_id
+         *
+         * @deprecated
+         */
         channel_id?: string;
         /**
          * one event name or monitor.digest, or several separated by commas
@@ -2418,6 +2427,12 @@ export type RedriveAlertRelayData = {
     body: {
         /**
          * left out: all channels that are not paused
+         */
+        alert_channel_id?: string;
+        /**
+         * an older name of alert_channel_id
+         *
+         * @deprecated
          */
         channel_id?: string;
     };
