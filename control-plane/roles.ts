@@ -183,7 +183,8 @@ function pageTools(handles: Handles) {
 function domainTools({ db, egress, config }: Handles) {
   const world = { egress, httpsPort: 443 }
   const sign = createSigner(config.secretKey, 'custom domains')
-  return { db, world, settings: config.customDomains, ownHosts: ownHosts(config), sign }
+  const { publicUrl, customDomains: settings } = config
+  return { db, world, settings, ownHosts: ownHosts(config), sign, publicUrl }
 }
 
 function chatTools({ db, secrets, egress, metrics, config }: Handles) {

@@ -5,6 +5,8 @@ import { signRsaSha256 } from '../../platform/rsa.ts'
 import type { Sign } from '../../platform/signer.ts'
 import type { Caller } from '../../web/auth.ts'
 import { conflict, domainConnectUnavailable, notFound, validationError } from '../../web/errors.ts'
+import type { StoredPage } from '../records.ts'
+import { findPage as findStoredPage } from '../store.ts'
 import { analysisOf, recordsOf } from './analysis.ts'
 import { applyQuery, LAUNCH_WITHIN_MS, launchUrl } from './domain-connect.ts'
 import { findConnectable, lookUpFacts, seeCertificate, type World } from './domain-reader.ts'
@@ -76,11 +78,14 @@ export async function verifyDomain({ tools, caller, pageId }: Asked, now: Date):
   return prove(tools, page, page.domain, now)
 }
 
-/** Nothing is served there any more. Works on any plan. Throws 404. */
-export async function removeDomain({ tools, caller, pageId }: Asked, now: Date): Promise<void> {
+/** Nothing is served there any more. Works on any plan. Answers the page. Throws 404. */
+export async function removeDomain({ tools, caller, pageId }: Asked, now: Date): Promise<StoredPage> {
   const page = await findPage(tools, caller, pageId)
   if (page.domain === null) throw notFound('custom domain')
   await setDomain(tools.db, page.id, null, now)
+  const left = await findStoredPage(tools.db, caller.projectId, page.id)
+  if (!left) throw notFound('status page')
+  return left
 }
 
 async function prove(tools: DomainTools, page: DomainRow, domain: string, now: Date): Promise<Analysis> {

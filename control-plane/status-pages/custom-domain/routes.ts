@@ -4,16 +4,9 @@ import { now } from '../../platform/clock.ts'
 import { toolsActingAs } from '../../web/acting.ts'
 import type { App } from '../../web/app.ts'
 import { callerOf } from '../../web/auth.ts'
-import {
-  answers,
-  DeletedResponse,
-  dataOf,
-  enumOf,
-  IdParams,
-  nullable,
-  strictObject,
-  Timestamp,
-} from '../../web/schemas.ts'
+import { answers, dataOf, enumOf, IdParams, nullable, strictObject, Timestamp } from '../../web/schemas.ts'
+import { presentPage } from '../present.ts'
+import { PageRecord } from '../schema.ts'
 import {
   analyzeDomain,
   chooseDomain,
@@ -60,7 +53,7 @@ const Launch = Type.Object({
 const PATH = '/status-pages/:id/custom-domain'
 
 /** Custom domains of status pages (specification, "Status pages"; decisions 7.4). */
-export function customDomainRoutes(app: App, tools: DomainTools): void {
+export function customDomainRoutes(app: App, tools: DomainTools & { publicUrl: string }): void {
   const askedBy = (request: FastifyRequest<{ Params: { id: string } }>) => ({
     tools: toolsActingAs(tools, request),
     caller: callerOf(request),
@@ -103,14 +96,11 @@ export function customDomainRoutes(app: App, tools: DomainTools): void {
     {
       schema: {
         tags,
-        summary: 'Remove the custom domain',
+        summary: 'Remove the custom domain; answers the page, which stays',
         params: IdParams,
-        response: answers(200, DeletedResponse, 404),
+        response: answers(200, dataOf(PageRecord), 404),
       },
     },
-    async request => {
-      await removeDomain(askedBy(request), now())
-      return { data: { id: request.params.id, deleted: true as const } }
-    },
+    async request => ({ data: presentPage(await removeDomain(askedBy(request), now()), tools.publicUrl) }),
   )
 }
