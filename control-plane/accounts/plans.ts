@@ -55,11 +55,11 @@ export type Counted = 'monitors' | 'statusPages' | 'dataSources' | 'alertChannel
 export type Usage = { plan: Plan; counted: Counted; limit: number | null; used: number }
 
 const NOUNS: Record<Counted, string> = {
-  monitors: 'monitors',
-  statusPages: 'status pages',
-  dataSources: 'data sources',
-  alertChannels: 'alert channels',
-  members: 'members',
+  monitors: 'monitor',
+  statusPages: 'status page',
+  dataSources: 'data source',
+  alertChannels: 'alert channel',
+  members: 'member',
 }
 
 /** Why one of some monitors, which have so many rules each, has too many; null when all are fine. */
@@ -71,5 +71,6 @@ export function overRules(rules: number[], limit: number): string | null {
 /** Why `adding` more do not fit into the plan, with the limit and the current count; null when they do. */
 export function overLimit({ plan, counted, limit, used }: Usage, adding: number): string | null {
   if (limit === null || used + adding <= limit) return null
-  return `the ${plan} plan includes ${limit} ${NOUNS[counted]} and ${used} are in use`
+  const noun = `${NOUNS[counted]}${limit === 1 ? '' : 's'}`
+  return `the ${plan} plan includes ${limit} ${noun} and ${used} ${used === 1 ? 'is' : 'are'} in use`
 }

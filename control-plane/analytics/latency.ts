@@ -20,6 +20,14 @@ export const LatencyHour = Type.Object(
   { title: 'LatencyHour' },
 )
 
+/** Which hours an answer covers: whole ones, all that the question touches. `to` is not part of them. */
+export const LatencyMeta = Type.Object({ from: Timestamp, to: Timestamp })
+
+export const latencyMeta = (firstHourS: number, lastHourS: number) => ({
+  from: new Date(firstHourS * 1_000),
+  to: new Date((lastHourS + 3_600) * 1_000),
+})
+
 /** ClickHouse prints an hour as "2026-11-21 10:00:00", in UTC. */
 export function presentHour({ hour, region, avg, ...figures }: LatencyRow) {
   return {

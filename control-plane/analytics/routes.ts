@@ -28,7 +28,7 @@ import {
   pageOf as pageSchema,
   strictObject,
 } from '../web/schemas.ts'
-import { LatencyHour, presentHour } from './latency.ts'
+import { LatencyHour, LatencyMeta, latencyMeta, presentHour } from './latency.ts'
 import { markMaintenance } from './maintenance.ts'
 import { type ResultRow, toResult } from './result-row.ts'
 import { spanOf } from './span.ts'
@@ -116,7 +116,8 @@ export function analyticsRoutes(app: App, { db, clickhouse, publicUrl, sign }: A
         summary: 'Hourly latency percentiles of a monitor, in milliseconds',
         tags: ['Analytics'],
         querystring: LatencyQuery,
-        response: answers(200, Type.Object({ data: Type.Array(LatencyHour) }), 400, 404, 503),
+        description: 'Whole hours: all that the time from `from` to `to` touches, which `meta` names.',
+        response: answers(200, Type.Object({ data: Type.Array(LatencyHour), meta: LatencyMeta }), 400, 404, 503),
       },
     },
     async request => {
@@ -127,7 +128,8 @@ export function analyticsRoutes(app: App, { db, clickhouse, publicUrl, sign }: A
       // the hours that the span touches; its end is not part of it
       const last = startOfHour(new Date(to.getTime() - 1))
       const span = { monitor, region, from: startOfHour(from), to: last, liveFrom }
-      return { data: (await listLatency(clickhouse, span)).map(presentHour) }
+      const data = (await listLatency(clickhouse, span)).map(presentHour)
+      return { data, meta: latencyMeta(span.from, span.to) }
     },
   )
 

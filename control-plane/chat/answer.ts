@@ -13,7 +13,7 @@ type Incident = {
   started_at: Date
   acknowledged_at: Date | null
 }
-type Counts = { total: number; up: number; down: number; degraded: number; paused: number }
+type Counts = { total: number; up: number; down: number; degraded: number; paused: number; pending: number }
 
 /** What users wrote loses all that is markup in a chat. */
 export const plainly = (text: string): string => escaped(oneLine(text).replace(/[*_~`|]/g, ' '))
@@ -40,8 +40,9 @@ const MOST_NAMED = 10
 /** How the monitors of a project are, and which of them are not up. */
 export function statusAnswer(counts: Counts, troubled: { name: string; status: string }[], open: number): Answer {
   if (counts.total === 0) return say('There are no monitors yet.')
-  const { up, degraded, down, paused } = counts
-  const figures = [`${up} up`, `${degraded} degraded`, `${down} down`, `${paused} paused`].join(' · ')
+  const { up, degraded, down, paused, pending } = counts
+  const states = [`${up} up`, `${degraded} degraded`, `${down} down`, `${paused} paused`, `${pending} pending`]
+  const figures = states.join(' · ')
   const names = troubled
     .slice(0, MOST_NAMED)
     .map(({ name, status }) => `${status === 'down' ? SIGNS.down : SIGNS.degraded} ${plainly(name)} is ${status}`)

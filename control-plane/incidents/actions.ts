@@ -12,7 +12,7 @@ import {
   updateIncident,
 } from './handling-store.ts'
 import { type IncidentEventName, incidentEvent } from './incident-event.ts'
-import { changeMessage, eventOfUpdate, resolvedAtOf, statusAfterUpdate } from './lifecycle.ts'
+import { changeUpdate, eventOfUpdate, resolvedAtOf, statusAfterUpdate } from './lifecycle.ts'
 import type { IncidentChange, IncidentCreate, UpdateCreate } from './schemas.ts'
 import { type IncidentRecord, incidentsOfIds } from './store.ts'
 import { initialUpdateOf, insertUpdate, type UpdateRecord } from './update-store.ts'
@@ -57,11 +57,11 @@ export async function changeIncident(
   return inLock(db, person.projectId, id, async (tx, before) => {
     const { title = before.title, severity = before.severity, status = before.status } = body
     const after = { ...before, title, severity, status, resolvedAt: resolvedAtOf(before, status, now) }
-    const message = changeMessage(before, after)
-    if (message === null && title === before.title) return recordOf(tx, id)
+    const change = changeUpdate(before, after)
+    if (change === null && title === before.title) return recordOf(tx, id)
     await store(tx, before, after, now)
-    if (message === null) return recordOf(tx, id)
-    const update = newUpdate(id, person, { status, message, is_internal: false }, now)
+    if (change === null) return recordOf(tx, id)
+    const update = newUpdate(id, person, { status, ...change }, now)
     await insertUpdate(tx, update, false)
     return tell(tx, eventOfUpdate(before.status, status), id, update, publicUrl, now)
   })

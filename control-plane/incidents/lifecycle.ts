@@ -61,10 +61,14 @@ export function resolvedAtOf(
 
 type Rating = { status: IncidentStatus; severity: Severity }
 
-/** What the update says that a change of status or severity writes by itself; null when neither changed (decisions 5.2). */
-export function changeMessage(before: Rating, after: Rating): string | null {
-  const changed = (['status', 'severity'] as const).filter(field => before[field] !== after[field])
-  if (changed.length === 0) return null
-  const text = changed.map(field => `${field} changed from ${before[field]} to ${after[field]}`).join(', ')
-  return text.charAt(0).toUpperCase() + text.slice(1)
+/**
+ * The update that a change of status or severity writes by itself; null when neither changed (decisions 5.2). Visitors of
+ * status pages read of the status only: a severity is a rating of ours.
+ */
+export function changeUpdate(before: Rating, after: Rating): { message: string; is_internal: boolean } | null {
+  if (before.status !== after.status) {
+    return { message: `Status changed from ${before.status} to ${after.status}`, is_internal: false }
+  }
+  if (before.severity === after.severity) return null
+  return { message: `Severity changed from ${before.severity} to ${after.severity}`, is_internal: true }
 }

@@ -11,7 +11,7 @@ export const strictObject = <T extends TProperties>(
 export const enumOf = <const T extends readonly string[]>(values: T, options: { default?: T[number] } = {}) =>
   Type.Unsafe<T[number]>({ type: 'string', enum: [...values], ...options })
 
-export const nullable = <T extends TSchema>(schema: T, options: { default?: unknown } = {}) =>
+export const nullable = <T extends TSchema>(schema: T, options: { default?: unknown; description?: string } = {}) =>
   Type.Union([schema, Type.Null()], options)
 
 /** What a read adds to what was given: taken by a write so that what was read can be sent back, and ignored. */

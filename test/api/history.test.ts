@@ -228,6 +228,25 @@ t.test(
   },
 )
 
+t.test(
+  'GET /analytics/latency 200 says in meta which whole hours it covers, and a time within an hour counts all of it',
+  async t => {
+    const { key } = await api.tenant()
+    const id = await createMonitor(key)
+    await record([resultOf(id, 5), resultOf(id, 50)], 'us-east')
+    const ask = async (span: string) => {
+      const { status, body } = await api.call('GET', `/analytics/latency?monitor_id=${id}&${span}`, { key })
+      t.same(differencesOf(operation('GET /analytics/latency'), status, body), [])
+      return body
+    }
+    const within = await ask(`from=${timeAt(40)}&to=${timeAt(45)}`)
+    t.match(within.data, [{ hour: timeAt(0), count: 2 }])
+    t.same(within.meta, { from: timeAt(0), to: timeAt(60) })
+    t.same((await ask(`from=${timeAt(-1)}&to=${timeAt(60)}`)).meta, { from: timeAt(-60), to: timeAt(60) })
+    t.same((await ask(`from=${timeAt(-1)}&to=${timeAt(61)}`)).meta, { from: timeAt(-60), to: timeAt(120) })
+  },
+)
+
 t.test('GET /analytics/latency 400: from after to, and more than 400 days', async t => {
   const { key } = await api.tenant()
   const id = await createMonitor(key)

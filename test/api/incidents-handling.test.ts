@@ -140,11 +140,11 @@ t.test('PUT /incidents/{id} 200: a new status or severity writes an update and i
   t.match(await updatesOf(account, id), [
     {
       status: 'identified',
-      message: 'Status changed from investigating to identified, severity changed from critical to major',
+      message: 'Status changed from investigating to identified',
       author_id: account.userId,
       is_internal: false,
     },
-    { status: 'investigating' },
+    { status: 'investigating', message: 'Severity changed from minor to critical', is_internal: true },
   ])
   const told = await toldOf(id)
   t.match(told, [

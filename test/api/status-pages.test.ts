@@ -140,7 +140,7 @@ t.test('POST /status-pages 402 when the plan is full, also when two ask at once'
   const asked = await Promise.all([1, 2, 3].map(() => call('POST /status-pages', { name: 'A', slug: newSlug() })))
   t.same(asked.map(({ status }) => status).sort(), [201, 402, 402])
   const { error } = asked.find(({ status }) => status === 402)!.body
-  t.match(error, { code: 'tier_limit_reached', message: 'the free plan includes 1 status pages and 1 are in use' })
+  t.match(error, { code: 'tier_limit_reached', message: 'the free plan includes 1 status page and 1 is in use' })
 })
 
 t.test(

@@ -81,6 +81,8 @@ t.test('POST /monitors/test 200: what every region saw, and nothing is stored or
       probe_id: null,
       status: 'unknown',
       error: { source: 'internal', code: 'no_probe', message: 'no probe of us-east is connected' },
+      response_time_ms: null,
+      timings: null,
     },
   ])
   t.match(run, { trigger: Trigger.RUN_NOW, spec: { url: SHOP.url, screenshotOnFailure: false } })

@@ -89,6 +89,8 @@ t.test('a check at once in every region', async t => {
       status: 'unknown',
       probe_id: null,
       error: { source: 'internal', code: 'no_probe', message: 'no probe of us-east is connected' },
+      response_time_ms: null,
+      timings: null,
     })
     t.equal(all(probe, 'runNow')[0]?.trigger, Trigger.RUN_NOW)
   })

@@ -878,6 +878,8 @@ export class Picket extends HeyApiClient {
     
     /**
      * Hourly latency percentiles of a monitor, in milliseconds
+     *
+     * Whole hours: all that the time from `from` to `to` touches, which `meta` names.
      */
     public readAnalyticsLatency<ThrowOnError extends boolean = false>(options: Options<ReadAnalyticsLatencyData, ThrowOnError>) {
         return (options.client ?? this.client).get<ReadAnalyticsLatencyResponses, ReadAnalyticsLatencyErrors, ThrowOnError>({
@@ -1177,7 +1179,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Remove the custom domain
+     * Remove the custom domain; answers the page, which stays
      */
     public deleteStatusPageCustomDomain<ThrowOnError extends boolean = false>(options: Options<DeleteStatusPageCustomDomainData, ThrowOnError>) {
         return (options.client ?? this.client).delete<DeleteStatusPageCustomDomainResponses, DeleteStatusPageCustomDomainErrors, ThrowOnError>({

@@ -489,9 +489,12 @@ export type CheckResult = {
     attempt: number;
     trigger: 'schedule' | 'run_now' | 'second_opinion';
     /**
-     * milliseconds, up to 3 decimals
+     * null where no probe looked
      */
-    response_time_ms: number;
+    response_time_ms: number | null;
+    /**
+     * null where no probe looked
+     */
     timings: {
         /**
          * milliseconds, up to 3 decimals
@@ -513,7 +516,7 @@ export type CheckResult = {
          * milliseconds, up to 3 decimals
          */
         transfer_ms: number;
-    };
+    } | null;
     status_code: number | null;
     error: {
         source: 'target' | 'resolver' | 'internal';
@@ -4253,9 +4256,12 @@ export type TestMonitorResponses = {
                 attempt: number;
                 trigger: 'schedule' | 'run_now' | 'second_opinion';
                 /**
-                 * milliseconds, up to 3 decimals
+                 * null where no probe looked
                  */
-                response_time_ms: number;
+                response_time_ms: number | null;
+                /**
+                 * null where no probe looked
+                 */
                 timings: {
                     /**
                      * milliseconds, up to 3 decimals
@@ -4277,7 +4283,7 @@ export type TestMonitorResponses = {
                      * milliseconds, up to 3 decimals
                      */
                     transfer_ms: number;
-                };
+                } | null;
                 status_code: number | null;
                 error: {
                     source: 'target' | 'resolver' | 'internal';
@@ -5419,9 +5425,12 @@ export type ListMonitorChecksResponses = {
             attempt: number;
             trigger: 'schedule' | 'run_now' | 'second_opinion';
             /**
-             * milliseconds, up to 3 decimals
+             * null where no probe looked
              */
-            response_time_ms: number;
+            response_time_ms: number | null;
+            /**
+             * null where no probe looked
+             */
             timings: {
                 /**
                  * milliseconds, up to 3 decimals
@@ -5443,7 +5452,7 @@ export type ListMonitorChecksResponses = {
                  * milliseconds, up to 3 decimals
                  */
                 transfer_ms: number;
-            };
+            } | null;
             status_code: number | null;
             error: {
                 source: 'target' | 'resolver' | 'internal';
@@ -5577,6 +5586,10 @@ export type ReadAnalyticsLatencyResponses = {
      */
     200: {
         data: Array<LatencyHour>;
+        meta: {
+            from: string;
+            to: string;
+        };
     };
 };
 
@@ -6929,13 +6942,7 @@ export type DeleteStatusPageCustomDomainResponses = {
      * Done
      */
     200: {
-        data: {
-            /**
-             * UUIDv7
-             */
-            id: string;
-            deleted: true;
-        };
+        data: StatusPage;
     };
 };
 

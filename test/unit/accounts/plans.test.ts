@@ -37,7 +37,7 @@ t.test(
 t.test('a limit may be reached and not passed; the refusal tells the limit and the count', async t => {
   const usage = { plan: 'free', counted: 'statusPages', limit: 1, used: 0 } as const
   t.equal(overLimit(usage, 1), null)
-  t.equal(overLimit({ ...usage, used: 1 }, 1), 'the free plan includes 1 status pages and 1 are in use')
-  t.equal(overLimit(usage, 2), 'the free plan includes 1 status pages and 0 are in use')
+  t.equal(overLimit({ ...usage, used: 1 }, 1), 'the free plan includes 1 status page and 1 is in use')
+  t.equal(overLimit(usage, 2), 'the free plan includes 1 status page and 0 are in use')
   t.equal(overLimit({ ...usage, limit: null, used: 9_999 }, 1), null)
 })

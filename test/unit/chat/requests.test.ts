@@ -86,9 +86,10 @@ t.test('commands are read as people write them', async t => {
 t.test('what users wrote is no markup in an answer', async t => {
   t.equal(plainly('<!channel> *a*\n_b_ `c` <https://x|y> &'), '&lt;!channel&gt;  a   b   c  &lt;https://x y&gt; &amp;')
   t.equal(plainly('@everyone'), '@\u200beveryone')
-  const counts = { total: 30, up: 10, down: 15, degraded: 4, paused: 1 }
+  const counts = { total: 32, up: 10, down: 15, degraded: 4, paused: 1, pending: 2 }
   const troubled = Array.from({ length: 10 }, (_, i) => ({ name: `<m${i}>`, status: 'down' }))
   const { text } = statusAnswer(counts, troubled, 2)
+  t.match(text, /^10 up · 4 degraded · 15 down · 1 paused · 2 pending$/m, 'all of them, also those without a verdict')
   t.match(text, /and 9 more/)
   t.match(text, /2 open incidents/)
   t.notMatch(text, /<m/)

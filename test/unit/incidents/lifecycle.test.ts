@@ -1,6 +1,6 @@
 import t from 'tap'
 import {
-  changeMessage,
+  changeUpdate,
   eventOfUpdate,
   type IncidentStatus,
   openingOf,
@@ -58,12 +58,18 @@ t.test('An incident is over since it was first resolved, never before it began',
   t.equal(resolvedAtOf(over, 'monitoring', at(7)), null)
 })
 
-t.test('A change of status or severity says so in a sentence', async t => {
-  const before = { status: 'investigating', severity: 'minor' } as const
-  t.equal(changeMessage(before, before), null)
-  t.equal(changeMessage(before, { ...before, severity: 'critical' }), 'Severity changed from minor to critical')
-  t.equal(
-    changeMessage(before, { status: 'monitoring', severity: 'major' }),
-    'Status changed from investigating to monitoring, severity changed from minor to major',
-  )
-})
+t.test(
+  'A change of status says so in a sentence for visitors, one of the severity alone in an internal one',
+  async t => {
+    const before = { status: 'investigating', severity: 'minor' } as const
+    t.equal(changeUpdate(before, before), null)
+    t.same(changeUpdate(before, { ...before, severity: 'critical' }), {
+      message: 'Severity changed from minor to critical',
+      is_internal: true,
+    })
+    t.same(changeUpdate(before, { status: 'monitoring', severity: 'major' }), {
+      message: 'Status changed from investigating to monitoring',
+      is_internal: false,
+    })
+  },
+)
