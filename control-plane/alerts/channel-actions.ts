@@ -132,7 +132,8 @@ async function rewrite(
   return await db.transaction(async tx => {
     const stored = isId(id) ? await lockChannel(tx, projectId, id) : null
     if (!stored) throw notFound('channel')
-    const channel = { ...change(stored), updatedAt: now }
+    const changed = change(stored)
+    const channel = { ...changed, updatedAt: isDeepStrictEqual(changed, stored) ? stored.updatedAt : now }
     if (channel.chatInstallationId !== stored.chatInstallationId) await holdInstallation(tx, channel)
     await updateChannel(tx, channel)
     return channel

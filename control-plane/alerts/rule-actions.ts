@@ -2,6 +2,7 @@ import { overRules } from '../accounts/plans.ts'
 import { isId, newId } from '../platform/ids.ts'
 import { type Db, isUniqueViolation, type Tx } from '../platform/postgres.ts'
 import { conflict, notFound, tierLimitReached } from '../web/errors.ts'
+import { namesNothing } from '../web/names-nothing.ts'
 import { beginReminders, moveReminder } from './reminder-actions.ts'
 import type { RuleCreate, RuleUpdate } from './schema.ts'
 import {
@@ -80,7 +81,7 @@ export async function changeRule(db: Db, projectId: string, id: string, body: Ru
       onDegraded: body.on_degraded ?? locked.onDegraded,
       remindEveryMinutes:
         body.remind_every_minutes === undefined ? locked.remindEveryMinutes : body.remind_every_minutes,
-      updatedAt: now,
+      updatedAt: namesNothing(body) ? locked.updatedAt : now,
     }
     await refusePairsTwice(() => updateRule(tx, rule))
     if (monitorId !== locked.monitorId) await assertFewRules(tx, [rule], limit)

@@ -1,6 +1,7 @@
 import { isId } from '../platform/ids.ts'
 import type { Db } from '../platform/postgres.ts'
 import { notFound } from '../web/errors.ts'
+import { namesNothing } from '../web/names-nothing.ts'
 import type { SettingsUpdate } from './schema.ts'
 import { holdMember, readSettings, type SettingsRow, writeSettings } from './settings-store.ts'
 
@@ -10,7 +11,7 @@ export async function changeSettings(db: Db, projectId: string, body: SettingsUp
   return await db.transaction(async tx => {
     const isKnown = userId == null || (isId(userId) && (await holdMember(tx, projectId, userId)))
     if (!isKnown) throw notFound('member')
-    await writeSettings(tx, projectId, body, now)
+    if (!namesNothing(body)) await writeSettings(tx, projectId, body, now)
     return readSettings(tx, projectId)
   })
 }

@@ -7,6 +7,7 @@ import type { Secrets } from '../platform/secrets.ts'
 import { assertMayLead, type Caller } from '../web/auth.ts'
 import { validationError } from '../web/errors.ts'
 import { secretsLedElsewhere } from '../web/kept-secrets.ts'
+import { namesNothing } from '../web/names-nothing.ts'
 import { replaceFields, retireChildren } from './field-actions.ts'
 import { fieldsOfSources } from './field-store.ts'
 import { fieldOfCreate, type SourceFields, sourceOfCreate, sourceOfUpdate } from './fields.ts'
@@ -88,7 +89,8 @@ export function changeSource(
     problems.push(...listProblems((body.fields ?? []).map(fieldOfCreate)))
     if (problems.length > 0) throw validationError(problems)
     assertMayLead(caller, secretsLedElsewhere(before, after, body))
-    await updateSource(tx, { ...stored, ...after, ...sealedAfter(stored, before, after, secrets), updatedAt: now })
+    const updatedAt = namesNothing(body) ? stored.updatedAt : now
+    await updateSource(tx, { ...stored, ...after, ...sealedAfter(stored, before, after, secrets), updatedAt })
     if (body.fields) await replaceFields(tx, stored, body.fields, publicUrl, now)
     if (body.fields || changesTheFetch(before, after)) await startAnew(tx, stored.id, now)
     return stored.id

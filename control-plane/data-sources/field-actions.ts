@@ -3,6 +3,7 @@ import { isId, newId } from '../platform/ids.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
 import { retireMonitors } from '../verdict/actions.ts'
 import { conflict, type Detail, notFound, validationError } from '../web/errors.ts'
+import { namesNothing } from '../web/names-nothing.ts'
 import { childMonitorsOf, fieldsOfSources, markArchived, removeFields, saveFields } from './field-store.ts'
 import { type FieldFields, fieldOfCreate, fieldOfUpdate } from './fields.ts'
 import { inSource } from './hold-actions.ts'
@@ -35,7 +36,9 @@ export function changeField(
   now: Date,
 ) {
   return inSource(db, projectId, sourceId, async (tx, source) => {
-    const field = { ...fieldOfUpdate(await fieldOf(tx, source, id), body), updatedAt: now }
+    const before = await fieldOf(tx, source, id)
+    if (namesNothing(body)) return before
+    const field = { ...fieldOfUpdate(before, body), updatedAt: now }
     refuse(fieldProblems(field))
     return save(tx, source, field, now)
   })

@@ -2,6 +2,7 @@ import { holdMonitors } from '../alerts/store.ts'
 import { isId, newId } from '../platform/ids.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
 import { notFound, validationError } from '../web/errors.ts'
+import { namesNothing } from '../web/names-nothing.ts'
 import { planAfter, planFrom } from './plan.ts'
 import { scheduleProblems } from './problems.ts'
 import type { WindowCreate, WindowUpdate } from './schema.ts'
@@ -53,6 +54,7 @@ export async function changeWindow(
   return await db.transaction(async tx => {
     const before = isId(id) ? await lockWindow(tx, projectId, id) : null
     if (!before) throw notFound('maintenance window')
+    if (namesNothing(body)) return before
     const window = { ...withBody(before, body), updatedAt: now }
     const moves = MOVES.some(key => key in body)
     if (moves) assertSchedule(window, now)

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { partitionOf } from '../../shared/subjects.ts'
 import { assertWithinLimit } from '../accounts/actions.ts'
 import { overLimit } from '../accounts/plans.ts'
@@ -187,7 +188,8 @@ export function rewritten(
   if (problems.length > 0) throw validationError(problems)
   const configVersion = stored.configVersion + (changesTheCheck(before, after) ? 1 : 0)
   const changed = { ...stored, ...sealChanges(before, after, stored, secrets), ...keptExpiry(stored, after) }
-  return { stored, monitor: withPingToken({ ...changed, configVersion, updatedAt: now }, secrets) }
+  const updatedAt = isDeepStrictEqual(before, after) ? stored.updatedAt : now
+  return { stored, monitor: withPingToken({ ...changed, configVersion, updatedAt }, secrets) }
 }
 
 /** Stores changed monitors, whose rows are locked, in one statement. Answers them as they are then. */

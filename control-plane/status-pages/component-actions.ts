@@ -4,6 +4,7 @@ import type { StoredMonitor } from '../monitors/types.ts'
 import { isId, newId } from '../platform/ids.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
 import { conflict, notFound, validationError } from '../web/errors.ts'
+import { namesNothing } from '../web/names-nothing.ts'
 import {
   componentsOfPage,
   findComponent,
@@ -113,9 +114,10 @@ export function changeComponent(
   body: ComponentUpdate,
   now: Date,
 ): Promise<StoredComponent> {
-  return inPage(db, projectId, pageId, now, async (tx, page) => {
+  return inPage(db, projectId, pageId, namesNothing(body) ? null : now, async (tx, page) => {
     const before = isId(id) ? await findComponent(tx, page.id, id) : null
     if (!before) throw notFound('component')
+    if (namesNothing(body)) return before
     const monitor = body.monitor_id === undefined ? before.monitor : await monitorOf(tx, projectId, body.monitor_id)
     refuseSaidTwice(monitor !== null, body)
     const component = {

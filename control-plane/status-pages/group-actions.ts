@@ -1,6 +1,7 @@
 import { isId, newId } from '../platform/ids.ts'
 import type { Db } from '../platform/postgres.ts'
 import { conflict, notFound } from '../web/errors.ts'
+import { namesNothing } from '../web/names-nothing.ts'
 import { placesOf } from './component-store.ts'
 import { findGroup, removeGroup, saveGroup } from './group-store.ts'
 import { inPage } from './hold-actions.ts'
@@ -47,9 +48,10 @@ export function changeGroup(
   body: GroupUpdate,
   now: Date,
 ): Promise<StoredGroup> {
-  return inPage(db, projectId, pageId, now, async (tx, page) => {
+  return inPage(db, projectId, pageId, namesNothing(body) ? null : now, async (tx, page) => {
     const before = isId(id) ? await findGroup(tx, page.id, id) : null
     if (!before) throw notFound('group')
+    if (namesNothing(body)) return before
     const group = {
       ...before,
       name: body.name ?? before.name,

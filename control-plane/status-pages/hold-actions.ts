@@ -4,19 +4,19 @@ import { notFound } from '../web/errors.ts'
 import type { StoredPage } from './records.ts'
 import { findPage, lockPage, touchPage } from './store.ts'
 
-/** Changes something on a page while nobody else does; visitors see it with the commit. Throws 404. */
+/** Changes something on a page while nobody else does; visitors see it with the commit. `now` null: nothing changes. Throws 404. */
 export function inPage<T>(
   db: Db,
   projectId: string,
   pageId: string,
-  now: Date,
+  now: Date | null,
   change: (tx: Tx, page: StoredPage) => Promise<T>,
 ): Promise<T> {
   return db.transaction(async tx => {
     const page = isId(pageId) ? await lockPage(tx, projectId, pageId) : null
     if (!page) throw notFound('status page')
     const changed = await change(tx, page)
-    await touchPage(tx, page.id, now)
+    if (now !== null) await touchPage(tx, page.id, now)
     return changed
   })
 }

@@ -4,6 +4,7 @@ import { newId } from '../platform/ids.ts'
 import { type Db, isUniqueViolation, type Tx } from '../platform/postgres.ts'
 import type { Caller } from '../web/auth.ts'
 import { conflict, validationError } from '../web/errors.ts'
+import { namesNothing } from '../web/names-nothing.ts'
 import { makeSafe } from './custom-css.ts'
 import { inPage } from './hold-actions.ts'
 import { assertImageUrl } from './image-actions.ts'
@@ -70,7 +71,8 @@ export async function changePage(
 ): Promise<StoredPage> {
   const { db } = tools
   assertStyle(body.custom_css)
-  return inPage(db, projectId, id, now, async (tx, page) => {
+  return inPage(db, projectId, id, namesNothing(body) ? null : now, async (tx, page) => {
+    if (namesNothing(body)) return page
     await updatePage(tx, { ...withBody(page, body), updatedAt: now })
     if (body.is_published === false) await silencePage(tx, page.id, now)
     for (const kind of KINDS) await changeImage(tx, tools, page, kind, body[`${kind}_url`], now)

@@ -6,6 +6,7 @@ import type { CheckLiteral } from '../channels/types.ts'
 import { isId, newId } from '../platform/ids.ts'
 import { type Db, execute, type Tx } from '../platform/postgres.ts'
 import { conflict, notFound, validationError } from '../web/errors.ts'
+import { namesNothing } from '../web/names-nothing.ts'
 import { catalogEntry } from './catalog.ts'
 import { holdFeed, type StoredFeed } from './feed-store.ts'
 import { feedKey } from './feeds/index.ts'
@@ -64,6 +65,7 @@ export async function changeDependency(
   await db.transaction(async tx => {
     const found = isId(id) ? await findDependency(tx, projectId, id) : null
     if (!found) throw notFound('dependency')
+    if (namesNothing(body)) return
     const feed = await holdFeed(tx, newId(), feedOf(accepted(trackedAfter(found, body, checkLiteral))), now)
     const before = await lockDependency(tx, projectId, id)
     if (!before) throw notFound('dependency')

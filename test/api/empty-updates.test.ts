@@ -1,0 +1,25 @@
+import t from 'tap'
+import { startApi } from '../support/api-server.ts'
+import { type Operation, readOperations } from '../support/operations.ts'
+import { addressOf, createRecords } from '../support/records.ts'
+
+const api = await startApi(t)
+const mine = await api.tenant('business')
+const records = await createRecords(api, mine)
+const { operations } = await readOperations(api)
+const takesNothing = ({ method, body }: Operation) => method === 'PUT' && body !== null && !body.required?.length
+
+t.test('PUT with an empty body changes nothing, so updated_at stays, of whatever record', async t => {
+  const updates = operations.filter(takesNothing)
+  t.ok(updates.length >= 11, `${updates.length} updates take an empty body`)
+  for (const operation of updates) {
+    const address = addressOf(operation, records)
+    const readable = operations.some(({ name }) => name === `GET ${operation.path}`)
+    const before = readable ? (await api.call('GET', address, { key: mine.key })).body : null
+    const put = () => api.call('PUT', address, { key: mine.key, body: {} })
+    const [first, second] = [await put(), await put()]
+    t.equal(first.status, 200, operation.name)
+    t.same(second.body, first.body, operation.name)
+    if (before) t.same((await api.call('GET', address, { key: mine.key })).body, before, operation.name)
+  }
+})
