@@ -59,6 +59,7 @@ function errorIn(text) {
 
 function sentenceOf(status, error, origin) {
   if (!error) return `${origin} answered ${status} and not like Picket; is PICKET_URL right?`
+  if (status === 401 && /base address/.test(error.message)) return `${error.message}; is PICKET_URL right?`
   if (status === 401) return 'PICKET_API_KEY is not a key of this Picket.'
   const details = error.details ?? []
   if (details.length < 2) return `Refused (${status}): ${error.message}.`

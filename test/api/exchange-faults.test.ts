@@ -195,7 +195,7 @@ t.test(
   },
 )
 
-t.test('POST /import 400 an image that cannot be had, beside all else that is wrong', async t => {
+t.test('POST /import 400 an address that no image may be fetched from, next to all else that is wrong', async t => {
   const account = await api.account()
   const refused = await apply(account, {
     version: 1,
@@ -206,6 +206,6 @@ t.test('POST /import 400 an image that cannot be had, beside all else that is wr
     ],
   })
   t.equal(refused.status, 400)
-  t.same(placesOf(refused), ['status_pages[0].logo_url', 'status_pages[1].favicon_url', 'monitors[0].url'])
+  t.same(placesOf(refused), ['monitors[0].url', 'status_pages[0].logo_url', 'status_pages[1].favicon_url'])
   t.same((await exported(account)).status_pages, [])
 })
