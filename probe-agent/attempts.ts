@@ -22,13 +22,16 @@ export type AttemptsParts = {
   onSilent: (watch: Watch) => void
   /** Takes the watch up again after so many ms, by `whenDue`; null: not before an attempt has ended. */
   wakeIn: (watch: Watch, ms: number | null) => void
-  /** Takes the watch up again at its next slot. */
-  wakeAtSlot: (watch: Watch) => void
+  /** Takes the watch up again at its next slot, or after so many ms if that is sooner. */
+  wakeAtSlot: (watch: Watch, latestMs?: number) => void
   /** after the last attempt of a chain was published */
   onChainEnd?: (watch: Watch, end: ChainEnd) => void
 }
 
 export type Asked = { subject: Subject; occasion: Occasion; cancellation?: Cancellation }
+
+/** A monitor of which nothing is known yet, because its checks failed by our own fault, is checked again so soon. */
+const FIRST_STATE_MS = 30_000
 
 /**
  * Runs the chains of the watches: attempts that overlap when the target is silent, published in their order (decision
@@ -65,7 +68,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       settle(chain, progress.settled)
       if (progress.kind !== 'over') return goOn(watch, chain, progress)
       end(watch, chain, progress.state)
-      if (!watch.isRetired) wakeAtSlot(watch)
+      if (!watch.isRetired) wakeAtSlot(watch, progress.state === RegionState.PENDING ? FIRST_STATE_MS : undefined)
     })
   }
 

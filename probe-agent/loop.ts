@@ -97,7 +97,10 @@ export function createLoop(parts: LoopParts): Loop {
       if (ms === null) queue.remove(watch)
       else put(watch, (clock.nowMs() ?? 0) + Math.max(0, ms))
     },
-    wakeAtSlot: watch => put(watch, nextSlot(watch, clock.nowMs() ?? 0)),
+    wakeAtSlot(watch, latestMs = Number.POSITIVE_INFINITY) {
+      const now = clock.nowMs() ?? 0
+      put(watch, Math.min(nextSlot(watch, now), now + latestMs))
+    },
   })
 
   function pump(): void {

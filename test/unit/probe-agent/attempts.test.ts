@@ -14,7 +14,7 @@ import { createVirtualTime } from '../../support/virtual-time.ts'
 
 const START_MS = Date.UTC(2026, 7, 1)
 const { UP, DOWN, DEGRADED, UNKNOWN } = Outcome
-const { OK, FAILING } = RegionState
+const { PENDING, OK, FAILING } = RegionState
 
 /** What the target does with an attempt: the outcome of its answer, and after how many ms; `hang` for no answer at all. */
 type Answer = { outcome: Outcome; afterMs: number }
@@ -226,3 +226,18 @@ t.test('of a monitor that is removed no further attempt starts, and what runs is
     [2, DOWN],
   ])
 })
+
+t.test(
+  'a monitor that is checked once an hour does not wait an hour for its state when our own fault hid it',
+  async t => {
+    const scene = play(number => after(10, number <= 5 ? UNKNOWN : UP), { state: PENDING })
+    await scene.time.pass(180_000)
+    t.strictSame(
+      scene.published.map(({ outcome }) => outcome),
+      [UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UP],
+      'two attempts each time, and again after half a minute',
+    )
+    t.ok(scene.startsMs[2]! - scene.startsMs[1]! >= 30_000)
+    t.ok(isAbout([scene.startsMs.at(-1)!], [scene.startsMs[4]! + 1_010]), 'and then once an hour')
+  },
+)
