@@ -44,6 +44,7 @@ export function createHealth(parts: HealthParts): Health {
       runningLimit,
       clockOffsetMs: fleetMs === null ? undefined : Math.round(machine.believedMs() - fleetMs),
       connectivityOk: isOnline(),
+      natsAwayMs: post()?.natsAwayMs() ?? 0,
     }
   }
 

@@ -27,6 +27,8 @@ export type Post = {
   /** taken by JetStream since the start, in time and late */
   publishedResults: () => number
   lateResults: () => number
+  /** for how long JetStream has taken no results, in ms; 0: it takes them */
+  natsAwayMs: () => number
   /** what becomes of results now */
   standing: () => Pick<Standing, 'nats' | 'spool'>
   /** Resolves when every result is stored by JetStream or on disk. */
@@ -64,6 +66,7 @@ export function openPost(config: ProbeConfig, first: Welcome, onLate: (monitorId
     droppedResults: spool.dropped,
     publishedResults: publisher.published,
     lateResults: replay.sent,
+    natsAwayMs: publisher.awayMs,
     standing: () => ({
       nats: stream.isConnected() ? (isAway() ? 'refusing' : 'ok') : 'away',
       spool: spool.isTaking() ? 'ok' : 'refusing',

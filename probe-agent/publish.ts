@@ -26,6 +26,8 @@ export type Publisher = {
   /** NATS came back: what waits is sent. */
   back: () => void
   isAway: () => boolean
+  /** for how long it has been away, in ms; 0 while it is there */
+  awayMs: () => number
   /** results that JetStream took since the start */
   published: () => number
   /** Sends what waits; what is not taken in time goes to the spool. */
@@ -58,6 +60,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
   const instance = machine.uuid()
   const lanes = Array.from({ length: PARTITIONS }, (_, partition): Lane => newLane(partition))
   let isAway = false
+  let awaySinceMs = 0
   let batches = 0
   let published = 0
   let unretry: Cancel = () => {}
@@ -126,6 +129,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
   }
 
   function away(): void {
+    if (!isAway) awaySinceMs = machine.monotonicMs()
     isAway = true
     for (const lane of lanes) {
       for (const entry of lane.batch?.entries ?? []) keep(lane, entry)
@@ -151,6 +155,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
     publish,
     back,
     isAway: () => isAway,
+    awayMs: () => (isAway ? Math.max(1, Math.round(machine.monotonicMs() - awaySinceMs)) : 0),
     published: () => published,
     away() {
       away()

@@ -17,12 +17,15 @@ export type ProbeSeen = {
   /** gets no work for what it did, as long as others can do it */
   isDrained: boolean
   capabilities: readonly string[]
+  /** for how long JetStream has taken no results of it; 0: it takes them, or an older probe does not say */
+  natsAwayMs: number
 }
 
 /**
  * Which probes of one region get work from now on, in the order of ids (decisions 11.1): whoever has it keeps it until
  * it is silent for too long, drains or is revoked; a new probe joins at once; one that came back joins when it has been
- * steady, or at once when nobody else is there. A drained probe gets none, unless it alone can run a type of check.
+ * steady, or at once when nobody else is there. A drained probe gets none, unless it alone can run a type of check; nor
+ * does one whose results JetStream has not taken for 10 s while those of another probe of the region arrive.
  *
  * `mayBury`: false while the caller cannot tell a dead probe from messages that nobody wrote down, as after a restart
  * of the control plane or a pause of the database.
@@ -34,8 +37,12 @@ export function nextLiveSet(
   mayBury: boolean,
 ): string[] {
   const usable = probes.filter(probe => !probe.isDraining && !probe.isRevoked)
-  const trusted = usable.filter(probe => !probe.isDrained)
-  const drained = usable.filter(probe => probe.isDrained)
+  const isHeard = (probe: ProbeSeen) => probe.silentMs <= timing.deadAfterMs
+  const isDelivering = usable.some(probe => isHeard(probe) && probe.isConnected && probe.natsAwayMs === 0)
+  const isPassedOver = ({ isDrained, natsAwayMs }: ProbeSeen) =>
+    isDrained || (isDelivering && natsAwayMs > timing.deadAfterMs)
+  const trusted = usable.filter(probe => !isPassedOver(probe))
+  const drained = usable.filter(isPassedOver)
   const next = chosen(current, trusted, timing, mayBury)
   const covered = new Set(next.flatMap(probe => probe.capabilities))
   const needed = chosen(current, drained, timing, mayBury).filter(probe =>

@@ -90,6 +90,7 @@ export function healthOf(heartbeat: Heartbeat) {
     clock_offset_ms: heartbeat.clockOffsetMs ?? null,
     connectivity_ok: heartbeat.connectivityOk,
     dropped_results: heartbeat.droppedResults,
+    nats_away_ms: heartbeat.natsAwayMs ?? null,
   }
 }
 

@@ -13,6 +13,7 @@ const probe = (id: string, other: Partial<ProbeSeen> = {}): ProbeSeen => ({
   isRevoked: false,
   isDrained: false,
   capabilities: ['http', 'tcp'],
+  natsAwayMs: 0,
   ...other,
 })
 
@@ -49,6 +50,28 @@ const rows: [title: string, current: string[], probes: ProbeSeen[], next: string
     [probe('a', { isDrained: true }), probe('b', { silentMs: 10_001 })],
     ['a'],
   ],
+  ['one whose results do not arrive leaves', ['a', 'b'], [probe('a', { natsAwayMs: 10_001 }), probe('b')], ['b']],
+  ['not after a moment', ['a', 'b'], [probe('a', { natsAwayMs: 10_000 }), probe('b')], ['a', 'b']],
+  [
+    'not when no results of the others arrive either',
+    ['a', 'b'],
+    [probe('a', { natsAwayMs: 20_000 }), probe('b', { natsAwayMs: 1 })],
+    ['a', 'b'],
+  ],
+  [
+    'not when the other one is dead',
+    ['a', 'b'],
+    [probe('a', { natsAwayMs: 20_000 }), probe('b', { silentMs: 10_001 })],
+    ['a'],
+  ],
+  ['not when nobody else is there', ['a'], [probe('a', { natsAwayMs: 20_000 })], ['a']],
+  [
+    'another one that waits takes its work over at once',
+    ['a'],
+    [probe('a', { natsAwayMs: 20_000 }), probe('b', { steadyMs: 1 })],
+    ['b'],
+  ],
+  ['it comes back when its results arrive', ['b'], [probe('a', { steadyMs: 90_000 }), probe('b')], ['a', 'b']],
   ['a probe that is gone from the table leaves', ['a', 'b'], [probe('b')], ['b']],
 ]
 

@@ -88,7 +88,11 @@ export interface Heartbeat {
     | number
     | undefined;
   /** how late a check started at most since the last heartbeat */
-  startDelayMs?: number | undefined;
+  startDelayMs?:
+    | number
+    | undefined;
+  /** for how long JetStream has taken no results of it; 0: it takes them */
+  natsAwayMs?: number | undefined;
 }
 
 export interface RunDone {
@@ -490,6 +494,7 @@ function createBaseHeartbeat(): Heartbeat {
     spoolResults: undefined,
     clockOffsetMs: undefined,
     startDelayMs: undefined,
+    natsAwayMs: undefined,
   };
 }
 
@@ -527,6 +532,9 @@ export const Heartbeat: MessageFns<Heartbeat> = {
     }
     if (message.startDelayMs !== undefined) {
       writer.uint32(88).uint32(message.startDelayMs);
+    }
+    if (message.natsAwayMs !== undefined) {
+      writer.uint32(96).uint32(message.natsAwayMs);
     }
     return writer;
   },
@@ -630,6 +638,14 @@ export const Heartbeat: MessageFns<Heartbeat> = {
             }
 
             message.startDelayMs = reader.uint32();
+            continue;
+          }
+          case 12: {
+            if (tag !== 96) {
+              break;
+            }
+
+            message.natsAwayMs = reader.uint32();
             continue;
           }
         }
