@@ -1,4 +1,5 @@
 import type { Db } from '../platform/postgres.ts'
+import { isBehind, type KnownSet } from './epochs.ts'
 import { isSameSet, nextLiveSet, type ProbeSeen } from './live-set.ts'
 import { lockLiveSet, probesSeen, regionEpochs, saveRegionEpoch } from './store.ts'
 import type { FleetTiming } from './timing.ts'
@@ -39,6 +40,21 @@ function updateLiveSet(db: Db, timing: FleetTiming, region: string, mayBury: boo
     const next = nextLiveSet(probeIds, await probesSeen(tx, region), timing, mayBury)
     if (isSameSet([...probeIds].sort(), next)) return false
     await saveRegionEpoch(tx, region, next)
+    return true
+  })
+}
+
+/**
+ * Gives the live set that the database has a new epoch, higher than the known one, when the database is behind it; answers
+ * whether it was. So two live sets never have one number, and results count again at once.
+ */
+export function renewEpoch(db: Db, known: KnownSet): Promise<boolean> {
+  return db.transaction(async tx => {
+    await lockLiveSet(tx, known.region)
+    const [stored] = await regionEpochs(tx, known.region)
+    if (!isBehind(stored, known)) return false
+    const probeIds = stored?.probes.map(({ id }) => id) ?? []
+    await saveRegionEpoch(tx, known.region, probeIds, known.epoch)
     return true
   })
 }

@@ -28,6 +28,8 @@ export type Desk = {
   isStopping: boolean
   /** Brings a region's live set and the book up to date, because a probe has come. */
   admit(region: string): Promise<void>
+  /** A probe has work of this epoch: the database has to know it, or gives a higher one. */
+  heedEpoch(region: string, epoch: number): Promise<void>
   /** Have the next round now. */
   wake(): void
   /** Reads what changed of the monitors since the last time. */

@@ -56,6 +56,7 @@ async function welcomeProbe(desk: Desk, call: Call): Promise<void> {
   if ('refusal' in entered) return refuse(call, status.UNAUTHENTICATED, entered.refusal)
   // most of those that come back are live as they are: a restart must not look a thousand times who else is
   if (!isPlanned(planOf(desk.book, region), { id: entered.probeId, capabilities })) await desk.admit(region)
+  await desk.heedEpoch(region, hello.lastEpoch ?? 0)
   if (call.cancelled) return
   if (desk.isStopping) return refuse(call, ...FAREWELLS.stopping)
   openLink(desk, call, { probeId: entered.probeId, region, hello, connectedTo })

@@ -14,6 +14,11 @@ export function fleetMeters(metrics: Metrics) {
       ['region'],
     ),
     epoch: metrics.gauge('picket_fleet_epoch', 'Epoch of the live set', ['region']),
+    renewed: metrics.counter(
+      'picket_fleet_epochs_renewed_total',
+      'Epochs given out because PostgreSQL had gone back behind one that was in use',
+      ['region'],
+    ),
     silence: metrics.gauge('picket_fleet_silence_seconds', 'Longest time since a heartbeat', ['region']),
     monitors: metrics.gauge('picket_fleet_monitors', 'Monitors known, those not checked too'),
     running: metrics.gauge('picket_probe_running_checks', 'Checks under way on probes of this process', ['region']),

@@ -1,5 +1,6 @@
 import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
 import type { RegionEpoch } from './book.ts'
+import { EPOCH_BY_CLOCK_AT_MOST, EPOCHS_SINCE_S } from './epochs.ts'
 import type { ProbeSeen } from './live-set.ts'
 import type { StoredStates } from './messages.ts'
 
@@ -82,14 +83,21 @@ export async function lockLiveSet(tx: Tx, region: string): Promise<string[]> {
   return rows[0]!.probeIds
 }
 
-/** The next epoch: another live set, or one whose probes can do something else. Tells every fleet process. */
-export async function saveRegionEpoch(tx: Tx, region: string, probeIds: string[]): Promise<void> {
+/** Seconds since 2026. A clock that is decades ahead does not use up the numbers there are. */
+const EPOCH_NOW = `CAST(LEAST(extract(epoch FROM clock_timestamp()) - ${EPOCHS_SINCE_S}, ${EPOCH_BY_CLOCK_AT_MOST}) AS integer)`
+
+/**
+ * The next epoch: another live set, or one whose probes can do something else. Notifies every fleet process. It is a time,
+ * so that a database which was restored to an earlier state gives out no number again, and higher than `above`.
+ */
+export async function saveRegionEpoch(tx: Tx, region: string, probeIds: string[], above = 0): Promise<void> {
   await execute(
     tx,
-    `WITH saved AS (UPDATE region_epochs SET epoch = epoch + 1, probe_ids = ?::uuid[], updated_at = now()
-       WHERE region = ? RETURNING region)
+    `WITH saved AS (UPDATE region_epochs SET epoch = GREATEST(epoch + 1, CAST(:above AS integer) + 1, ${EPOCH_NOW}),
+         probe_ids = CAST(:probeIds AS uuid[]), updated_at = now()
+       WHERE region = :region RETURNING region)
      SELECT pg_notify('region_epochs', region) FROM saved`,
-    [probeIds, region],
+    { region, probeIds, above },
   )
 }
 

@@ -16,8 +16,9 @@ import type { Db } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { startAccess } from './access-worker.ts'
 import { updateLiveSets } from './actions.ts'
-import { countsOf, createBook, enterEpoch, enterMonitor, type Mark, planOf, type RegionEpoch } from './book.ts'
+import { countsOf, createBook, enterMonitor, type Mark, planOf } from './book.ts'
 import { type Desk, markLinks } from './desk.ts'
+import { heedEpoch, readEpochs } from './epoch-actions.ts'
 import { fleetImplementation, pump } from './grpc.ts'
 import type { Link } from './link.ts'
 import { fleetMeters, measure } from './meters.ts'
@@ -25,7 +26,7 @@ import { ownedBy } from './plan.ts'
 import { readHints } from './reader.ts'
 import { type Entry, entryOf, forget, forgetDeleted, isForgotten, noteDeletion, uncheckedEntry } from './roster.ts'
 import { forgetRuns } from './runs-in-hand.ts'
-import { markDisconnected, recordCounts, recordSeen, regionEpochs } from './store.ts'
+import { markDisconnected, recordCounts, recordSeen } from './store.ts'
 import { FLEET_TIMING, type FleetTiming } from './timing.ts'
 
 export type FleetContext = {
@@ -76,6 +77,7 @@ export async function startFleet(context: FleetContext): Promise<{ port: number;
       admissions.set(region, admit)
       return admit()
     },
+    heedEpoch: (region, epoch) => heedEpoch(desk, region, epoch),
     wake: () => rounds.wake(),
     catchUp: nextRun(() => readMonitors(desk, context.secrets)),
     enterInTurn: atMost(1),
@@ -161,22 +163,6 @@ function toEntry(desk: Desk, monitor: StoredMonitor, secrets: Secrets): Entry {
     desk.log.error({ err: error, monitorId: monitor.id }, 'a monitor cannot be checked: its secrets do not open')
     return uncheckedEntry(monitor)
   }
-}
-
-/** Live sets as they are now, into the book and to the probes of this process. */
-async function readEpochs(desk: Desk, only: string | null = null): Promise<void> {
-  for (const row of await regionEpochs(desk.db, only)) {
-    if (row.epoch > planOf(desk.book, row.region).epoch) await desk.enterInTurn(() => enterRow(desk, row))
-  }
-}
-
-/** With a hundred thousand monitors this takes a while: other work has its turn between the parts. */
-async function enterRow(desk: Desk, row: RegionEpoch): Promise<void> {
-  for (const marks of enterEpoch(desk.book, row)) {
-    markLinks(desk.links, marks)
-    await new Promise(resolve => setImmediate(resolve))
-  }
-  for (const link of desk.links.values()) if (link.region === row.region) pump(desk, link)
 }
 
 function tell(desk: Desk, marks: readonly Mark[]): void {

@@ -9,6 +9,7 @@ import { type KnownCertificates, keyOfCertificate, type SeenCertificate } from '
 import { applyCheckpoint, type Marked } from './checkpoint.ts'
 import { asBefore, type Deferred, withDeferred } from './deferred.ts'
 import { deferredOf } from './deferred-store.ts'
+import type { KnownLiveSets } from './live-sets-actions.ts'
 import { type LogTime, newLogTime } from './log-time.ts'
 import { countHeld, longestVoteOf, type Memory, restoreAll, takeUp, type Unstored } from './memory.ts'
 import type { VerdictMeters } from './meters.ts'
@@ -38,6 +39,8 @@ export type ReaderTools = {
   publicUrl: string
   /** monitors that others depend on, as far as this process knows */
   parents: ReadonlySet<string>
+  /** whose results count */
+  liveSets: KnownLiveSets
   /** keeps certificates not met before; the same ones again change nothing. Answers the monitors that were locked. */
   storeCertificates: (seen: SeenCertificate[]) => Promise<string[]>
 }

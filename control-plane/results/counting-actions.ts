@@ -9,6 +9,7 @@ import { keepCheckpoint } from './checkpoint-actions.ts'
 import { decodeBatch, toCounted } from './decode.ts'
 import { retryDeferred } from './deferred-actions.ts'
 import { storeHarvest } from './harvest-actions.ts'
+import { newestEpoch, refusalOf } from './live-sets.ts'
 import { stepBefore, toleranceOf } from './log-time.ts'
 import {
   beginAt,
@@ -37,10 +38,12 @@ export async function countMessages(reading: Reading, messages: StreamMessage[])
     followClock(reading, message)
     const batch = decode(reading, message)
     const unknown = batch && versionsToLookFor(reading, batch)
-    if (unknown || counted >= RESULTS_AT_ONCE) {
+    const aheadEpoch = batch && epochAhead(reading, batch)
+    if (unknown || aheadEpoch || counted >= RESULTS_AT_ONCE) {
       await storeHarvest(reading, harvest)
       harvest = newHarvest()
       counted = 0
+      if (aheadEpoch) await awaitEpoch(reading, batch, aheadEpoch)
       if (unknown) await look(reading, unknown)
       await new Promise(resolve => setImmediate(resolve))
     }
@@ -88,6 +91,15 @@ function versionsToLookFor({ memory, strangers }: Reading, batch: ResultBatch): 
   return versions
 }
 
+/** The newest epoch of a batch when it is higher than the one that is known to be in force; else null. */
+function epochAhead({ tools }: Reading, { region, results }: ResultBatch): number | null {
+  const epoch = newestEpoch(results)
+  return epoch > (tools.liveSets.of(region)?.epoch ?? 0) ? epoch : null
+}
+
+const awaitEpoch = (reading: Reading, { region, probeId }: ResultBatch, epoch: number) =>
+  persistently(reading, () => reading.tools.liveSets.await(region, epoch, probeId, reading.signal))
+
 /** Where JetStream's clock was set, what is remembered moves with it before the next result counts. */
 function followClock(
   { tools, memory, unstored, logTime, partition, isCounting }: Reading,
@@ -112,7 +124,14 @@ function countBatch(reading: Reading, harvest: Harvest, message: StreamMessage, 
   if (isRecall) tools.meters.recalled.inc(batch.results.length)
   else countRegion(harvest, batch.region)
   const tolerance = toleranceOf(reading.logTime, message.takenAtMs, monotonicMs())
+  const live = tools.liveSets.of(batch.region)
+  const spans = live?.spans.get(batch.probeId)
   for (const result of batch.results) {
+    const refusal = refusalOf(live, spans, result.epoch)
+    if (refusal !== null) {
+      if (!isRecall) harvest.kinds[refusal]++
+      continue
+    }
     try {
       const counted = toCounted(batch, result)
       if (isRecall) recallResult(memory, reading.unstored, result.monitorId, counted, message.takenAtMs)

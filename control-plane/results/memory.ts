@@ -9,6 +9,7 @@ import { isSteady, newMonitorState, restore, withVoteTimes } from '../verdict/st
 import type { Ask, Counted, Decision, MonitorState, Policy, RegionState } from '../verdict/types.ts'
 import { longestVoteMs } from '../verdict/votes.ts'
 import type { SeenCertificate } from './certificates.ts'
+import type { Refusal } from './live-sets.ts'
 import { setBackBy } from './log-time.ts'
 import { policyOf, type WatchedMonitor } from './policy.ts'
 
@@ -46,9 +47,16 @@ export type Harvest = {
 /** Monitors whose state is not stored as it is in memory, each with the JetStream time since when. */
 export type Unstored = Map<string, number>
 
-export type Kinds = Record<Decision['kind'], number>
+export type Kinds = Record<Decision['kind'] | Refusal, number>
 
-const newKinds = (): Kinds => ({ counted: 0, aside: 0, history: 0, refused_future: 0 })
+const newKinds = (): Kinds => ({
+  counted: 0,
+  aside: 0,
+  history: 0,
+  refused_future: 0,
+  refused_epoch: 0,
+  refused_probe: 0,
+})
 
 export function newHarvest(): Harvest {
   return {

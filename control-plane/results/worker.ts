@@ -11,6 +11,7 @@ import { streamState } from '../platform/ordered-reader.ts'
 import type { Db } from '../platform/postgres.ts'
 import { LEASE_MS, type ReaderTools } from './actions.ts'
 import { measureLag } from './lag-actions.ts'
+import { followLiveSets } from './live-sets-actions.ts'
 import { createMeters } from './meters.ts'
 import { answered, isSettled, type Reach } from './proof.ts'
 import { type PartitionReader, startReader } from './reader.ts'
@@ -22,6 +23,7 @@ const OWNERSHIP_INTERVAL_MS = 1_500
 const FOLLOW_INTERVAL_MS = 2_000
 const STREAM_INTERVAL_MS = 2_000
 const LAG_INTERVAL_MS = 5_000
+const LIVE_SETS_INTERVAL_MS = 2_000
 /** How long after it was made a dependency may be unknown here. */
 const PARENTS_INTERVAL_MS = 10_000
 const CHANGES_AT_ONCE = 5_000
@@ -52,7 +54,12 @@ export type VerdictWorker = {
 export async function startVerdict(context: VerdictContext): Promise<VerdictWorker> {
   const { db, leases = db, log, metrics } = context
   const me = newId()
-  const tools: ReaderTools = { ...context, meters: createMeters(metrics), parents: new Set(await allParents(db)) }
+  const tools: ReaderTools = {
+    ...context,
+    meters: createMeters(metrics),
+    parents: new Set(await allParents(db)),
+    liveSets: await followLiveSets(context),
+  }
   const readers = new Map<number, PartitionReader>()
   let revision = await latestRevision(db)
   let reach: Reach = { answeredMs: monotonicMs(), sinceMs: Number.NEGATIVE_INFINITY }
@@ -103,12 +110,15 @@ export async function startVerdict(context: VerdictContext): Promise<VerdictWork
   const parents = startLoop('verdict-parents', PARENTS_INTERVAL_MS, { log, metrics }, async () => {
     tools.parents = new Set(await allParents(db))
   })
+  const liveSets = startLoop('verdict-live-sets', LIVE_SETS_INTERVAL_MS, { log, metrics }, () =>
+    tools.liveSets.refresh(),
+  )
   const lag = startLoop('verdict-lag', LAG_INTERVAL_MS, { log, metrics }, () => measureLag(tools, readers))
 
   return {
     wake: () => follow.wake(),
     async stop() {
-      await Promise.all([own.stop(), follow.stop(), watch.stop(), parents.stop(), lag.stop()])
+      await Promise.all([own.stop(), follow.stop(), watch.stop(), parents.stop(), liveSets.stop(), lag.stop()])
       await Promise.all([...readers.values()].map(reader => reader.stop()))
       await releasePartitions(leases, me)
     },

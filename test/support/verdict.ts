@@ -3,6 +3,7 @@ import { storeCertificates } from '../../control-plane/expiry/actions.ts'
 import { connectNats, ensureStreams, type Nats } from '../../control-plane/platform/nats.ts'
 import { createPostgres, type Db, execute, query } from '../../control-plane/platform/postgres.ts'
 import { startVerdict } from '../../control-plane/results/worker.ts'
+import { REGIONS } from '../../shared/check.ts'
 import { createLog } from '../../shared/log.ts'
 import { createMetrics } from '../../shared/metrics.ts'
 import { NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../shared/result.ts'
@@ -55,6 +56,25 @@ export async function insertChannel(db: Db, projectId: string, monitorIds: strin
     { id, projectId, monitorIds },
   )
   return id
+}
+
+/** Epochs that tests publish results of are lower than this one. */
+const EPOCH_IN_FORCE = 1_000
+
+/** Lets results of these probes count, in all regions and in every epoch that tests use. */
+export async function insertLiveProbes(db: Db, probeIds: string[]): Promise<void> {
+  await execute(
+    db,
+    `INSERT INTO region_epochs (region, epoch, probe_ids, updated_at)
+     SELECT region, ?, '{}', now() FROM unnest(CAST(? AS text[])) region ON CONFLICT DO NOTHING`,
+    [EPOCH_IN_FORCE, [...REGIONS]],
+  )
+  await execute(
+    db,
+    `INSERT INTO live_probes (region, probe_id, from_epoch)
+     SELECT region, probe_id, 0 FROM unnest(CAST(? AS text[])) region, unnest(CAST(? AS text[])) probe_id`,
+    [[...REGIONS], probeIds],
+  )
 }
 
 export type Shot = Partial<Result> & { up: boolean }
@@ -115,6 +135,7 @@ export async function startVerdictEngines(t: Teardown) {
     await db.destroy()
   })
   const { projectId } = await insertTenant(db)
+  await insertLiveProbes(db, ['probe-1', ...REGIONS.map(region => `probe-${region}`)])
   /** Until a monitor has gone through these statuses, as `up down up`. */
   const reaches = (id: string, statuses: string) =>
     waitFor(async () => (await statusesOf(db, id)) === statuses, { label: statuses })

@@ -29,6 +29,7 @@ import * as fanOuts from './0030-fan-outs.ts'
 import * as pingIds from './0031-ping-ids.ts'
 import * as streaksSince from './0032-streaks-since.ts'
 import * as retention from './0033-retention.ts'
+import * as liveProbes from './0034-live-probes.ts'
 import * as imageFetches from './0036-image-fetches.ts'
 import * as sourceKeys from './0036-source-keys.ts'
 import * as canaryKinds from './0037-canary-kinds.ts'
@@ -64,6 +65,7 @@ const MIGRATIONS = {
   '0031-ping-ids': pingIds,
   '0032-streaks-since': streaksSince,
   '0033-retention': retention,
+  '0034-live-probes': liveProbes,
   '0036-image-fetches': imageFetches,
   '0036-source-keys': sourceKeys,
   '0037-canary-kinds': canaryKinds,

@@ -1,0 +1,58 @@
+import { logNowMs } from '../platform/nats.ts'
+import { renewEpoch } from './actions.ts'
+import { enterEpoch, planOf, type RegionEpoch } from './book.ts'
+import { type Desk, markLinks } from './desk.ts'
+import { isBehind, isPossibleEpoch, type KnownSet } from './epochs.ts'
+import { pump } from './grpc.ts'
+import { regionEpochs } from './store.ts'
+
+/**
+ * Live sets as they are now, of all regions or of one, into the book and to the probes of this process. Where the database
+ * is behind what this process has told probes, it takes a new epoch first.
+ */
+export async function readEpochs(desk: Desk, only: string | null = null): Promise<void> {
+  const rows = await enterNewer(desk, only)
+  const known = setsOf(desk, only).filter(set => isBehind(rows.get(set.region), set))
+  for (const set of known) await renew(desk, set)
+}
+
+/**
+ * A probe says that its work is of this epoch. When the database does not know it, although it may have been given out, the
+ * region gets a new one: else all results of the probe would be of an epoch that is ahead.
+ */
+export async function heedEpoch(desk: Desk, region: string, epoch: number): Promise<void> {
+  const isKnown = () => epoch <= planOf(desk.book, region).epoch
+  if (isKnown() || !isPossibleEpoch(epoch, logNowMs(desk.nats))) return
+  await readEpochs(desk, region)
+  if (!isKnown()) await renew(desk, { region, epoch, probeIds: null })
+}
+
+async function renew(desk: Desk, { region, epoch, probeIds }: KnownSet): Promise<void> {
+  if (await renewEpoch(desk.db, { region, epoch, probeIds })) {
+    desk.meters.renewed.inc({ region })
+    desk.log.warn({ region, epoch }, 'PostgreSQL did not know this epoch any more; the region gets a higher one')
+  }
+  await enterNewer(desk, region)
+}
+
+async function enterNewer(desk: Desk, only: string | null): Promise<Map<string, RegionEpoch>> {
+  const rows = await regionEpochs(desk.db, only)
+  for (const row of rows) {
+    if (row.epoch > planOf(desk.book, row.region).epoch) await desk.enterInTurn(() => enterRow(desk, row))
+  }
+  return new Map(rows.map(row => [row.region, row]))
+}
+
+const setsOf = ({ book }: Desk, only: string | null): KnownSet[] =>
+  [...book.plans]
+    .filter(([region]) => only === null || region === only)
+    .map(([region, { epoch, probes }]) => ({ region, epoch, probeIds: probes.map(({ id }) => id) }))
+
+/** With a hundred thousand monitors this takes a while: other work has its turn between the parts. */
+async function enterRow(desk: Desk, row: RegionEpoch): Promise<void> {
+  for (const marks of enterEpoch(desk.book, row)) {
+    markLinks(desk.links, marks)
+    await new Promise(resolve => setImmediate(resolve))
+  }
+  for (const link of desk.links.values()) if (link.region === row.region) pump(desk, link)
+}

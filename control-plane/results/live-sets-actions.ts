@@ -1,0 +1,67 @@
+import type { Log } from '../../shared/log.ts'
+import { renewEpoch } from '../fleet/actions.ts'
+import { isPossibleEpoch } from '../fleet/epochs.ts'
+import { monotonicMs, sleep } from '../platform/clock.ts'
+import { logNowMs, type Nats } from '../platform/nats.ts'
+import { nextRun } from '../platform/next-run.ts'
+import type { Db } from '../platform/postgres.ts'
+import { isLiveNow, type LiveSets, mayWait, type Patience, type RegionLive } from './live-sets.ts'
+import { epochsOfRegions, liveSetsOf } from './live-sets-store.ts'
+
+/** The live sets of all regions as one process of the role verdict knows them. */
+export type KnownLiveSets = {
+  of(region: string): RegionLive | undefined
+  /** Reads what has changed. */
+  refresh(): Promise<void>
+  /**
+   * To be called before results of an epoch that is ahead are refused: reads again, and waits for seconds while it may be
+   * that PostgreSQL was restored and the fleet is about to give out a higher epoch.
+   */
+  await(region: string, epoch: number, probeId: string, signal: AbortSignal): Promise<void>
+}
+
+const PAUSE_MS = 250
+
+export async function followLiveSets(tools: { db: Db; nats: Nats; log: Log }): Promise<KnownLiveSets> {
+  const sets: LiveSets = new Map()
+  const patience: Patience = new Map()
+  let refreshedMs = Number.NEGATIVE_INFINITY
+  const refresh = nextRun(async () => {
+    await update(tools, sets)
+    refreshedMs = monotonicMs()
+  })
+  await refresh()
+  return {
+    of: region => sets.get(region),
+    refresh,
+    async await(region, epoch, probeId, signal) {
+      const isAhead = () => epoch > (sets.get(region)?.epoch ?? 0)
+      if (monotonicMs() - refreshedMs > PAUSE_MS) await refresh()
+      if (!isAhead() || !sets.has(region) || !isPossibleEpoch(epoch, logNowMs(tools.nats))) return
+      while (!signal.aborted && isAhead() && mayWait(patience, region, monotonicMs())) {
+        await sleep(PAUSE_MS, signal)
+        await refresh()
+        // of a probe that is not live nothing counts in any case
+        if (!isLiveNow(sets.get(region), probeId)) break
+      }
+      if (!isAhead()) patience.delete(region)
+    },
+  }
+}
+
+/**
+ * What is in force never goes back: where PostgreSQL has an older epoch than this process read before, it gets a higher one,
+ * and until then the newer live set counts.
+ */
+async function update({ db, log }: { db: Db; log: Log }, sets: LiveSets): Promise<void> {
+  const stored = new Map((await epochsOfRegions(db)).map(({ region, epoch }) => [region, epoch]))
+  for (const [region, { epoch }] of sets) {
+    if (epoch <= (stored.get(region) ?? 0)) continue
+    log.warn({ region, epoch }, 'PostgreSQL does not know this epoch any more')
+    await renewEpoch(db, { region, epoch, probeIds: null })
+    stored.set(region, Number.POSITIVE_INFINITY)
+  }
+  const changed = [...stored].filter(([region, epoch]) => epoch !== sets.get(region)?.epoch).map(([region]) => region)
+  if (changed.length === 0) return
+  for (const [region, live] of await liveSetsOf(db, changed)) sets.set(region, live)
+}

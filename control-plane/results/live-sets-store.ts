@@ -1,0 +1,30 @@
+import { type Db, query } from '../platform/postgres.ts'
+import type { RegionLive, Span } from './live-sets.ts'
+
+export function epochsOfRegions(db: Db): Promise<{ region: string; epoch: number }[]> {
+  return query(db, 'SELECT region, epoch FROM region_epochs')
+}
+
+type Row = { region: string; epoch: number; live: { id: string; from: number; until: number | null }[] }
+
+/** Who was live in some regions, and their epochs, as of one moment. */
+export async function liveSetsOf(db: Db, regions: string[]): Promise<[string, RegionLive][]> {
+  const rows = await query<Row>(
+    db,
+    `SELECT region, epoch, COALESCE((
+       SELECT jsonb_agg(jsonb_build_object('id', probe_id, 'from', from_epoch, 'until', until_epoch))
+       FROM live_probes l WHERE l.region = e.region), '[]') AS live
+     FROM region_epochs e WHERE region = ANY (?::text[])`,
+    [regions],
+  )
+  return rows.map(({ region, epoch, live }) => [region, { epoch, spans: spansOf(live) }])
+}
+
+function spansOf(live: Row['live']): Map<string, Span[]> {
+  const spans = new Map<string, Span[]>()
+  for (const { id, from, until } of live) {
+    const known = spans.get(id) ?? []
+    spans.set(id, [...known, { from, until: until ?? Number.POSITIVE_INFINITY }])
+  }
+  return spans
+}

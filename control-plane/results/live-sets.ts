@@ -1,0 +1,51 @@
+/** From which epoch on a probe was live, and in which it was no more; Infinity: it is. */
+export type Span = { from: number; until: number }
+
+/** A region's epoch in force, and who was live in which epochs, by probe. */
+export type RegionLive = { epoch: number; spans: ReadonlyMap<string, readonly Span[]> }
+
+/** By region. One that had no live probe yet is not in here. */
+export type LiveSets = Map<string, RegionLive>
+
+/** Why results are refused: nobody was given their epoch yet, or their probe was not live in it. */
+export type Refusal = 'refused_epoch' | 'refused_probe'
+
+/** `spans`: of the probe that sent the result; looked up once a message. */
+export function refusalOf(
+  region: RegionLive | undefined,
+  spans: readonly Span[] | undefined,
+  epoch: number,
+): Refusal | null {
+  if (region === undefined || epoch > region.epoch) return 'refused_epoch'
+  return spans !== undefined && isIn(spans, epoch) ? null : 'refused_probe'
+}
+
+function isIn(spans: readonly Span[], epoch: number): boolean {
+  for (const { from, until } of spans) if (epoch >= from && epoch < until) return true
+  return false
+}
+
+export const isLiveNow = (region: RegionLive | undefined, probeId: string): boolean =>
+  region?.spans.get(probeId)?.some(({ until }) => until === Number.POSITIVE_INFINITY) ?? false
+
+export function newestEpoch(results: readonly { epoch: number }[]): number {
+  let newest = 0
+  for (const { epoch } of results) if (epoch > newest) newest = epoch
+  return newest
+}
+
+/** How long results of an epoch that nobody knows are waited for, and after how long that may happen again. */
+const WAIT_MS = 10_000
+const REST_MS = 300_000
+
+/** Until when results may be waited for, by region, on the monotonic clock. */
+export type Patience = Map<string, number>
+
+/** Whether a reader may wait now. A probe that invents epochs holds up the verdict for a thirtieth of the time at most. */
+export function mayWait(patience: Patience, region: string, nowMs: number): boolean {
+  const untilMs = patience.get(region) ?? Number.NEGATIVE_INFINITY
+  if (nowMs < untilMs) return true
+  if (nowMs < untilMs + REST_MS) return false
+  patience.set(region, nowMs + WAIT_MS)
+  return true
+}
