@@ -50,10 +50,9 @@ function updateLiveSet(db: Db, timing: FleetTiming, region: string, mayBury: boo
  */
 export function renewEpoch(db: Db, known: KnownSet): Promise<boolean> {
   return db.transaction(async tx => {
-    await lockLiveSet(tx, known.region)
+    const probeIds = await lockLiveSet(tx, known.region)
     const [stored] = await regionEpochs(tx, known.region)
     if (!isBehind(stored, known)) return false
-    const probeIds = stored?.probes.map(({ id }) => id) ?? []
     await saveRegionEpoch(tx, known.region, probeIds, known.epoch)
     return true
   })

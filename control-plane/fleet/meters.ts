@@ -50,6 +50,8 @@ export function measure({ book, links, meters }: Desk, atMs: number): void {
   for (const [region, plan] of book.plans) {
     const mine = [...links.values()].filter(link => link.region === region)
     meters.epoch.set({ region }, plan.epoch)
+    // one that appears with its first event has no growth that an alert rule could see
+    meters.renewed.inc({ region }, 0)
     meters.unassigned.set({ region }, plan.orphans.size)
     meters.probes.set({ region }, mine.length)
     meters.assignments.set(

@@ -51,6 +51,9 @@ export const HEALTHY: Series = {
   [kinds('counted')]: { by: 195 },
   [kinds('history')]: { by: 5 },
   [kinds('refused_future')]: 0,
+  [kinds('refused_epoch')]: 0,
+  [kinds('refused_probe')]: 0,
+  [control('picket_fleet_epochs_renewed_total', 'region="us-east"')]: 0,
   [control('picket_verdict_gaps_total')]: 1,
   [control('picket_verdict_checkpoints_failed_total')]: 0,
   [control('picket_verdict_deferred_monitors', 'partition="0"')]: 0,
@@ -139,6 +142,14 @@ export const CASES: Case[] = [
   one('PicketResultsRefused', 4, 'results of a region are from the future', { [kinds('refused_future')]: { by: 20 } }),
   one('PicketResultsHistoryOnly', 12, 'half of the results of a region decide nothing', {
     [kinds('history')]: { by: 195 },
+  }),
+  one('PicketRegionDecidesNothing', 3, 'three quarters of the results of a region are history', {
+    [kinds('history')]: { by: 600 },
+  }),
+  one('PicketEpochsForged', 2, 'a probe invents an epoch', { [kinds('refused_epoch')]: { by: 1 } }),
+  one('PicketResultsOfOtherProbes', 13, 'a probe without work publishes', { [kinds('refused_probe')]: { by: 1 } }),
+  one('PicketEpochsRenewed', 2, 'PostgreSQL was restored', {
+    [control('picket_fleet_epochs_renewed_total', 'region="us-east"')]: { by: 1 },
   }),
   one('PicketResultsLate', 8, 'results of a region come late', {
     [control('picket_results_late_total', 'region="us-east"')]: { by: 10 },

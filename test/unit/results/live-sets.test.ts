@@ -1,0 +1,53 @@
+import t from 'tap'
+import {
+  isLiveNow,
+  mayWait,
+  newestEpoch,
+  type Patience,
+  type RegionLive,
+  refusalOf,
+} from '../../../control-plane/results/live-sets.ts'
+
+const END = Number.POSITIVE_INFINITY
+const region: RegionLive = {
+  epoch: 30,
+  spans: new Map([
+    ['stays', [{ from: 0, until: END }]],
+    [
+      'comes and goes',
+      [
+        { from: 5, until: 10 },
+        { from: 20, until: 25 },
+      ],
+    ],
+  ]),
+}
+const ofProbe = (probeId: string, epoch: number) => refusalOf(region, region.spans.get(probeId), epoch)
+
+t.test('a result counts when its probe was live in its epoch', async t => {
+  for (const epoch of [0, 29, 30]) t.equal(ofProbe('stays', epoch), null)
+  for (const epoch of [5, 9, 20, 24]) t.equal(ofProbe('comes and goes', epoch), null)
+  for (const epoch of [4, 10, 19, 25, 30]) t.equal(ofProbe('comes and goes', epoch), 'refused_probe')
+  t.equal(ofProbe('unknown', 30), 'refused_probe')
+  t.equal(isLiveNow(region, 'stays'), true)
+  t.equal(isLiveNow(region, 'comes and goes'), false)
+  t.equal(isLiveNow(undefined, 'stays'), false)
+})
+
+t.test('an epoch that was not given out is refused, whoever sends it', async t => {
+  t.equal(ofProbe('stays', 31), 'refused_epoch')
+  t.equal(ofProbe('unknown', 4_294_967_295), 'refused_epoch')
+  t.equal(refusalOf(undefined, undefined, 0), 'refused_epoch')
+  t.equal(newestEpoch([{ epoch: 3 }, { epoch: 7 }, { epoch: 5 }]), 7)
+  t.equal(newestEpoch([]), 0)
+})
+
+t.test('results are waited for ten seconds in five minutes, in each region', async t => {
+  const patience: Patience = new Map()
+  t.equal(mayWait(patience, 'us-east', 1_000), true)
+  t.equal(mayWait(patience, 'us-east', 10_999), true)
+  t.equal(mayWait(patience, 'us-east', 11_000), false)
+  t.equal(mayWait(patience, 'eu-west', 11_000), true)
+  t.equal(mayWait(patience, 'us-east', 310_999), false)
+  t.equal(mayWait(patience, 'us-east', 311_000), true)
+})
