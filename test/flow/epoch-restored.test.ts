@@ -1,0 +1,97 @@
+import t from 'tap'
+import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
+import { startPicket } from '../support/picket.ts'
+import { copyDatabase } from '../support/restored-database.ts'
+import { startTarget } from '../support/target.ts'
+import { waitFor } from '../support/wait.ts'
+
+// takes about 90 s
+
+const REGION = 'us-east'
+const INTERVAL_S = 2
+
+const target = await startTarget(t)
+const picket = await startPicket(t, { regions: [REGION] })
+const db = createPostgres(picket.databaseUrl, 1)
+t.teardown(() => db.destroy())
+
+const body = { name: 'Shop', type: 'http', url: target.url, regions: [REGION], interval_seconds: 30, retry_count: 1 }
+const { id } = (await picket.api.post('/monitors', body)).body.data
+// shorter than any plan allows, so that results come all the time
+await execute(db, 'UPDATE monitors SET interval_seconds = ?, config_version = config_version + 1', [INTERVAL_S])
+
+const statusIs = (status: string) =>
+  waitFor(
+    async () => {
+      const rows = await query(db, 'SELECT FROM monitors WHERE id = ? AND status = ?', [id, status])
+      return rows.length === 1
+    },
+    { label: status, everyMs: 100 },
+  )
+const inForce = async () => {
+  const rows = await query<{ epoch: number; probes: number }>(
+    db,
+    'SELECT epoch, cardinality(probe_ids) AS probes FROM region_epochs WHERE region = ?',
+    [REGION],
+  )
+  return rows[0] ?? { epoch: 0, probes: 0 }
+}
+const target503 = () => target.behave({ kind: 'answer', status: 503 })
+const targetWell = () => target.behave({ kind: 'answer' })
+
+/** Every outage is found, and its end. */
+async function outageIsFound() {
+  target503()
+  const fromMs = performance.now()
+  await statusIs('down')
+  const seconds = (performance.now() - fromMs) / 1_000
+  targetWell()
+  await statusIs('up')
+  return seconds
+}
+
+/** The only probe leaves and comes back: the same live set with a higher epoch, which its results carry. */
+async function changeLiveSet() {
+  const [probe] = picket.probes
+  const { epoch } = await inForce()
+  await probe!.stop()
+  await waitFor(async () => (await inForce()).epoch > epoch, { label: 'an empty live set' })
+  probe!.start()
+  return waitFor(
+    async () => {
+      const now = await inForce()
+      return now.probes === 1 && now
+    },
+    { label: 'the probe to be live again' },
+  )
+}
+
+await statusIs('up')
+
+const CASES = {
+  'all processes go on': async (restore: () => Promise<void>) => restore(),
+  'the control plane starts again': async (restore: () => Promise<void>) => {
+    await picket.controlPlane.kill9()
+    await restore()
+    await picket.restartControlPlane()
+  },
+  'the control plane and all probes start again': async (restore: () => Promise<void>) => {
+    await Promise.all([picket.controlPlane, ...picket.probes].map(program => program.kill9()))
+    await restore()
+    for (const probe of picket.probes) probe.start()
+    await picket.restartControlPlane()
+  },
+}
+
+for (const [i, [what, go]] of Object.entries(CASES).entries()) {
+  t.test(`PostgreSQL is restored to an earlier state, and ${what}: outages are found with the next checks`, async t => {
+    const copy = await copyDatabase(t, picket.databaseUrl, `copy_${i}`)
+    await statusIs('up')
+    const lost = await changeLiveSet()
+    await outageIsFound()
+    await go(copy.restore)
+    // nothing changes the live set from here on but what follows from the restore
+    t.comment(`found after ${(await outageIsFound()).toFixed(1)} s`)
+    t.ok((await changeLiveSet()).epoch > lost.epoch, 'epochs go on above those that were given out')
+  })
+}
