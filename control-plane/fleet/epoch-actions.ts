@@ -27,6 +27,13 @@ export async function heedEpoch(desk: Desk, region: string, epoch: number): Prom
   if (!isKnown()) await renew(desk, { region, epoch, probeIds: null })
 }
 
+/** Each region with probes gets an epoch that no process knows yet. */
+export async function giveNewEpochs(desk: Desk): Promise<void> {
+  for (const { region, epoch } of setsOf(desk, null)) {
+    if (epoch > 0) await renew(desk, { region, epoch: epoch + 1, probeIds: null })
+  }
+}
+
 async function renew(desk: Desk, { region, epoch, probeIds }: KnownSet): Promise<void> {
   if (await renewEpoch(desk.db, { region, epoch, probeIds })) {
     desk.meters.renewed.inc({ region })

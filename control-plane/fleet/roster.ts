@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { CheckSpec } from '../../proto/gen/probe/v1/fleet.ts'
 import { fnv1a } from '../../shared/subjects.ts'
 import { toCheckSpec } from '../monitors/check-spec.ts'
@@ -97,6 +98,16 @@ export function enter(roster: Roster, entry: Entry): Entry | null {
     roster.log = roster.log.filter(change => roster.entries.get(change.id)?.revision === change.revision)
   }
   return before
+}
+
+/** Everything comes again, from the first revision on: the database was restored. */
+export function beginAgain(roster: Roster): void {
+  Object.assign(roster, { revision: 0, log: [], deleted: [] })
+}
+
+/** Whether probes have to do the same for both. */
+export function isSameWork(a: Entry, b: Entry): boolean {
+  return isDeepStrictEqual({ ...a, revision: 0 }, { ...b, revision: 0 })
 }
 
 /** Passes over a deletion that is forgotten. */

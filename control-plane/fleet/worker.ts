@@ -1,10 +1,8 @@
 import { FleetService } from '../../proto/gen/probe/v1/fleet.ts'
 import type { Log } from '../../shared/log.ts'
 import type { Metrics } from '../../shared/metrics.ts'
-import { monitorsSince } from '../monitors/store.ts'
-import type { StoredMonitor } from '../monitors/types.ts'
 import { atMost } from '../platform/at-most.ts'
-import { monotonicMs, nowMs } from '../platform/clock.ts'
+import { monotonicMs } from '../platform/clock.ts'
 import type { Suspicion } from '../platform/connection-watch.ts'
 import { type GrpcTls, startGrpcServer } from '../platform/grpc.ts'
 import { listen } from '../platform/listen.ts'
@@ -16,15 +14,15 @@ import type { Db } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { startAccess } from './access-worker.ts'
 import { updateLiveSets } from './actions.ts'
-import { countsOf, createBook, enterMonitor, type Mark, planOf } from './book.ts'
-import { type Desk, markLinks } from './desk.ts'
+import { countsOf, createBook, planOf } from './book.ts'
+import type { Desk } from './desk.ts'
 import { heedEpoch, readEpochs } from './epoch-actions.ts'
-import { fleetImplementation, pump } from './grpc.ts'
+import { fleetImplementation } from './grpc.ts'
 import type { Link } from './link.ts'
 import { fleetMeters, measure } from './meters.ts'
 import { ownedBy } from './plan.ts'
 import { readHints } from './reader.ts'
-import { type Entry, entryOf, forget, forgetDeleted, isForgotten, noteDeletion, uncheckedEntry } from './roster.ts'
+import { followMonitors } from './roster-actions.ts'
 import { forgetRuns } from './runs-in-hand.ts'
 import { markDisconnected, recordCounts, recordSeen } from './store.ts'
 import { FLEET_TIMING, type FleetTiming } from './timing.ts'
@@ -50,7 +48,6 @@ export type FleetContext = {
   timing?: FleetTiming
 }
 
-const PAGE = 2_000
 const FOLLOW_EVERY_MS = 2_000
 /** A change of all monitors is read page by page. */
 const MONITORS_LIMITS = { isCritical: true, limitMs: 120_000 }
@@ -79,7 +76,7 @@ export async function startFleet(context: FleetContext): Promise<{ port: number;
     },
     heedEpoch: (region, epoch) => heedEpoch(desk, region, epoch),
     wake: () => rounds.wake(),
-    catchUp: nextRun(() => readMonitors(desk, context.secrets)),
+    catchUp: nextRun(followMonitors(() => desk)),
     enterInTurn: atMost(1),
   }
   await desk.catchUp()
@@ -134,39 +131,6 @@ const isLoopback = (host: string) => /^(127\.|::1$|localhost$)/.test(host)
 async function admitTo(desk: Desk, region: string): Promise<void> {
   await updateLiveSets(desk.db, desk.timing, { region, mayBury: false })
   await readEpochs(desk, region)
-}
-
-/** Monitors that are new or changed, page by page, into the book and to the probes of this process. */
-async function readMonitors(desk: Desk, secrets: Secrets): Promise<void> {
-  const { roster } = desk.book
-  for (;;) {
-    const page = await monitorsSince(desk.db, roster.revision, PAGE)
-    const marks: Mark[] = []
-    for (const monitor of page) {
-      if (isForgotten(monitor, nowMs())) forget(roster, monitor)
-      else if (monitor.deletedAt !== null) {
-        for (const mark of enterMonitor(desk.book, uncheckedEntry(monitor))) marks.push(mark)
-        noteDeletion(roster, monitor)
-      } else for (const mark of enterMonitor(desk.book, toEntry(desk, monitor, secrets))) marks.push(mark)
-    }
-    tell(desk, marks)
-    if (page.length < PAGE) break
-  }
-  forgetDeleted(roster, nowMs())
-}
-
-/** One monitor whose secrets do not open must not keep the others from being checked. */
-function toEntry(desk: Desk, monitor: StoredMonitor, secrets: Secrets): Entry {
-  try {
-    return entryOf(monitor, secrets)
-  } catch (error) {
-    desk.log.error({ err: error, monitorId: monitor.id }, 'a monitor cannot be checked: its secrets do not open')
-    return uncheckedEntry(monitor)
-  }
-}
-
-function tell(desk: Desk, marks: readonly Mark[]): void {
-  for (const link of markLinks(desk.links, marks)) pump(desk, link)
 }
 
 /** Closes dead links, writes down who was heard, and buries or lets in probes. */

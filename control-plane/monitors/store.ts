@@ -138,6 +138,22 @@ export async function latestRevision(db: Db): Promise<number> {
   return row!.revision
 }
 
+/** Which history of the database it is, and the newest revision that was given out in it. */
+export type HistoryPlace = { timeline: string; revision: number }
+
+/** Throws on a standby. A server that was a standby, or was restored to a point in time, goes on with another timeline. */
+export async function historyPlace(db: Db): Promise<HistoryPlace> {
+  const [row] = await query<HistoryPlace>(
+    db,
+    `SELECT left(pg_walfile_name(pg_current_wal_lsn()), 8) AS timeline, last_value AS revision FROM monitor_revisions`,
+  )
+  return row!
+}
+
+/** True when the database may have lost what was read of it up to a revision. `before`: where it was then; null: not known. */
+export const isOtherHistory = (now: HistoryPlace, before: HistoryPlace | null, revision: number): boolean =>
+  now.revision < revision || (before !== null && now.timeline !== before.timeline)
+
 /** Inserts monitors of any number in one statement. `revision` is set by the database. */
 export async function insertMonitors(tx: Tx, monitors: StoredMonitor[]): Promise<void> {
   await execute(

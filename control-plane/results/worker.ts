@@ -2,7 +2,7 @@ import type { Log } from '../../shared/log.ts'
 import type { Metrics } from '../../shared/metrics.ts'
 import { RESULTS_STREAM } from '../../shared/subjects.ts'
 import { allParents } from '../monitors/parent-store.ts'
-import { latestRevision } from '../monitors/store.ts'
+import { historyPlace, isOtherHistory, latestRevision } from '../monitors/store.ts'
 import { monotonicMs } from '../platform/clock.ts'
 import { newId } from '../platform/ids.ts'
 import { CRITICAL, startLoop } from '../platform/loop.ts'
@@ -61,6 +61,7 @@ export async function startVerdict(context: VerdictContext): Promise<VerdictWork
     liveSets: await followLiveSets(context),
   }
   const readers = new Map<number, PartitionReader>()
+  let place = await historyPlace(db)
   let revision = await latestRevision(db)
   let reach: Reach = { answeredMs: monotonicMs(), sinceMs: Number.NEGATIVE_INFINITY }
 
@@ -83,6 +84,13 @@ export async function startVerdict(context: VerdictContext): Promise<VerdictWork
     FOLLOW_INTERVAL_MS,
     { log, metrics },
     async () => {
+      const now = await historyPlace(db)
+      if (isOtherHistory(now, place, revision)) {
+        log.warn({ revision }, 'PostgreSQL has another history; all partitions are read again')
+        revision = await latestRevision(db)
+        for (const reader of readers.values()) reader.restart()
+      }
+      place = now
       for (;;) {
         const changed = await changedSince(db, revision, CHANGES_AT_ONCE)
         for (const { id, partition } of changed) readers.get(partition)?.markStale([id])

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { execute, query } from '../../control-plane/platform/postgres.ts'
+import { copyDatabase } from '../support/restored-database.ts'
 import {
   insertMonitor,
   publish,
@@ -68,4 +69,66 @@ t.test('A checkpoint that cannot be read is passed over, and two minutes are rea
   t.ok((await after.metric('picket_verdict_recalled_total')) >= 50)
   t.equal(await after.metric('picket_verdict_partition_restarts_total'), 0)
   await after.stop()
+})
+
+t.test(
+  'A checkpoint that is newer than the stored position is not used: what PostgreSQL lost is decided again',
+  async t => {
+    const id = await insertMonitor(db, projectId, { retryCount: 1 })
+    const first = await startVerdictProcess(t, url, server.url)
+    await publish(nats, [resultOf(id, { up: true })])
+    await reaches(id, 'up')
+    await first.stop()
+    const copy = await copyDatabase(t, url, 'copy')
+
+    const second = await startVerdictProcess(t, url, server.url)
+    await publish(nats, [resultOf(id, { up: false }), resultOf(id, { up: false })])
+    await reaches(id, 'up down')
+    await second.stop()
+    const newer = await query<{ row: object }>(db, 'SELECT to_jsonb(c) AS row FROM partition_checkpoints c')
+    const [{ lost }] = (await query<{ lost: string }>(
+      db,
+      'SELECT id AS lost FROM incidents WHERE cause_monitor_id = ?',
+      [id],
+    )) as [{ lost: string }]
+
+    await copy.restore()
+    t.equal(await statusesOf(db, id), 'up')
+    await execute(db, 'DELETE FROM partition_checkpoints')
+    await execute(
+      db,
+      'INSERT INTO partition_checkpoints SELECT * FROM jsonb_populate_recordset(NULL::partition_checkpoints, ?::jsonb)',
+      [JSON.stringify(newer.map(({ row }) => row))],
+    )
+    const [ahead] = await query<{ n: number }>(
+      db,
+      'SELECT count(*) AS n FROM partition_checkpoints c JOIN partitions p ON p.id = c.partition WHERE c.position > p.position',
+    )
+    t.ok(ahead!.n > 0)
+    const third = await startVerdictProcess(t, url, server.url)
+    await reaches(id, 'up down')
+    const incidents = await query<{ id: string }>(db, 'SELECT id FROM incidents WHERE cause_monitor_id = ?', [id])
+    t.equal(incidents.length, 1)
+    t.not(incidents[0]?.id, lost, 'the incident was lost with the rest, so this is another one')
+    await publish(nats, [resultOf(id, { up: true })])
+    await publish(nats, [resultOf(id, { up: true })])
+    await reaches(id, 'up down up')
+    await third.stop()
+  },
+)
+
+t.test('A process that goes on while PostgreSQL is restored decides again what was lost', async t => {
+  const id = await insertMonitor(db, projectId, { retryCount: 1 })
+  const process = await startVerdictProcess(t, url, server.url)
+  await publish(nats, [resultOf(id, { up: true })])
+  await reaches(id, 'up')
+  const copy = await copyDatabase(t, url, 'copy_again')
+  await publish(nats, [resultOf(id, { up: false }), resultOf(id, { up: false })])
+  await reaches(id, 'up down')
+  await copy.restore()
+  t.equal(await statusesOf(db, id), 'up')
+  // the next result of the partition shows that the position is another one
+  await publish(nats, [resultOf(id, { up: false })])
+  await reaches(id, 'up down')
+  await process.stop()
 })
