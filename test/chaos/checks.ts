@@ -4,6 +4,7 @@ import type { Received } from '../support/receiver.ts'
 import type { Acknowledged } from './ledger.ts'
 import type { Records, StoredTransition } from './records.ts'
 import type { Told } from './replay.ts'
+import type { LostTime } from './standby.ts'
 import type { Outage } from './targets.ts'
 
 /** A sentence that has to be true, and what there is against it; nothing is what is wanted. */
@@ -65,7 +66,11 @@ function spansOf({ transitions }: Records): Span[] {
 }
 
 /** One incident an outage; of each change one event told by one delivery. */
-export function checkTelling(records: Records, accepted: Map<string, Received[]>): Check[] {
+export function checkTelling(
+  records: Records,
+  accepted: Map<string, Received[]>,
+  lost: readonly LostTime[] = [],
+): Check[] {
   const { incidents, transitions, deliveries } = records
   const spans = spansOf(records)
   const list = (items: { monitorId: string; ms: number }[]) =>
@@ -85,7 +90,7 @@ export function checkTelling(records: Records, accepted: Map<string, Received[]>
       sentence: 'one delivery id each time it goes down, and one when an outage ends',
       against: differences(expected, queued),
     },
-    ...checkDeliveries(records, accepted),
+    ...checkDeliveries(records, accepted, lost),
   ]
 }
 
@@ -99,7 +104,12 @@ function toldOf(transitions: readonly StoredTransition[]): StoredTransition[] {
   })
 }
 
-function checkDeliveries({ deliveries }: Records, accepted: Map<string, Received[]>): Check[] {
+/** What was told in seconds that PostgreSQL has lost may be told again, with another id. */
+function checkDeliveries(
+  { deliveries }: Records,
+  accepted: Map<string, Received[]>,
+  lost: readonly LostTime[],
+): Check[] {
   const known = new Map(deliveries.map(delivery => [delivery.id, delivery]))
   const show = ({ id, event, status, attempts }: Records['deliveries'][number]) =>
     `${id} ${event} ${status} ${JSON.stringify(attempts)}`
@@ -111,7 +121,10 @@ function checkDeliveries({ deliveries }: Records, accepted: Map<string, Received
     },
     {
       sentence: 'whatever the receiver took is told as delivered',
-      against: [...accepted.keys()].filter(id => known.get(id)?.status !== 'delivered'),
+      against: [...accepted]
+        .filter(([id, all]) => known.has(id) || !all.every(({ atMs }) => isLost(lost, atMs)))
+        .map(([id]) => id)
+        .filter(id => known.get(id)?.status !== 'delivered'),
     },
     {
       sentence: 'what comes twice is the same bytes',
@@ -119,6 +132,11 @@ function checkDeliveries({ deliveries }: Records, accepted: Map<string, Received
     },
   ]
 }
+
+/** For an answer to arrive. */
+const ON_THE_WAY_MS = 2_000
+const isLost = (lost: readonly LostTime[], atMs: number) =>
+  lost.some(({ fromMs, toMs }) => atMs >= fromMs && atMs <= toMs + ON_THE_WAY_MS)
 
 /** What is in the one list and not in the other, as often as it is. */
 function differences(expected: string[], found: string[]): string[] {
@@ -177,9 +195,15 @@ export function checkPromise(
   ]
 }
 
-/** Every write that was answered 2xx is there once; one that was not may be. */
-export function checkWrites(written: readonly string[], unanswered: ReadonlySet<string>, { reports }: Records): Check {
+/** Every write that was answered 2xx is there once; one that was not may be, and one in seconds that PostgreSQL has lost. */
+export function checkWrites(
+  written: ReadonlyMap<string, number>,
+  unanswered: ReadonlySet<string>,
+  { reports }: Records,
+  lost: readonly LostTime[] = [],
+): Check {
   const lucky = [...unanswered].filter(title => reports.includes(title))
-  const against = differences([...written, ...lucky], reports)
+  const kept = [...written].filter(([title, atMs]) => reports.includes(title) || !isLost(lost, atMs))
+  const against = differences([...kept.map(([title]) => title), ...lucky], reports)
   return { sentence: 'every write that was answered 2xx is there once', against }
 }

@@ -8,8 +8,8 @@ import type { Teardown } from '../support/teardown.ts'
  * Idempotency-Key until it is answered 2xx.
  */
 export type Customers = {
-  /** titles of the incidents that were answered 2xx */
-  written: string[]
+  /** titles of the incidents that were answered 2xx, and when */
+  written: Map<string, number>
   /** titles of those that were not yet */
   unanswered: Set<string>
   /** how many reports were answered otherwise, or not at all */
@@ -25,7 +25,7 @@ const PATIENCE_MS = 15_000
 
 /** @param monitors whose incidents are reported, and of which checks are asked for */
 export function startCustomers(t: Teardown, api: Api, monitors: { affectedId: string; askedIds: string[] }): Customers {
-  const written: string[] = []
+  const written = new Map<string, number>()
   const unanswered = new Set<string>()
   const reports = new Set<Promise<void>>()
   let isGone = false
@@ -38,7 +38,7 @@ export function startCustomers(t: Teardown, api: Api, monitors: { affectedId: st
     while (!isGone) {
       const answer = await Promise.race([api.post('/incidents', body, headers).catch(() => null), patience()])
       if (answer && answer.status < 300) {
-        written.push(title)
+        written.set(title, Date.now())
         return void unanswered.delete(title)
       }
       customers.refused++

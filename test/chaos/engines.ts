@@ -4,6 +4,7 @@ import { startClickhouse } from '../../deploy/local/engines/clickhouse.ts'
 import { startNats } from '../../deploy/local/engines/nats.ts'
 import { startPostgres } from '../../deploy/local/engines/postgres.ts'
 import { type KeptEngine, keepEngine } from '../support/engine.ts'
+import { startTcpRelay, type TcpRelay } from '../support/tcp-relay.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { type Disk, mountDisk } from './disk.ts'
 import type { Scale } from './plan.ts'
@@ -14,6 +15,8 @@ export type ChaosEngines = {
   natsOperatorSeed: string
   /** null: it cannot be full here */
   natsDisk: Disk | null
+  /** `replication`: the way of a standby to it */
+  postgres: { dataDir: string; logFile: string; replication: TcpRelay }
 }
 
 /** JetStream takes three quarters of it at most, and keeps room for what the streams may hold. */
@@ -34,7 +37,8 @@ export async function startEngines(t: Teardown, dir: string, scale: Scale): Prom
   ])
   const byName = { PostgreSQL: postgres, NATS: nats, ClickHouse: clickhouse }
   t.teardown(() => Promise.all(Object.values(byName).map(engine => engine.stop())))
-  return { byName, natsOperatorSeed, natsDisk }
+  const replication = await startTcpRelay(t, postgres.url)
+  return { byName, natsOperatorSeed, natsDisk, postgres: { ...files('postgres'), replication } }
 }
 
 /** What is left of a killed PostgreSQL may need a moment to go. */

@@ -4,6 +4,7 @@ import { restartEngine } from './engines.ts'
 import { type FaultKind, type PlannedFault, PROBES_TO_NATS } from './plan.ts'
 import { seededRandom } from './random.ts'
 import type { Scene } from './scene.ts'
+import { promoteStandby } from './standby.ts'
 import type { System } from './system.ts'
 import { wrongMessages } from './wrong-messages.ts'
 
@@ -56,6 +57,9 @@ const ACTS: Record<FaultKind, Act> = {
     await engine.stop()
     await pause(lastsMs)
     await restartEngine(engine)
+  },
+  async 'lost seconds'(system, { lastsMs }) {
+    system.lost.push(await promoteStandby(system.engines, lastsMs))
   },
   'full disk': fillDisk,
   async 'clock jump'({ clocks }, { what, lastsMs, seed }) {

@@ -34,10 +34,10 @@ export async function findingsOf(scene: Scene, faults: readonly DoneFault[]): Pr
   const checks = [
     ...checkHistory(ledger.messages, records),
     checkTransitions(told, records),
-    ...checkTelling(records, hook.accepted),
+    ...checkTelling(records, hook.accepted, system.lost),
     ...checkPromise(records, system.targets.outages, monitorIds, scale.isShort),
     checkTimes(timed(scene, records), faults, scale),
-    checkWrites(customers.written, customers.unanswered, records),
+    checkWrites(customers.written, customers.unanswered, records, system.lost),
     { sentence: 'no process ended by itself', against: ends },
   ]
   return { checks, figures: figuresOf(scene, records) }
@@ -73,7 +73,7 @@ function figuresOf({ system, ledger, hook, customers }: Scene, records: Records)
     'of them long': system.targets.outages.filter(isLong).length,
     incidents: records.incidents.length,
     transitions: records.transitions.length,
-    'writes of customers': customers.written.length,
+    'writes of customers': customers.written.size,
     'writes that had to be asked for again': customers.refused,
     deliveries: records.deliveries.length,
     'attempts that the receiver refused': hook.refused,

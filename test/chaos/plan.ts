@@ -16,6 +16,8 @@ export type Scale = {
   hasDisks: boolean
   /** a checkout of another version, built: the second process of each kind comes from there; null: none does */
   previous: string | null
+  /** of all kinds of faults only this one; null: all */
+  only: FaultKind | null
 }
 
 export const FAULT_KINDS = [
@@ -27,6 +29,7 @@ export const FAULT_KINDS = [
   'silent link',
   'kill engine',
   'restart engine',
+  'lost seconds',
   'full disk',
   'clock jump',
   'creeping clock',
@@ -82,6 +85,8 @@ const KINDS: Record<FaultKind, Kind> = {
   'kill engine': { of: () => ENGINES, lastsMs: [500, 10_000], share: 2 },
   'restart engine': { of: () => ENGINES, lastsMs: [0, 2_000], share: 1 },
   // the store of a NATS in memory is too large for a short test
+  // a standby that lacks the last seconds is promoted; a short run has no time to make one
+  'lost seconds': { of: scale => (scale.isShort ? [] : ['PostgreSQL']), lastsMs: [1_000, 15_000], share: 1 },
   'full disk': { of: scale => diskNames(scale), lastsMs: [3_000, 15_000], share: 1 },
   'clock jump': { of: clockNames, lastsMs: [5_000, 60_000], share: 2 },
   'creeping clock': { of: clockNames, lastsMs: [5_000, 60_000], share: 1 },
@@ -104,7 +109,8 @@ export function planOf(seed: number, scale: Scale): Plan {
 
 /** Evenly in time but for chance, each kind in turn by its share, and never two faults of one thing at once. */
 function planFaults(random: Random, scale: Scale, lastsMs: number): PlannedFault[] {
-  const possible = FAULT_KINDS.filter(kind => KINDS[kind].of(scale).length > 0)
+  const isWanted = (kind: FaultKind) => scale.only === null || scale.only === kind
+  const possible = FAULT_KINDS.filter(kind => isWanted(kind) && KINDS[kind].of(scale).length > 0)
   const deck = possible.flatMap(kind => Array.from({ length: KINDS[kind].share }, () => kind))
   const kinds: FaultKind[] = []
   while (kinds.length < scale.faults) kinds.push(...random.shuffled(deck))

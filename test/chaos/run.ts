@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { build } from '../../deploy/local/build.mjs'
 import { type Report, runChaos } from './chaos.ts'
-import { FAULT_KINDS } from './plan.ts'
+import { FAULT_KINDS, type FaultKind } from './plan.ts'
 import { LONG, SHORT } from './scales.ts'
 
 const { values } = parseArgs({
@@ -18,6 +18,7 @@ const { values } = parseArgs({
     faults: { type: 'string' },
     short: { type: 'boolean' },
     previous: { type: 'string' },
+    only: { type: 'string' },
     help: { type: 'boolean' },
   },
 })
@@ -28,6 +29,7 @@ if (values.help) {
   --minutes N  how long faults go on; ${LONG.minutes} by default
   --faults N   how many; ${LONG.faults / LONG.minutes} a minute by default
   --previous D a checkout of another version in which npm run build was run: the second process of each kind is of that one
+  --only KIND  faults of this kind alone: ${FAULT_KINDS.join(', ')}
   --short      few processes for half a minute, as in npm test`)
   process.exit(0)
 }
@@ -46,6 +48,13 @@ function previousOf(dir: string | undefined): string | null {
   process.exit(1)
 }
 
+function onlyOf(kind: string | undefined): FaultKind | null {
+  const known = FAULT_KINDS.find(one => one === kind)
+  if (known || kind === undefined) return known ?? null
+  console.error(`--only is "${kind}"; the kinds are ${FAULT_KINDS.join(', ')}`)
+  process.exit(1)
+}
+
 const base = values.short ? SHORT : LONG
 const seed = numberOf('seed', Date.now() % 1_000_000)
 const minutes = numberOf('minutes', base.minutes)
@@ -60,7 +69,8 @@ function show({ dir, faults, checks, figures }: Report): boolean {
     for (const one of against.slice(0, 20)) console.log(`        ${one}`)
   }
   const isGood = checks.every(({ against }) => against.length === 0)
-  const options = `${values.previous ? ` --previous ${values.previous}` : ''}${values.short ? ' --short' : ''}`
+  const only = values.only ? ` --only "${values.only}"` : ''
+  const options = `${only}${values.previous ? ` --previous ${values.previous}` : ''}${values.short ? ' --short' : ''}`
   const again = `--seed ${seed} --minutes ${minutes} --faults ${faults.length}${options}`
   if (!isGood) console.log(`the data is kept in ${dir}; the same plan again: npm run chaos -- ${again}`)
   return isGood
@@ -70,7 +80,7 @@ await build()
 console.log(`seed ${seed}`)
 const report = await runChaos({
   seed,
-  scale: { ...base, minutes, faults, previous: previousOf(values.previous) },
+  scale: { ...base, minutes, faults, previous: previousOf(values.previous), only: onlyOf(values.only) },
   say: line => console.log(line),
 })
 process.exit(show(report) ? 0 : 1)

@@ -20,6 +20,7 @@ export const LONG: Omit<Scale, 'hasDisks'> = {
   longestMs: 30_000,
   isShort: false,
   previous: null,
+  only: null,
 }
 
 /** Half a minute of faults: in `npm test`. */
@@ -36,4 +37,5 @@ export const SHORT: Omit<Scale, 'hasDisks'> = {
   longestMs: 5_000,
   isShort: true,
   previous: null,
+  only: null,
 }

@@ -18,6 +18,7 @@ import { type KeptProgram, keepProgram } from './kept-program.ts'
 import { createOtherTenant, type OtherTenant } from './other-tenant.ts'
 import { PROBES_TO_NATS, probeNames, type Scale } from './plan.ts'
 import { LIMIT_MS } from './scales.ts'
+import type { LostTime } from './standby.ts'
 import { startTargets, type Targets } from './targets.ts'
 
 /** A whole Picket, every part of which can be broken by its name. */
@@ -39,6 +40,8 @@ export type System = {
   /** who began to read which partition from where, in the order in which each process did */
   /** times a process began to read a partition */
   readings: { count: number }
+  /** when PostgreSQL committed what it has lost since */
+  lost: LostTime[]
 }
 
 /** It is so far ahead of the machine's clock from now on. */
@@ -81,7 +84,8 @@ export async function startSystem(t: Teardown, dir: string, scale: Scale): Promi
   const api = createApi(origin, account.api_key)
   const secretKey = Buffer.from(common.SECRET_KEY, 'base64')
   const otherTenant = await createOtherTenant(db, scale, { origin, secretKey, url: targets.hangingUrl })
-  return { ...stage, dir, api, engines, targets, otherTenant, db, nats, clickhouseUrl: urls.CLICKHOUSE_URL, origins }
+  const clickhouseUrl = urls.CLICKHOUSE_URL
+  return { ...stage, dir, api, engines, targets, otherTenant, db, nats, clickhouseUrl, origins, lost: [] }
 }
 
 /** Where programs are started, each with its log, and the links between them. */

@@ -3,6 +3,7 @@ import { NO_DETAILS, Outcome, Trigger } from '../../../shared/result.ts'
 import { type Check, checkHistory, checkPromise, checkTelling, checkWrites } from '../../chaos/checks.ts'
 import type { Acknowledged } from '../../chaos/ledger.ts'
 import type { Records, StoredDelivery, StoredTransition } from '../../chaos/records.ts'
+import type { LostTime } from '../../chaos/standby.ts'
 
 const id = '01900000-0000-7000-8000-000000000001'
 const well = '01900000-0000-7000-8000-000000000002'
@@ -68,6 +69,11 @@ t.test('what is wrong with an incident or a delivery is found', async t => {
   t.same(telling(good(), acceptedOf(good({ deliveries: [down] }))), ['every delivery arrived'])
   const unknown = acceptedOf(good({ deliveries: [down, up, { ...up, id: 'whd_2' }] }))
   t.same(telling(good(), unknown), ['whatever the receiver took is told as delivered'])
+  const inLostSeconds = new Map(unknown).set('whd_2', [{ rawBody: '{}', atMs: 1_000 }] as never)
+  t.same(falseOnes(checkTelling(good(), inLostSeconds, [{ fromMs: 900, toMs: 1_100 }])), [])
+  t.same(falseOnes(checkTelling(good(), inLostSeconds, [{ fromMs: 1_001, toMs: 1_100 }])), [
+    'whatever the receiver took is told as delivered',
+  ])
   const twice = acceptedOf(good()).set(down.id, [{ rawBody: '{}' }, { rawBody: '{ }' }] as never)
   t.same(telling(good(), twice), ['what comes twice is the same bytes'])
 })
@@ -126,11 +132,15 @@ t.test('a history with too little, too much or something else is found', async t
 })
 
 t.test('a write that is lost or made twice is found', async t => {
-  const against = (written: string[], unanswered: string[], reports: string[]) =>
-    checkWrites(written, new Set(unanswered), good({ reports })).against
+  const against = (written: string[], unanswered: string[], reports: string[], lost: LostTime[] = []) =>
+    checkWrites(new Map(written.map(title => [title, 1_000])), new Set(unanswered), good({ reports }), lost).against
   t.same(against(['a', 'b'], [], ['b', 'a']), [])
   t.same(against(['a', 'b'], [], ['a']), ['missing: b'])
   t.same(against(['a'], [], ['a', 'a']), ['too much: a'])
   t.same(against(['a'], ['b', 'c'], ['a', 'b']), [], 'one that was not answered may be there')
   t.same(against(['a'], ['b'], ['a', 'b', 'b']), ['too much: b'])
+  const lost = [{ fromMs: 900, toMs: 1_100 }]
+  t.same(against(['a', 'b'], [], ['a'], lost), [], 'one that was acknowledged in seconds that PostgreSQL has lost')
+  t.same(against(['a'], [], ['a', 'a'], lost), ['too much: a'])
+  t.same(against(['a'], [], [], [{ fromMs: 1_001, toMs: 1_100 }]), ['missing: a'])
 })
