@@ -37,7 +37,7 @@ export async function giveNewEpochs(desk: Desk): Promise<void> {
 async function renew(desk: Desk, { region, epoch, probeIds }: KnownSet): Promise<void> {
   if (await renewEpoch(desk.db, { region, epoch, probeIds })) {
     desk.meters.renewed.inc({ region })
-    desk.log.warn({ region, epoch }, 'PostgreSQL did not know this epoch any more; the region gets a higher one')
+    desk.log.warn({ region, epoch }, 'PostgreSQL is not where it was; the region gets a higher epoch')
   }
   await enterNewer(desk, region)
 }

@@ -16,7 +16,7 @@ export function fleetMeters(metrics: Metrics) {
     epoch: metrics.gauge('picket_fleet_epoch', 'Epoch of the live set', ['region']),
     renewed: metrics.counter(
       'picket_fleet_epochs_renewed_total',
-      'Epochs given out because PostgreSQL had gone back behind one that was in use',
+      'Epochs given out because PostgreSQL was restored or replaced by a standby',
       ['region'],
     ),
     silence: metrics.gauge('picket_fleet_silence_seconds', 'Longest time since a heartbeat', ['region']),

@@ -27,7 +27,7 @@ export async function benchAlerting(t: Teardown): Promise<Figure[]> {
   const receiver = await startReceiver(t)
   const channel = { name: 'Hook', type: 'webhook', config: { url: receiver.url }, is_default: true }
   await picket.api.post('/alerts/channels', channel)
-  const nats = await connectBench(t, picket.nats)
+  const nats = await connectBench(t, picket)
   const ids = await createMonitors(picket.api, HEALTHY + SAMPLES + 1_000 + FAILING, { retry_count: 1 })
   const healthy = ids.slice(0, HEALTHY)
   const [alone, together, hour] = [

@@ -34,7 +34,7 @@ type Price = { cpuMs: number; ms: number }
 
 export async function benchCorrelated(t: Teardown, { postgres, clickhouse }: Engines): Promise<Figure[]> {
   const picket = await startPicket(t, { regions: [] })
-  const nats = await connectBench(t, picket.nats)
+  const nats = await connectBench(t, picket)
   const ids = await createMonitors(picket.api, MONITORS, { retry_count: RETRIES })
   const region = REGIONS[0]!
   let sent = 0

@@ -30,7 +30,7 @@ const TOTAL = MONITORS * SLOTS * REGIONS.length
 export async function benchIngest(t: Teardown): Promise<Figure[]> {
   const picket = await startPicket(t, { regions: [] })
   const ids = await createMonitors(picket.api, MONITORS)
-  const nats = await connectBench(t, picket.nats)
+  const nats = await connectBench(t, picket)
   const startMs = Date.now() - SLOTS * 1_000
   const slot = (number: number) =>
     REGIONS.flatMap(region =>

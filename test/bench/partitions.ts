@@ -33,7 +33,7 @@ export async function benchPartitions(t: Teardown): Promise<Figure[]> {
   await picket.controlPlane.stop()
   const ids = await seedMonitors(picket.databaseUrl, MONITORS)
   await seedVerdicts(picket.databaseUrl, ids, REGIONS)
-  const nats = await connectBench(t, picket.nats)
+  const nats = await connectBench(t, picket)
   const startMs = Date.now() - SLOTS * 1_000
   for (let slot = 0; slot < SLOTS; slot++) {
     const shots = ids.map(monitorId => ({ monitorId, scheduledAtMs: startMs + slot * 1_000, up: true }))

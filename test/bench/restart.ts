@@ -22,7 +22,7 @@ export async function benchRestart(t: Teardown): Promise<Figure[]> {
   const picket = await startPicket(t, { regions: [], env: { ROLES: 'api' } })
   const ids = await seedMonitors(picket.databaseUrl, MONITORS)
   await seedVerdicts(picket.databaseUrl, ids, REGIONS)
-  const nats = await connectBench(t, picket.nats)
+  const nats = await connectBench(t, picket)
   const startVerdict = async (): Promise<Verdict> => {
     const program = await picket.addControlPlane({ ROLES: 'verdict' })
     const { http_port } = await program.untilEvent('ready')

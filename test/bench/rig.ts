@@ -3,13 +3,15 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connectNats, type Nats } from '../../control-plane/platform/nats.ts'
+import { withPostgres } from '../../control-plane/platform/postgres.ts'
 import { startClickhouse } from '../../deploy/local/engines/clickhouse.ts'
 import { startPostgres } from '../../deploy/local/engines/postgres.ts'
 import { FailureSource, NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../shared/result.ts'
 import { partitionOf, resultSubject } from '../../shared/subjects.ts'
 import type { Api } from '../support/api.ts'
-import type { TestNats } from '../support/nats.ts'
+import type { Picket } from '../support/picket.ts'
 import type { Teardown } from '../support/teardown.ts'
+import { insertLiveProbes } from '../support/verdict.ts'
 
 export const REGIONS = ['us-east', 'eu-west', 'ap-southeast']
 
@@ -64,6 +66,8 @@ export async function createMonitors(api: Api, count: number, changes: object = 
   return ids
 }
 
+const probeOf = (region: string) => `bench-${region}`
+
 export type Shot = { monitorId: string; scheduledAtMs: number; attempt?: number; up: boolean }
 
 function resultOf({ monitorId, scheduledAtMs, attempt = 1, up }: Shot): Result {
@@ -102,7 +106,7 @@ export function encodeBatches(shots: Shot[], region: string, size: number): { su
     const chunks = Array.from({ length: Math.ceil(mine.length / size) }, (_, i) => mine.slice(i * size, (i + 1) * size))
     return chunks.map(chunk => ({
       subject: resultSubject(partition, region),
-      data: ResultBatch.encode({ probeId: `bench-${region}`, region, results: chunk.map(resultOf) }).finish(),
+      data: ResultBatch.encode({ probeId: probeOf(region), region, results: chunk.map(resultOf) }).finish(),
     }))
   })
 }
@@ -114,7 +118,11 @@ export async function publishAll(nats: Nats, messages: { subject: string; data: 
   }
 }
 
-export async function connectBench(t: Teardown, { url, operator }: TestNats): Promise<Nats> {
+/** A connection on which results can be published as if probes of each region sent them. */
+export async function connectBench(t: Teardown, picket: Pick<Picket, 'nats' | 'databaseUrl'>): Promise<Nats> {
+  const probeIds = REGIONS.map(probeOf)
+  await withPostgres(picket.databaseUrl, db => insertLiveProbes(db, probeIds))
+  const { url, operator } = picket.nats
   const nats = await connectNats(url, 'bench', operator)
   t.teardown(() => nats.close())
   return nats

@@ -26,7 +26,7 @@ export async function benchScale(t: Teardown, engines: Engines): Promise<Figure[
   t.teardown(() => target.kill())
   const [port] = await once(target, 'message')
   const picket = await startPicket(t, { regions: [...REGIONS] })
-  const nats = await connectBench(t, picket.nats)
+  const nats = await connectBench(t, picket)
   await seedMonitors(picket.databaseUrl, MONITORS, { url: `http://127.0.0.1:${port}/`, regions: [...REGIONS] })
   const counted = () => readMetric(picket.origin, 'picket_verdict_results_total{kind="counted"}')
   const first = async () => (await counted()) >= MONITORS * REGIONS.length

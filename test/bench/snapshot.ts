@@ -24,7 +24,7 @@ export async function benchSnapshot(t: Teardown): Promise<Figure[]> {
   const noneFleet = await heapOf(picket, 'fleet', async () => {})
   const ids = await seedMonitors(picket.databaseUrl, MONITORS, { regions: [...REGIONS] })
   await seedVerdicts(picket.databaseUrl, ids, REGIONS)
-  const nats = await connectBench(t, picket.nats)
+  const nats = await connectBench(t, picket)
   const publish = async (shots: { ids: string[]; atMs: number }) => {
     const up = shots.ids.map(monitorId => ({ monitorId, scheduledAtMs: shots.atMs, up: true }))
     for (const region of REGIONS) await publishAll(nats, encodeBatches(up, region, 100))

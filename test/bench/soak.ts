@@ -29,7 +29,7 @@ export async function benchSoak(t: Teardown, _engines: Engines): Promise<Figure[
   await seedVerdicts(picket.databaseUrl, ids, REGIONS)
   const readers: Program[] = []
   for (const ROLES of ['verdict', 'record']) readers.push(await picket.addControlPlane({ ROLES }))
-  const feed = startFeed(t, await connectBench(t, picket.nats), ids, RESULTS_A_SECOND)
+  const feed = startFeed(t, await connectBench(t, picket), ids, RESULTS_A_SECOND)
 
   const samples = new Map<string, Sample[]>()
   const processes: [string, Program][] = [

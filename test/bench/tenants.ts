@@ -30,7 +30,7 @@ export async function benchTenants(t: Teardown): Promise<Figure[]> {
   const receiver = await startReceiver(t)
   const channel = { name: 'Hook', type: 'webhook', config: { url: receiver.url }, is_default: true }
   await picket.api.post('/alerts/channels', channel)
-  const nats = await connectBench(t, picket.nats)
+  const nats = await connectBench(t, picket)
   const ids = await createMonitors(picket.api, 2 * OUTAGES, { retry_count: 0 })
   const send = (monitorId: string, up: boolean) =>
     publishAll(

@@ -81,7 +81,7 @@ async function causeOutage(t: Teardown, picket: Picket, monitorId: string): Prom
   const channel = { name: 'Hook', type: 'webhook', config: { url: receiver.url } }
   const { body } = await picket.api.post('/alerts/channels', channel)
   await picket.api.post('/alerts/rules', { monitor_id: monitorId, alert_channel_id: body.data.id })
-  const nats = await connectBench(t, picket.nats)
+  const nats = await connectBench(t, picket)
   const send = (up: boolean, attempt = 1) => {
     const shots = [{ monitorId, scheduledAtMs: Date.now(), attempt, up }]
     return publishAll(

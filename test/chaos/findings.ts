@@ -74,8 +74,13 @@ function figuresOf({ system, ledger, hook, customers }: Scene, records: Records)
     incidents: records.incidents.length,
     transitions: records.transitions.length,
     'writes of customers': customers.written.size,
+    'of them lost with PostgreSQL': [...customers.written.keys()].filter(title => !records.reports.includes(title))
+      .length,
     'writes that had to be asked for again': customers.refused,
     deliveries: records.deliveries.length,
+    'deliveries that arrived and were lost with PostgreSQL': [...hook.accepted.keys()].filter(
+      id => !records.deliveries.some(delivery => delivery.id === id),
+    ).length,
     'attempts that the receiver refused': hook.refused,
   }
 }

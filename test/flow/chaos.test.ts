@@ -4,7 +4,7 @@ import { SHORT } from '../chaos/scales.ts'
 
 // takes about 70 s
 
-/** Ten of the fifteen kinds of faults, every cheap one among them. `npm run chaos -- --short` takes another seed each time. */
+/** Ten of the sixteen kinds of faults, every cheap one among them. `npm run chaos -- --short` takes another seed each time. */
 const SEED = 23_776
 
 t.test('half a minute of faults: nothing acknowledged is lost, and every outage is told once', async t => {

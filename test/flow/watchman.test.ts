@@ -1,6 +1,6 @@
 import t from 'tap'
 import { connectNats } from '../../control-plane/platform/nats.ts'
-import { createPostgres, execute } from '../../control-plane/platform/postgres.ts'
+import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
 import { partitionOf, resultSubject } from '../../shared/subjects.ts'
 import { startNats } from '../support/nats.ts'
 import { startNatsTimeProxy } from '../support/nats-time-proxy.ts'
@@ -77,17 +77,30 @@ t.test(
     t.teardown(() => forger.close())
     const [monitorId = ''] = ids
     const fromTheFuture = Date.now() + 24 * 3_600_000
+    const sql = 'SELECT epoch, probe_ids[1] AS "probeId" FROM region_epochs WHERE region = ?'
+    const [{ epoch, probeId }] = (await query(db, sql, [REGION])) as [{ epoch: number; probeId: string }]
     const forged = Array.from({ length: 10 }, (_, i) =>
       resultOf(monitorId, {
         up: true,
         configVersion: 2,
+        epoch,
         scheduledAtMs: fromTheFuture + i,
         startedAtMs: fromTheFuture + i,
       }),
     )
-    await publish(forger, forged, REGION)
+    await publish(forger, forged, REGION, probeId)
+    await publish(forger, [resultOf(monitorId, { up: false, epoch: 4_294_967_295 })], REGION, probeId)
+    await publish(
+      forger,
+      Array.from({ length: 50 }, () => resultOf(monitorId, { up: false, epoch })),
+      REGION,
+      'a probe without work',
+    )
     await forger.js.publish(resultSubject(partitionOf(monitorId), REGION), Uint8Array.of(255, 255, 255))
-    await untilFiring('PicketResultsRefused', 'PicketResultsUnreadable', 'PicketResultsUnrecordable')
+    await untilFiring(
+      ...['PicketResultsRefused', 'PicketResultsUnreadable', 'PicketResultsUnrecordable'],
+      ...['PicketEpochsForged', 'PicketResultsOfOtherProbes'],
+    )
     t.pass('refused results and unreadable messages are reported')
 
     await wayOfProbe.cut()
