@@ -47,7 +47,7 @@ t.test('an upgrade goes on probe by probe: each gets what it can check, and noth
     beatMs: 50,
   })
   await upgraded.ready()
-  t.equal((await fleet.epoch()).epoch, before + 1, 'it was away too shortly to be missed, but the plan is another')
+  t.ok((await fleet.epoch()).epoch > before, 'it was away too shortly to be missed, but the plan is another')
   const isShared = () => [...upgraded.assigned.keys()].some(id => newer.assigned.has(id))
   await waitFor(() => upgraded.assigned.size + newer.assigned.size === 80 && !isShared(), {
     label: 'a share each again, and no monitor at both',
