@@ -4,7 +4,7 @@ import { query } from '../../control-plane/platform/postgres.ts'
 import { startApi } from '../support/api-server.ts'
 import { startNats } from '../support/nats.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { run, statusesOf } from '../support/verdict.ts'
+import { insertLiveProbes, run, statusesOf } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
 // takes about 25 s
@@ -12,6 +12,7 @@ import { waitFor } from '../support/wait.ts'
 const server = await startNats(t)
 const PUBLIC_URL = 'https://picket.example'
 const api = await startApi(t, { NATS_URL: server.url, ROLES: 'api,verdict,deliver', PUBLIC_URL })
+await insertLiveProbes(api.db)
 const nats = await connectNats(server.url, 'test')
 t.teardown(() => nats.close())
 await waitFor(async () => (await query(api.db, 'SELECT 1 FROM partitions WHERE owner IS NOT NULL')).length === 16, {

@@ -5,7 +5,7 @@ import { createPostgres, query } from '../../control-plane/platform/postgres.ts'
 import { createApi } from '../support/api.ts'
 import { startPicket } from '../support/picket.ts'
 import { insertTenant } from '../support/tenant.ts'
-import { insertMonitors, publish, resultOf } from '../support/verdict.ts'
+import { insertLiveProbes, insertMonitors, publish, resultOf } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
 t.test(
@@ -19,6 +19,7 @@ t.test(
       await db.destroy()
     })
     const { projectId } = await insertTenant(db)
+    await insertLiveProbes(db)
     const [id] = await insertMonitors(db, projectId, 1)
     const reaches = (statuses: string) =>
       waitFor(

@@ -8,7 +8,7 @@ import { startNats } from '../support/nats.ts'
 import { startProgram } from '../support/processes.ts'
 import { startTcpRelay } from '../support/tcp-relay.ts'
 import { insertTenant } from '../support/tenant.ts'
-import { insertMonitors, publish, resultOf } from '../support/verdict.ts'
+import { insertLiveProbes, insertMonitors, publish, resultOf } from '../support/verdict.ts'
 import { HANG_MS, waitFor } from '../support/wait.ts'
 
 // takes about 65 s
@@ -26,6 +26,7 @@ t.teardown(async () => {
   await db.destroy()
 })
 const { projectId } = await insertTenant(db)
+await insertLiveProbes(db)
 
 /** A control plane whose way to PostgreSQL leads through the relay. */
 async function startControlPlane(databaseUrl: string, roles: string) {

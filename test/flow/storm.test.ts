@@ -9,7 +9,7 @@ import { startApi } from '../support/api-server.ts'
 import { startNats } from '../support/nats.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startSmtp } from '../support/smtp.ts'
-import { insertMonitors, publish, resultOf } from '../support/verdict.ts'
+import { insertLiveProbes, insertMonitors, publish, resultOf } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
 // takes about 20 s
@@ -24,6 +24,7 @@ const api = await startApi(t, {
   MAIL_FROM: 'picket@example.com',
 })
 const { key, projectId } = await api.tenant()
+await insertLiveProbes(api.db)
 const nats = await connectNats(server.url, 'test')
 t.teardown(() => nats.close())
 const [hook, chat] = [await startReceiver(t), await startReceiver(t)]

@@ -5,7 +5,15 @@ import { LATE_STREAM, RESULTS_STREAM } from '../../shared/subjects.ts'
 import { createDatabase } from '../support/database.ts'
 import { startNats } from '../support/nats.ts'
 import { insertTenant } from '../support/tenant.ts'
-import { insertMonitor, publish, resultOf, run, startVerdictProcess, statusesOf } from '../support/verdict.ts'
+import {
+  insertLiveProbes,
+  insertMonitor,
+  publish,
+  resultOf,
+  run,
+  startVerdictProcess,
+  statusesOf,
+} from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
 const { url } = await createDatabase(t)
@@ -17,6 +25,7 @@ t.teardown(async () => {
   await db.destroy()
 })
 const { projectId } = await insertTenant(db)
+await insertLiveProbes(db)
 const MIB = 1024 * 1024
 
 const sizes = (results: number | null): StreamSettings => ({

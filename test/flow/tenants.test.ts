@@ -6,7 +6,7 @@ import { startImports } from '../support/import-load.ts'
 import { startPicket } from '../support/picket.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { insertTenant } from '../support/tenant.ts'
-import { publish, resultOf, statusesOf } from '../support/verdict.ts'
+import { insertLiveProbes, publish, resultOf, statusesOf } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
 const PATIENT = { timeoutMs: 120_000 }
@@ -14,6 +14,7 @@ const PATIENT = { timeoutMs: 120_000 }
 const picket = await startPicket(t, { regions: [] })
 const db = createPostgres(picket.databaseUrl, 4)
 t.teardown(() => db.destroy())
+await insertLiveProbes(db)
 const nats = await connectNats(picket.nats.url, 'test', picket.nats.operator)
 t.teardown(() => nats.close())
 

@@ -61,8 +61,11 @@ export async function insertChannel(db: Db, projectId: string, monitorIds: strin
 /** Epochs that tests publish results of are lower than this one. */
 const EPOCH_IN_FORCE = 1_000
 
+/** Who publishes in tests. */
+const PROBES = ['probe-1', ...REGIONS.map(region => `probe-${region}`)]
+
 /** Lets results of these probes count, in all regions and in every epoch that tests use. */
-export async function insertLiveProbes(db: Db, probeIds: string[]): Promise<void> {
+export async function insertLiveProbes(db: Db, probeIds = PROBES): Promise<void> {
   await execute(
     db,
     `INSERT INTO region_epochs (region, epoch, probe_ids, updated_at)
@@ -135,7 +138,7 @@ export async function startVerdictEngines(t: Teardown) {
     await db.destroy()
   })
   const { projectId } = await insertTenant(db)
-  await insertLiveProbes(db, ['probe-1', ...REGIONS.map(region => `probe-${region}`)])
+  await insertLiveProbes(db)
   /** Until a monitor has gone through these statuses, as `up down up`. */
   const reaches = (id: string, statuses: string) =>
     waitFor(async () => (await statusesOf(db, id)) === statuses, { label: statuses })
