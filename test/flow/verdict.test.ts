@@ -178,12 +178,16 @@ t.test('A monitor deleted while down has its incident resolved, and what its pro
 })
 
 t.test('A changed configuration counts from its first result on', async t => {
-  const id = await insertMonitor(db, projectId, { retryCount: 1 })
+  const [id = '', ...others] = await insertMonitors(db, projectId, 64, { retryCount: 1 })
+  // results of a partition are decided in their order
+  const next = others.find(other => partitionOf(other) === partitionOf(id))!
   await run(nats, id, '+-')
   await reaches(id, 'up')
-  await query(db, 'UPDATE monitors SET config_version = 2, retry_count = 2 WHERE id = ?', [id])
+  await query(db, "UPDATE monitors SET config_version = 2, retry_count = 2, url = url || '/new' WHERE id = ?", [id])
   await run(nats, id, '--', { configVersion: 2 })
   await run(nats, id, '-', { configVersion: 1 })
+  await run(nats, next, '+')
+  await reaches(next, 'up')
   t.equal(await statusesOf(db, id), 'up')
   await run(nats, id, '-', { configVersion: 2 })
   await reaches(id, 'up down')
