@@ -18,7 +18,7 @@ export const CANARY_COMMANDS: Record<string, Command> = {
     takes: '[--url <origin>] [--every <seconds>] [--for <seconds>] [--kinds <kind>,…]',
     does: 'makes a target that fails on purpose for each region with probes',
     more: [
-      'It measures how fast that is told. Again it changes them, and adds and drops regions.',
+      'They measure how fast an outage is reported. Run it again to change them or to add and drop regions.',
       `They fail in these ways in turn, all unless you say: ${KINDS.join(', ')}.`,
     ],
     async run({ db, env }, args) {

@@ -54,7 +54,7 @@ const ChecksQuery = strictObject({
   status: Type.Optional(Type.String({ description: severalDescription })),
 })
 
-/** What stands in the results of checks: those of heartbeats and data sources have a region of their own. */
+/** The regions that results of checks have: those of heartbeats and data sources have a region of their own. */
 const ANSWERED_REGIONS = [...REGIONS, HEARTBEAT_REGION, DATA_SOURCE_REGION]
 
 const LatencyQuery = strictObject({

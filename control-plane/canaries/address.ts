@@ -5,7 +5,7 @@ import type { Kind, Schedule } from './schedule.ts'
 export const PURPOSE = 'canaries'
 
 /**
- * `{origin}/canary/{region}?every&for&kinds&key`: what the probes of a region check. The schedule stands in the address, so a
+ * `{origin}/canary/{region}?every&for&kinds&key`: what the probes of a region check. The schedule is part of the address, so a
  * process that answers it needs to know nothing else; the key vouches for it, and nobody can guess it.
  */
 export function targetUrl(origin: string, schedule: Schedule, sign: Sign): string {

@@ -21,7 +21,7 @@ const CONCURRENCY = 512
 
 /**
  * Brings what was handed over to the built-in relay (decisions 6.6). It wakes by itself when one of its own messages is due
- * again; what another process had, whoever looks after the queue finds and wakes it.
+ * again; what another process had is found by the process that looks after the queue.
  */
 export function startRelayWorker(context: SendContext, meters: DeliveryMeters): Loop {
   const owner = newId()

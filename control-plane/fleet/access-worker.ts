@@ -6,7 +6,7 @@ import type { Desk } from './desk.ts'
 import { revokedProbes } from './enrolment-store.ts'
 import type { Link } from './link.ts'
 
-/** JetStream's time is learned better now and then, which is no step. */
+/** JetStream's time is learned better now and then: a smaller change does not count as a step. */
 const CLOCK_TOLERANCE_MS = 1_000
 
 /**

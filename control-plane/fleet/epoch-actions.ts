@@ -8,7 +8,7 @@ import { regionEpochs } from './store.ts'
 
 /**
  * Live sets as they are now, of all regions or of one, into the book and to the probes of this process. Where the database
- * is behind what this process has told probes, it takes a new epoch first.
+ * is behind what this process has sent to probes, it takes a new epoch first.
  */
 export async function readEpochs(desk: Desk, only: string | null = null): Promise<void> {
   const rows = await enterNewer(desk, only)

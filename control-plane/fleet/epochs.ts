@@ -12,7 +12,7 @@ export function isPossibleEpoch(epoch: number, nowMs: number): boolean {
   return epoch <= Math.max(0, nowMs / 1_000 - EPOCHS_SINCE_S) + AHEAD_AT_MOST_S
 }
 
-/** A live set as somebody was told of it; `probeIds` null: its number alone. */
+/** A live set as it was sent to a probe or read by a process; `probeIds` null: its number alone. */
 export type KnownSet = { region: string; epoch: number; probeIds: readonly string[] | null }
 
 /**

@@ -42,5 +42,5 @@ export function probeIssues(monitor: Watched & Pick<StoredMonitor, 'regions'>, l
   if (liveTypes === null || !isChecked(monitor)) return []
   const regions = monitor.regions.filter(region => !liveTypes.get(region)?.has(monitor.type))
   if (regions.length === 0) return []
-  return [`no_probe: in ${regions.join(', ')} there is no live probe that can check this monitor`]
+  return [`no_probe: no live probe in ${regions.join(', ')} can check this monitor`]
 }

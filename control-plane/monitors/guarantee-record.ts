@@ -23,11 +23,11 @@ export const GuaranteeRecord = Type.Object(
       }),
       {
         description:
-          'refused: fails at once; wrong: answers at once, wrongly; slow: answers wrongly just before the timeout; hanging: no answer, after quick ones. Empty when there is no guarantee',
+          'refused: fails at once; wrong: answers at once, wrongly; slow: answers wrongly just before the timeout; hanging: no answer, after quick ones. Empty without a guarantee',
       },
     ),
     reasons: Type.Array(Type.String(), {
-      description: 'why there is no guarantee, or what weakens it: a code, a colon and a sentence',
+      description: 'why nothing is guaranteed, or what weakens the guarantee: a code, a colon and a sentence',
     }),
     holds_while: Type.String(),
   },
@@ -58,7 +58,7 @@ export function presentGuarantee(monitor: StoredMonitor, liveTypes: LiveTypes | 
   }
 }
 
-/** Why there is no guarantee; empty when there is one. */
+/** Why nothing is guaranteed; empty with a guarantee. */
 function obstaclesOf(monitor: StoredMonitor, liveTypes: LiveTypes | null): string[] {
   if (monitor.dataSource !== null)
     return ['data_source: the status follows a document, at the pace at which it is fetched']

@@ -25,7 +25,7 @@ export const monotonicMs = (): number => performance.now()
 /** By less than this the clock was learned better, not set. */
 const SET_BY_MS = 1_000
 
-/** Answers whether the clock has been set back since the call before; the first time always, because nobody knows. */
+/** Answers whether the clock has been set back since the call before; true the first time, because it may have been set back before. */
 export function createSetBackWatch(): () => boolean {
   let aheadMs: number | null = null
   return () => {

@@ -7,7 +7,7 @@ export type RegionLive = { epoch: number; spans: ReadonlyMap<string, readonly Sp
 /** By region. One that had no live probe yet is not in here. */
 export type LiveSets = Map<string, RegionLive>
 
-/** Why results are refused: nobody was given their epoch yet, or their probe was not live in it. */
+/** Why results are refused: their epoch was not given out yet, or their probe was not live in it. */
 export type Refusal = 'refused_epoch' | 'refused_probe'
 
 /** `spans`: of the probe that sent the result; looked up once a message. */
@@ -34,7 +34,7 @@ export function newestEpoch(results: readonly { epoch: number }[]): number {
   return newest
 }
 
-/** How long results of an epoch that nobody knows are waited for, and after how long that may happen again. */
+/** How long results of an unknown epoch are waited for, and after how long that may happen again. */
 const WAIT_MS = 10_000
 const REST_MS = 300_000
 

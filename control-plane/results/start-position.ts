@@ -6,7 +6,7 @@ const RECALL_MS = 120_000
 const LONGEST_RECALL_MS = 16 * 60_000
 
 /**
- * How long before the position results are read again where there is no checkpoint. Twice as long as votes live (`voteMs`):
+ * How long before the position results are read again without a checkpoint. Twice as long as votes live (`voteMs`):
  * then those that may still count are known, and when the ones before ended, because a hold begins then.
  */
 export const recallMs = (voteMs: number): number => Math.min(Math.max(2 * voteMs, RECALL_MS), LONGEST_RECALL_MS)
@@ -39,7 +39,7 @@ type Known = { mark: Mark | null; foundAtMs: number | null; voteMs: number }
 /**
  * Where to begin to read: at the time of the checkpoint where there is a young one, with `isMarked`; else so long before
  * the position that the votes are known. By time, because a stream that has lost its end gives the
- * same sequences out again. What the stored position stands for was never in a stream that was made again, but the
+ * same sequences out again. What the stored position refers to was never in a stream that was made again, but the
  * checkpoint belongs to the stored states.
  */
 export function startOf(partition: OwnedPartition, stream: StreamState, { mark, foundAtMs, voteMs }: Known): Start {

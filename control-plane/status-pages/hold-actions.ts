@@ -4,7 +4,7 @@ import { notFound } from '../web/errors.ts'
 import type { StoredPage } from './records.ts'
 import { findPage, lockPage, touchPage } from './store.ts'
 
-/** Changes something on a page while nobody else does; visitors see it with the commit. `now` null: nothing changes. Throws 404. */
+/** Changes something on a page, alone; visitors see it with the commit. `now` null: nothing changes. Throws 404. */
 export function inPage<T>(
   db: Db,
   projectId: string,

@@ -36,7 +36,7 @@ t.test('GET /alerts/log/{id} 200: the request as it was sent, secrets masked, an
 })
 
 t.test(
-  'an alert channel is alert_channel_id wherever the API names one, and channel_id is no more than another name',
+  'an alert channel is alert_channel_id wherever the API names one, and channel_id is only another name',
   async t => {
     const { key, channelId, entry, id } = await sendTest(t)
     t.match(entry, { alert_channel_id: channelId, channel_id: channelId })

@@ -15,7 +15,7 @@ t.test('a monitor is created, read, listed, changed, paused, resumed and deleted
     type: 'http',
     interval_seconds: 60,
     status: null,
-    configuration_issues: [/^no_probe: in us-east/],
+    configuration_issues: [/^no_probe: no live probe in us-east/],
   })
   const { guarantee, ...stored } = made
   t.same(await dataOf(picket.readMonitor({ path })), stored)

@@ -57,11 +57,15 @@ t.test('GET /monitors/{id}/guarantee 200 says what weakens it', async t => {
 })
 
 const WITHOUT: [string, object, RegExp][] = [
-  ['a region has no probe', { ...SHOP, regions: ['us-east', 'ap-northeast'] }, /^no_probe: in ap-northeast /],
+  [
+    'a region has no probe',
+    { ...SHOP, regions: ['us-east', 'ap-northeast'] },
+    /^no_probe: no live probe in ap-northeast /,
+  ],
   [
     'no probe of a region can run the check',
     { ...SHOP, type: 'tcp', url: 'shop.example:1', regions: ['us-west'] },
-    /^no_probe: in us-west /,
+    /^no_probe: no live probe in us-west /,
   ],
   ['the monitor is incomplete', { name: 'Shop', type: 'http' }, /^incomplete: url is required/],
   ['pings tell of it', { name: 'Backup', type: 'heartbeat', heartbeat_interval: 60 }, /^heartbeat: /],

@@ -135,7 +135,7 @@ t.test(
   },
 )
 
-t.test('logo_problem names each reason for which there is no image, and the one before stays', async t => {
+t.test('logo_problem names each reason why an image is missing, and the image before stays', async t => {
   const { call } = await api.account()
   const id = await addPage(call)
   const site = await startSite({

@@ -104,7 +104,7 @@ function toldOf(transitions: readonly StoredTransition[]): StoredTransition[] {
   })
 }
 
-/** What was told in seconds that PostgreSQL has lost may be told again, with another id. */
+/** What was reported in seconds that PostgreSQL has lost may be reported again, with another id. */
 function checkDeliveries(
   { deliveries }: Records,
   accepted: Map<string, Received[]>,

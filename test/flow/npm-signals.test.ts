@@ -13,7 +13,7 @@ import { waitFor } from '../support/wait.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Runs `npm <args>` as a process group of its own, in a directory that names all that comes of it. */
+/** Runs `npm <args>` as a process group of its own, in a directory whose name finds all its processes. */
 async function startNpm(t: Teardown, args: string[], env: Record<string, string> = {}) {
   const dir = mkdtempSync(join(tmpdir(), 'picket-npm-'))
   const { TEST_DATABASE_URL: _, TEST_CLICKHOUSE_URL: __, ...rest } = process.env

@@ -31,7 +31,7 @@ export async function copyDatabase(t: Teardown, url: string, label: string): Pro
   }
 }
 
-/** Ends all connections to a database and lets nobody in. */
+/** Ends all connections to a database and refuses new ones. */
 async function shut(server: Client, name: string): Promise<void> {
   await server.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`)
   for (;;) {

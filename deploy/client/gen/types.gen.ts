@@ -307,7 +307,7 @@ export type MonitorCreate = {
 
 export type Guarantee = {
     /**
-     * refused: fails at once; wrong: answers at once, wrongly; slow: answers wrongly just before the timeout; hanging: no answer, after quick ones. Empty when there is no guarantee
+     * refused: fails at once; wrong: answers at once, wrongly; slow: answers wrongly just before the timeout; hanging: no answer, after quick ones. Empty without a guarantee
      */
     outages: Array<{
         kind: 'refused' | 'wrong' | 'slow' | 'hanging';
@@ -325,7 +325,7 @@ export type Guarantee = {
         shortest: number;
     }>;
     /**
-     * why there is no guarantee, or what weakens it: a code, a colon and a sentence
+     * why nothing is guaranteed, or what weakens the guarantee: a code, a colon and a sentence
      */
     reasons: Array<string>;
     holds_while: string;

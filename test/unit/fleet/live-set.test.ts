@@ -64,7 +64,7 @@ const rows: [title: string, current: string[], probes: ProbeSeen[], next: string
     [probe('a', { natsAwayMs: 20_000 }), probe('b', { silentMs: 10_001 })],
     ['a'],
   ],
-  ['not when nobody else is there', ['a'], [probe('a', { natsAwayMs: 20_000 })], ['a']],
+  ['not when it is the only one', ['a'], [probe('a', { natsAwayMs: 20_000 })], ['a']],
   [
     'another one that waits takes its work over at once',
     ['a'],

@@ -44,7 +44,7 @@ t.test(
       ['us-east', new Set(['http', 'tcp'])],
       ['eu-west', new Set(['ping'])],
     ])
-    const sentence = 'no_probe: in eu-west, us-west there is no live probe that can check this monitor'
+    const sentence = 'no_probe: no live probe in eu-west, us-west can check this monitor'
     t.same(probeIssues(monitor, live), [sentence])
     t.same(probeIssues({ ...monitor, regions: ['us-east'] }, live), [])
     t.same(probeIssues(monitor, null), [], 'not known')

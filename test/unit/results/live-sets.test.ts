@@ -34,7 +34,7 @@ t.test('a result counts when its probe was live in its epoch', async t => {
   t.equal(isLiveNow(undefined, 'stays'), false)
 })
 
-t.test('an epoch that was not given out is refused, whoever sends it', async t => {
+t.test('an epoch that was not given out is refused, also of a live probe', async t => {
   t.equal(ofProbe('stays', 31), 'refused_epoch')
   t.equal(ofProbe('unknown', 4_294_967_295), 'refused_epoch')
   t.equal(refusalOf(undefined, undefined, 0), 'refused_epoch')

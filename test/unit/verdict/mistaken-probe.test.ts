@@ -22,7 +22,7 @@ for (const [retryCount, slots, heard, says] of ROWS) {
     const policy = policyOf({ retryCount })
     let state = newMonitorState('m-1', 1)
     const hears = slots.split(' ').map((attempts, slot) => {
-      const told = [...attempts].map((sign, i) => {
+      const sent = [...attempts].map((sign, i) => {
         const outcome = sign === '.' ? Outcome.UP : sign === 'x' ? Outcome.DOWN : Outcome.UNKNOWN
         const scheduledAtMs = START_MS + slot * 60_000
         const result = resultOf({ region: 'us-east', scheduledAtMs, attempt: i + 1, outcome })
@@ -30,7 +30,7 @@ for (const [retryCount, slots, heard, says] of ROWS) {
         state = decision.state
         return decision.regionState?.state[0] ?? '-'
       })
-      return told.join('')
+      return sent.join('')
     })
     t.equal(hears.join(' '), heard)
   })
