@@ -89,6 +89,11 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   function end(watch: Watch, chain: Chain, state: RegionState): void {
     chain.isOver = true
     for (const { result, cancellation } of chain.attempts) if (!result) cancellation.cancel()
+    const [first] = chain.attempts
+    // the first attempt, which was to be the answer, is cancelled: a later one answers
+    if (chain.runId !== '' && first && !first.result && chain.last) {
+      answer(chain.runId, { ...chain.last, runId: chain.runId })
+    }
     if (watch.isRetired) return
     if (state !== chain.state) watch.concluded = { state, atMs: timers.monotonicMs() }
     watch.chain = null

@@ -46,8 +46,17 @@ export function openPost(config: ProbeConfig, first: Welcome, onLate: (monitorId
   })
   const { lateAfterMs } = config
   const publisher = createPublisher({ stream, spool, probeId, region, machine, lateAfterMs, onLate, log })
-  const { isAway } = publisher
-  const replay = startReplay({ stream, spool, region, perSecond: config.replayPerSecond, isAway, machine, log })
+  const { isAway, taken: onTaken } = publisher
+  const replay = startReplay({
+    stream,
+    spool,
+    region,
+    perSecond: config.replayPerSecond,
+    isAway,
+    onTaken,
+    machine,
+    log,
+  })
 
   let access = accessOf(first)
   const use = (next: StreamAccess) => {

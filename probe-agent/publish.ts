@@ -25,8 +25,10 @@ export type Publisher = {
   away: () => void
   /** NATS came back: what waits is sent. */
   back: () => void
+  /** JetStream has taken something else of this probe. */
+  taken: () => void
   isAway: () => boolean
-  /** for how long it has been away, in ms; 0 while it is there */
+  /** for how long JetStream has taken nothing, in ms; 0 while it takes results */
   awayMs: () => number
   /** results that JetStream took since the start */
   published: () => number
@@ -60,7 +62,8 @@ export function createPublisher(parts: PublisherParts): Publisher {
   const instance = machine.uuid()
   const lanes = Array.from({ length: PARTITIONS }, (_, partition): Lane => newLane(partition))
   let isAway = false
-  let awaySinceMs = 0
+  /** since when JetStream has taken nothing; null: it takes results */
+  let failingSinceMs: number | null = null
   let batches = 0
   let published = 0
   let unretry: Cancel = () => {}
@@ -94,6 +97,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
         published += batch.entries.length
         for (const { seq } of batch.entries) if (seq !== null) spool.delivered(seq)
         isAway = false
+        failingSinceMs = null
       }
     } catch (error) {
       if (!isAway) log.warn({ err: error }, 'JetStream did not take results; they are kept')
@@ -129,7 +133,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
   }
 
   function away(): void {
-    if (!isAway) awaySinceMs = machine.monotonicMs()
+    failingSinceMs ??= machine.monotonicMs()
     isAway = true
     for (const lane of lanes) {
       for (const entry of lane.batch?.entries ?? []) keep(lane, entry)
@@ -139,11 +143,11 @@ export function createPublisher(parts: PublisherParts): Publisher {
 
   function retry(): void {
     unretry()
-    unretry = machine.after(RETRY_AFTER_MS, back)
+    unretry = machine.after(RETRY_AFTER_MS, sendAgain)
   }
 
   /** While NATS is away there is always a next try: what comes in the meantime relies on it. */
-  function back(): void {
+  function sendAgain(): void {
     unretry()
     // With nothing to send nobody would find out; then the replay does.
     if (stream.isConnected() && lanes.every(isIdle)) isAway = false
@@ -153,9 +157,16 @@ export function createPublisher(parts: PublisherParts): Publisher {
 
   return {
     publish,
-    back,
+    back() {
+      // connected again, and nothing says yet that JetStream takes nothing
+      failingSinceMs = null
+      sendAgain()
+    },
+    taken() {
+      failingSinceMs = null
+    },
     isAway: () => isAway,
-    awayMs: () => (isAway ? Math.max(1, Math.round(machine.monotonicMs() - awaySinceMs)) : 0),
+    awayMs: () => (failingSinceMs === null ? 0 : Math.max(1, Math.round(machine.monotonicMs() - failingSinceMs))),
     published: () => published,
     away() {
       away()

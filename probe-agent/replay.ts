@@ -13,6 +13,8 @@ export type ReplayParts = {
   /** at most so many results a second, so that live ones come first */
   perSecond: number
   isAway: () => boolean
+  /** JetStream has taken a message */
+  onTaken: () => void
   machine: Machine
   log: Log
 }
@@ -26,7 +28,7 @@ export type Replay = {
 }
 
 /** Sends what the spool holds as late results, which only the recorder reads (decisions 11.2). */
-export function startReplay({ stream, spool, region, perSecond, isAway, machine, log }: ReplayParts): Replay {
+export function startReplay({ stream, spool, region, perSecond, isAway, onTaken, machine, log }: ReplayParts): Replay {
   let turn: Promise<void> | null = null
   let sent = 0
   const stop = machine.every(EVERY_MS, () => {
@@ -48,6 +50,7 @@ export function startReplay({ stream, spool, region, perSecond, isAway, machine,
         group.map(record => record.piece),
       )
       await stream.publish(lateSubject(partition, region), bytes, machine.uuid())
+      onTaken()
       sent += group.length
     }
     await spool.consume()

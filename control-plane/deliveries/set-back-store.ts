@@ -53,7 +53,10 @@ async function endLeasesInTime(tx: Tx, now: Date): Promise<void> {
   await execute(
     tx,
     `UPDATE delivery_lanes SET next_attempt_at = :leaseEnd
-     WHERE lease_owner IS NOT NULL AND next_attempt_at > CAST(:leaseEnd AS timestamptz) + interval '1 second'`,
+     WHERE (channel_id, subject) IN (
+       SELECT channel_id, subject FROM delivery_lanes
+       WHERE lease_owner IS NOT NULL AND next_attempt_at > CAST(:leaseEnd AS timestamptz) + interval '1 second'
+       FOR UPDATE SKIP LOCKED)`,
     { leaseEnd },
   )
 }

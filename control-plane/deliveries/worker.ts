@@ -56,6 +56,7 @@ export function startDeliveryWorker(given: DeliveryContext): DeliveryWorker {
   let isWoken = true
   let lookedAtMs = 0
   const hasBeenSetBack = createSetBackWatch()
+  let isReplanDue = false
 
   const send = async (prepared: Prepared) => {
     const startedAt = now()
@@ -71,7 +72,9 @@ export function startDeliveryWorker(given: DeliveryContext): DeliveryWorker {
   const claim = async (signal: AbortSignal) => {
     const limit = Math.min(CLAIM_LIMIT, PROCESS_CONCURRENCY - turns.size())
     if (signal.aborted || limit <= 0) return
-    if (hasBeenSetBack()) await replan()
+    isReplanDue ||= hasBeenSetBack()
+    if (isReplanDue) await replan()
+    isReplanDue = false
     const isSure = isWoken
     isWoken = false
     // a queue that is never idle must not hide the relay

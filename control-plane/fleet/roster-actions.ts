@@ -26,11 +26,14 @@ const PAGE = 2_000
  */
 export function followMonitors(desk: () => Desk): () => Promise<void> {
   let place: HistoryPlace | null = null
+  /** reading all of them again has begun and has not been finished yet */
+  let isAgainDue = false
   return async () => {
     const now = await historyPlace(desk().db)
-    const isOther = isOtherHistory(now, place, desk().book.roster.revision)
-    if (isOther) await readAgain(desk())
+    isAgainDue ||= isOtherHistory(now, place, desk().book.roster.revision)
+    if (isAgainDue) await readAgain(desk())
     else await readChanges(desk(), monitor => enterChanged(desk(), monitor))
+    isAgainDue = false
     place = now
   }
 }

@@ -107,7 +107,8 @@ export function beginAgain(roster: Roster): void {
 
 /** Whether probes have to do the same for both. */
 export function isSameWork(a: Entry, b: Entry): boolean {
-  return isDeepStrictEqual({ ...a, revision: 0 }, { ...b, revision: 0 })
+  const workOf = (entry: Entry) => ({ ...entry, revision: 0, othersAskedMs: 0 })
+  return isDeepStrictEqual(workOf(a), workOf(b))
 }
 
 /** Passes over a deletion that is forgotten. */

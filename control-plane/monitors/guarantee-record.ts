@@ -41,7 +41,7 @@ export const MonitorWithGuarantee = Type.Object(
 )
 
 const HOLDS_WHILE =
-  'NATS, PostgreSQL and one probe in each region of the monitor are working, the monitor was up, and no rule delays the alert'
+  'NATS, PostgreSQL and one probe in each region of the monitor are working, the monitor was up without a failed check in the minutes before, and no rule delays the alert'
 
 /** `liveTypes` null: which probes are connected is not known. */
 export function presentGuarantee(monitor: StoredMonitor, liveTypes: LiveTypes | null) {

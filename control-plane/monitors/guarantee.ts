@@ -36,10 +36,18 @@ const MESSAGE_MS = 2_000
  */
 export function outageLimits(pace: Pace): OutageLimits[] {
   return OUTAGE_KINDS.map(kind => {
-    const untilLastEnds = pace.intervalMs + START_MS + chainMs(kind, pace)
+    const untilLastEnds = untilNextCheckMs(kind, pace) + START_MS + chainMs(kind, pace)
     const transitionMs = untilLastEnds + DECISION_MS
     return { kind, transitionMs, messageMs: transitionMs + MESSAGE_MS, shortestMs: untilLastEnds }
   })
+}
+
+/**
+ * From a check that saw the target well to the next one. An answer that takes as long as the interval ends after the next
+ * slot, which is lost by that.
+ */
+function untilNextCheckMs(kind: OutageKind, { intervalMs, timeoutMs }: Pace): number {
+  return kind === 'slow' && timeoutMs + START_MS > intervalMs ? 2 * intervalMs : intervalMs
 }
 
 /** The longest time from the start of the first attempt to the end of the last one. */

@@ -15,7 +15,8 @@ export type KnownLiveSets = {
   refresh(): Promise<void>
   /**
    * To be called before results of an epoch that is ahead are refused: reads again, and waits for seconds while it may be
-   * that PostgreSQL was restored and the fleet is about to give out a higher epoch.
+   * that PostgreSQL was restored and the fleet is about to give out a higher epoch. Rejects when `signal` ends the wait:
+   * what was waited for is read again then, and is not refused.
    */
   await(region: string, epoch: number, probeId: string, signal: AbortSignal): Promise<void>
 }
@@ -25,10 +26,12 @@ const PAUSE_MS = 250
 export async function followLiveSets(tools: { db: Db; nats: Nats; log: Log }): Promise<KnownLiveSets> {
   const sets: LiveSets = new Map()
   const patience: Patience = new Map()
-  let refreshedMs = Number.NEGATIVE_INFINITY
+  /** when the newest read that has ended began */
+  let readFromMs = Number.NEGATIVE_INFINITY
   const refresh = nextRun(async () => {
+    const startedMs = monotonicMs()
     await update(tools, sets)
-    refreshedMs = monotonicMs()
+    readFromMs = startedMs
   })
   await refresh()
   return {
@@ -36,15 +39,20 @@ export async function followLiveSets(tools: { db: Db; nats: Nats; log: Log }): P
     refresh,
     async await(region, epoch, probeId, signal) {
       const isAhead = () => epoch > (sets.get(region)?.epoch ?? 0)
-      if (monotonicMs() - refreshedMs > PAUSE_MS) await refresh()
+      const calledMs = monotonicMs()
+      // the epoch may have been given out after the newest read began; at most four reads a second
+      const sinceReadMs = calledMs - readFromMs
+      if (sinceReadMs < PAUSE_MS) await sleep(PAUSE_MS - sinceReadMs, signal)
+      if (readFromMs < calledMs) await refresh()
       if (!isAhead() || !sets.has(region) || !isPossibleEpoch(epoch, logNowMs(tools.nats))) return
-      while (!signal.aborted && isAhead() && mayWait(patience, region, monotonicMs())) {
+      // of a probe that is not live nothing counts in any case
+      const isWorthIt = () => isAhead() && isLiveNow(sets.get(region), probeId)
+      while (!signal.aborted && isWorthIt() && mayWait(patience, region, monotonicMs())) {
         await sleep(PAUSE_MS, signal)
         await refresh()
-        // of a probe that is not live nothing counts in any case
-        if (!isLiveNow(sets.get(region), probeId)) break
       }
       if (!isAhead()) patience.delete(region)
+      else if (signal.aborted) throw new Error('the reader ends while it waits for an epoch')
     },
   }
 }

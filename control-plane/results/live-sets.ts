@@ -20,8 +20,14 @@ export function refusalOf(
   return spans !== undefined && isIn(spans, epoch) ? null : 'refused_probe'
 }
 
+/**
+ * A probe that is live now may still send what it was given under an older epoch: an epoch reaches it with the last part of
+ * its assignments. Which of its results are too old is the matter of the fences.
+ */
 function isIn(spans: readonly Span[], epoch: number): boolean {
-  for (const { from, until } of spans) if (epoch >= from && epoch < until) return true
+  for (const { from, until } of spans) {
+    if (until === Number.POSITIVE_INFINITY || (epoch >= from && epoch < until)) return true
+  }
   return false
 }
 

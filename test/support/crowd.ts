@@ -7,7 +7,7 @@ import { startPicket } from './picket.ts'
 import { startReceiver } from './receiver.ts'
 import type { Teardown } from './teardown.ts'
 import { insertTenant } from './tenant.ts'
-import { insertMonitors, publish, resultOf } from './verdict.ts'
+import { insertLiveProbes, insertMonitors, publish, resultOf } from './verdict.ts'
 
 /** Two tenants with monitors of one partition: one with many channels, one with a single webhook. */
 export async function startCrowd(t: Teardown, channels: number, env: Record<string, string> = {}) {
@@ -17,6 +17,7 @@ export async function startCrowd(t: Teardown, channels: number, env: Record<stri
   t.teardown(() => db.destroy())
   const nats = await connectNats(picket.nats.url, 'test', picket.nats.operator)
   t.teardown(() => nats.close())
+  await insertLiveProbes(db)
   const [crowd, receiver] = [await startReceiver(t), await startReceiver(t)]
   const [big, small] = [await insertTenant(db), await insertTenant(db)]
   const inPartition = async (projectId: string, count: number) => {

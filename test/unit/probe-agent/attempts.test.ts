@@ -8,7 +8,7 @@ import { RegionState } from '../../../proto/gen/probe/v1/fleet.ts'
 import type { Cancellation } from '../../../shared/egress/index.ts'
 import { createLog } from '../../../shared/log.ts'
 import { usualSilenceMs } from '../../../shared/rechecks.ts'
-import { Outcome, type Result } from '../../../shared/result.ts'
+import { Outcome, type Result, Trigger } from '../../../shared/result.ts'
 import { assignment, checkSpec } from '../../support/fleet-server.ts'
 import { createVirtualTime } from '../../support/virtual-time.ts'
 
@@ -30,6 +30,7 @@ function play(answer: (number: number) => Answer, scene: Scene = {}) {
   const startsMs: number[] = []
   const published: (Result & { atMs: number })[] = []
   const silentMs: number[] = []
+  const answers: [string, Outcome][] = []
   let open = 0
   let mostOpen = 0
 
@@ -61,7 +62,7 @@ function play(answer: (number: number) => Answer, scene: Scene = {}) {
     clock: { learn: () => 0, nowMs: () => START_MS + time.monotonicMs() },
     run,
     publish: result => published.push({ ...result, atMs: time.monotonicMs() }),
-    answer() {},
+    answer: (runId, result) => answers.push([runId, result.outcome]),
     onSilent: () => silentMs.push(time.monotonicMs()),
     maxConcurrentChecks: 100,
     log: createLog('test', 'silent'),
@@ -75,6 +76,8 @@ function play(answer: (number: number) => Answer, scene: Scene = {}) {
     startsMs,
     published,
     silentMs,
+    answers,
+    ask: (runId: string) => loop.startChain(watches.get('m1')!, Trigger.RUN_NOW, runId, START_MS + time.monotonicMs()),
     state: () => stateAtStart(watches.get('m1')!, time.monotonicMs()),
     mostOpen: () => mostOpen,
     remove: () => loop.apply({ isSnapshot: false, isLast: true, revision: 2, epoch: 1, upserts: [], removals: ['m1'] }),
@@ -241,3 +244,11 @@ t.test(
     t.ok(isAbout([scene.startsMs.at(-1)!], [scene.startsMs[4]! + 1_010]), 'and then once an hour')
   },
 )
+
+t.test('who asks for a check is answered by a later attempt when the first one is cancelled', async t => {
+  const scene = play(number => (number === 2 ? hang : after(50)), { timeoutMs: 30_000, intervalS: 20 })
+  await scene.time.pass(1_000)
+  scene.ask('run')
+  await scene.time.pass(60_000)
+  t.strictSame(scene.answers, [['run', UP]], 'once')
+})

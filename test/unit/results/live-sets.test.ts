@@ -13,6 +13,7 @@ const region: RegionLive = {
   epoch: 30,
   spans: new Map([
     ['stays', [{ from: 0, until: END }]],
+    ['came lately', [{ from: 28, until: END }]],
     [
       'comes and goes',
       [
@@ -32,6 +33,11 @@ t.test('a result counts when its probe was live in its epoch', async t => {
   t.equal(isLiveNow(region, 'stays'), true)
   t.equal(isLiveNow(region, 'comes and goes'), false)
   t.equal(isLiveNow(undefined, 'stays'), false)
+})
+
+t.test('a probe that was just let in may still send results of the epoch before', async t => {
+  for (const epoch of [27, 28, 30]) t.equal(ofProbe('came lately', epoch), null)
+  t.equal(ofProbe('came lately', 31), 'refused_epoch')
 })
 
 t.test('an epoch that was not given out is refused, also of a live probe', async t => {
