@@ -21,7 +21,7 @@ t.test(
     t.same(some.configuration_issues, ['no_probe: no live probe in eu-west can check this monitor'])
     const probe = await picket.addProbe('eu-west')
     await waitFor(async () => (await issues(some.id)).length === 0, { label: 'a probe in eu-west' })
-    t.match(await issues(none.id), [/^no_probe: no live probe in ap-southeast there/])
+    t.match(await issues(none.id), [/^no_probe: no live probe in ap-southeast can/])
 
     await probe.kill9()
     await waitFor(async () => (await issues(some.id))[0]?.startsWith('no_probe: no live probe in eu-west'), {
