@@ -24,7 +24,7 @@ export type ProbeSeen = {
 /**
  * Which probes of one region get work from now on, in the order of ids (decisions 11.1): whoever has it keeps it until
  * it is silent for too long, drains or is revoked; a new probe joins at once; one that came back joins when it has been
- * steady, or at once when nobody else is there. A drained probe gets none, unless it alone can run a type of check; nor
+ * steady, or at once when no other probe is there. A drained probe gets none, unless it alone can run a type of check; nor
  * does one whose results JetStream has not taken for 10 s while those of another probe of the region arrive.
  *
  * `mayBury`: false while the caller cannot tell a dead probe from messages that nobody wrote down, as after a restart

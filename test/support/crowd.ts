@@ -38,7 +38,7 @@ export async function startCrowd(t: Teardown, channels: number, env: Record<stri
     const sql = 'SELECT count(*) AS n FROM deliveries WHERE project_id = ?'
     return (await query<{ n: number }>(db, sql, [big.projectId]))[0]!.n
   }
-  /** what each channel was told of each monitor, in order: by what was told, how many */
+  /** the events that each channel got of each monitor, in order, and of how many channels that is true */
   const toldToAll = () =>
     query(
       db,
