@@ -8,13 +8,13 @@ import { startTarget } from '../support/target.ts'
 import { waitFor } from '../support/wait.ts'
 import { createWrongClock } from '../support/wrong-clock.ts'
 
-t.setTimeout(240_000)
+t.setTimeout(900_000)
 
 const AHEAD_MS = 40_000
 const HOUR_MS = 3_600_000
 /** As many as are sent to one receiver at once. */
 const DELIVERIES = 8
-const PATIENCE = { timeoutMs: 90_000 }
+const PATIENCE = { timeoutMs: 300_000 }
 
 t.test('an alert is sent once, also where the clock of one of two sending processes is 40 s ahead', async t => {
   const clock = createWrongClock(t, AHEAD_MS)
