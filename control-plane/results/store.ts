@@ -21,18 +21,25 @@ export type OwnedPartition = {
 /** A row that is being judged is left out: nobody can take it meanwhile, and the judge renews its lease itself. */
 const FREE_ROWS = 'FOR NO KEY UPDATE SKIP LOCKED'
 
+/** Two processes write a lease under the same clock, that of PostgreSQL: more than this is a clock that was set back. */
+const LEASE_TOLERANCE_MS = 1_000
+
 /**
  * Prolongs the leases of everything that `owner` still owns, but for the partitions that it cannot read now (`silent`):
  * their leases end at once, so that another process can take them. They stay the owner's as long as no other does.
+ * Leases of other processes that last longer than any lease does were taken before PostgreSQL's clock was set back:
+ * they are cut to `leaseMs`, so that the partitions of a process that has died since are free in time.
  */
 export async function renewLeases(db: Db, owner: string, silent: number[], leaseMs: number): Promise<void> {
   await execute(
     db,
     `UPDATE partitions SET updated_at = now(), lease_until =
-       CASE WHEN id = ANY(CAST(:silent AS smallint[])) THEN least(lease_until, clock_timestamp())
+       CASE WHEN owner = :owner AND id = ANY(CAST(:silent AS smallint[])) THEN least(lease_until, clock_timestamp())
        ELSE clock_timestamp() + :leaseMs * interval '1 ms' END
-     WHERE id IN (SELECT id FROM partitions WHERE owner = :owner ORDER BY id ${FREE_ROWS})`,
-    { owner, silent, leaseMs },
+     WHERE id IN (SELECT id FROM partitions
+                  WHERE owner = :owner OR lease_until > clock_timestamp() + :longestMs * interval '1 ms'
+                  ORDER BY id ${FREE_ROWS})`,
+    { owner, silent, leaseMs, longestMs: leaseMs + LEASE_TOLERANCE_MS },
   )
 }
 
