@@ -28,6 +28,7 @@ import { chatRoutes } from './chat/routes.ts'
 import { chatSettingsRoutes } from './chat/settings-routes.ts'
 import { STATE_PURPOSE } from './chat/state.ts'
 import { startChatWorker } from './chat/worker.ts'
+import { startClockStepWorker } from './clock-steps/worker.ts'
 import type { Config, Role } from './config.ts'
 import { fieldRoutes } from './data-sources/field-routes.ts'
 import { sourceOperationRoutes } from './data-sources/operation-routes.ts'
@@ -211,6 +212,7 @@ export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)
   ],
   schedule: [
     startAccountsWorker,
+    startClockStepWorker,
     startDeletionWorker,
     startScreenshotWorker,
     startExpiry,

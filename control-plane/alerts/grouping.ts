@@ -50,6 +50,7 @@ export function changesForDigest<C extends Change>(
 
 /** When a digest that is opened now is to be sent. `lastClosedAt`: when the channel's last one was, null: never. */
 export function digestDueAt(now: Date, lastClosedAt: Date | null): Date {
-  const next = lastClosedAt === null ? 0 : lastClosedAt.getTime() + DIGEST_EVERY_MS
+  // the one before may be from the future of a clock that was set back since
+  const next = lastClosedAt === null ? 0 : Math.min(lastClosedAt.getTime(), now.getTime()) + DIGEST_EVERY_MS
   return new Date(Math.max(now.getTime() + GATHER_MS, next))
 }

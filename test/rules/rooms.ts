@@ -26,6 +26,7 @@ export const ROOMS = [
   'chat',
   'exchange',
   'retention',
+  'clock-steps',
   'health',
   'dashboard',
 ]

@@ -73,6 +73,7 @@ const DUE: [title: string, lastClosedAt: Date | null, dueAt: Date][] = [
   ['one long after the last does the same', at(0), at(110)],
   ['one in the minute after the last waits for the minute to end', at(95), at(155)],
   ['but ten seconds at least', at(45), at(110)],
+  ['one from the future of a clock that was set back counts as closed now', at(3_700), at(160)],
 ]
 for (const [title, lastClosedAt, dueAt] of DUE) {
   t.test(title, async t => t.same(digestDueAt(at(100), lastClosedAt), dueAt))
