@@ -1,20 +1,61 @@
 import { randomInt } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
 
 const LOWEST = 11_000
 const TRIES = 100
 
 /**
  * A port of the loopback address on which nothing listens at this moment. It is below those that the kernel gives to
- * outgoing connections, so none of these takes it before it is used, or while its server is restarted.
+ * outgoing connections, so none of these takes it before it is used, or while its server is restarted. Nor does another
+ * process of the same user that asks for a free port: it is this process' until it ends.
  */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < TRIES; tries++) {
     const port = randomInt(LOWEST, lowestOfConnections())
-    if (await isFree(port)) return port
+    if (reserve(port) && (await isFree(port))) return port
   }
   throw new Error(`no port of ${TRIES} from ${LOWEST} on is free`)
+}
+
+/**
+ * False when a process that runs has it. A file for each port holds the id of the process that has asked for it last.
+ * Where the folder cannot be made, or belongs to another user, nothing is reserved.
+ */
+function reserve(port: number): boolean {
+  const folder = join(tmpdir(), `picket-ports-${userInfo().uid}`)
+  const file = join(folder, String(port))
+  if (!isOurs(folder)) return true
+  try {
+    writeFileSync(file, String(process.pid), { flag: 'wx' })
+    return true
+  } catch {
+    if (isRunning(Number(readFileSync(file, 'utf8')))) return false
+    writeFileSync(file, String(process.pid))
+    return true
+  }
+}
+
+function isOurs(folder: string): boolean {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    const found = lstatSync(folder)
+    return found.isDirectory() && found.uid === userInfo().uid
+  } catch {
+    return false
+  }
+}
+
+function isRunning(pid: number): boolean {
+  if (!(pid > 0)) return false
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
 }
 
 function lowestOfConnections(): number {
