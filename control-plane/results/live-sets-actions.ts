@@ -5,7 +5,7 @@ import { monotonicMs, sleep } from '../platform/clock.ts'
 import { logNowMs, type Nats } from '../platform/nats.ts'
 import { nextRun } from '../platform/next-run.ts'
 import type { Db } from '../platform/postgres.ts'
-import { isLiveNow, type LiveSets, mayWait, type Patience, type RegionLive } from './live-sets.ts'
+import { endWait, isLiveNow, type LiveSets, mayWait, newPatience, type RegionLive } from './live-sets.ts'
 import { epochsOfRegions, liveSetsOf } from './live-sets-store.ts'
 
 /** The live sets of all regions as one process of the role verdict knows them. */
@@ -25,7 +25,7 @@ const PAUSE_MS = 250
 
 export async function followLiveSets(tools: { db: Db; nats: Nats; log: Log }): Promise<KnownLiveSets> {
   const sets: LiveSets = new Map()
-  const patience: Patience = new Map()
+  const patience = newPatience()
   /** when the newest read that has ended began */
   let readFromMs = Number.NEGATIVE_INFINITY
   const refresh = nextRun(async () => {
@@ -51,7 +51,7 @@ export async function followLiveSets(tools: { db: Db; nats: Nats; log: Log }): P
         await sleep(PAUSE_MS, signal)
         await refresh()
       }
-      if (!isAhead()) patience.delete(region)
+      if (!isAhead()) endWait(patience, region, monotonicMs())
       else if (signal.aborted) throw new Error('the reader ends while it waits for an epoch')
     },
   }

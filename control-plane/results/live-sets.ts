@@ -43,15 +43,42 @@ export function newestEpoch(results: readonly { epoch: number }[]): number {
 /** How long results of an unknown epoch are waited for, and after how long that may happen again. */
 const WAIT_MS = 10_000
 const REST_MS = 300_000
+/** How long a process waits in `REST_MS` for all regions together: a reader that waits longer loses its partitions. */
+const WAIT_FOR_ALL_MS = 20_000
 
-/** Until when results may be waited for, by region, on the monotonic clock. */
-export type Patience = Map<string, number>
+/** Until when results may be waited for, by region, on the monotonic clock; and how much may be granted at `atMs`. */
+export type Patience = { until: Map<string, number>; leftMs: number; atMs: number }
+
+export const newPatience = (): Patience => ({
+  until: new Map(),
+  leftMs: WAIT_FOR_ALL_MS,
+  atMs: Number.NEGATIVE_INFINITY,
+})
 
 /** Whether a reader may wait now. A probe that invents epochs holds up the verdict for a thirtieth of the time at most. */
 export function mayWait(patience: Patience, region: string, nowMs: number): boolean {
-  const untilMs = patience.get(region) ?? Number.NEGATIVE_INFINITY
+  const untilMs = patience.until.get(region) ?? Number.NEGATIVE_INFINITY
   if (nowMs < untilMs) return true
   if (nowMs < untilMs + REST_MS) return false
-  patience.set(region, nowMs + WAIT_MS)
+  refill(patience, nowMs)
+  const grantedMs = Math.min(WAIT_MS, patience.leftMs)
+  if (grantedMs <= 0) return false
+  patience.leftMs -= grantedMs
+  patience.until.set(region, nowMs + grantedMs)
   return true
+}
+
+/** The epoch that was waited for is there: the rest of the wait can be granted to others. */
+export function endWait(patience: Patience, region: string, nowMs: number): void {
+  const untilMs = patience.until.get(region)
+  if (untilMs === undefined) return
+  patience.until.delete(region)
+  refill(patience, nowMs)
+  patience.leftMs = Math.min(WAIT_FOR_ALL_MS, patience.leftMs + Math.max(0, untilMs - nowMs))
+}
+
+function refill(patience: Patience, nowMs: number): void {
+  const earnedMs = ((nowMs - patience.atMs) / REST_MS) * WAIT_FOR_ALL_MS
+  patience.leftMs = Math.min(WAIT_FOR_ALL_MS, patience.leftMs + earnedMs)
+  patience.atMs = nowMs
 }

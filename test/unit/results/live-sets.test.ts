@@ -1,9 +1,10 @@
 import t from 'tap'
 import {
+  endWait,
   isLiveNow,
   mayWait,
   newestEpoch,
-  type Patience,
+  newPatience,
   type RegionLive,
   refusalOf,
 } from '../../../control-plane/results/live-sets.ts'
@@ -49,11 +50,32 @@ t.test('an epoch that was not given out is refused, also of a live probe', async
 })
 
 t.test('results are waited for ten seconds in five minutes, in each region', async t => {
-  const patience: Patience = new Map()
+  const patience = newPatience()
   t.equal(mayWait(patience, 'us-east', 1_000), true)
   t.equal(mayWait(patience, 'us-east', 10_999), true)
   t.equal(mayWait(patience, 'us-east', 11_000), false)
   t.equal(mayWait(patience, 'eu-west', 11_000), true)
   t.equal(mayWait(patience, 'us-east', 310_999), false)
   t.equal(mayWait(patience, 'us-east', 311_000), true)
+})
+
+t.test('regions that are waited for one after the other share twenty seconds in five minutes', async t => {
+  const patience = newPatience()
+  t.equal(mayWait(patience, 'one', 0), true)
+  t.equal(mayWait(patience, 'two', 10_000), true)
+  t.equal(mayWait(patience, 'three', 20_000), true, 'for the second that was earned meanwhile')
+  t.equal(mayWait(patience, 'three', 22_000), false)
+  t.equal(mayWait(patience, 'four', 22_000), true)
+  t.equal(mayWait(patience, 'four', 22_500), false)
+})
+
+t.test('a wait that ended early takes nothing from the other regions', async t => {
+  const patience = newPatience()
+  const regions = ['one', 'two', 'three', 'four', 'five', 'six']
+  for (const [n, region] of regions.entries()) {
+    t.equal(mayWait(patience, region, n * 500), true, region)
+    endWait(patience, region, n * 500 + 400)
+  }
+  t.equal(mayWait(patience, 'seven', 3_000), true)
+  t.equal(mayWait(patience, 'seven', 12_999), true, 'for the whole wait')
 })
