@@ -16,12 +16,18 @@ const IN_THE_FUTURE = `status = 'pending' AND relay_origin IS NULL AND updated_a
  */
 export async function replanAfterSetBack(tx: Tx, now: Date): Promise<number> {
   const latest = new Date(now.getTime() + TOLERANCE_MS)
+  const late = await releaseLateLanes(tx, latest, now)
+  // channels are locked before lanes, so the rest is for another transaction
+  if (late > 0) return late
   const found = await query<Lane>(
     tx,
     `SELECT DISTINCT channel_id AS "channelId", subject FROM deliveries WHERE ${IN_THE_FUTURE} LIMIT :most`,
     { latest, most: LANES_AT_ONCE },
   )
-  if (found.length === 0) return 0
+  if (found.length === 0) {
+    await endLeasesInTime(tx, now)
+    return 0
+  }
   const columns = { channels: found.map(lane => lane.channelId), subjects: found.map(lane => lane.subject) }
   await lockChannels(tx, found)
   const lanes = await query<Lane & { isLeased: boolean }>(
@@ -43,8 +49,26 @@ export async function replanAfterSetBack(tx: Tx, now: Date): Promise<number> {
     lanes.filter(({ isLeased }) => !isLeased),
     now,
   )
-  await endLeasesInTime(tx, now)
   return found.length
+}
+
+/**
+ * Lanes that are due later than their first delivery, which was written down under the right clock: the delivery before
+ * it ended under the clock that was ahead.
+ */
+async function releaseLateLanes(tx: Tx, latest: Date, now: Date): Promise<number> {
+  const lanes = await query<Lane>(
+    tx,
+    `SELECT l.channel_id AS "channelId", l.subject FROM delivery_lanes l
+     WHERE l.lease_owner IS NULL AND l.next_attempt_at > :latest AND l.next_attempt_at > coalesce((
+       SELECT d.next_attempt_at FROM deliveries d
+       WHERE d.channel_id = l.channel_id AND d.subject = l.subject AND d.status = 'pending' AND d.relay_origin IS NULL
+       ORDER BY d.seq LIMIT 1), '-infinity')
+     LIMIT :most FOR UPDATE SKIP LOCKED`,
+    { latest, most: LANES_AT_ONCE },
+  )
+  await releaseLanes(tx, lanes, now)
+  return lanes.length
 }
 
 /** A lease that was taken under the clock that was ahead ends when it would have ended by now. */

@@ -86,7 +86,10 @@ t.test('50 failed deliveries in a row pause a channel; the rest is skipped and c
   receiver.always(400)
   const channelId = await queue.channel(receiver.url)
   const [waiting] = await queue.send(channelId, 'monitor:waiting')
-  await execute(db, `UPDATE delivery_lanes SET next_attempt_at = now() + interval '1 hour'`)
+  for (const table of ['deliveries', 'delivery_lanes']) {
+    const sql = `UPDATE ${table} SET next_attempt_at = now() + interval '1 hour' WHERE subject = 'monitor:waiting'`
+    await execute(db, sql)
+  }
   const ids = await queue.send(channelId, ...Array(60).fill('monitor:a'))
   queue.startWorker(t)
   const last = await queue.ended(ids.at(-1)!)

@@ -1,5 +1,7 @@
 import t from 'tap'
+import { replanAfterSetBack } from '../../control-plane/deliveries/set-back-store.ts'
 import { followClock } from '../../control-plane/platform/clock.ts'
+import { execute, query } from '../../control-plane/platform/postgres.ts'
 import { createDelivering } from '../support/delivering.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { waitFor } from '../support/wait.ts'
@@ -45,4 +47,34 @@ t.test('what waits for its retry under the right clock goes on waiting', async t
   await waitFor(async () => (await queue.entry(id)).attempts.length === 3, { label: 'the third attempt' })
   const gapMs = receiver.received[2]!.atMs - receiver.received[1]!.atMs
   t.ok(gapMs >= 5_000, `the third attempt came after ${gapMs} ms, not before its time`)
+})
+
+const dueInSeconds = async (channel: string) => {
+  const sql = `SELECT CAST(extract(epoch FROM next_attempt_at - now()) AS float8) AS seconds FROM delivery_lanes WHERE channel_id = ?`
+  return (await query<{ seconds: number }>(queue.db, sql, [channel]))[0]!.seconds
+}
+const setLane = (channel: string, owner: string | null) =>
+  execute(
+    queue.db,
+    `UPDATE delivery_lanes SET lease_owner = ?, next_attempt_at = now() + interval '1 hour' WHERE channel_id = ?`,
+    [owner, channel],
+  )
+const replan = () => queue.db.transaction(tx => replanAfterSetBack(tx, new Date()))
+
+t.test('a delivery behind one that ended under the wrong clock is due at once', async t => {
+  const channel = await queue.channel('http://127.0.0.1:9/')
+  await queue.send(channel, 'monitor:a')
+  await setLane(channel, null)
+  t.equal(await replan(), 1)
+  t.ok((await dueInSeconds(channel)) <= 0)
+  t.equal(await replan(), 0)
+})
+
+t.test('what a process held that died under the wrong clock is free when its lease would have ended', async t => {
+  const channel = await queue.channel('http://127.0.0.1:9/')
+  await queue.send(channel, 'monitor:a')
+  await setLane(channel, 'a process that died')
+  t.equal(await replan(), 0)
+  const seconds = await dueInSeconds(channel)
+  t.ok(seconds > 0 && seconds <= 30, `${seconds} s`)
 })
