@@ -40,6 +40,8 @@ const FIRST_STATE_MS = 30_000
 export type Attempts = {
   /** Starts the next attempt of the watch's chain. */
   start: (watch: Watch, chain: Chain, place: Place) => void
+  /** Ends the chain of the watch when it is decided; attempts under way are cancelled. False: it has no such chain. */
+  endDecided: (watch: Watch) => boolean
   /**
    * What to do for a watch that is due: begin a chain, start the next attempt of the one it has, or nothing until an
    * attempt has ended. A chain that is decided ends here: its slot is over.
@@ -113,17 +115,22 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     else wakeIn(watch, null)
   }
 
+  function endDecided(watch: Watch): boolean {
+    const { chain } = watch
+    if (!chain?.isDecided) return false
+    const outcomes = chain.attempts.map(outcomeOf)
+    settle(chain, chain.attempts.length)
+    end(watch, chain, endWithout(chain.state, watch.assignment.retryCount, outcomes) ?? chain.state)
+    return true
+  }
+
   return {
     start,
+    endDecided,
     whenDue(watch) {
       const { chain } = watch
       if (!chain) return 'begin'
-      if (chain.isDecided) {
-        const outcomes = chain.attempts.map(outcomeOf)
-        settle(chain, chain.attempts.length)
-        end(watch, chain, endWithout(chain.state, watch.assignment.retryCount, outcomes) ?? chain.state)
-        return 'begin'
-      }
+      if (endDecided(watch)) return 'begin'
       if (chain.attempts.length === 0) return 'attempt'
       if (isToBeReported(chain)) {
         chain.isReported = true

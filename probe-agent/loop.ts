@@ -37,8 +37,8 @@ export type Loop = {
   apply: (message: Assignments) => void
   setEpoch: (epoch: number) => void
   /**
-   * A check outside the schedule, at once; re-checks follow as after a slot. The watch must be in no chain. `askedForMs`
-   * is the scheduled time to report, unless it lies in the future or before what was already reported.
+   * A check outside the schedule, at once; re-checks follow as after a slot. The watch must be in no chain that is not
+   * decided. `askedForMs` is the scheduled time to report, unless it lies in the future or before what was already reported.
    */
   startChain: (watch: Watch, trigger: Trigger, runId: string, askedForMs: number) => void
   /** The chain that is to begin becomes the one asked for. False: it has begun, or is another one's already. */
@@ -186,6 +186,7 @@ export function createLoop(parts: LoopParts): Loop {
   }
 
   function startChain(watch: Watch, trigger: Trigger, runId: string, askedForMs: number): void {
+    attempts.endDecided(watch)
     const now = Math.floor(clock.nowMs() ?? 0)
     const isInOrder = askedForMs > Math.max(watch.lastScheduledMs, watch.lastAsideMs) && askedForMs <= now
     const scheduledAtMs = isInOrder ? askedForMs : Math.max(now, watch.lastAsideMs + 1)

@@ -64,7 +64,7 @@ export function createRunNow({ loop, watches, clock, publish, answer }: RunNowPa
       return checkAside(request, spec, occasion, result => reply(request, result))
     }
     if (!watch) return refuse(request, 'not_assigned', 'this probe does not check the monitor')
-    if (!watch.chain) {
+    if (!watch.chain || watch.chain.isDecided) {
       if (loop.isLeaving()) return refuse(request, 'probe_busy', 'the probe is stopping')
       return loop.startChain(watch, trigger, runId, scheduledAtMs)
     }

@@ -3,6 +3,7 @@ import { nextStep } from '../../../probe-agent/chain.ts'
 import { createLoop } from '../../../probe-agent/loop.ts'
 import { stateAtStart } from '../../../probe-agent/region-state.ts'
 import type { Ran } from '../../../probe-agent/run.ts'
+import { createRunNow } from '../../../probe-agent/run-now.ts'
 import { createWatches } from '../../../probe-agent/watches.ts'
 import { RegionState } from '../../../proto/gen/probe/v1/fleet.ts'
 import type { Cancellation } from '../../../shared/egress/index.ts'
@@ -57,12 +58,15 @@ function play(answer: (number: number) => Answer, scene: Scene = {}) {
   }
 
   const watches = createWatches('eu-west')
+  const clock = { learn: () => 0, nowMs: () => START_MS + time.monotonicMs() }
+  const publish = (result: Result) => void published.push({ ...result, atMs: time.monotonicMs() })
+  const answerTo = (runId: string, result: Result) => void answers.push([runId, result.outcome])
   const loop = createLoop({
     watches,
-    clock: { learn: () => 0, nowMs: () => START_MS + time.monotonicMs() },
+    clock,
     run,
-    publish: result => published.push({ ...result, atMs: time.monotonicMs() }),
-    answer: (runId, result) => answers.push([runId, result.outcome]),
+    publish,
+    answer: answerTo,
     onSilent: () => silentMs.push(time.monotonicMs()),
     maxConcurrentChecks: 100,
     log: createLog('test', 'silent'),
@@ -71,7 +75,10 @@ function play(answer: (number: number) => Answer, scene: Scene = {}) {
   const spec = { ...checkSpec('http://127.0.0.1'), timeoutMs }
   const one = assignment('m1', spec, { intervalS, retryCount, regionState, checkAtOnce: true })
   loop.apply({ isSnapshot: true, isLast: true, revision: 1, epoch: 1, upserts: [one], removals: [] })
+  const runNow = createRunNow({ loop, watches, clock, publish, answer: answerTo })
+  const opinion = { runId: '', monitorId: 'm1', trigger: Trigger.SECOND_OPINION, scheduledAtMs: 0, spec: undefined }
   return {
+    askForOpinion: () => runNow(opinion),
     time,
     startsMs,
     published,
@@ -251,4 +258,25 @@ t.test('who asks for a check is answered by a later attempt when the first one i
   scene.ask('run')
   await scene.time.pass(60_000)
   t.strictSame(scene.answers, [['run', UP]], 'once')
+})
+
+t.test('a second opinion does not wait for a chain that is decided, whose first attempt is still silent', async t => {
+  const scene = play(number => (number === 1 ? hang : number === 2 ? after(50) : after(50, DOWN)))
+  await scene.time.pass(4_000)
+  t.same(
+    scene.published.map(({ outcome }) => outcome),
+    [],
+    'the first attempt holds the order up',
+  )
+  scene.askForOpinion()
+  await scene.time.pass(100)
+  t.same(
+    scene.published.map(({ outcome, trigger }) => [outcome, trigger]),
+    [
+      [UP, Trigger.SLOT],
+      [DOWN, Trigger.SECOND_OPINION],
+    ],
+  )
+  await scene.time.pass(20_000)
+  t.equal(scene.state(), FAILING)
 })
