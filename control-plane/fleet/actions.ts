@@ -7,12 +7,17 @@ import type { FleetTiming } from './timing.ts'
 /**
  * Brings the live sets of all regions, or of one, in line with what is known of the probes. Each change takes an epoch
  * of its own, in a transaction that holds the region's row, so any number of fleet processes may call this at once.
- * `mayBury` as in `nextLiveSet`. Returns the regions that changed.
+ * `mayBury` as in `nextLiveSet`; `knownEpoch` is the region's epoch as this process knows it, which the next one exceeds
+ * even if the database was restored a moment ago. Returns the regions that changed.
  */
 export async function updateLiveSets(
   db: Db,
   timing: FleetTiming,
-  { region = null, mayBury }: { region?: string | null; mayBury: boolean },
+  {
+    region = null,
+    mayBury,
+    knownEpoch,
+  }: { region?: string | null; mayBury: boolean; knownEpoch: (region: string) => number },
 ): Promise<string[]> {
   const epochs = new Map((await regionEpochs(db, region)).map(row => [row.region, row.probes.map(({ id }) => id)]))
   const probes = new Map<string, ProbeSeen[]>()
@@ -28,18 +33,22 @@ export async function updateLiveSets(
   )
   const changed: string[] = []
   for (const name of suspects) {
-    if (await updateLiveSet(db, timing, name, mayBury)) changed.push(name)
+    if (await updateLiveSet(db, timing, { region: name, mayBury, knownEpoch: knownEpoch(name) })) changed.push(name)
   }
   return changed
 }
 
 /** The decision once more, on locked and fresh rows. */
-function updateLiveSet(db: Db, timing: FleetTiming, region: string, mayBury: boolean): Promise<boolean> {
+function updateLiveSet(
+  db: Db,
+  timing: FleetTiming,
+  { region, mayBury, knownEpoch }: { region: string; mayBury: boolean; knownEpoch: number },
+): Promise<boolean> {
   return db.transaction(async tx => {
     const probeIds = await lockLiveSet(tx, region)
     const next = nextLiveSet(probeIds, await probesSeen(tx, region), timing, mayBury)
     if (isSameSet([...probeIds].sort(), next)) return false
-    await saveRegionEpoch(tx, region, next)
+    await saveRegionEpoch(tx, region, next, knownEpoch)
     return true
   })
 }

@@ -129,9 +129,11 @@ const isLoopback = (host: string) => /^(127\.|::1$|localhost$)/.test(host)
 
 /** New probes of a region that can work at once do. */
 async function admitTo(desk: Desk, region: string): Promise<void> {
-  await updateLiveSets(desk.db, desk.timing, { region, mayBury: false })
+  await updateLiveSets(desk.db, desk.timing, { region, mayBury: false, knownEpoch: epochsOf(desk) })
   await readEpochs(desk, region)
 }
+
+const epochsOf = (desk: Desk) => (region: string) => planOf(desk.book, region).epoch
 
 /** Closes dead links, writes down who was heard, and buries or lets in probes. */
 function createRound(desk: Desk): () => Promise<void> {
@@ -150,7 +152,7 @@ function createRound(desk: Desk): () => Promise<void> {
     if (monotonicMs() - recordedMs > timing.deadAfterMs / 2) soundSinceMs = monotonicMs()
     recordedMs = monotonicMs()
     const mayBury = recordedMs - soundSinceMs > timing.deadAfterMs
-    const changed = await updateLiveSets(db, timing, { mayBury })
+    const changed = await updateLiveSets(db, timing, { mayBury, knownEpoch: epochsOf(desk) })
     if (changed.length > 0) {
       desk.log.info({ regions: changed }, 'other probes are live now')
       await readEpochs(desk)

@@ -12,6 +12,8 @@ import { waitFor } from '../support/wait.ts'
 const clickhouse = await createClickhouseDatabase(t)
 const { url, server, db, nats, projectId } = await startVerdictEngines(t)
 
+const OWNERSHIP_ROUNDS = 'picket_loop_rounds_total{loop="verdict-ownership",outcome="ok"}'
+
 type Verdict = Program & { metric(name: string): Promise<number | null> }
 
 /** The control plane as a process of the role verdict. */
@@ -92,34 +94,40 @@ for (const how of ['silent', 'refused'] as const) {
   })
 }
 
-t.test('While NATS is away for all partitions wait, and their owners keep them and what they have counted', async t => {
-  const ids = await insertMonitors(db, projectId, 64, { retryCount: 1 })
-  const processes = [await startVerdict(t, server.url), await startVerdict(t, server.url)]
-  await settles('8 8')
-  await fire(ids, true)
-  await all(ids, 'up')
-  const before = (await ownersOf()).map(({ owner, epoch }) => ({ owner, epoch }))
-  const readings = () => processes.flatMap(({ lines }) => lines.filter(({ event }) => event === 'reading')).length
-  const begun = readings()
+t.test(
+  'While NATS is away for all, their owners keep their partitions, and what was counted before counts after',
+  async t => {
+    const ids = await insertMonitors(db, projectId, 64, { retryCount: 1 })
+    const processes = [await startVerdict(t, server.url), await startVerdict(t, server.url)]
+    await settles('8 8')
+    await fire(ids, true)
+    await all(ids, 'up')
+    const before = (await ownersOf()).map(({ owner, epoch }) => ({ owner, epoch }))
 
-  await server.kill9()
-  await waitFor(async () => (await split()) === '', { label: 'no lease', timeoutMs: 60_000 })
-  for (const process of processes) {
-    await waitFor(async () => (await process.metric('picket_verdict_partitions_owned')) === 0, { timeoutMs: 60_000 })
-  }
-  await server.restart()
-  await waitFor(() => fire(ids, false).then(() => true), { label: 'NATS', timeoutMs: 60_000 })
-  await settles('8 8')
-  await fire(ids, false)
-  await all(ids, 'down')
-  t.same(
-    (await ownersOf()).map(({ owner, epoch }) => ({ owner, epoch })),
-    before,
-    'the same owners in the same epochs',
-  )
-  t.equal(readings(), begun, 'no partition was read again')
-  await Promise.all(processes.map(process => process.stop()))
-})
+    await server.kill9()
+    await waitFor(async () => (await split()) === '', { label: 'no lease', timeoutMs: 60_000 })
+    for (const process of processes) {
+      await waitFor(async () => (await process.metric('picket_verdict_partitions_owned')) === 0, { timeoutMs: 60_000 })
+    }
+    const rounds = async (process: Verdict) => (await process.metric(OWNERSHIP_ROUNDS)) ?? 0
+    for (const process of processes) {
+      const first = await rounds(process)
+      await waitFor(async () => (await rounds(process)) > first + 4, { label: 'four more rounds', timeoutMs: 60_000 })
+    }
+    t.same(
+      (await ownersOf()).map(({ owner, epoch }) => ({ owner, epoch })),
+      before,
+      'the same owners in the same epochs',
+    )
+    await server.restart()
+    await waitFor(() => fire(ids, false).then(() => true), { label: 'NATS', timeoutMs: 60_000 })
+    await settles('8 8')
+    await fire(ids, false)
+    await all(ids, 'down')
+    for (const id of ids) t.equal(await statusesOf(db, id), 'up down', 'each change once')
+    await Promise.all(processes.map(process => process.stop()))
+  },
+)
 
 t.test('How far a partition is behind that no process reads, the others say', async t => {
   const [id] = await insertMonitors(db, projectId, 1)
@@ -131,14 +139,17 @@ t.test('How far a partition is behind that no process reads, the others say', as
   await all([id!], 'up')
   await waitFor(async () => (await lag()) === 0, { timeoutMs: 60_000, label: 'no lag' })
   // its owner holds the lease and reads nothing
-  const hour = `owner = 'other', epoch = epoch + 1, lease_until = clock_timestamp() + interval '1 h'`
-  await execute(db, `UPDATE partitions SET ${hour} WHERE id = ?`, [partition])
+  const lease = `lease_until = clock_timestamp() + interval '7 s'`
+  await execute(db, `UPDATE partitions SET owner = 'other', epoch = epoch + 1, ${lease} WHERE id = ?`, [partition])
+  const renew = () => execute(db, `UPDATE partitions SET ${lease} WHERE id = ? AND owner = 'other'`, [partition])
+  const renewing = setInterval(() => void renew(), 500)
+  t.teardown(() => clearInterval(renewing))
   await settles('1 15')
   await fire([id!], false)
   const first = await waitFor(lag, { timeoutMs: 60_000, label: 'a lag' })
   await fire([id!], false)
   await waitFor(async () => ((await lag()) ?? 0) > first, { timeoutMs: 60_000, label: 'a larger lag' })
-  await execute(db, 'UPDATE partitions SET lease_until = clock_timestamp() WHERE id = ?', [partition])
+  clearInterval(renewing)
   await all([id!], 'down')
   await waitFor(async () => (await lag()) === 0, { timeoutMs: 60_000, label: 'no lag' })
   await process.stop()
