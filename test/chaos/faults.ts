@@ -82,7 +82,10 @@ const ACTS: Record<FaultKind, Act> = {
   'bad tenant': ({ otherTenant }, { lastsMs }) => otherTenant.misbehave(lastsMs),
 }
 
-/** Runs the faults of a plan by its clock; `onDone` hears of each that is over. All are over when it resolves. */
+/**
+ * Runs the faults of a plan by its clock; `onDone` hears of each that is over. All are over when it resolves. One that
+ * takes longer than planned, as the start of a standby on a slow machine, delays the next one of the same thing.
+ */
 export async function inflict(
   planned: readonly PlannedFault[],
   scene: Scene,
@@ -90,13 +93,22 @@ export async function inflict(
 ): Promise<void> {
   const beganMs = performance.now()
   const sinceBeginMs = () => Math.round(performance.now() - beganMs)
-  const one = async (fault: PlannedFault) => {
+  const last = new Map<string, Promise<void>>()
+  const one = async (fault: PlannedFault, before = last.get(fault.what)) => {
     await pause(Math.max(0, fault.atMs - sinceBeginMs()))
+    await before
     const fromMs = sinceBeginMs()
     await ACTS[fault.kind](scene.system, fault, scene)
     onDone({ kind: fault.kind, what: fault.what, fromMs, toMs: sinceBeginMs() })
   }
-  await Promise.all(planned.map(one))
+  const inOrder = [...planned].sort((a, b) => a.atMs - b.atMs)
+  await Promise.all(
+    inOrder.map(fault => {
+      const done = one(fault)
+      last.set(fault.what, done)
+      return done
+    }),
+  )
 }
 
 async function freeze({ programs, engines }: System, { what, lastsMs }: PlannedFault): Promise<void> {
