@@ -1,4 +1,5 @@
 import type { Db } from '../platform/postgres.ts'
+import type { NoteAbsences } from './absence-actions.ts'
 import { isBehind, type KnownSet } from './epochs.ts'
 import { isSameSet, nextLiveSet, type ProbeSeen } from './live-set.ts'
 import { lockLiveSet, probesSeen, regionEpochs, saveRegionEpoch } from './store.ts'
@@ -8,7 +9,7 @@ import type { FleetTiming } from './timing.ts'
  * Brings the live sets of all regions, or of one, in line with what is known of the probes. Each change takes an epoch
  * of its own, in a transaction that holds the region's row, so any number of fleet processes may call this at once.
  * `mayBury` as in `nextLiveSet`; `knownEpoch` is the region's epoch as this process knows it, which the next one exceeds
- * even if the database was restored a moment ago. Returns the regions that changed.
+ * even if the database was restored a moment ago. `onRead` gets what was read. Returns the regions that changed.
  */
 export async function updateLiveSets(
   db: Db,
@@ -17,17 +18,20 @@ export async function updateLiveSets(
     region = null,
     mayBury,
     knownEpoch,
-  }: { region?: string | null; mayBury: boolean; knownEpoch: (region: string) => number },
+    onRead,
+  }: { region?: string | null; mayBury: boolean; knownEpoch: (region: string) => number; onRead?: NoteAbsences },
 ): Promise<string[]> {
   const epochs = new Map((await regionEpochs(db, region)).map(row => [row.region, row.probes.map(({ id }) => id)]))
   const probes = new Map<string, ProbeSeen[]>()
-  for (const probe of await probesSeen(db, region)) {
+  const seenNow = await probesSeen(db, region)
+  for (const probe of seenNow) {
     const ofRegion = probes.get(probe.region)
     if (ofRegion) ofRegion.push(probe)
     else probes.set(probe.region, [probe])
   }
   const differs = (current: string[], seen: ProbeSeen[]) =>
     !isSameSet([...current].sort(), nextLiveSet(current, seen, timing, mayBury))
+  await onRead?.(epochs.keys(), seenNow)
   const suspects = [...new Set([...epochs.keys(), ...probes.keys()])].filter(name =>
     differs(epochs.get(name) ?? [], probes.get(name) ?? []),
   )

@@ -12,6 +12,7 @@ import { connectAccounts } from '../platform/nats-accounts.ts'
 import { nextRun } from '../platform/next-run.ts'
 import type { Db } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
+import { createNoteAbsences } from './absence-actions.ts'
 import { startAccess } from './access-worker.ts'
 import { updateLiveSets } from './actions.ts'
 import { countsOf, createBook, planOf } from './book.ts'
@@ -142,6 +143,7 @@ function createRound(desk: Desk): () => Promise<void> {
   let soundSinceMs = monotonicMs()
   let recordedMs = monotonicMs()
   const orphans = new Map<string, number>()
+  const onRead = createNoteAbsences(desk)
   return async () => {
     const startedMs = monotonicMs()
     for (const link of [...desk.links.values()]) {
@@ -152,7 +154,7 @@ function createRound(desk: Desk): () => Promise<void> {
     if (monotonicMs() - recordedMs > timing.deadAfterMs / 2) soundSinceMs = monotonicMs()
     recordedMs = monotonicMs()
     const mayBury = recordedMs - soundSinceMs > timing.deadAfterMs
-    const changed = await updateLiveSets(db, timing, { mayBury, knownEpoch: epochsOf(desk) })
+    const changed = await updateLiveSets(db, timing, { mayBury, knownEpoch: epochsOf(desk), onRead })
     if (changed.length > 0) {
       desk.log.info({ regions: changed }, 'other probes are live now')
       await readEpochs(desk)

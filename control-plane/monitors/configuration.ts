@@ -38,9 +38,24 @@ export type LiveTypes = ReadonlyMap<string, ReadonlySet<string>>
  * Says in which regions of a monitor no live probe can check it, and why there may be no status: a sentence that begins with
  * `no_probe`. Empty for what probes do not check at all.
  */
-export function probeIssues(monitor: Watched & Pick<StoredMonitor, 'regions'>, liveTypes: LiveTypes | null): string[] {
-  if (liveTypes === null || !isChecked(monitor)) return []
-  const regions = monitor.regions.filter(region => !liveTypes.get(region)?.has(monitor.type))
+export function probeIssues(monitor: WatchedInRegions, liveTypes: LiveTypes | null): string[] {
+  const regions = regionsWithoutProbe(monitor, liveTypes)
   if (regions.length === 0) return []
   return [`no_probe: no live probe in ${regions.join(', ')} can check this monitor`]
+}
+
+type WatchedInRegions = Watched & Pick<StoredMonitor, 'regions'>
+
+function regionsWithoutProbe(monitor: WatchedInRegions, liveTypes: LiveTypes | null): string[] {
+  if (liveTypes === null || !isChecked(monitor)) return []
+  return monitor.regions.filter(region => !liveTypes.get(region)?.has(monitor.type))
+}
+
+/**
+ * The same where the other regions decide without those that have no probe (decision 195): no region is waited for in vain.
+ * That is not so where none is left, nor where a region has probes of which none can check the monitor.
+ */
+export function isDecidedByOthers(monitor: WatchedInRegions, liveTypes: LiveTypes | null): boolean {
+  const regions = regionsWithoutProbe(monitor, liveTypes)
+  return regions.length < monitor.regions.length && regions.every(region => !liveTypes?.get(region)?.size)
 }

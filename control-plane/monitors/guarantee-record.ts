@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import { enumOf } from '../web/schemas.ts'
 import { timeoutMsOf } from './check-spec.ts'
-import { configurationIssues, type LiveTypes, probeIssues } from './configuration.ts'
-import { OUTAGE_KINDS, type OutageLimits, outageLimits } from './guarantee.ts'
+import { configurationIssues, isDecidedByOthers, type LiveTypes, probeIssues } from './configuration.ts'
+import { ABSENCE_MS, OUTAGE_KINDS, type OutageLimits, outageLimits } from './guarantee.ts'
 import { MonitorRecord } from './record.ts'
 import type { StoredMonitor } from './types.ts'
 
@@ -40,8 +40,7 @@ export const MonitorWithGuarantee = Type.Object(
   { title: 'MonitorWithGuarantee' },
 )
 
-const HOLDS_WHILE =
-  'NATS, PostgreSQL and one probe in each region of the monitor are working, the monitor was up without a failed check in the minutes before, and no rule delays the alert'
+const HOLDS_WHILE = `NATS, PostgreSQL and one probe in each region of the monitor are working, the monitor was up without a failed check in the minutes before, and no rule delays the alert. When some of its regions, not all, lose their probes, the other ones decide without them: each limit is ${ABSENCE_MS / 1_000} s longer while that begins`
 
 /** `liveTypes` null: which probes are connected is not known. */
 export function presentGuarantee(monitor: StoredMonitor, liveTypes: LiveTypes | null) {
@@ -53,7 +52,7 @@ export function presentGuarantee(monitor: StoredMonitor, liveTypes: LiveTypes | 
       : outageLimits({ intervalMs: intervalSeconds * 1000, timeoutMs: timeoutMsOf(monitor), retryCount })
   return {
     outages: limits.map(presentLimits),
-    reasons: obstacles.length > 0 ? obstacles : weaknessesOf(monitor),
+    reasons: obstacles.length > 0 ? obstacles : weaknessesOf(monitor, liveTypes),
     holds_while: HOLDS_WHILE,
   }
 }
@@ -66,13 +65,18 @@ function obstaclesOf(monitor: StoredMonitor, liveTypes: LiveTypes | null): strin
     return ['heartbeat: the monitor is down when no ping came within heartbeat_interval and heartbeat_grace']
   const incomplete = configurationIssues(monitor).map(issue => `incomplete: ${issue}`)
   const paused = monitor.isPaused ? ['paused: the monitor is not checked'] : []
-  return [...incomplete, ...paused, ...probeIssues(monitor, liveTypes)]
+  return [...incomplete, ...paused, ...(isDecidedByOthers(monitor, liveTypes) ? [] : probeIssues(monitor, liveTypes))]
 }
 
-function weaknessesOf({ regions, intervalSeconds }: StoredMonitor): string[] {
+function weaknessesOf(monitor: StoredMonitor, liveTypes: LiveTypes | null): string[] {
+  const { regions, intervalSeconds } = monitor
   const one = `one_region: only ${regions[0]} checks the monitor, so that trouble of that region's network can look like an outage; choose three regions or more`
   const long = `long_interval: an outage is found after up to ${intervalSeconds} s and the re-checks; choose a shorter interval_seconds`
-  return [...(regions.length === 1 ? [one] : []), ...(intervalSeconds > LONG_INTERVAL_S ? [long] : [])]
+  return [
+    ...(regions.length === 1 ? [one] : []),
+    ...(intervalSeconds > LONG_INTERVAL_S ? [long] : []),
+    ...probeIssues(monitor, liveTypes).map(issue => `${issue}; the other regions decide without it`),
+  ]
 }
 
 const seconds = (ms: number): number => Math.ceil(ms / 100) / 10

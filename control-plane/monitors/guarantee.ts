@@ -28,11 +28,14 @@ const DECISION_MS = 2_000
 /** From the transition to the first attempt of its first delivery, in ms. */
 const MESSAGE_MS = 2_000
 
+/** After so long a region without a probe that can publish has no vote and is not waited for (decision 195), in ms. */
+export const ABSENCE_MS = 20_000
+
 /**
  * The longest time from the beginning of an outage to its transition and its first message, for a monitor that was up:
  * the target fails just after a check, so that the next one comes an interval later, and its re-checks follow. More regions
  * make it no longer, because each has its slot within the interval. It holds while NATS, PostgreSQL and one probe in each
- * region work, and for alerts that no rule delays.
+ * region work, and for alerts that no rule delays. While a region loses its probes, `ABSENCE_MS` has to be added.
  */
 export function outageLimits(pace: Pace): OutageLimits[] {
   return OUTAGE_KINDS.map(kind => {

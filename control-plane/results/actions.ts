@@ -4,7 +4,8 @@ import { monotonicMs, sleep } from '../platform/clock.ts'
 import { logNowMs, type Nats } from '../platform/nats.ts'
 import { takenAtMs } from '../platform/ordered-reader.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
-import type { MonitorState } from '../verdict/types.ts'
+import type { Absences, MonitorState } from '../verdict/types.ts'
+import { heedAbsences } from './absences.ts'
 import { type KnownCertificates, keyOfCertificate, type SeenCertificate } from './certificates.ts'
 import { applyCheckpoint, type Marked } from './checkpoint.ts'
 import { asBefore, type Deferred, withDeferred } from './deferred.ts'
@@ -73,6 +74,9 @@ export type Reading = {
   deferred: Deferred
   /** projects whose rows were found locked: what changes of them meanwhile waits at once */
   heldProjects: Set<string>
+  /** the regions without a probe that the policies in memory know of, and when JetStream's clock was seen to be set last */
+  absences: Absences
+  steppedMs: number
   /** when they are tried again, by the monotonic clock, and how long they wait then */
   retry: { dueMs: number; pauseMs: number }
   /** aborted when this reading is to end */
@@ -110,6 +114,8 @@ export async function beginReading(
     for (const id of applyCheckpoint(memory, checkpoint.marked)) unstored.set(id, LONG_AGO)
   }
   restoreAll(memory, start.knownFromMs)
+  const { absences } = tools.liveSets.absences()
+  heedAbsences(memory, absences)
   noteGap(tools, owned.id, memory, droppedSince(start, stream))
   return {
     tools,
@@ -129,6 +135,8 @@ export async function beginReading(
     unstored,
     deferred,
     heldProjects: new Set(),
+    absences,
+    steppedMs: Number.NEGATIVE_INFINITY,
     retry: { dueMs: 0, pauseMs: 0 },
     signal,
     isCounting: false,
@@ -163,7 +171,10 @@ export async function lookAgain(
     const known = asBefore(row, states?.get(id) ?? null)
     takeUp(memory, id, known, { isDiscarded: isDiscarded || isVoid, lookedForVersion })
     if ((isDiscarded || isVoid) && known?.state && memory.has(id)) noteUnstored(reading, id)
-    if (memory.has(id)) continue
+    if (memory.has(id)) {
+      heedAbsences(memory, reading.absences, [id])
+      continue
+    }
     noteStranger(strangers, id, monotonicMs())
     for (const region of before?.policy?.regions ?? []) certificates.delete(keyOfCertificate({ monitorId: id, region }))
   }

@@ -3,6 +3,7 @@ import { monotonicMs } from '../platform/clock.ts'
 import { isId } from '../platform/ids.ts'
 import { logNowMs } from '../platform/nats.ts'
 import type { StreamMessage } from '../platform/ordered-reader.ts'
+import { afterStep, heedAbsences, isByNewClock } from './absences.ts'
 import { LONG_AGO, lookAgain, persistently, type Reading, savePosition } from './actions.ts'
 import { noteCertificate } from './certificates.ts'
 import { keepCheckpoint } from './checkpoint-actions.ts'
@@ -31,6 +32,7 @@ const RESULTS_AT_ONCE = 5_000
 /** Counts what has come, in portions small enough that other work gets its turn, and stores what has to be stored. */
 export async function countMessages(reading: Reading, messages: StreamMessage[]): Promise<void> {
   await retryDeferred(reading)
+  followAbsences(reading)
   if (reading.stale.size > 0) await lookAtStale(reading)
   let harvest = newHarvest()
   let counted = 0
@@ -56,6 +58,14 @@ export async function countMessages(reading: Reading, messages: StreamMessage[])
   await storeHarvest(reading, harvest)
   if (monotonicMs() - reading.savedMs >= SAVE_INTERVAL_MS) await persistently(reading, () => savePosition(reading))
   await keepCheckpoint(reading)
+}
+
+/** Which regions have no probe, as of the newest reading. */
+function followAbsences(reading: Reading): void {
+  const known = reading.tools.liveSets.absences()
+  if (known.absences === reading.absences || !isByNewClock(known, reading.steppedMs)) return
+  reading.absences = known.absences
+  heedAbsences(reading.memory, known.absences)
 }
 
 async function lookAtStale(reading: Reading): Promise<void> {
@@ -101,14 +111,15 @@ const awaitEpoch = (reading: Reading, { region, probeId }: ResultBatch, epoch: n
   persistently(reading, () => reading.tools.liveSets.await(region, epoch, probeId, reading.signal))
 
 /** Where JetStream's clock was set, what is remembered moves with it before the next result counts. */
-function followClock(
-  { tools, memory, unstored, logTime, partition, isCounting }: Reading,
-  { takenAtMs }: StreamMessage,
-): void {
+function followClock(reading: Reading, { takenAtMs }: StreamMessage): void {
+  const { tools, memory, unstored, logTime, partition, isCounting } = reading
   const stepMs = stepBefore(logTime, takenAtMs, monotonicMs(), logNowMs(tools.nats))
   if (stepMs === 0 || !isCounting) return
   tools.log.warn({ partition: partition.id, seconds: Math.round(stepMs) / 1_000 }, 'the clock of JetStream was set')
   for (const id of [...unstored.keys(), ...stepAll(memory, stepMs)]) unstored.set(id, LONG_AGO)
+  reading.steppedMs = monotonicMs()
+  reading.absences = afterStep(reading.absences, stepMs)
+  heedAbsences(memory, reading.absences)
 }
 
 function countBatch(reading: Reading, harvest: Harvest, message: StreamMessage, batch: ResultBatch): void {

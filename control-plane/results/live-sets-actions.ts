@@ -5,12 +5,15 @@ import { monotonicMs, sleep } from '../platform/clock.ts'
 import { logNowMs, type Nats } from '../platform/nats.ts'
 import { nextRun } from '../platform/next-run.ts'
 import type { Db } from '../platform/postgres.ts'
+import { absencesNow, type KnownAbsences } from './absences.ts'
 import { endWait, isLiveNow, type LiveSets, mayWait, newPatience, type RegionLive } from './live-sets.ts'
-import { epochsOfRegions, liveSetsOf } from './live-sets-store.ts'
+import { epochsOfRegions, liveSetsOf, type RegionNow } from './live-sets-store.ts'
 
 /** The live sets of all regions as one process of the role verdict knows them. */
 export type KnownLiveSets = {
   of(region: string): RegionLive | undefined
+  /** which regions have no probe that can publish, in JetStream's time */
+  absences(): KnownAbsences
   /** Reads what has changed. */
   refresh(): Promise<void>
   /**
@@ -26,16 +29,19 @@ const PAUSE_MS = 250
 export async function followLiveSets(tools: { db: Db; nats: Nats; log: Log }): Promise<KnownLiveSets> {
   const sets: LiveSets = new Map()
   const patience = newPatience()
+  let absences: KnownAbsences = { absences: new Map(), readMs: Number.NEGATIVE_INFINITY }
   /** when the newest read that has ended began */
   let readFromMs = Number.NEGATIVE_INFINITY
   const refresh = nextRun(async () => {
     const startedMs = monotonicMs()
-    await update(tools, sets)
+    const rows = await update(tools, sets)
     readFromMs = startedMs
+    absences = { absences: absencesNow(absences.absences, rows, logNowMs(tools.nats)), readMs: startedMs }
   })
   await refresh()
   return {
     of: region => sets.get(region),
+    absences: () => absences,
     refresh,
     async await(region, epoch, probeId, signal) {
       const isAhead = () => epoch > (sets.get(region)?.epoch ?? 0)
@@ -61,8 +67,9 @@ export async function followLiveSets(tools: { db: Db; nats: Nats; log: Log }): P
  * What is in force never goes back: where PostgreSQL has an older epoch than this process read before, it gets a higher one,
  * and until then the newer live set counts.
  */
-async function update({ db, log }: { db: Db; log: Log }, sets: LiveSets): Promise<void> {
-  const stored = new Map((await epochsOfRegions(db)).map(({ region, epoch }) => [region, epoch]))
+async function update({ db, log }: { db: Db; log: Log }, sets: LiveSets): Promise<RegionNow[]> {
+  const rows = await epochsOfRegions(db)
+  const stored = new Map(rows.map(({ region, epoch }) => [region, epoch]))
   for (const [region, { epoch }] of sets) {
     if (epoch <= (stored.get(region) ?? 0)) continue
     log.warn({ region, epoch }, 'PostgreSQL does not know this epoch any more')
@@ -70,6 +77,6 @@ async function update({ db, log }: { db: Db; log: Log }, sets: LiveSets): Promis
     stored.set(region, Number.POSITIVE_INFINITY)
   }
   const changed = [...stored].filter(([region, epoch]) => epoch !== sets.get(region)?.epoch).map(([region]) => region)
-  if (changed.length === 0) return
-  for (const [region, live] of await liveSetsOf(db, changed)) sets.set(region, live)
+  if (changed.length > 0) for (const [region, live] of await liveSetsOf(db, changed)) sets.set(region, live)
+  return rows
 }

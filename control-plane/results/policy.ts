@@ -1,6 +1,6 @@
 import type { MonitorStatus } from '../monitors/types.ts'
 import { createOneOfEach } from '../platform/one-of-each.ts'
-import type { Policy } from '../verdict/types.ts'
+import type { Absences, Policy } from '../verdict/types.ts'
 
 /** What the verdict reads of a monitor's row. */
 export type WatchedMonitor = {
@@ -35,4 +35,13 @@ export function policyOf(monitor: WatchedMonitor): Policy {
     timeoutMs: Math.min(timeoutMs, intervalMs),
     expires: true,
   }))
+}
+
+/** The same policy with the regions that have no probe; null: it says nothing of such regions. */
+export function withAbsences(policy: Policy, ours: { absences: Absences; key: string } | null): Policy {
+  const { configVersion, streaksSince, regions, retryCount, intervalMs, timeoutMs, expires } = policy
+  const settings = { configVersion, streaksSince, regions, retryCount, intervalMs, timeoutMs, expires }
+  const key = [configVersion, streaksSince, retryCount, intervalMs / 1_000, timeoutMs, ...regions].join(' ')
+  const make = () => (ours ? { ...settings, absences: ours.absences } : settings)
+  return onePolicy(ours ? `${key} without ${ours.key}` : key, make)
 }

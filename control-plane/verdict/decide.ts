@@ -1,4 +1,5 @@
 import { Trigger } from '../../proto/gen/probe/v1/result.ts'
+import { cellOnReturn } from './absences.ts'
 import {
   isOlderGeneration,
   raiseGeneration,
@@ -44,19 +45,23 @@ export function decide(
   const base = adopt(state, policy, nowMs)
   const adopting: Storing = base === state ? 'no' : 'at_once'
   const known = findCell(base.cells, result.region)
-  const cell = known ?? newCell(result)
+  const cell = (known && policy.absences ? cellOnReturn(known, policy.absences, nowMs) : known) ?? newCell(result)
   if (result.trigger === Trigger.OTHER_PROBE) return hearAside(base, cell, result, nowMs, adopting)
   const disorder = refuseOrder(cell.fence, result, nowMs + tolerance.fenceMs)
   if (disorder !== null) return noVerdict('history', disorder, withRaisedGeneration(base, cell, result), adopting)
   if (!isCounting(result.outcome)) return noVerdict('counted', null, withCell(base, skip(cell, result)), adopting)
   if (isContradicted(cell, result, policy, nowMs)) return disagree(base, cell, result, policy, nowMs)
-  return count(base, cell, result, policy, nowMs, adopting)
+  return count(base, cell, known ?? cell, result, policy, nowMs, adopting)
 }
 
-/** A counting result in order: streak, votes, status. The hot path; a steady region costs few objects. */
+/**
+ * A counting result in order: streak, votes, status. The hot path; a steady region costs few objects. `known`: the region's
+ * cell in `base`, which `before` differs from after an absence only.
+ */
 function count(
   base: MonitorState,
   before: Cell,
+  known: Cell,
   result: Counted,
   policy: Policy,
   nowMs: number,
@@ -83,10 +88,10 @@ function count(
   const changed = weighed.status === base.status ? null : changeStatus(voted, weighed, result, policy, nowMs)
   const { quorumLostSinceMs, noMajoritySinceMs } = weighed
   // a probe that takes over gets the stored state: one that reads `failing` makes no re-checks, one that reads `ok` too many
-  const isMoved = before.state !== after.state && !(after.state === 'failing' && base.status === 'up')
+  const isMoved = known.state !== after.state && !(after.state === 'failing' && base.status === 'up')
   const isDecided = adopting !== 'no' || isTimed || changed !== null || isMoved
-  const differs = isAsking || differsInSubstance(before, after, policy.retryCount)
-  const isHeard = before.state === after.state && !isMistaken(before, result, policy)
+  const differs = isAsking || differsInSubstance(known, after, policy.retryCount)
+  const isHeard = known.state === after.state && !isMistaken(before, result, policy)
   // what was never stored cannot be brought back
   const store = isDecided || (differs && base.status === null) ? 'at_once' : differs ? 'soon' : 'no'
   return {

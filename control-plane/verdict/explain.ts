@@ -1,4 +1,5 @@
 import { FailureSource, STATUS_OF_OUTCOME } from '../../shared/result.ts'
+import { absentRegions } from './absences.ts'
 import type { Weighed } from './status.ts'
 import { betterToRecover, failuresToFail } from './streaks.ts'
 import type { Cell, Counted, ExplainedCheck, ExplainedVote, Explanation, MonitorState, Policy } from './types.ts'
@@ -33,6 +34,7 @@ export function explain(
       needed: votesNeeded(regions),
       voting,
       lost_since: isoOrNull(weighed.quorumLostSinceMs),
+      ...(tally.absent > 0 && { without_probe: absentRegions(voted, policy, nowMs) }),
     },
     counts: { ok: voting - failing - degraded, degraded, failing, not_voting: regions - voting },
     thresholds: {

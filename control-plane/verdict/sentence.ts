@@ -9,8 +9,7 @@ export function sentence(explanation: Explanation): string {
   const { votes, quorum, to, data_source: value } = explanation
   if (value) return `${value.reason}${to === 'up' ? outageOf(explanation) : ''}.`
   if (votes[0]?.region === HEARTBEAT_REGION) return sentenceOfHeartbeat(explanation)
-  const reduced =
-    quorum.mode === 'reduced' ? ` Decided by reduced quorum: ${quorum.voting} of ${quorum.regions} regions vote.` : ''
+  const reduced = quorum.mode === 'reduced' ? ` Decided by reduced quorum: ${reductionOf(quorum)}.` : ''
   if (to === 'up') return `${sentenceOfUp(explanation)}${reduced}`
   const failing = votes.filter(vote => vote.votes && vote.state === 'failing')
   const slow = votes.filter(vote => vote.votes && vote.state === 'degraded')
@@ -23,6 +22,12 @@ export function sentence(explanation: Explanation): string {
       : []),
   ]
   return `${parts.join('; ')}.${reduced}`
+}
+
+/** "1 of 2 regions vote; us-east has no probe" */
+function reductionOf({ voting, regions, without_probe: absent = [] }: Explanation['quorum']): string {
+  const reason = absent.length === 0 ? '' : `; ${absent.join(', ')} ${absent.length === 1 ? 'has' : 'have'} no probe`
+  return `${voting} of ${regions} regions vote${reason}`
 }
 
 /** Of a heartbeat no region says anything: "No success within 1 hour." or "A success came, after an outage of 90 s." */

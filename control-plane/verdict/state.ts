@@ -1,6 +1,6 @@
 import { resetStreaks } from './streaks.ts'
 import type { Cell, MonitorState, Policy } from './types.ts'
-import { countVotes, hasQuorum } from './votes.ts'
+import { countVotes, hasQuorumOfPresent } from './votes.ts'
 
 /** A monitor of which nothing is known: new, or just resumed (decisions 4.8: status null). */
 export function newMonitorState(monitorId: string, configVersion: number): MonitorState {
@@ -36,7 +36,7 @@ export function adopt(state: MonitorState, policy: Policy, nowMs: number): Monit
   const watched = state.cells.filter(cell => policy.regions.includes(cell.region))
   const cells = state.configVersion >= policy.streaksSince ? watched : watched.map(resetStreaks)
   const next = { ...state, configVersion: policy.configVersion, cells }
-  const isHeld = !hasQuorum(countVotes(next, policy, nowMs))
+  const isHeld = !hasQuorumOfPresent(countVotes(next, policy, nowMs))
   return { ...next, quorumLostSinceMs: isHeld ? (state.quorumLostSinceMs ?? nowMs) : null }
 }
 

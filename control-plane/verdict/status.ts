@@ -1,6 +1,14 @@
 import { othersAnswered } from './partial.ts'
 import type { MonitorState, Policy, Status } from './types.ts'
-import { countVotes, hasQuorum, quorumLostSince, REDUCED_AFTER_MS, statusByVote, type Tally } from './votes.ts'
+import {
+  countVotes,
+  hasQuorum,
+  hasQuorumOfPresent,
+  quorumLostSince,
+  REDUCED_AFTER_MS,
+  statusByVote,
+  type Tally,
+} from './votes.ts'
 
 export type Weighed = {
   status: Status
@@ -28,6 +36,7 @@ export function weigh(before: MonitorState, voted: MonitorState, policy: Policy,
 
 function quorumOf(tally: Tally, lostSinceMs: number | null, nowMs: number): Weighed['quorum'] {
   if (hasQuorum(tally)) return 'full'
+  if (hasQuorumOfPresent(tally)) return 'reduced'
   return lostSinceMs !== null && nowMs - lostSinceMs >= REDUCED_AFTER_MS ? 'reduced' : null
 }
 

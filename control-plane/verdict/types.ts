@@ -39,7 +39,14 @@ export type Policy = {
   timeoutMs: number
   /** false: no probe votes, so a vote never grows old and nobody else can be asked (heartbeats and children of data sources, decisions 4.9) */
   expires: boolean
+  /** regions of the monitor that have, or lately had, no probe that can publish (decision 195) */
+  absences?: Absences
 }
+
+/** When a region had no probe that can publish, in JetStream's time; `untilMs` Infinity: it has none now. */
+export type Absence = { fromMs: number; untilMs: number }
+/** The newest absence by region. */
+export type Absences = ReadonlyMap<string, Absence>
 
 /** The newest place seen of a region's results; only what lies beyond it counts (decisions 4.6). Often a whole result. */
 export type Fence = {
@@ -191,7 +198,15 @@ export type Explanation = {
   to: 'up' | 'down' | 'degraded'
   at: string
   rule: 'majority_failing' | 'some_failing' | 'majority_degraded' | 'none_failing'
-  quorum: { mode: 'full' | 'reduced'; regions: number; needed: number; voting: number; lost_since: string | null }
+  quorum: {
+    mode: 'full' | 'reduced'
+    regions: number
+    needed: number
+    voting: number
+    lost_since: string | null
+    /** regions without a probe, which are not waited for; left out where there are none */
+    without_probe?: string[]
+  }
   counts: { ok: number; degraded: number; failing: number; not_voting: number }
   thresholds: {
     failures_in_a_row: number

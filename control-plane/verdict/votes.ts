@@ -1,9 +1,11 @@
+import { absentRegions, lostMs } from './absences.ts'
 import type { Cell, MonitorState, Policy } from './types.ts'
 
 /** How long a quorum must be lost before the voters there are decide, in ms (decisions 4.4). */
 export const REDUCED_AFTER_MS = 5 * 60_000
 
-export type Tally = { regions: number; voting: number; failing: number; degraded: number }
+/** `absent`: regions without a probe, which are not waited for (decision 195). */
+export type Tally = { regions: number; absent: number; voting: number; failing: number; degraded: number }
 
 /** How long a vote lives, in ms (decisions 4.4). */
 export function voteLifetimeMs(policy: Policy): number {
@@ -13,11 +15,12 @@ export function voteLifetimeMs(policy: Policy): number {
 /** The longest lifetime of a vote by which regions can outvote each other; 0 when one region decides alone. */
 export const longestVoteMs = (policy: Policy): number => (policy.regions.length > 1 ? voteLifetimeMs(policy) : 0)
 
-/** When a region's vote grows too old; -Infinity when it has none. Before its first decision a region has no vote. */
+/** When a region's vote grows too old, or was lost; -Infinity when it has none. Before its first decision a region has no vote. */
 export function voteEndsMs(cell: Cell, state: MonitorState, policy: Policy): number {
   if (cell.state === 'pending' || cell.votedAtMs === null) return Number.NEGATIVE_INFINITY
   const seenAtMs = state.restoredAtMs === null ? cell.votedAtMs : Math.max(cell.votedAtMs, state.restoredAtMs)
-  return seenAtMs + voteLifetimeMs(policy)
+  const endsMs = seenAtMs + voteLifetimeMs(policy)
+  return policy.absences ? Math.min(endsMs, lostMs(cell, policy.absences)) : endsMs
 }
 
 export function countVotes(state: MonitorState, policy: Policy, nowMs: number): Tally {
@@ -30,13 +33,17 @@ export function countVotes(state: MonitorState, policy: Policy, nowMs: number): 
     if (cell.state === 'failing') failing++
     else if (cell.state === 'degraded') degraded++
   }
-  return { regions: policy.regions.length, voting, failing, degraded }
+  const absent = policy.absences ? absentRegions(state, policy, nowMs).length : 0
+  return { regions: policy.regions.length, absent, voting, failing, degraded }
 }
 
 /** How many votes a verdict needs: more than half of the regions. */
 export const votesNeeded = (regions: number) => Math.floor(regions / 2) + 1
 
 export const hasQuorum = (tally: Tally) => tally.voting >= votesNeeded(tally.regions)
+
+/** More than half of the regions that have a probe vote. */
+export const hasQuorumOfPresent = ({ voting, regions, absent }: Tally) => voting >= votesNeeded(regions - absent)
 
 /** What the votes say, without regard to what was before (decisions 4.4). */
 export function statusByVote({ voting, failing, degraded }: Tally): 'up' | 'down' | 'degraded' {
@@ -50,7 +57,7 @@ export function statusByVote({ voting, failing, degraded }: Tally): 'up' | 'down
  * any voter begins the wait anew (decisions 4.4).
  */
 export function quorumLostSince(before: MonitorState, tally: Tally, policy: Policy, nowMs: number): number | null {
-  if (hasQuorum(tally) || tally.voting === 0) return null
+  if (hasQuorumOfPresent(tally) || tally.voting === 0) return null
   const ends = before.cells.map(cell => voteEndsMs(cell, before, policy)).sort((a, b) => b - a)
   if ((ends[0] ?? Number.NEGATIVE_INFINITY) <= nowMs) return nowMs
   if (before.quorumLostSinceMs !== null) return before.quorumLostSinceMs

@@ -56,15 +56,24 @@ t.test('GET /monitors/{id}/guarantee 200 says what weakens it', async t => {
   t.match(reasons, [/^one_region: only us-east checks/, /^long_interval: .* 3600 s/])
 })
 
+t.test('GET /monitors/{id}/guarantee 200 names a region without a probe, without which the others decide', async t => {
+  const { id } = (await call('POST /monitors', { ...SHOP, ...PACE, regions: ['us-east', 'ap-northeast'] })).body.data
+  const { outages, reasons, holds_while } = await guaranteeOf(id)
+  t.equal(outages.length, 4)
+  t.match(reasons, [/^no_probe: no live probe in ap-northeast .* the other regions decide without it$/])
+  t.match(holds_while, /each limit is 20 s longer/)
+})
+
 const WITHOUT: [string, object, RegExp][] = [
-  [
-    'a region has no probe',
-    { ...SHOP, regions: ['us-east', 'ap-northeast'] },
-    /^no_probe: no live probe in ap-northeast /,
-  ],
+  ['no region has a probe', { ...SHOP, regions: ['ap-northeast'] }, /^no_probe: no live probe in ap-northeast /],
   [
     'no probe of a region can run the check',
     { ...SHOP, type: 'tcp', url: 'shop.example:1', regions: ['us-west'] },
+    /^no_probe: no live probe in us-west /,
+  ],
+  [
+    'one region of two has probes of which none can run the check',
+    { ...SHOP, type: 'tcp', url: 'shop.example:1', regions: ['us-east', 'us-west'] },
     /^no_probe: no live probe in us-west /,
   ],
   ['the monitor is incomplete', { name: 'Shop', type: 'http' }, /^incomplete: url is required/],

@@ -1,0 +1,57 @@
+import type { ProbeSeen } from './live-set.ts'
+import type { FleetTiming } from './timing.ts'
+
+/** What one process has seen of regions without a probe that can publish; times are monotonic, in ms. */
+export type AbsenceWatch = {
+  /** by region: since when this process has seen in every look that no probe of it can publish */
+  since: Map<string, number>
+  lookedMs: number
+}
+
+export const newAbsenceWatch = (): AbsenceWatch => ({ since: new Map(), lookedMs: Number.NEGATIVE_INFINITY })
+
+type Timing = Pick<FleetTiming, 'heartbeatIntervalMs' | 'deadAfterMs'>
+
+/** For how long a probe has been neither heard nor able to publish, in ms; what it said of NATS may be `silentMs` old. */
+const unableMs = ({ silentMs, natsAwayMs }: ProbeSeen) => (natsAwayMs > 0 ? natsAwayMs + silentMs : silentMs)
+
+/** Two heartbeats, and some time on the way. */
+const ableWithinMs = ({ heartbeatIntervalMs }: Timing) => 2.5 * heartbeatIntervalMs
+
+/**
+ * Which regions have no probe that can publish, and which have one (decision 195). A region is absent when no probe of it could
+ * publish for 15 s and this process has seen that for some seconds, look by look, while a probe of another region was able
+ * to. So a process that has just started, one that could not read the database, and NATS or the way to the control plane
+ * being away for everybody make no region absent. A region that is in neither list stays what it was.
+ */
+export function lookAtRegions(
+  watch: AbsenceWatch,
+  regions: Iterable<string>,
+  probes: readonly ProbeSeen[],
+  timing: Timing,
+  nowMs: number,
+): { absent: string[]; present: string[] } {
+  if (nowMs - watch.lookedMs > timing.deadAfterMs / 2) watch.since.clear()
+  watch.lookedMs = nowMs
+  // a draining probe still finishes what it began, and another one is on its way
+  const usable = probes.filter(probe => !probe.isRevoked)
+  const present = [
+    ...new Set(usable.filter(probe => unableMs(probe) <= ableWithinMs(timing)).map(({ region }) => region)),
+  ]
+  for (const region of present) watch.since.delete(region)
+  if (present.length === 0) {
+    watch.since.clear()
+    return { absent: [], present: [] }
+  }
+  const absentAfterMs = 1.5 * timing.deadAfterMs
+  const seenForMs = absentAfterMs - ableWithinMs(timing)
+  const absent: string[] = []
+  for (const region of regions) {
+    if (present.includes(region)) continue
+    const sinceMs = watch.since.get(region) ?? nowMs
+    watch.since.set(region, sinceMs)
+    const shortestMs = Math.min(Infinity, ...usable.filter(probe => probe.region === region).map(unableMs))
+    if (nowMs - sinceMs >= seenForMs && shortestMs >= absentAfterMs) absent.push(region)
+  }
+  return { absent, present }
+}
