@@ -5,7 +5,7 @@ import {
   hasQuorum,
   hasQuorumOfPresent,
   quorumLostSince,
-  REDUCED_AFTER_MS,
+  reducedAfterMs,
   statusByVote,
   type Tally,
 } from './votes.ts'
@@ -22,7 +22,7 @@ export type Weighed = {
 export function weigh(before: MonitorState, voted: MonitorState, policy: Policy, nowMs: number): Weighed {
   const tally = countVotes(voted, policy, nowMs)
   const quorumLostSinceMs = quorumLostSince(before, tally, policy, nowMs)
-  const quorum = quorumOf(tally, quorumLostSinceMs, nowMs)
+  const quorum = quorumOf(tally, quorumLostSinceMs, reducedAfterMs(before.status, policy), nowMs)
   if (quorum === null) {
     return { status: before.status, quorum, quorumLostSinceMs, noMajoritySinceMs: before.noMajoritySinceMs }
   }
@@ -34,10 +34,10 @@ export function weigh(before: MonitorState, voted: MonitorState, policy: Policy,
   return { status, quorum, quorumLostSinceMs, noMajoritySinceMs: status === 'down' ? noMajoritySinceMs : null }
 }
 
-function quorumOf(tally: Tally, lostSinceMs: number | null, nowMs: number): Weighed['quorum'] {
+function quorumOf(tally: Tally, lostSinceMs: number | null, reducedAfterMs: number, nowMs: number): Weighed['quorum'] {
   if (hasQuorum(tally)) return 'full'
   if (hasQuorumOfPresent(tally)) return 'reduced'
-  return lostSinceMs !== null && nowMs - lostSinceMs >= REDUCED_AFTER_MS ? 'reduced' : null
+  return lostSinceMs !== null && nowMs - lostSinceMs >= reducedAfterMs ? 'reduced' : null
 }
 
 /**

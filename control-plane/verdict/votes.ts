@@ -1,8 +1,18 @@
 import { absentRegions, lostMs } from './absences.ts'
-import type { Cell, MonitorState, Policy } from './types.ts'
+import type { Cell, MonitorState, Policy, Status } from './types.ts'
 
 /** How long a quorum must be lost before the voters there are decide, in ms (decisions 4.4). */
 export const REDUCED_AFTER_MS = 5 * 60_000
+
+/**
+ * The first verdict comes with the third check at the latest: by then each region that can has decided, and until then
+ * nothing at all is known of the monitor.
+ */
+const FIRST_AFTER_INTERVALS = 2.5
+
+/** How long the quorum must be lost for a monitor of this status before the voters there are decide, in ms. */
+export const reducedAfterMs = (status: Status, { intervalMs }: Policy): number =>
+  status === null ? Math.min(REDUCED_AFTER_MS, FIRST_AFTER_INTERVALS * intervalMs) : REDUCED_AFTER_MS
 
 /** `absent`: regions without a probe, which are not waited for (decision 195). */
 export type Tally = { regions: number; absent: number; voting: number; failing: number; degraded: number }

@@ -202,7 +202,9 @@ function decideStatus(past: readonly Judged[], now: Judged): Judged {
   const { policy, atMs, status } = now
   const voters = votersAt([...past, now], policy, atMs)
   const heldSinceMs = heldSince(past, now, voters.length)
-  const isReduced = heldSinceMs !== null && atMs - heldSinceMs >= 300_000
+  const isReduced =
+    heldSinceMs !== null &&
+    atMs - heldSinceMs >= (status === null ? Math.min(300_000, 2.5 * policy.intervalMs) : 300_000)
   if (!isQuorum(voters.length, policy) && !isReduced) return { ...now, heldSinceMs }
   const failing = voters.filter(voter => voter.state === 'failing')
   const degraded = voters.filter(voter => voter.state === 'degraded')

@@ -195,10 +195,23 @@ testRows([
     statuses: 'up@0 down@491(reduced)',
   },
   {
-    says: 'all of a new monitor with three regions of which one reports: a verdict after five minutes, by reduced quorum',
+    says: 'all of a new monitor with three regions of which one reports: a verdict after three intervals, by reduced quorum',
     policy: { regions: ['us-east', 'eu-west', 'ap-southeast'] },
     run: 'us 0..360/60 .',
-    statuses: 'up@300(reduced)',
+    statuses: 'up@180(reduced)',
+  },
+  {
+    says: 'the first verdict of a monitor with a long interval waits for five minutes at most',
+    policy: { regions: ['us-east', 'eu-west', 'ap-southeast'], intervalMs: 280_000 },
+    run: 'us 0..840/280 .',
+    statuses: 'up@560(reduced)',
+  },
+  {
+    says: 'a check of some other moment gives no first verdict before the other regions had their time',
+    policy: { regions: ['us-east', 'eu-west'] },
+    run: `us  0 x 1 x 4 x  60 x  100 x  149 x
+          eu  150 .`,
+    statuses: 'degraded@150',
   },
   {
     says: 'a recovery by reduced quorum says so',
