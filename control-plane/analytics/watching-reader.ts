@@ -5,12 +5,13 @@ import type { Clickhouse } from '../platform/clickhouse.ts'
 import { monotonicMs } from '../platform/clock.ts'
 import { nextRun } from '../platform/next-run.ts'
 import type { Db } from '../platform/postgres.ts'
+import { uncheckedSince } from '../verdict/store.ts'
 import { createLastChecked } from './reader.ts'
 
 /** How old an answer about probes may be. */
 const KEPT_MS = 2_000
 
-/** How monitors are watched: when they were last checked, and what the live probes of each region can do. */
+/** How monitors are watched: when they were last checked, since when no check has counted, and what the live probes of each region can do. */
 export function createWatching(tools: { clickhouse: Clickhouse; db: Db }): ReadWatching {
   const lastCheckedAt = createLastChecked(tools)
   let liveTypes: LiveTypes = new Map()
@@ -25,6 +26,11 @@ export function createWatching(tools: { clickhouse: Clickhouse; db: Db }): ReadW
   })
   return async (projectId, monitors) => {
     if (monotonicMs() - readMs > KEPT_MS) await readTypes()
-    return { lastCheckedAt: await lastCheckedAt(projectId, monitors), liveTypes }
+    const withoutStatus = monitors.filter(({ status }) => status === null).map(({ id }) => id)
+    const [checkedAt, since] = await Promise.all([
+      lastCheckedAt(projectId, monitors),
+      uncheckedSince(tools.db, withoutStatus),
+    ])
+    return { lastCheckedAt: checkedAt, liveTypes, uncheckedSince: since }
   }
 }

@@ -49,6 +49,12 @@ const HEADS: Record<MonitorEvent, (data: MonitorEventData, context: RenderContex
   'monitor.ssl_expiry': ({ monitor, ssl_expiry_days: days }) => expiry(`The certificate of ${monitor.name}`, days ?? 0),
   'monitor.domain_expiry': ({ monitor, domain_expiry_days: days }) =>
     expiry(`The domain of ${monitor.name}`, days ?? 0),
+  'monitor.unchecked': ({ monitor, check }) => ({
+    tone: 'degraded',
+    badge: 'Not checked',
+    title: `${monitor.name} is not checked`,
+    text: `Our probes do not check it: ${check.error}. Its status is unknown until they do again.`,
+  }),
 }
 
 /** Begun days count in full, so 1 is less than a day from now, and 0 has passed. */

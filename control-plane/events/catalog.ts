@@ -1,10 +1,11 @@
-/** The events that the service sends (specification, "Events"), and what each of them carries. */
+/** The events that the service sends (specification, "Events"; `monitor.unchecked` is an addition), and what each of them carries. */
 export const EVENT_NAMES = [
   'monitor.down',
   'monitor.up',
   'monitor.degraded',
   'monitor.ssl_expiry',
   'monitor.domain_expiry',
+  'monitor.unchecked',
   'incident.created',
   'incident.updated',
   'incident.acknowledged',

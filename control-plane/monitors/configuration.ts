@@ -59,3 +59,9 @@ export function isDecidedByOthers(monitor: WatchedInRegions, liveTypes: LiveType
   const regions = regionsWithoutProbe(monitor, liveTypes)
   return regions.length < monitor.regions.length && regions.every(region => !liveTypes?.get(region)?.size)
 }
+
+/** Why a monitor that had a status has none: a sentence that begins with `unchecked` (decision 196). */
+export function uncheckedIssues({ status }: Pick<StoredMonitor, 'status'>, since: Date | undefined): string[] {
+  if (status !== null || since === undefined) return []
+  return [`unchecked: no check has counted since ${since.toISOString()}; the status is unknown until the next one`]
+}

@@ -1,6 +1,6 @@
 import type { Secrets } from '../platform/secrets.ts'
 import { maskHeaders } from '../web/header-map.ts'
-import { configurationIssues, type LiveTypes, probeIssues } from './configuration.ts'
+import { configurationIssues, type LiveTypes, probeIssues, uncheckedIssues } from './configuration.ts'
 import { maskAuth } from './credentials.ts'
 import { openAuth, openHeaders, openPingToken } from './sealed.ts'
 import type { Origin, StoredMonitor } from './types.ts'
@@ -8,13 +8,17 @@ import type { Origin, StoredMonitor } from './types.ts'
 /** When monitors were last checked, by id; one that is missing was never checked, or nobody can tell now. */
 export type LastCheckedAt = ReadonlyMap<string, Date>
 
-/** How monitors are watched now. `liveTypes` null: not known. */
-export type Watching = { lastCheckedAt: LastCheckedAt; liveTypes: LiveTypes | null }
+/** How monitors are watched now. `liveTypes` null: not known. `uncheckedSince`: monitors without a status for that reason. */
+export type Watching = {
+  lastCheckedAt: LastCheckedAt
+  liveTypes: LiveTypes | null
+  uncheckedSince?: ReadonlyMap<string, Date>
+}
 
 /** Asks how some monitors of a project are watched; `lastCheckedAt` is empty while the history is away. */
 export type ReadWatching = (
   projectId: string,
-  monitors: readonly Pick<StoredMonitor, 'id' | 'type'>[],
+  monitors: readonly (Pick<StoredMonitor, 'id' | 'type'> & Partial<Pick<StoredMonitor, 'status'>>)[],
 ) => Promise<Watching>
 
 export type PresentTools = { secrets: Secrets; publicUrl: string }
@@ -23,7 +27,7 @@ export type PresentTools = { secrets: Secrets; publicUrl: string }
 export function presentMonitor(
   monitor: StoredMonitor,
   { secrets, publicUrl }: PresentTools,
-  { lastCheckedAt, liveTypes }: Watching,
+  { lastCheckedAt, liveTypes, uncheckedSince }: Watching,
 ) {
   const headers = openHeaders(monitor, secrets)
   const auth = openAuth(monitor, secrets)
@@ -60,7 +64,11 @@ export function presentMonitor(
     ssl_expires_at: textOf(monitor.sslExpiresAt),
     domain_expires_at: textOf(monitor.domainExpiresAt),
     data_source: monitor.dataSource && presentOrigin(monitor.dataSource),
-    configuration_issues: [...configurationIssues(monitor), ...probeIssues(monitor, liveTypes)],
+    configuration_issues: [
+      ...configurationIssues(monitor),
+      ...probeIssues(monitor, liveTypes),
+      ...uncheckedIssues(monitor, uncheckedSince?.get(monitor.id)),
+    ],
     created_at: monitor.createdAt.toISOString(),
     updated_at: monitor.updatedAt.toISOString(),
   }

@@ -50,7 +50,8 @@ export const MonitorRecord = Type.Object(
       ),
     ),
     configuration_issues: Type.Array(Type.String(), {
-      description: 'what keeps the monitor from being checked; "no_probe: …" names regions without a live probe',
+      description:
+        'what keeps the monitor from being checked; "no_probe: …" names regions without a live probe, "unchecked: …" says since when no check has counted',
     }),
     created_at: Timestamp,
     updated_at: Timestamp,

@@ -14,6 +14,7 @@ import type { KnownLiveSets } from './live-sets-actions.ts'
 import { type LogTime, newLogTime } from './log-time.ts'
 import { countHeld, longestVoteOf, type Memory, restoreAll, takeUp, type Unstored } from './memory.ts'
 import type { VerdictMeters } from './meters.ts'
+import type { RegionSight } from './region-sight.ts'
 import { droppedSince, type Mark, type Start, type StreamState, startOf } from './start-position.ts'
 import {
   FencedError,
@@ -25,6 +26,7 @@ import {
   watchesOfPartition,
 } from './store.ts'
 import { newStrangers, noteStranger, type Strangers } from './strangers.ts'
+import { newSight, type Sight } from './unchecked.ts'
 
 /** How long a partition stays its owner's without a sign of life. */
 export const LEASE_MS = 7_000
@@ -42,6 +44,8 @@ export type ReaderTools = {
   parents: ReadonlySet<string>
   /** whose results count */
   liveSets: KnownLiveSets
+  /** whether the silence of a region is explained */
+  regionSight: RegionSight
   /** keeps certificates not met before; the same ones again change nothing. Answers the monitors that were locked. */
   storeCertificates: (seen: SeenCertificate[]) => Promise<string[]>
 }
@@ -77,6 +81,8 @@ export type Reading = {
   /** the regions without a probe that the policies in memory know of, and when JetStream's clock was seen to be set last */
   absences: Absences
   steppedMs: number
+  /** whether this reader has seen everything lately */
+  sight: Sight
   /** when they are tried again, by the monotonic clock, and how long they wait then */
   retry: { dueMs: number; pauseMs: number }
   /** aborted when this reading is to end */
@@ -137,6 +143,7 @@ export async function beginReading(
     heldProjects: new Set(),
     absences,
     steppedMs: Number.NEGATIVE_INFINITY,
+    sight: newSight(),
     retry: { dueMs: 0, pauseMs: 0 },
     signal,
     isCounting: false,
@@ -173,6 +180,7 @@ export async function lookAgain(
     if ((isDiscarded || isVoid) && known?.state && memory.has(id)) noteUnstored(reading, id)
     if (memory.has(id)) {
       heedAbsences(memory, reading.absences, [id])
+      reading.sight.touchedMs.set(id, monotonicMs())
       continue
     }
     noteStranger(strangers, id, monotonicMs())

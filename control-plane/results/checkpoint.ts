@@ -106,7 +106,8 @@ export function applyCheckpoint(memory: Memory, marked: Marked): string[] {
   for (const { monitorId, unstored, cells } of marked) {
     const watch = memory.get(monitorId)
     if (!watch?.policy) continue
-    if (unstored && isOfSameState(watch.state, unstored, cells)) {
+    // what is unchecked was stored as it was
+    if (unstored && !watch.state.unchecked && isOfSameState(watch.state, unstored, cells)) {
       watch.state = {
         ...watch.state,
         askedAtMs: unstored.askedAtMs,

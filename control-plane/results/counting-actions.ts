@@ -133,7 +133,10 @@ function countBatch(reading: Reading, harvest: Harvest, message: StreamMessage, 
     reading.isCounting = true
   }
   if (isRecall) tools.meters.recalled.inc(batch.results.length)
-  else countRegion(harvest, batch.region)
+  else {
+    countRegion(harvest, batch.region)
+    tools.regionSight.heardMs.set(batch.region, monotonicMs())
+  }
   const tolerance = toleranceOf(reading.logTime, message.takenAtMs, monotonicMs())
   const live = tools.liveSets.of(batch.region)
   const spans = live?.spans.get(batch.probeId)

@@ -6,7 +6,8 @@ import { RECALL_TOLERANCE, type Tolerance } from '../verdict/fences.ts'
 import type { Change } from '../verdict/judge.ts'
 import { oddProbe } from '../verdict/odd-probe.ts'
 import { isSteady, newMonitorState, restore, withVoteTimes } from '../verdict/state.ts'
-import type { Ask, Counted, Decision, MonitorState, Policy, RegionState } from '../verdict/types.ts'
+import type { Ask, Counted, Decision, MonitorState, Policy, RegionState, Status } from '../verdict/types.ts'
+import { lastCountedMs } from '../verdict/unchecked.ts'
 import { longestVoteMs } from '../verdict/votes.ts'
 import type { SeenCertificate } from './certificates.ts'
 import type { Refusal } from './live-sets.ts'
@@ -114,9 +115,15 @@ export function takeUp(
     if (!stored?.state) return newMonitorState(monitorId, policy.configVersion)
     if (known?.policy && !isDiscarded) return known.state
     // the id that is the key, not another copy of it
-    const state = { ...stored.state, monitorId }
+    const state = { ...stored.state, monitorId, unchecked: uncheckedOf(stored.state, stored.status) }
     return known?.policy ? withVoteTimes(state, known.state) : state
   }
+}
+
+/** A process of an older version, which stores other changes of such a monitor, does not know of it. */
+function uncheckedOf(state: MonitorState, shown: Status): MonitorState['unchecked'] {
+  if (state.unchecked || state.status === null || shown !== null) return state.unchecked ?? null
+  return { sinceMs: lastCountedMs(state) ?? 0, isTold: true }
 }
 
 /** Reading begins, and all results from `knownFromMs` on are known; null: all there are. */

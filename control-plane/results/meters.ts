@@ -44,6 +44,10 @@ export function createMeters(metrics: Metrics) {
     deferred: metrics.gauge('picket_verdict_deferred_monitors', 'Monitors whose changes wait for locked rows', [
       'partition',
     ]),
+    unchecked: metrics.counter(
+      'picket_verdict_unchecked_total',
+      'Monitors whose owners were notified that no check counts',
+    ),
     owned: metrics.gauge('picket_verdict_partitions_owned', 'Partitions that this process reads'),
   }
 }

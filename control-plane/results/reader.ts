@@ -8,6 +8,7 @@ import { waitAtMost } from './deferred-actions.ts'
 import { isProven, type Proof } from './proof.ts'
 import type { StreamState } from './start-position.ts'
 import { FencedError } from './store.ts'
+import { heedUnchecked } from './unchecked-actions.ts'
 
 const MESSAGES_AT_ONCE = 200
 const SHORTEST_PAUSE_MS = 250
@@ -91,7 +92,11 @@ export function startReader(
         isReopenWanted = false
         while (!signal.aborted && !isReopenWanted) {
           const messages = await take(open, waitAtMost(reading, SAVE_INTERVAL_MS))
-          await whileWorking(messages.length > 0, () => countMessages(reading, messages))
+          const heardMs = open.heardAtMs()
+          await whileWorking(messages.length > 0, async () => {
+            await countMessages(reading, messages)
+            await heedUnchecked(reading, heardMs, messages.length < MESSAGES_AT_ONCE)
+          })
           if (messages.length > 0) from = { sequence: messages.at(-1)!.sequence + 1 }
         }
         await open.close()

@@ -138,7 +138,7 @@ export async function storePosition(
 const WATCHED = `
   m.id, m.config_version AS "configVersion", m.streaks_since AS "streaksSince", m.regions, m.retry_count AS "retryCount",
   m.interval_seconds AS "intervalSeconds", m.timeout_ms AS "timeoutMs", m.status,
-  m.is_paused AS "isPaused", m.deleted_at IS NOT NULL OR m.data_source_id IS NOT NULL AS "isDeleted"`
+  m.is_paused AS "isPaused", m.deleted_at IS NOT NULL OR m.data_source_id IS NOT NULL OR m.type = 'heartbeat' AS "isDeleted"`
 
 export type StoredWatch = WatchedMonitor & { state: MonitorState | null }
 
@@ -147,12 +147,12 @@ export function watchesOfPartition(db: Db, partition: number): Promise<StoredWat
   return query(
     db,
     `SELECT ${WATCHED}, v.state FROM monitors m LEFT JOIN verdict_states v ON v.monitor_id = m.id
-     WHERE m.partition = ? AND m.deleted_at IS NULL AND m.data_source_id IS NULL`,
+     WHERE m.partition = ? AND m.deleted_at IS NULL AND m.data_source_id IS NULL AND m.type <> 'heartbeat'`,
     [partition],
   )
 }
 
-/** The same of some of the partition's monitors, deleted ones too. For partitions, those of data sources are as good as deleted. */
+/** The same of some of the partition's monitors, deleted ones too. For partitions, those of data sources and heartbeats are as good as deleted. */
 export function watchesOf(db: Db, partition: number, monitorIds: string[]): Promise<StoredWatch[]> {
   return query(
     db,

@@ -1,3 +1,4 @@
+import { REGIONS } from '../../shared/check.ts'
 import type { Log } from '../../shared/log.ts'
 import type { Metrics } from '../../shared/metrics.ts'
 import { RESULTS_STREAM } from '../../shared/subjects.ts'
@@ -15,6 +16,7 @@ import { followLiveSets } from './live-sets-actions.ts'
 import { createMeters } from './meters.ts'
 import { answered, isSettled, type Reach } from './proof.ts'
 import { type PartitionReader, startReader } from './reader.ts'
+import { isRegionGone, lookAtSight, newRegionSight } from './region-sight.ts'
 import { partitionsToTake } from './share.ts'
 import { changedSince, holdingsOf, partitionsOf, releasePartitions, renewLeases, takePartitions } from './store.ts'
 
@@ -59,6 +61,7 @@ export async function startVerdict(context: VerdictContext): Promise<VerdictWork
     meters: createMeters(metrics),
     parents: new Set(await allParents(db)),
     liveSets: await followLiveSets(context),
+    regionSight: newRegionSight(),
   }
   const readers = new Map<number, PartitionReader>()
   let place = await historyPlace(db)
@@ -118,9 +121,12 @@ export async function startVerdict(context: VerdictContext): Promise<VerdictWork
   const parents = startLoop('verdict-parents', PARENTS_INTERVAL_MS, { log, metrics }, async () => {
     tools.parents = new Set(await allParents(db))
   })
-  const liveSets = startLoop('verdict-live-sets', LIVE_SETS_INTERVAL_MS, { log, metrics }, () =>
-    tools.liveSets.refresh(),
-  )
+  const liveSets = startLoop('verdict-live-sets', LIVE_SETS_INTERVAL_MS, { log, metrics }, async () => {
+    await tools.liveSets.refresh()
+    const { absences } = tools.liveSets.absences()
+    const isGone = (region: string) => isRegionGone(tools.liveSets.of(region), absences, region)
+    lookAtSight(tools.regionSight, REGIONS, isGone, monotonicMs())
+  })
   const lag = startLoop('verdict-lag', LAG_INTERVAL_MS, { log, metrics }, () => measureLag(tools, readers))
 
   return {

@@ -14,6 +14,7 @@ export function afterClockStep(state: MonitorState, stepMs: number): MonitorStat
     noMajoritySinceMs: moved(state.noMajoritySinceMs),
     quorumLostSinceMs: moved(state.quorumLostSinceMs),
     askedAtMs: moved(state.askedAtMs),
+    unchecked: state.unchecked && { ...state.unchecked, sinceMs: state.unchecked.sinceMs + stepMs },
     restoredAtMs: moved(state.restoredAtMs),
     cells: state.cells.map(cell => cellAfter(cell, stepMs)),
   }

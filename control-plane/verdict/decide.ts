@@ -79,13 +79,15 @@ function count(
     noMajoritySinceMs: base.noMajoritySinceMs,
     quorumLostSinceMs: base.quorumLostSinceMs,
     askedAtMs: isAsking ? nowMs : base.askedAtMs,
+    unchecked: base.unchecked ?? null,
     restoredAtMs: base.restoredAtMs,
     cells: isAsking ? renewOpinions(replaceCell(base.cells, after), nowMs) : replaceCell(base.cells, after),
   }
   const weighed = weigh(base, voted, policy, nowMs)
   const isTimed =
     weighed.quorumLostSinceMs !== base.quorumLostSinceMs || weighed.noMajoritySinceMs !== base.noMajoritySinceMs
-  const changed = weighed.status === base.status ? null : changeStatus(voted, weighed, result, policy, nowMs)
+  const isAsBefore = weighed.status === base.status && (!base.unchecked || weighed.quorum === null)
+  const changed = isAsBefore ? null : changeStatus(voted, weighed, result, policy, nowMs)
   const { quorumLostSinceMs, noMajoritySinceMs } = weighed
   // a probe that takes over gets the stored state: one that reads `failing` makes no re-checks, one that reads `ok` too many
   const isMoved = known.state !== after.state && !(after.state === 'failing' && base.status === 'up')
@@ -93,7 +95,7 @@ function count(
   const differs = isAsking || differsInSubstance(known, after, policy.retryCount)
   const isHeard = known.state === after.state && !isMistaken(before, result, policy)
   // what was never stored cannot be brought back
-  const store = isDecided || (differs && base.status === null) ? 'at_once' : differs ? 'soon' : 'no'
+  const store = isDecided || (differs && (base.status === null || base.unchecked)) ? 'at_once' : differs ? 'soon' : 'no'
   return {
     kind: 'counted',
     reason: null,

@@ -14,6 +14,7 @@ import type { StoredMonitor } from '../monitors/types.ts'
 import { newId } from '../platform/ids.ts'
 import { isRefusedRow, type Tx } from '../platform/postgres.ts'
 import { type News, withholdNews } from '../silences/actions.ts'
+import { lookSoon } from '../silences/store.ts'
 import { monitorEvent } from './monitor-event.ts'
 import { wasInOutage } from './outage.ts'
 import { sentence } from './sentence.ts'
@@ -114,8 +115,16 @@ async function storeSteps(tx: Tx, steps: Step[], publicUrl: string, now: Date): 
     steps.map(({ monitor, transition, at }) => ({ id: monitor.id, status: transition.to, at })),
   )
   await insertTransitions(tx, steps.map(toTransitionRow), now)
-  const moved = await moveIncidents(tx, steps, publicUrl, now)
-  await announce(tx, await withholdNews(tx, newsOf(steps, moved, publicUrl), now), now)
+  const news = steps.filter(({ transition }) => transition.from !== transition.to)
+  const moved = await moveIncidents(tx, news, publicUrl, now)
+  await announce(tx, await withholdNews(tx, newsOf(news, moved, publicUrl), now), now)
+  // a monitor that is seen to be down again, as it was, silences its dependents again
+  const returned = steps.filter(({ transition: { from, to } }) => from === to && to === 'down')
+  await lookSoon(
+    tx,
+    returned.map(({ monitor }) => monitor.id),
+    now,
+  )
 }
 
 function toTransitionRow({ id, monitor, shown, transition, at }: Step) {

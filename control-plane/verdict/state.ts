@@ -13,6 +13,7 @@ export function newMonitorState(monitorId: string, configVersion: number): Monit
     noMajoritySinceMs: null,
     quorumLostSinceMs: null,
     askedAtMs: null,
+    unchecked: null,
     restoredAtMs: null,
     cells: [],
   }

@@ -22,7 +22,12 @@ export type Weighed = {
 export function weigh(before: MonitorState, voted: MonitorState, policy: Policy, nowMs: number): Weighed {
   const tally = countVotes(voted, policy, nowMs)
   const quorumLostSinceMs = quorumLostSince(before, tally, policy, nowMs)
-  const quorum = quorumOf(tally, quorumLostSinceMs, reducedAfterMs(before.status, policy), nowMs)
+  const quorum = quorumOf(
+    tally,
+    quorumLostSinceMs,
+    reducedAfterMs(before.unchecked ? null : before.status, policy),
+    nowMs,
+  )
   if (quorum === null) {
     return { status: before.status, quorum, quorumLostSinceMs, noMajoritySinceMs: before.noMajoritySinceMs }
   }

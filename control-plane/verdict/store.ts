@@ -27,6 +27,19 @@ function slim(state: MonitorState): MonitorState {
   return { ...state, cells }
 }
 
+/** Since when no check of some monitors has counted, of those whose status is not shown because of that (decision 196). */
+export async function uncheckedSince(db: Db, monitorIds: string[]): Promise<Map<string, Date>> {
+  if (monitorIds.length === 0) return new Map()
+  const rows = await query<{ id: string; since: Date }>(
+    db,
+    `SELECT v.monitor_id AS id, to_timestamp((v.state->'unchecked'->>'sinceMs')::float8 / 1000) AS since
+     FROM verdict_states v JOIN monitors m ON m.id = v.monitor_id
+     WHERE v.monitor_id = ANY (?::uuid[]) AND m.status IS NULL AND v.state->'unchecked'->>'sinceMs' IS NOT NULL`,
+    [monitorIds],
+  )
+  return new Map(rows.map(({ id, since }) => [id, since]))
+}
+
 /** Forgets what the verdict knows of a monitor, so that it starts anew (decisions 4.8). */
 export async function forgetStates(tx: Tx, monitorIds: string[]): Promise<void> {
   await execute(tx, 'DELETE FROM verdict_states WHERE monitor_id = ANY (?::uuid[])', [monitorIds])

@@ -33,6 +33,7 @@ export function changeStatus(
     ...voted,
     status: to,
     statusSinceMs: nowMs,
+    unchecked: null,
     outageSinceMs: to === 'up' ? null : downSinceMs,
     noMajoritySinceMs: weighed.noMajoritySinceMs,
     quorumLostSinceMs: weighed.quorumLostSinceMs,

@@ -102,6 +102,11 @@ export type MonitorState = {
   quorumLostSinceMs: number | null
   /** when other probes were last asked for a check */
   askedAtMs: number | null
+  /**
+   * `status` is not shown any more, because no check has counted since `sinceMs` (decision 196); it is what the next verdict is
+   * compared with. `isTold`: the owner was notified. null: it is shown. Missing in rows of older versions.
+   */
+  unchecked: { sinceMs: number; isTold: boolean } | null
   /** after a restart without a checkpoint: older votes count as seen then (decision 190); null: each is as old as it is */
   restoredAtMs: number | null
   /** the regions that have been heard of and belong to the monitor, in no order */
@@ -130,6 +135,7 @@ export type Ask = {
 /** Two probes of one region contradicted each other on the attempt that would have made it failing. */
 export type Disagreement = { region: string; probeId: string; otherProbeId: string }
 
+/** `from` equals `to` when a monitor that was unchecked is as it was before: no one is notified of that. */
 export type Transition = {
   from: Status
   to: 'up' | 'down' | 'degraded'

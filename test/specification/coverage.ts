@@ -1,3 +1,4 @@
+import { EVENT_NAMES } from '../../control-plane/events/catalog.ts'
 import { CHAT_SCOPES, ENVELOPE, EVENT_FIELDS, EVENTS, HEADERS } from './deliveries.ts'
 import { RESOURCES, type Resource } from './fields.ts'
 import { LIMITS, type Limit } from './limits.ts'
@@ -31,6 +32,7 @@ export function coverageOf(facts: Facts): Table[] {
     { title: 'Deliveries and the chat app', head: ['part', 'names'], rows: deliveryRows(facts) },
     { title: 'Limits', head: ['limit', 'value', 'where'], rows: limitRows(facts) },
     { title: 'Beyond the specification', head: ['operation', 'method of the client'], rows: otherRows(facts) },
+    { title: 'Events beyond the specification', head: ['event'], rows: otherEventRows() },
   ]
 }
 
@@ -67,6 +69,9 @@ function otherRows({ operations }: Facts): Row[] {
     .filter(([name]) => !OPERATIONS[name])
     .map(([name, { operationId }]) => ({ cells: [`\`${name}\``, operationId], missing: null }))
 }
+
+const otherEventRows = (): Row[] =>
+  EVENT_NAMES.filter(name => !(name in EVENTS)).map(name => ({ cells: [`\`${name}\``], missing: null }))
 
 function fieldRows({ operations }: Facts): Row[] {
   const bodyOf = (name?: string) => (name ? (operations[name]?.body ?? null) : null)

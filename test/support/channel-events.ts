@@ -86,6 +86,18 @@ export const SAMPLES: { [Name in EventName]: EventDataOf<Name> } = {
     domain_expiry_days: 1,
     dashboard_url: dashboard,
   },
+  'monitor.unchecked': {
+    monitor: { ...monitor, status: null },
+    check: {
+      region: 'us-east',
+      regions: [],
+      status_code: 0,
+      response_time_ms: 0,
+      error: 'no check has counted since 2026-08-01T11:56:00.000Z',
+    },
+    ...ofMonitor,
+    dashboard_url: dashboard,
+  },
   'incident.created': { incident: whole, ...ofIncident },
   'incident.updated': { incident: { ...whole, status: 'identified' }, ...ofIncident, update },
   'incident.acknowledged': {

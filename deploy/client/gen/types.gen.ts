@@ -249,7 +249,7 @@ export type Monitor = {
         key: string;
     } | null;
     /**
-     * what keeps the monitor from being checked; "no_probe: …" names regions without a live probe
+     * what keeps the monitor from being checked; "no_probe: …" names regions without a live probe, "unchecked: …" says since when no check has counted
      */
     configuration_issues: Array<string>;
     created_at: string;
@@ -384,7 +384,7 @@ export type MonitorWithGuarantee = {
         key: string;
     } | null;
     /**
-     * what keeps the monitor from being checked; "no_probe: …" names regions without a live probe
+     * what keeps the monitor from being checked; "no_probe: …" names regions without a live probe, "unchecked: …" says since when no check has counted
      */
     configuration_issues: Array<string>;
     created_at: string;

@@ -64,7 +64,8 @@ const watched = ({ policy }: Pick<Arrival, 'policy'>, state: MonitorState | null
   retryCount: policy.retryCount,
   intervalSeconds: policy.intervalMs / 1_000,
   timeoutMs: policy.timeoutMs,
-  status: null,
+  // what the monitor's row shows was stored with the state
+  status: state?.status ?? null,
   isPaused: false,
   isDeleted: false,
   state,

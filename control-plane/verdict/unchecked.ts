@@ -1,0 +1,59 @@
+import { type EventRow, type MonitorEventData, subjectOfMonitor } from '../events/catalog.ts'
+import { incidentOfMonitor } from '../incidents/incident-of-monitor.ts'
+import { resetStreaks } from './streaks.ts'
+import type { MonitorState } from './types.ts'
+
+/** When a monitor's newest check counted, in JetStream's time; null: none that is known. */
+export function lastCountedMs({ cells }: Pick<MonitorState, 'cells'>): number | null {
+  let newestMs: number | null = null
+  for (const { votedAtMs } of cells) if (votedAtMs !== null && votedAtMs > (newestMs ?? 0)) newestMs = votedAtMs
+  return newestMs
+}
+
+/**
+ * The state of a monitor of which no check has counted since `sinceMs`. Its status stays, as what the next verdict is compared
+ * with, and so does an outage; every region begins as a new one.
+ */
+export function uncheckedState(state: MonitorState, sinceMs: number): MonitorState {
+  return {
+    ...state,
+    noMajoritySinceMs: null,
+    quorumLostSinceMs: null,
+    unchecked: { sinceMs, isTold: false },
+    cells: state.cells.map(cell => ({ ...resetStreaks(cell), state: 'pending', firstFailure: null })),
+  }
+}
+
+/** Why a monitor has no status, for people. */
+export const uncheckedReason = (sinceMs: number): string =>
+  `no check has counted since ${new Date(sinceMs).toISOString()}`
+
+type Monitor = { id: string; projectId: string; name: string; url: string | null; type: string; regions: string[] }
+type Incident = { id: string; title: string; status: string; severity: string; started_at: Date }
+
+/** The event for the owner of a monitor that is not checked any more. An incident that is open stays open. */
+export function uncheckedEvent(
+  id: string,
+  { projectId, name, url, type, regions, ...monitor }: Monitor,
+  sinceMs: number,
+  incident: Incident | null,
+  publicUrl: string,
+  now: Date,
+): EventRow {
+  const data: MonitorEventData = {
+    monitor: { id: monitor.id, name, url, type, status: null },
+    check: {
+      region: regions[0] ?? '',
+      regions: [],
+      status_code: 0,
+      response_time_ms: 0,
+      error: uncheckedReason(sinceMs),
+    },
+    ssl_expiry_days: null,
+    domain_expiry_days: null,
+    down_duration: null,
+    incident: incidentOfMonitor(incident),
+    dashboard_url: `${publicUrl}/monitors/${monitor.id}`,
+  }
+  return { id, projectId, name: 'monitor.unchecked', subject: subjectOfMonitor(monitor.id), data, occurredAt: now }
+}

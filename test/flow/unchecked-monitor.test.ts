@@ -1,0 +1,86 @@
+import t from 'tap'
+import { createPostgres, execute } from '../../control-plane/platform/postgres.ts'
+import { startPicket } from '../support/picket.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { startTarget } from '../support/target.ts'
+import { waitFor } from '../support/wait.ts'
+
+// takes about 180 s
+
+t.setTimeout(900_000)
+const INTERVAL_S = 12
+
+const picket = await startPicket(t)
+const { api } = picket
+const [probe] = picket.probes
+const target = await startTarget(t)
+const receiver = await startReceiver(t)
+const hook = { name: 'Hook', type: 'webhook', config: { url: receiver.url }, is_default: true }
+await api.post('/alerts/channels', hook)
+const body = { name: 'Shop', type: 'http', url: target.url, regions: ['us-east'], interval_seconds: 30 }
+const { id } = (await api.post('/monitors', { ...body, timeout_ms: 4_000, retry_count: 1 })).body.data
+const db = createPostgres(picket.databaseUrl, 2)
+t.teardown(() => db.destroy())
+// shorter than any plan allows
+await execute(db, 'UPDATE monitors SET interval_seconds = ?, config_version = config_version + 1', [INTERVAL_S])
+
+const monitor = async () => (await api.get(`/monitors/${id}`)).body.data
+const is = (status: string | null) =>
+  waitFor(async () => (await monitor()).status === status, { label: `status ${status}` })
+const heard = () =>
+  receiver.received.flatMap(({ json }) => (json.event.startsWith('monitor.') ? (json.event as string) : []))
+
+await is('up')
+
+t.test(
+  'the only probe of a monitor is killed: after three intervals it has no status, and its owner is notified',
+  async t => {
+    await probe!.kill9()
+    await is(null)
+    await waitFor(() => heard().length === 1, { label: 'the event' })
+    t.same(heard(), ['monitor.unchecked'])
+    const { data } = receiver.received[0]!.json
+    t.equal(data.monitor.status, null)
+    t.match(data.check.error, /^no check has counted since 20/)
+    const { configuration_issues, last_checked_at } = await monitor()
+    t.match(configuration_issues, [/^no_probe: no live probe in us-east/, /^unchecked: no check has counted since 20/])
+    const [lost] = (await api.get(`/monitors/${id}/transitions`)).body.data
+    t.match(lost, { from: 'up', to: null })
+    t.match(lost.summary, /^Not checked: no check has counted since 20/)
+    const apartMs = Math.abs(Date.parse(lost.at) - Date.parse(last_checked_at))
+    t.ok(apartMs < 10_000, `the time since the last check is unknown: ${apartMs} ms apart`)
+    const blindS = (Date.parse(lost.created_at) - Date.parse(lost.at)) / 1_000
+    t.comment(`the status was lost ${blindS} s after the last check`)
+    t.ok(blindS >= 3 * INTERVAL_S)
+    const uptime = (await api.get(`/analytics/uptime?monitor_id=${id}`)).body.data
+    t.equal(uptime.intervals.at(-1).status, 'unknown')
+    t.ok(uptime.seconds.unknown >= blindS - 1, JSON.stringify(uptime.seconds))
+  },
+)
+
+t.test('the probe is back and the monitor is up as before: no alert', async t => {
+  probe!.start()
+  await is('up')
+  t.same((await monitor()).configuration_issues, [])
+  const [seen] = (await api.get(`/monitors/${id}/transitions`)).body.data
+  t.match(seen, { from: null, to: 'up' })
+})
+
+t.test(
+  'an outage is open when the probe is killed: it stays open, and ends with the first success afterwards',
+  async t => {
+    target.behave({ kind: 'answer', status: 500 })
+    await is('down')
+    const incident = async () => (await api.get('/incidents')).body.data[0]
+    t.not((await incident()).status, 'resolved')
+    await probe!.kill9()
+    await is(null)
+    t.not((await incident()).status, 'resolved')
+    target.behave({ kind: 'answer', status: 200 })
+    probe!.start()
+    await is('up')
+    t.equal((await incident()).status, 'resolved')
+    await waitFor(() => heard().includes('monitor.up'), { label: 'monitor.up' })
+    t.same(heard(), ['monitor.unchecked', 'monitor.down', 'monitor.unchecked', 'monitor.up'])
+  },
+)

@@ -1,0 +1,182 @@
+import t from 'tap'
+import { execute, query } from '../../control-plane/platform/postgres.ts'
+import {
+  insertChannel,
+  insertMonitor,
+  publish,
+  resultOf,
+  startVerdictEngines,
+  startVerdictProcess,
+  transitionsOf,
+} from '../support/verdict.ts'
+import { waitFor } from '../support/wait.ts'
+
+// takes about 130 s
+
+t.setTimeout(900_000)
+const { url, server, db, nats, projectId } = await startVerdictEngines(t)
+await startVerdictProcess(t, url, server.url)
+const INTERVAL_S = 2
+/** Three intervals and the timeout. */
+const LIFETIME_MS = 4 * INTERVAL_S * 1_000
+
+const insert = async (regions = ['us-east']) => {
+  const id = await insertMonitor(db, projectId, { intervalSeconds: INTERVAL_S, regions })
+  await insertChannel(db, projectId, [id])
+  return id
+}
+/** Publishes results of these monitors, again and again, until the test ends or they are removed. */
+const checked = new Map<string, boolean>()
+const others = await insert()
+checked.set(others, true)
+let isOver = false
+const publishing = (async () => {
+  while (!isOver) {
+    const results = [...checked].map(([id, up]) => resultOf(id, { up, scheduledAtMs: Date.now() }))
+    await publish(nats, results).catch(() => {})
+    await new Promise(resolve => setTimeout(resolve, 500))
+  }
+})()
+t.teardown(() => {
+  isOver = true
+  return publishing
+})
+
+const statusOf = async (id: string) =>
+  (await query<{ status: string | null }>(db, 'SELECT status FROM monitors WHERE id = ?', [id]))[0]!.status
+const is = (id: string, status: string | null) =>
+  waitFor(async () => (await statusOf(id)) === status, { label: `${status}` })
+const eventsOf = async (id: string) =>
+  (await query<{ name: string }>(db, 'SELECT name FROM events WHERE subject = ? ORDER BY id', [`monitor:${id}`])).map(
+    ({ name }) => name,
+  )
+const deliveriesOf = (id: string) =>
+  query(db, `SELECT event_name AS name FROM deliveries WHERE subject = ? ORDER BY id`, [`monitor:${id}`])
+const path = async (id: string) => (await transitionsOf(db, id)).map(({ from, to }) => `${from}>${to}`).join(' ')
+
+t.test(
+  'a monitor that no probe checks loses its status, its owner is notified once, and it comes back quietly',
+  async t => {
+    const id = await insert()
+    checked.set(id, true)
+    await is(id, 'up')
+    checked.delete(id)
+    await is(id, null)
+    const [last] = await query<{ lostMs: number; seenMs: number }>(
+      db,
+      `SELECT CAST(extract(epoch FROM created_at - at) * 1000 AS float8) AS "lostMs" FROM transitions
+     WHERE monitor_id = ? AND to_status IS NULL`,
+      [id],
+    )
+    t.comment(`the status was lost ${last!.lostMs} ms after the last check`)
+    t.ok(last!.lostMs >= LIFETIME_MS - 1_000, 'the time since the last check is unknown')
+    t.same(await eventsOf(id), ['monitor.unchecked'])
+    t.same(await deliveriesOf(id), [{ name: 'monitor.unchecked' }])
+
+    checked.set(id, true)
+    await is(id, 'up')
+    t.equal(await path(id), 'null>up up>null null>up')
+    t.same(await eventsOf(id), ['monitor.unchecked'])
+  },
+)
+
+t.test('an outage goes on while nobody checks: up afterwards ends it and is notified', async t => {
+  const id = await insert()
+  checked.set(id, false)
+  await is(id, 'down')
+  checked.delete(id)
+  await is(id, null)
+  const incident = async () =>
+    (
+      await query<{ status: string }>(
+        db,
+        'SELECT status FROM incidents i JOIN incident_monitors m ON m.incident_id = i.id WHERE m.monitor_id = ?',
+        [id],
+      )
+    )[0]!.status
+  t.not(await incident(), 'resolved')
+  checked.set(id, true)
+  await is(id, 'up')
+  t.equal(await incident(), 'resolved')
+  t.same(await eventsOf(id), ['monitor.down', 'monitor.unchecked', 'monitor.up'])
+  t.equal(await path(id), 'null>down down>null null>up')
+})
+
+t.test('a monitor that is down again afterwards, as before, is not reported twice', async t => {
+  const id = await insert()
+  checked.set(id, false)
+  await is(id, 'down')
+  checked.delete(id)
+  await is(id, null)
+  checked.set(id, false)
+  await is(id, 'down')
+  t.same(await eventsOf(id), ['monitor.down', 'monitor.unchecked'])
+  t.equal(await path(id), 'null>down down>null null>down')
+})
+
+t.test('a monitor that was up before and is down afterwards is reported down', async t => {
+  const id = await insert()
+  checked.set(id, true)
+  await is(id, 'up')
+  checked.delete(id)
+  await is(id, null)
+  checked.set(id, false)
+  await is(id, 'down')
+  t.same(await eventsOf(id), ['monitor.unchecked', 'monitor.down'])
+})
+
+t.test('what probes do not check never becomes unchecked: paused monitors and heartbeats', async t => {
+  const [paused, heartbeat, late] = [await insert(), await insert(), await insert()]
+  checked.set(paused, true)
+  await is(paused, 'up')
+  await execute(db, `UPDATE monitors SET type = 'heartbeat', heartbeat_interval = 60, status = 'up' WHERE id = ?`, [
+    heartbeat,
+  ])
+  await execute(db, 'UPDATE monitors SET is_paused = true, config_version = config_version + 1 WHERE id = ?', [paused])
+  checked.delete(paused)
+  checked.set(late, true)
+  await is(late, 'up')
+  checked.delete(late)
+  await is(late, null)
+  t.equal(await statusOf(heartbeat), 'up')
+  t.equal(await statusOf(paused), 'up')
+  t.same(await eventsOf(paused), [])
+})
+
+t.test('in maintenance the status is lost, and the owner is notified after it', async t => {
+  const id = await insert()
+  checked.set(id, true)
+  await is(id, 'up')
+  await execute(
+    db,
+    `INSERT INTO silences (monitor_id, withheld, reason, is_parent_down, is_asked, is_answered, due_at)
+     VALUES (?, '{}', 'maintenance', false, false, false, now() + interval '1 day')`,
+    [id],
+  )
+  checked.delete(id)
+  await is(id, null)
+  t.same(await eventsOf(id), [])
+  await execute(db, 'DELETE FROM silences WHERE monitor_id = ?', [id])
+  await waitFor(async () => (await eventsOf(id)).length === 1, { label: 'the event' })
+  t.same(await eventsOf(id), ['monitor.unchecked'])
+})
+
+t.test('while NATS is away no monitor loses its status, nor before it was back for three intervals', async t => {
+  const id = await insert()
+  checked.set(id, true)
+  await is(id, 'up')
+  checked.delete(id)
+  await server.stop()
+  const stoppedMs = Date.now()
+  await waitFor(() => Date.now() - stoppedMs > 2 * LIFETIME_MS, { label: 'a time without NATS' })
+  t.equal(await statusOf(id), 'up')
+  t.equal(await statusOf(others), 'up')
+  const backMs = Date.now()
+  await server.restart()
+  await is(id, null)
+  const afterMs = Date.now() - backMs
+  t.comment(`${afterMs} ms after NATS was back`)
+  t.ok(afterMs >= LIFETIME_MS, `${afterMs} ms`)
+  t.equal(await statusOf(others), 'up')
+  t.same(await eventsOf(others), [])
+})

@@ -1,0 +1,111 @@
+import t from 'tap'
+import { decide } from '../../../control-plane/verdict/decide.ts'
+import { newMonitorState } from '../../../control-plane/verdict/state.ts'
+import type { MonitorState, Policy } from '../../../control-plane/verdict/types.ts'
+import { lastCountedMs, uncheckedReason, uncheckedState } from '../../../control-plane/verdict/unchecked.ts'
+import { Outcome } from '../../../proto/gen/probe/v1/result.ts'
+import { policyOf, resultOf, START_MS } from './runs.ts'
+
+const [US, EU] = ['us-east', 'eu-west']
+
+/** Feeds `us 0 .` as [region, second, up]; answers the state and the transitions, as `up>down@64`. */
+function feed(state: MonitorState, policy: Policy, checks: [string, number, boolean][]) {
+  const transitions: string[] = []
+  let next = state
+  for (const [region, second, up] of checks) {
+    const atMs = START_MS + second * 1_000
+    const result = resultOf({ region, scheduledAtMs: atMs, outcome: up ? Outcome.UP : Outcome.DOWN })
+    const { state: after, transition } = decide(next, result, policy, atMs)
+    if (transition) transitions.push(`${transition.from}>${transition.to}@${second}`)
+    next = after
+  }
+  return { state: next, transitions: transitions.join(' ') }
+}
+
+const one = policyOf({ regions: [US!], retryCount: 1 })
+const two = policyOf({ regions: [US!, EU!], retryCount: 0 })
+const start = (policy: Policy, checks: [string, number, boolean][]) =>
+  feed(newMonitorState('m-1', 1), policy, checks).state
+const unchecked = (state: MonitorState) => uncheckedState(state, lastCountedMs(state)!)
+const upOnce = start(one, [[US!, 0, true]])
+const downOnce = start(one, [
+  [US!, 0, false],
+  [US!, 1, false],
+])
+
+type Row = [title: string, state: MonitorState, policy: Policy, checks: [string, number, boolean][], expected: string]
+const rows: Row[] = [
+  ['up before and up afterwards is seen again as it was', unchecked(upOnce), one, [[US!, 1_000, true]], 'up>up@1000'],
+  [
+    'up before and down afterwards goes down when the chain has decided, and not before',
+    unchecked(upOnce),
+    one,
+    [
+      [US!, 1_000, false],
+      [US!, 1_001, false],
+    ],
+    'up>down@1001',
+  ],
+  ['down before and up afterwards ends the outage', unchecked(downOnce), one, [[US!, 1_000, true]], 'down>up@1000'],
+  [
+    'down before and down afterwards is seen again as it was',
+    unchecked(downOnce),
+    one,
+    [
+      [US!, 1_000, false],
+      [US!, 1_001, false],
+    ],
+    'down>down@1001',
+  ],
+  [
+    'of two regions the first one that is back does not decide before the other one had its time',
+    unchecked(
+      start(two, [
+        [US!, 0, true],
+        [EU!, 1, true],
+      ]),
+    ),
+    two,
+    [
+      [US!, 1_000, false],
+      [US!, 1_060, false],
+      [EU!, 1_061, true],
+    ],
+    'up>degraded@1061',
+  ],
+  [
+    'after three intervals it decides alone, as for a first verdict',
+    unchecked(
+      start(two, [
+        [US!, 0, true],
+        [EU!, 1, true],
+      ]),
+    ),
+    two,
+    [
+      [US!, 1_000, true],
+      [US!, 1_060, true],
+      [US!, 1_120, true],
+      [US!, 1_180, true],
+    ],
+    'up>up@1180',
+  ],
+]
+
+for (const [title, state, policy, checks, expected] of rows) {
+  t.test(title, async t => {
+    const { state: after, transitions } = feed(state, policy, checks)
+    t.equal(transitions, expected)
+    t.equal(after.unchecked, null, 'it has a status again')
+  })
+}
+
+t.test('an outage lasts from its beginning, also when nothing was checked in between', async t => {
+  const { state } = feed(unchecked(downOnce), one, [])
+  const { transition } = decide(state, resultOf({ region: US!, scheduledAtMs: START_MS + 1e6 }), one, START_MS + 1e6)
+  t.equal(transition?.downDurationMs, 1e6 - 1_000)
+})
+
+t.test('the reason names the last check', async t => {
+  t.equal(uncheckedReason(START_MS), 'no check has counted since 2026-01-01T00:00:00.000Z')
+})
