@@ -19,6 +19,13 @@ const ROWS: Row[] = [
   ['degraded counts as up', 'degraded', [change(5, 'up')], 'degraded 5, up 5', 100],
   ['time before the first verdict is shown apart', null, [change(5, 'up')], 'unknown 5, up 5', 100],
   ['a pause is unknown time', 'up', [change(2, null), change(7, 'down')], 'up 2, unknown 5, down 3', 40],
+  [
+    'time in which no check counted is unknown, from the last check to the next verdict, and is not uptime',
+    'up',
+    [change(1, 'down'), change(3, 'up'), change(4, null), change(9, 'up')],
+    'up 1, down 2, up 1, unknown 5, up 1',
+    60,
+  ],
   ['a change at the very beginning leaves no empty interval', 'up', [change(0, 'down')], 'down 10', 0],
   ['equal neighbours are one interval', 'up', [change(3, 'up'), change(5, 'down')], 'up 5, down 5', 50],
   [
