@@ -4,33 +4,76 @@ import type { RegionNow } from './live-sets-store.ts'
 import type { Memory } from './memory.ts'
 import { withAbsences } from './policy.ts'
 
-/** Which regions are without a probe, as one process knows it; the same map as long as nothing changes. */
-export type KnownAbsences = { absences: Absences; readMs: number }
+/**
+ * Which regions are without a probe, as one process knows it. `absences` is the same map as long as nothing changes. `known`: by
+ * which times of the database each was known first; `offsetMs`: how far JetStream's clock was ahead of the monotonic one then.
+ */
+export type KnownAbsences = {
+  absences: Absences
+  known: ReadonlyMap<string, { from: string; until: string | null }>
+  offsetMs: number
+  readMs: number
+}
 
-/** Two readings of the same moment differ by less, in ms. More: a clock was set in between. */
+export const noAbsences = (): KnownAbsences => ({
+  absences: new Map(),
+  known: new Map(),
+  offsetMs: 0,
+  readMs: Number.NEGATIVE_INFINITY,
+})
+
+/** JetStream's clock was set when it is ahead of the monotonic one by so much more or less, in ms. */
 const SAME_MS = 2_000
 /** A process knows the new time so long after JetStream's clock was set. */
 const CLOCK_KNOWN_MS = 3_000
 
 /**
- * The absences in JetStream's time, of which it is `logNowMs` now. The database says how long ago each was, so that they move
- * with JetStream's clock when it is set.
+ * The absences in JetStream's time. The database says how long ago each was; what a process has seen once stays where it was,
+ * whatever PostgreSQL's clock says later, and moves with JetStream's clock when that is set. One that ended in the future
+ * is by a clock that has been set back since, and says nothing.
  */
-export function absencesNow(before: Absences, rows: readonly RegionNow[], logNowMs: number): Absences {
+export function absencesNow(
+  before: KnownAbsences,
+  rows: readonly RegionNow[],
+  { logMs, monotonicMs }: { logMs: number; monotonicMs: number },
+): KnownAbsences {
+  const movedMs = logMs - monotonicMs - before.offsetMs
+  const stepMs = Math.abs(movedMs) < SAME_MS ? 0 : movedMs
   const now = new Map<string, Absence>()
-  for (const { region, absentForMs, backForMs } of rows) {
-    if (absentForMs === null) continue
-    const untilMs = backForMs === null ? Number.POSITIVE_INFINITY : logNowMs - backForMs
-    const absence = { fromMs: logNowMs - absentForMs, untilMs }
-    const known = before.get(region)
-    now.set(region, known && isSame(known, absence) ? known : absence)
+  const known = new Map<string, { from: string; until: string | null }>()
+  for (const row of rows) {
+    const absence = absenceOf(before, row, logMs, stepMs)
+    if (absence === null) continue
+    now.set(row.region, absence)
+    known.set(row.region, { from: row.absentFrom!, until: row.absentUntil })
   }
-  const isUnchanged = now.size === before.size && [...now].every(([region, one]) => before.get(region) === one)
-  return isUnchanged ? before : now
+  const isUnchanged =
+    now.size === before.absences.size && [...now].every(([region, one]) => before.absences.get(region) === one)
+  return {
+    absences: isUnchanged ? before.absences : now,
+    known,
+    offsetMs: before.offsetMs + stepMs,
+    readMs: monotonicMs,
+  }
 }
 
-const isSame = (a: Absence, b: Absence) =>
-  Math.abs(a.fromMs - b.fromMs) < SAME_MS && (a.untilMs === b.untilMs || Math.abs(a.untilMs - b.untilMs) < SAME_MS)
+function absenceOf(
+  before: KnownAbsences,
+  { region, absentFrom, absentUntil, absentForMs, backForMs }: RegionNow,
+  logMs: number,
+  stepMs: number,
+): Absence | null {
+  if (absentFrom === null || absentForMs === null) return null
+  const last = before.known.get(region)
+  const seen = last?.from === absentFrom ? before.absences.get(region) : undefined
+  if (seen && last?.until === absentUntil) {
+    return stepMs === 0 ? seen : { fromMs: seen.fromMs + stepMs, untilMs: seen.untilMs + stepMs }
+  }
+  if (!seen && backForMs !== null && backForMs < 0) return null
+  const fromMs = seen ? seen.fromMs + stepMs : logMs - Math.max(0, absentForMs)
+  const untilMs = backForMs === null ? Number.POSITIVE_INFINITY : logMs - Math.max(0, backForMs)
+  return { fromMs, untilMs }
+}
 
 /** After JetStream's clock was set by `stepMs`, until they are read again. */
 export const afterStep = (absences: Absences, stepMs: number): Absences =>
@@ -42,7 +85,7 @@ export const afterStep = (absences: Absences, stepMs: number): Absences =>
   )
 
 /** What was read before this process knew the new time is by the old one. */
-export const isByNewClock = ({ readMs }: KnownAbsences, steppedMs: number): boolean =>
+export const isByNewClock = ({ readMs }: Pick<KnownAbsences, 'readMs'>, steppedMs: number): boolean =>
   readMs > steppedMs + CLOCK_KNOWN_MS
 
 /** Tells the policies of monitors which of their regions have no probe; of all monitors, or of some. */

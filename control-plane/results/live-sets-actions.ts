@@ -5,7 +5,7 @@ import { monotonicMs, sleep } from '../platform/clock.ts'
 import { logNowMs, type Nats } from '../platform/nats.ts'
 import { nextRun } from '../platform/next-run.ts'
 import type { Db } from '../platform/postgres.ts'
-import { absencesNow, type KnownAbsences } from './absences.ts'
+import { absencesNow, noAbsences, type KnownAbsences } from './absences.ts'
 import { endWait, isLiveNow, type LiveSets, mayWait, newPatience, type RegionLive } from './live-sets.ts'
 import { epochsOfRegions, liveSetsOf, type RegionNow } from './live-sets-store.ts'
 
@@ -29,14 +29,14 @@ const PAUSE_MS = 250
 export async function followLiveSets(tools: { db: Db; nats: Nats; log: Log }): Promise<KnownLiveSets> {
   const sets: LiveSets = new Map()
   const patience = newPatience()
-  let absences: KnownAbsences = { absences: new Map(), readMs: Number.NEGATIVE_INFINITY }
+  let absences = noAbsences()
   /** when the newest read that has ended began */
   let readFromMs = Number.NEGATIVE_INFINITY
   const refresh = nextRun(async () => {
     const startedMs = monotonicMs()
     const rows = await update(tools, sets)
     readFromMs = startedMs
-    absences = { absences: absencesNow(absences.absences, rows, logNowMs(tools.nats)), readMs: startedMs }
+    absences = absencesNow(absences, rows, { logMs: logNowMs(tools.nats), monotonicMs: monotonicMs() })
   })
   await refresh()
   return {

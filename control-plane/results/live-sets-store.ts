@@ -1,14 +1,22 @@
 import { type Db, query } from '../platform/postgres.ts'
 import type { RegionLive, Span } from './live-sets.ts'
 
-/** `absentForMs`, `backForMs`: how long ago the region's newest absence began and ended; null: it did not. */
-export type RegionNow = { region: string; epoch: number; absentForMs: number | null; backForMs: number | null }
+/** When the region's newest absence began and ended, which names it, and how long ago that was; null: it did not. */
+export type RegionNow = {
+  region: string
+  epoch: number
+  absentFrom: string | null
+  absentUntil: string | null
+  absentForMs: number | null
+  backForMs: number | null
+}
 
 /** An absence that ended long ago says nothing: votes before it have ended by their age. */
 export function epochsOfRegions(db: Db): Promise<RegionNow[]> {
   return query(
     db,
-    `SELECT region, epoch, CAST(extract(epoch FROM now() - absent_until) * 1000 AS float8) AS "backForMs",
+    `SELECT region, epoch, CAST(absent_from AS text) AS "absentFrom", CAST(absent_until AS text) AS "absentUntil",
+       CAST(extract(epoch FROM now() - absent_until) * 1000 AS float8) AS "backForMs",
        CASE WHEN absent_until IS NULL OR absent_until > now() - interval '4 hours'
          THEN CAST(extract(epoch FROM now() - absent_from) * 1000 AS float8) END AS "absentForMs"
      FROM region_epochs`,

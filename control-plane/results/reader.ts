@@ -92,10 +92,10 @@ export function startReader(
         isReopenWanted = false
         while (!signal.aborted && !isReopenWanted) {
           const messages = await take(open, waitAtMost(reading, SAVE_INTERVAL_MS))
-          const heardMs = open.heardAtMs()
+          const silentMs = monotonicMs() - open.heardAtMs()
           await whileWorking(messages.length > 0, async () => {
             await countMessages(reading, messages)
-            await heedUnchecked(reading, heardMs, messages.length < MESSAGES_AT_ONCE)
+            await heedUnchecked(reading, silentMs, messages.length < MESSAGES_AT_ONCE)
           })
           if (messages.length > 0) from = { sequence: messages.at(-1)!.sequence + 1 }
         }

@@ -14,14 +14,15 @@ const LOCK_MS = 100
 
 /**
  * Takes the status from monitors that no probe checks (decision 196). To be called when everything that was counted is
- * stored. `heardMs`: when the server said something last; `isAll`: there was nothing more to read.
+ * stored. `silentMs`: for how long the server had said nothing when the newest
+ * messages were taken; `isAll`: there were no more.
  */
-export async function heedUnchecked(reading: Reading, heardMs: number, isAll: boolean): Promise<void> {
+export async function heedUnchecked(reading: Reading, silentMs: number, isAll: boolean): Promise<void> {
   const { tools, memory, sight, position, deferred, unstored } = reading
   const nowMs = monotonicMs()
   const logMs = logNowMs(tools.nats)
   const isRecent = isAll || (position.takenAtMs !== null && logMs - position.takenAtMs < BEHIND_MS)
-  noteRound(sight, nowMs - heardMs < HEARD_WITHIN_MS && isRecent, nowMs)
+  noteRound(sight, silentMs < HEARD_WITHIN_MS && isRecent, nowMs)
   if (nowMs - sight.lookedMs < LOOK_EVERY_MS || sight.soundSinceMs === null) return
   sight.lookedMs = nowMs
   const { explainedSinceMs } = tools.regionSight
