@@ -5,7 +5,7 @@ import { monotonicMs, sleep } from '../platform/clock.ts'
 import { logNowMs, type Nats } from '../platform/nats.ts'
 import { nextRun } from '../platform/next-run.ts'
 import type { Db } from '../platform/postgres.ts'
-import { absencesNow, noAbsences, type KnownAbsences } from './absences.ts'
+import { absencesNow, type KnownAbsences, noAbsences } from './absences.ts'
 import { endWait, isLiveNow, type LiveSets, mayWait, newPatience, type RegionLive } from './live-sets.ts'
 import { epochsOfRegions, liveSetsOf, type RegionNow } from './live-sets-store.ts'
 
