@@ -15,7 +15,7 @@ import { deleteMonitor, leaveUnchecked } from '../verdict/actions.ts'
 import { OPERATOR } from '../web/acting.ts'
 import type { Caller } from '../web/auth.ts'
 import { receiverUrl, targetUrl } from './address.ts'
-import { INTERVAL_SECONDS, type Schedule, WELL } from './schedule.ts'
+import { INTERVAL_SECONDS, type Schedule, TIMEOUT_MS, WELL } from './schedule.ts'
 import {
   allCanaries,
   type Canary,
@@ -119,7 +119,7 @@ const bodyOf = (region: Region, url: string): MonitorCreate => ({
   type: 'http',
   url,
   interval_seconds: INTERVAL_SECONDS,
-  timeout_ms: 10_000,
+  timeout_ms: TIMEOUT_MS,
   regions: [region],
   assertions: ASSERTIONS,
   screenshot_on_failure: false,

@@ -1,13 +1,12 @@
-import type { Region } from '../../shared/check.ts'
+import { paceOf } from '../monitors/guarantee.ts'
 import type { Db } from '../platform/postgres.ts'
-import { type Measured, measure } from './measure.ts'
+import { compare, limitsOf } from './guarantee.ts'
+import { type Facts, measure } from './measure.ts'
 import { type Outage, settledOutages } from './schedule.ts'
-import { type Canary, factsOf, insertOutage } from './store.ts'
+import { type Canary, factsOf, insertOutage, type Judged } from './store.ts'
 
 /** Failures that are older than this when somebody looks again are history that nobody would have scraped. */
 const LOOK_BACK_MS = 24 * 3_600_000
-
-export type Judged = Measured & Outage & { region: Region }
 
 /**
  * What came of the planned failures that are settled and that nobody has measured yet. It needs nothing but the
@@ -17,11 +16,17 @@ export async function measureOutages(db: Db, canaries: Canary[], now: Date): Pro
   const judged: Judged[] = []
   for (const canary of canaries) {
     for (const outage of settledOutages(canary, measuredUntil(canary, now), now)) {
-      const row = { ...outage, ...measure(outage, await factsOf(db, canary, outage)), region: canary.region }
+      const row = judge(canary, outage, await factsOf(db, canary, outage))
       if (await insertOutage(db, { ...row, now })) judged.push(row)
     }
   }
   return judged
+}
+
+function judge(canary: Canary, outage: Outage, facts: Facts): Judged {
+  const measured = measure(outage, facts)
+  const limits = limitsOf(outage.kind, canary, paceOf(canary))
+  return { ...outage, ...measured, ...compare(outage, measured, limits, facts.wasUp), limits, region: canary.region }
 }
 
 function measuredUntil({ measuredSince, lastStartedAt }: Canary, now: Date): Date {

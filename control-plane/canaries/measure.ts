@@ -13,6 +13,8 @@ export type Alert = { event: string; at: Date; receivedAt: Date }
 export type Facts = {
   /** it was not checked when the failure began, because somebody did not want it to */
   wasPaused: boolean
+  /** its status was up when the failure began */
+  wasUp: boolean
   changes: Change[]
   alerts: Alert[]
 }

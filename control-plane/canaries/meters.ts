@@ -9,6 +9,11 @@ export function canaryMeters(metrics: Metrics) {
       'kind',
       'outcome',
     ]),
+    guarantees: metrics.counter(
+      'picket_canary_guarantees_total',
+      'Planned failures by whether they were noticed and reported within the guarantee',
+      ['region', 'kind', 'guarantee'],
+    ),
     detection: metrics.histogram(
       'picket_canary_detection_seconds',
       'From the planned moment of a failure or its end to the result, the status and the alert',

@@ -18,6 +18,7 @@ export const WELL = 'OK'
 
 /** Of the canaries' checks. */
 export const INTERVAL_SECONDS = 30
+export const TIMEOUT_MS = 10_000
 
 export const DEFAULT_SCHEDULE = { everySeconds: 1_800, forSeconds: 180, kinds: KINDS }
 

@@ -2,6 +2,7 @@ import type { Region } from '../../shared/check.ts'
 import type { MonitorStatus } from '../monitors/types.ts'
 import { LOCK_KEYS } from '../platform/lock-keys.ts'
 import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
+import type { Compared, Limits } from './guarantee.ts'
 import type { Alert, Change, Facts, Measured, Outcome } from './measure.ts'
 import type { Kind, Outage, Schedule } from './schedule.ts'
 
@@ -40,6 +41,9 @@ export type Canary = Schedule & {
   measuredSince: Date
   isPaused: boolean
   status: MonitorStatus | null
+  intervalSeconds: number
+  timeoutMs: number
+  retryCount: number
   /** of the last failure of its region that was measured; null: none */
   lastStartedAt: Date | null
   lastOutcome: Outcome | null
@@ -51,7 +55,8 @@ export function allCanaries(db: Db): Promise<Canary[]> {
   return query(
     db,
     `SELECT c.region, c.every_seconds AS "everySeconds", c.for_seconds AS "forSeconds", c.kinds, c.monitor_id AS "monitorId",
-       c.measured_since AS "measuredSince", m.is_paused AS "isPaused", m.status, last.started_at AS "lastStartedAt",
+       c.measured_since AS "measuredSince", m.is_paused AS "isPaused", m.status,
+       m.interval_seconds AS "intervalSeconds", m.timeout_ms AS "timeoutMs", m.retry_count AS "retryCount", last.started_at AS "lastStartedAt",
        last.outcome AS "lastOutcome", last.kind AS "lastKind"
      FROM canaries c JOIN monitors m ON m.id = c.monitor_id
      LEFT JOIN LATERAL (SELECT started_at, outcome, kind FROM canary_outages o WHERE o.region = c.region
@@ -128,19 +133,22 @@ export async function factsOf(db: Db, { monitorId, isPaused }: Canary, outage: O
       bindings,
     ),
   ])
-  return { wasPaused: isPaused || before?.to === null, changes, alerts }
+  return { wasPaused: isPaused || before?.to === null, wasUp: before?.to === 'up', changes, alerts }
 }
 
+/** A planned failure with what came of it. */
+export type Judged = Measured & Outage & Compared & { region: Region; limits: Limits }
+
 /** False when another process was faster. */
-export async function insertOutage(
-  db: Db,
-  row: { region: Region; kind: Kind; startedAt: Date; endedAt: Date; now: Date } & Measured,
-): Promise<boolean> {
+export async function insertOutage(db: Db, row: Judged & { now: Date }): Promise<boolean> {
+  const { limits, stages, ...rest } = row
   const touched = await execute(
     db,
-    `INSERT INTO canary_outages (region, kind, started_at, ended_at, outcome, stages, created_at)
-     VALUES (:region, :kind, :startedAt, :endedAt, :outcome, :stages, :now) ON CONFLICT (region, started_at) DO NOTHING`,
-    { ...row, stages: JSON.stringify(row.stages) },
+    `INSERT INTO canary_outages (region, kind, started_at, ended_at, outcome, stages, guarantee, down_within,
+       message_within, late_seconds, created_at)
+     VALUES (:region, :kind, :startedAt, :endedAt, :outcome, :stages, :guarantee, :downWithin, :messageWithin,
+       :lateSeconds, :now) ON CONFLICT (region, started_at) DO NOTHING`,
+    { ...rest, ...limits, stages: JSON.stringify(stages) },
   )
   return touched === 1
 }

@@ -23,6 +23,7 @@ import {
   lastTransitionAtMs,
   liveProbeFacts,
   partitionFacts,
+  plannedOutageFacts,
   serverNow,
   standbyFacts,
   waitingFanOuts,
@@ -74,6 +75,7 @@ async function postgresFacts(db: Db): Promise<PostgresFacts & Clock> {
     fanOuts: await waitingFanOuts(db),
     heartbeats: await heartbeatIntake(db),
     lastTransitionAtMs: await lastTransitionAtMs(db),
+    plannedOutages: await plannedOutageFacts(db),
     standbys: await standbyFacts(db),
   }
 }

@@ -29,6 +29,7 @@ export type PostgresFacts = {
   heartbeats: { monitors: number; listeningAtMs: number }
   /** the newest change of any monitor's status; null: there was none */
   lastTransitionAtMs: number | null
+  plannedOutages: PlannedOutageFacts
   standbys: StandbyFact[]
 }
 
@@ -64,6 +65,14 @@ export type ProbeFact = {
 }
 
 export type Waiting = { count: number; sinceMs: number | null }
+
+/** Of the last day: planned failures of canaries that were noticed and reported as guaranteed, and those that were not. */
+export type PlannedOutageFacts = {
+  kept: number
+  missed: number
+  /** `lateSeconds` null: it was not noticed, or no alert arrived */
+  lastMiss: { kind: string; startedAtMs: number; measuredAtMs: number; lateSeconds: number | null } | null
+}
 
 /** A standby of PostgreSQL. `state` null: this user may not see it. `behindMs` null: nothing waits. */
 export type StandbyFact = { name: string; isConnected: boolean; state: string | null; behindMs: number | null }

@@ -24,6 +24,7 @@ export const SUBJECTS = [
   'deliveries',
   'fan_outs',
   'heartbeats',
+  'guarantee',
   'replication',
 ] as const
 export type Subject = (typeof SUBJECTS)[number]

@@ -2,6 +2,7 @@ import { humanDuration } from '../events/duration.ts'
 import type { Facts, PostgresFacts, Waiting } from './facts.ts'
 import { type Finding, type Subject, unwell, well } from './finding.ts'
 import { fleetFindings } from './fleet-findings.ts'
+import { guaranteeFindings } from './guarantee-findings.ts'
 import { partitionFindings } from './partition-findings.ts'
 import { historyFindings, streamFindings } from './stream-findings.ts'
 
@@ -25,6 +26,7 @@ export function findingsOf(facts: Facts): Finding[] {
     ...(nats ? streamFindings(nats) : []),
     ...(nats ? historyFindings(nats, clickhouse) : []),
     ...(postgres ? alertFindings(postgres) : []),
+    ...(postgres ? guaranteeFindings(postgres) : []),
     ...(postgres ? replicationFindings(postgres) : []),
   ]
 }

@@ -1,5 +1,5 @@
 import { type Db, query } from '../platform/postgres.ts'
-import type { PartitionFact, ProbeFact, StandbyFact, Waiting } from './facts.ts'
+import type { PartitionFact, PlannedOutageFacts, ProbeFact, StandbyFact, Waiting } from './facts.ts'
 
 /** The operator's view of the whole installation: none of these statements shows a tenant's data. */
 
@@ -76,6 +76,21 @@ export async function lastTransitionAtMs(db: Db): Promise<number | null> {
     `SELECT ${ms('created_at')} AS "atMs" FROM transitions ORDER BY id DESC LIMIT 1`,
   )
   return rows[0]?.atMs ?? null
+}
+
+/** Canaries are the operator's own monitors. */
+export async function plannedOutageFacts(db: Db): Promise<PlannedOutageFacts> {
+  return only(
+    await query<PlannedOutageFacts>(
+      db,
+      `SELECT count(*) FILTER (WHERE guarantee = 'kept')::integer AS kept,
+         count(*) FILTER (WHERE guarantee = 'missed')::integer AS missed,
+         (array_agg(jsonb_build_object('kind', kind, 'startedAtMs', ${ms('started_at')},
+            'measuredAtMs', ${ms('created_at')}, 'lateSeconds', late_seconds) ORDER BY started_at DESC)
+          FILTER (WHERE guarantee = 'missed'))[1] AS "lastMiss"
+       FROM canary_outages WHERE started_at > clock_timestamp() - interval '1 day'`,
+    ),
+  )
 }
 
 /** Standbys that are connected, and slots of those that are not. A user without pg_monitor sees the names only. */

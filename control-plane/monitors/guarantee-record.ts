@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { enumOf } from '../web/schemas.ts'
 import { timeoutMsOf } from './check-spec.ts'
 import { configurationIssues, isDecidedByOthers, type LiveTypes, probeIssues } from './configuration.ts'
-import { ABSENCE_MS, OUTAGE_KINDS, type OutageLimits, outageLimits } from './guarantee.ts'
+import { ABSENCE_MS, OUTAGE_KINDS, type OutageLimits, outageLimits, paceOf } from './guarantee.ts'
 import { MonitorRecord } from './record.ts'
 import type { StoredMonitor } from './types.ts'
 
@@ -40,16 +40,12 @@ export const MonitorWithGuarantee = Type.Object(
   { title: 'MonitorWithGuarantee' },
 )
 
-const HOLDS_WHILE = `NATS, PostgreSQL and one probe in each region of the monitor are working, the monitor was up without a failed check in the minutes before, and no rule delays the alert. When some of its regions, not all, lose their probes, the other ones decide without them: each limit is ${ABSENCE_MS / 1_000} s longer while that begins`
+export const HOLDS_WHILE = `NATS, PostgreSQL and one probe in each region of the monitor are working, the monitor was up without a failed check in the minutes before, and no rule delays the alert. When some of its regions, not all, lose their probes, the other ones decide without them: each limit is ${ABSENCE_MS / 1_000} s longer while that begins`
 
 /** `liveTypes` null: which probes are connected is not known. */
 export function presentGuarantee(monitor: StoredMonitor, liveTypes: LiveTypes | null) {
   const obstacles = obstaclesOf(monitor, liveTypes)
-  const { intervalSeconds, retryCount } = monitor
-  const limits =
-    obstacles.length > 0
-      ? []
-      : outageLimits({ intervalMs: intervalSeconds * 1000, timeoutMs: timeoutMsOf(monitor), retryCount })
+  const limits = obstacles.length > 0 ? [] : outageLimits(paceOf(monitor))
   return {
     outages: limits.map(presentLimits),
     reasons: obstacles.length > 0 ? obstacles : weaknessesOf(monitor, liveTypes),

@@ -1,4 +1,6 @@
 import { recheckWaitsMs, usualSilenceMs } from '../../shared/rechecks.ts'
+import { timeoutMsOf } from './check-spec.ts'
+import type { StoredMonitor } from './types.ts'
 
 /**
  * How a target fails. `refused`: the connection is refused or reset at once. `wrong`: it answers at once, with the wrong
@@ -20,6 +22,12 @@ export type OutageLimits = {
 
 /** What of a monitor's settings the guarantee depends on. `timeoutMs`: at most the interval. */
 export type Pace = { intervalMs: number; timeoutMs: number; retryCount: number }
+
+export const paceOf = (monitor: Pick<StoredMonitor, 'intervalSeconds' | 'timeoutMs' | 'retryCount'>): Pace => ({
+  intervalMs: monitor.intervalSeconds * 1_000,
+  timeoutMs: timeoutMsOf(monitor),
+  retryCount: monitor.retryCount,
+})
 
 /** A probe starts a check at most so much after its time, in ms. */
 const START_MS = 1_000

@@ -96,6 +96,8 @@ t.test('A planned failure is measured by stages and counted once, with a kill -9
     { everyMs: 500, label: 'the measured failure' },
   )
   t.same(outcomesOf(series), [1, 0, 0, 0, 0])
+  const kept = 'picket_canary_guarantees_total{region="us-east",kind="status",guarantee="kept"}'
+  t.equal(sumOf(series, kept), 1, 'noticed and reported within the guarantee')
   const secondsOf = (turn: string, stage: string) => {
     const labels = `{region="us-east",kind="status",turn="${turn}",stage="${stage}"}`
     t.equal(sumOf(series, `picket_canary_detection_seconds_count${labels}`), 1, `${turn} ${stage} is counted once`)

@@ -1,8 +1,10 @@
 import t from 'tap'
 import { createCanaries, removeCanaries } from '../../control-plane/canaries/actions.ts'
+import { limitsOf } from '../../control-plane/canaries/guarantee.ts'
 import { measureOutages } from '../../control-plane/canaries/measure-actions.ts'
-import { KINDS, latestOutage } from '../../control-plane/canaries/schedule.ts'
+import { KINDS, type Kind, latestOutage } from '../../control-plane/canaries/schedule.ts'
 import { allCanaries, findCanaryProject, findReceiver } from '../../control-plane/canaries/store.ts'
+import { paceOf } from '../../control-plane/monitors/guarantee.ts'
 import { createPostgres, type Db, execute, query } from '../../control-plane/platform/postgres.ts'
 import { deleteMonitor, pauseMonitor } from '../../control-plane/verdict/actions.ts'
 import { canaryOf, canaryTools, insertProbe, makeOperator, passTurn } from '../support/canaries.ts'
@@ -84,6 +86,33 @@ t.test('Failures that passed while everything was dead are missed ones, each cou
   const days = (await seen(new Date('2026-11-25T11:21:00Z'))).filter(([region]) => region === 'us-east')
   t.equal(days.length, 48, 'twice an hour')
   t.match(await allCanaries(db), [{ region: 'eu-west', lastOutcome: 'missed' }, { region: 'us-east' }])
+})
+
+t.test('Each planned failure is stored with what was guaranteed for it, and how late it was reported', async t => {
+  const canary = await canaryOf(db, 'eu-west')
+  const failureAt = (hour: number) => latestOutage(canary, new Date(`2026-11-25T${hour}:12:00Z`))
+  const measure = async (hour: number, secondsUntilDown: number) => {
+    const { startedAt, settledAt } = failureAt(hour)
+    const after = (seconds: number) => new Date(startedAt.getTime() + seconds * 1_000)
+    await passTurn(db, canary.monitorId, 'down', after(secondsUntilDown))
+    await passTurn(db, canary.monitorId, 'up', after(200))
+    await look(db, settledAt)
+    const [row] = await query<{ kind: Kind; guarantee: string; late_seconds: number | null }>(
+      db,
+      `SELECT kind, outcome, guarantee, down_within, message_within, late_seconds FROM canary_outages
+       WHERE region = 'eu-west' ORDER BY started_at DESC LIMIT 1`,
+    )
+    return row!
+  }
+  await passTurn(db, canary.monitorId, 'up', new Date('2026-11-25T12:00:00Z'))
+  t.match(await measure(12, 20), { outcome: 'told', guarantee: 'kept', late_seconds: null })
+  const late = await measure(13, 80)
+  const { downWithin, messageWithin } = limitsOf(late.kind, canary, paceOf(canary))
+  t.match(late, { guarantee: 'missed', down_within: downWithin, message_within: messageWithin })
+  t.equal(late.late_seconds, 80 - downWithin)
+  await passTurn(db, canary.monitorId, 'down', new Date('2026-11-25T14:00:00Z'))
+  const judged = await look(db, failureAt(14).settledAt)
+  t.match(judged.findLast(({ region }) => region === 'eu-west'), { outcome: 'missed', guarantee: 'none' }, 'was not up')
 })
 
 t.test('A canary that is paused, deleted or changed is not missed for it', async t => {

@@ -6,6 +6,7 @@ import {
   lastTransitionAtMs,
   liveProbeFacts,
   partitionFacts,
+  plannedOutageFacts,
   serverNow,
   standbyFacts,
   waitingFanOuts,
@@ -40,6 +41,7 @@ t.test('a new installation waits for nothing', async t => {
   t.match(await heartbeatIntake(db), { monitors: 0, listeningAtMs: Number })
   t.same(await liveProbeFacts(db), [])
   t.same(await standbyFacts(db), [])
+  t.same(await plannedOutageFacts(db), { kept: 0, missed: 0, lastMiss: null })
   t.match(await serverNow(db), { isReadOnly: false })
 })
 
@@ -94,4 +96,23 @@ t.test('a probe in a live set says whether it can publish', async t => {
   t.same(await liveProbeFacts(db), [
     { name: 'a', region: 'us-east', spoolResults: 12, droppedResults: 0, connectivityOk: false },
   ])
+})
+
+t.test('planned outages of the last day are counted by the guarantee, with the last miss', async t => {
+  const insert = (hoursAgo: number, guarantee: string | null, lateSeconds: number | null = null) =>
+    execute(
+      db,
+      `INSERT INTO canary_outages (region, kind, started_at, ended_at, outcome, stages, guarantee, late_seconds, created_at)
+       VALUES ('us-east', 'hang', now() - ? * interval '1 hour', now(), 'told', '[]', ?, ?, now())`,
+      [hoursAgo, guarantee, lateSeconds],
+    )
+  await insert(1, 'kept')
+  await insert(2, 'missed', 3.5)
+  await insert(3, 'missed', null)
+  await insert(4, 'none')
+  await insert(5, null)
+  await insert(25, 'missed', 90)
+  const { kept, missed, lastMiss } = await plannedOutageFacts(db)
+  t.same([kept, missed], [1, 2])
+  t.match(lastMiss, { kind: 'hang', startedAtMs: Number, measuredAtMs: Number, lateSeconds: 3.5 })
 })

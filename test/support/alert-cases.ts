@@ -15,6 +15,8 @@ const control = (name: string, labels = '') => at('picket', name, labels)
 const probe = (name: string) => at('picket-probe', name)
 const outcomes = (region: string, outcome: string) =>
   control('picket_canary_outages_total', `region="${region}",kind="hang",outcome="${outcome}"`)
+const guarantees = (guarantee: string) =>
+  control('picket_canary_guarantees_total', `region="us-east",kind="hang",guarantee="${guarantee}"`)
 const kinds = (kind: string) => control('picket_verdict_region_results_total', `region="us-east",kind="${kind}"`)
 const lag = (partition: number) => control('picket_verdict_lag_seconds', `partition="${partition}"`)
 const requests = (status: number, route = '/api/v1/monitors') =>
@@ -76,6 +78,7 @@ export const HEALTHY: Series = {
   [control('picket_fan_outs_waiting_seconds')]: 0,
   [outcomes('us-east', 'missed')]: 0,
   [outcomes('us-east', 'late')]: 0,
+  [guarantees('missed')]: 0,
   [control('picket_account_mails_total', 'outcome="lost"')]: 0,
   [rounds('verdict-ownership')]: { by: 10 },
   [rounds('digests')]: { by: 1 },
@@ -197,6 +200,7 @@ export const CASES: Case[] = [
   }),
   one('PicketCanaryMissed', 2, 'a canary is missed', { [outcomes('us-east', 'missed')]: 1 }),
   one('PicketCanaryLate', 2, 'a canary is late', { [outcomes('us-east', 'late')]: 1 }),
+  one('PicketGuaranteeMissed', 2, 'a planned outage is reported later than guaranteed', { [guarantees('missed')]: 1 }),
   one('PicketAccountMailsLost', 2, 'a mail is lost', { [control('picket_account_mails_total', 'outcome="lost"')]: 1 }),
   one('PicketLoopFails', 7, 'a loop keeps failing', { [rounds('digests', 'failed')]: { by: 1 } }),
   one('PicketLoopStuck', 3, 'a round of a loop does not end', {

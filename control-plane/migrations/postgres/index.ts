@@ -34,6 +34,7 @@ import * as imageFetches from './0036-image-fetches.ts'
 import * as sourceKeys from './0036-source-keys.ts'
 import * as canaryKinds from './0037-canary-kinds.ts'
 import * as absentRegions from './0038-absent-regions.ts'
+import * as canaryGuarantees from './0040-canary-guarantees.ts'
 
 /** In order. A migration that has landed is never edited; the next one mends it. */
 const MIGRATIONS = {
@@ -71,6 +72,7 @@ const MIGRATIONS = {
   '0036-source-keys': sourceKeys,
   '0037-canary-kinds': canaryKinds,
   '0038-absent-regions': absentRegions,
+  '0040-canary-guarantees': canaryGuarantees,
 }
 
 /**

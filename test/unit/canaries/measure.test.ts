@@ -26,7 +26,7 @@ const parts = (text: string) =>
     .map(part => [part.split('@')[0]!, Number(part.split('@')[1])] as const)
 
 const measured = (changed: string, told: string, wasPaused = false) =>
-  measure(outage, { wasPaused, changes: changes(changed), alerts: alerts(told) })
+  measure(outage, { wasPaused, wasUp: true, changes: changes(changed), alerts: alerts(told) })
 const outcome = (...given: Parameters<typeof measured>) => measured(...given).outcome
 
 t.test('a failure that was seen, told and seen to end shows how long each stage took', async t => {

@@ -29,6 +29,7 @@ const postgres: PostgresFacts = {
   fanOuts: { count: 0, sinceMs: null },
   heartbeats: { monitors: 7, listeningAtMs: ago(3) },
   lastTransitionAtMs: ago(600),
+  plannedOutages: { kept: 48, missed: 0, lastMiss: null },
   standbys: [{ name: 'standby-1', isConnected: true, state: 'streaming', behindMs: 20 }],
 }
 const stream = {
@@ -63,6 +64,11 @@ const withStream = (name: string, change: object): Facts =>
 const withRegion = (change: object): Facts => withPostgres({ regions: [{ ...postgres.regions[0]!, ...change }] })
 const withProbe = (change: object): Facts => withPostgres({ probes: [{ ...postgres.probes[0]!, ...change }] })
 const withStandby = (change: object): Facts => withPostgres({ standbys: [{ ...postgres.standbys[0]!, ...change }] })
+/** The last miss was measured so long ago, 10 minutes after it began. */
+const withMiss = (seconds: number, lateSeconds: number | null): Facts => {
+  const times = { startedAtMs: ago(seconds + 600), measuredAtMs: ago(seconds) }
+  return withPostgres({ plannedOutages: { kept: 46, missed: 2, lastMiss: { kind: 'hang', lateSeconds, ...times } } })
+}
 const withoutOwner = (...ids: number[]): Facts =>
   withPostgres({
     partitions: postgres.partitions.map(one =>
@@ -150,6 +156,22 @@ t.test('each way in which the watching stops or is blind is a sentence of its ow
       ...(['heartbeats', 'No process takes the pings of 7 heartbeat monitors', ago(61)] as const),
     ],
     [
+      withMiss(3_500, 12.4),
+      ...([
+        'guarantee',
+        '2 of 48 planned outages within a day were reported later than guaranteed, or never; the last one (hang) 12 seconds late',
+        ago(4_100),
+      ] as const),
+    ],
+    [
+      withMiss(10, null),
+      ...([
+        'guarantee',
+        '2 of 48 planned outages within a day were reported later than guaranteed, or never; the last one (hang) never',
+        ago(610),
+      ] as const),
+    ],
+    [
       withStandby({ state: null, isConnected: false }),
       'replication',
       'The standby standby-1 of PostgreSQL is not connected, and its slot keeps the log for it',
@@ -193,6 +215,8 @@ t.test('what is normal is no trouble', async t => {
     [withPostgres({ heartbeats: { monitors: 0, listeningAtMs: ago(900) } }), 'no heartbeat monitors'],
     [withProbe({ connectivityOk: null }), 'a probe that says nothing about its connection'],
     [withPostgres({ lastTransitionAtMs: null }), 'a new installation'],
+    [withPostgres({ plannedOutages: { kept: 0, missed: 0, lastMiss: null } }), 'an installation without canaries'],
+    [withMiss(3_601, 12), 'a planned outage that was reported late hours ago'],
   ]
   for (const [facts, what] of normal) t.same(troublesOf(facts), [], what)
 })
