@@ -31,6 +31,8 @@ export type Config = {
   grpcPort: number
   /** null: probes connect in plain text */
   grpcTls: GrpcTls | null
+  /** whether the page of the installation (/trust) is public */
+  trustPage: boolean
   /** 32 bytes */
   secretKey: Buffer
   /** opens what is still sealed with it, while keys are changed; null: there is none */
@@ -92,6 +94,7 @@ export function readConfig(env: Env): Config {
     port,
     grpcPort: integer(env, 'GRPC_PORT', 50_051, 0, 65_535),
     grpcTls: grpcTls(env),
+    trustPage: oneOf(env, 'TRUST_PAGE', ['on', 'off'], 'off') === 'on',
     secretKey: secretKey(env),
     olderSecretKey: olderSecretKey(env),
     publicUrl: publicUrl(env),

@@ -80,6 +80,7 @@ import { createCustomHostOf } from './status-pages/site.ts'
 import { PURPOSE as SUBSCRIBERS } from './status-pages/subscribers/address.ts'
 import { subscriberRoutes } from './status-pages/subscribers/routes.ts'
 import { startNoticeWorker, startSubscriberCleaning } from './status-pages/subscribers/worker.ts'
+import { trustRoutes } from './status-pages/trust/trust-routes.ts'
 import { dependencyRoutes } from './vendors/routes.ts'
 import { startVendorWorker } from './vendors/worker.ts'
 import { leaveUnchecked } from './verdict/actions.ts'
@@ -161,6 +162,7 @@ export function publicRoutes(app: App, handles: Handles): void {
   app.register(async scope => canaryRoutes(scope as App, canaries))
   app.register(async scope => chatSettingsRoutes(scope as App, { ...chatTools(handles), isOwnHost }))
   app.register(async scope => chatRequestRoutes(scope as App, { ...chatTools(handles), log: handles.log }))
+  if (config.trustPage) trustRoutes(app, { db, publicUrl, isOwnHost })
   app.register(async scope => publicPageRoutes(scope as App, pageTools(handles)))
 }
 

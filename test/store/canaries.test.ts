@@ -1,5 +1,6 @@
 import t from 'tap'
 import { createCanaries, removeCanaries } from '../../control-plane/canaries/actions.ts'
+import { figuresSince, lastMissSince } from '../../control-plane/canaries/figures-store.ts'
 import { limitsOf } from '../../control-plane/canaries/guarantee.ts'
 import { measureOutages } from '../../control-plane/canaries/measure-actions.ts'
 import { KINDS, type Kind, latestOutage } from '../../control-plane/canaries/schedule.ts'
@@ -112,7 +113,11 @@ t.test('Each planned failure is stored with what was guaranteed for it, and how 
   t.equal(late.late_seconds, 80 - downWithin)
   await passTurn(db, canary.monitorId, 'down', new Date('2026-11-25T14:00:00Z'))
   const judged = await look(db, failureAt(14).settledAt)
-  t.match(judged.findLast(({ region }) => region === 'eu-west'), { outcome: 'missed', guarantee: 'none' }, 'was not up')
+  t.match(
+    judged.findLast(({ region }) => region === 'eu-west'),
+    { outcome: 'missed', guarantee: 'none' },
+    'was not up',
+  )
 })
 
 t.test('A canary that is paused, deleted or changed is not missed for it', async t => {
@@ -156,3 +161,50 @@ t.test('Canaries that are removed leave no monitor and no channel, and can come 
   t.equal((await allCanaries(db)).length, 2)
   t.ok(await findReceiver(db))
 })
+
+t.test(
+  'Figures of 30 days are by kind; what was never noticed is the slowest, what was not guaranteed is left out',
+  async t => {
+    await execute(db, 'DELETE FROM canary_outages')
+    const insert = (kind: Kind, hour: number, seconds: number | null, guarantee: string | null, late: number | null) =>
+      execute(
+        db,
+        `INSERT INTO canary_outages (region, kind, started_at, ended_at, outcome, stages, guarantee, late_seconds, created_at)
+       VALUES ('us-east', ?, ?, now(), ?, ?, ?, ?, now())`,
+        [
+          ...[kind, new Date(start.getTime() + hour * 3_600_000), seconds === null ? 'missed' : 'told'],
+          JSON.stringify([
+            ...(seconds === null ? [] : [{ turn: 'down', stage: 'status', seconds }]),
+            ...(seconds === null ? [] : [{ turn: 'down', stage: 'alert', seconds: seconds + 0.5 }]),
+            { turn: 'up', stage: 'status', seconds: 900 },
+          ]),
+          ...[guarantee, late],
+        ],
+      )
+    t.same(await figuresSince(db, start), [])
+    t.equal(await lastMissSince(db, start), null)
+    for (let i = 1; i <= 98; i++) await insert('hang', i, i, 'kept', null)
+    await insert('hang', 99, 130, 'missed', 80)
+    await insert('hang', 100, null, 'missed', null)
+    await insert('wrong', 101, 20, null, null)
+    await insert('wrong', 102, 500, 'none', null)
+    await insert('wrong', -1, 300, 'missed', 260)
+    const figures = await figuresSince(db, start)
+    t.same(
+      figures.toSorted((a, b) => a.kind.localeCompare(b.kind)),
+      [
+        {
+          ...{ kind: 'hang', outages: 100, compared: 100, misses: 2 },
+          ...{ down: { p50: 50, p95: 95, p99: 130 }, message: { p50: 50.5, p95: 95.5, p99: 130.5 } },
+        },
+        {
+          ...{ kind: 'wrong', outages: 1, compared: 0, misses: 0 },
+          ...{ down: { p50: 20, p95: 20, p99: 20 }, message: { p50: 20.5, p95: 20.5, p99: 20.5 } },
+        },
+      ],
+    )
+    t.match(await lastMissSince(db, start), { kind: 'hang', lateSeconds: null })
+    await insert('hang', 103, null, 'missed', null)
+    t.match(await figuresSince(db, start), [{ down: { p99: null } }, {}], 'more than one of 100 was never noticed')
+  },
+)

@@ -26,6 +26,7 @@ export type Sent = {
 export type ApiServer = {
   origin: string
   db: Db
+  databaseUrl: string
   /** `path` is relative to /api/v1; one that begins with the origin goes as it is. */
   call(method: string, path: string, sent?: Sent): Promise<Answer>
   /** the typed client, for what is asked rightly */
@@ -69,6 +70,7 @@ export async function startApi(t: Teardown, env: Record<string, string> = {}): P
   return {
     origin,
     db,
+    databaseUrl: config.databaseUrl,
     tenant,
     keyOf,
     picket: picketOf,
