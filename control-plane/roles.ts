@@ -47,6 +47,7 @@ import { startHealthWorker } from './health/worker.ts'
 import { startKeptPingRecorder } from './heartbeats/recorder.ts'
 import { pingRoutes } from './heartbeats/routes.ts'
 import { startListening, startOverdueWorker, startPingTokenWorker } from './heartbeats/worker.ts'
+import { startIncidentCountWorker } from './incidents/count-worker.ts'
 import { startFleetWatchWorker } from './incidents/fleet-watch-worker.ts'
 import { incidentRoutes } from './incidents/routes.ts'
 import { incidentUpdateRoutes } from './incidents/update-routes.ts'
@@ -222,6 +223,7 @@ export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)
     startPingTokenWorker,
     startReminderWorker,
     withPublicUrl(startFleetWatchWorker),
+    startIncidentCountWorker,
     startHealthWorker,
     startMaintenanceWorker,
     wokenBy('silences', startSilencesWorker),

@@ -35,6 +35,7 @@ import * as sourceKeys from './0036-source-keys.ts'
 import * as canaryKinds from './0037-canary-kinds.ts'
 import * as absentRegions from './0038-absent-regions.ts'
 import * as canaryGuarantees from './0040-canary-guarantees.ts'
+import * as incidentCounts from './0040-incident-counts.ts'
 
 /** In order. A migration that has landed is never edited; the next one mends it. */
 const MIGRATIONS = {
@@ -73,6 +74,7 @@ const MIGRATIONS = {
   '0037-canary-kinds': canaryKinds,
   '0038-absent-regions': absentRegions,
   '0040-canary-guarantees': canaryGuarantees,
+  '0040-incident-counts': incidentCounts,
 }
 
 /**
