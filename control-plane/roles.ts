@@ -218,7 +218,7 @@ export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)
     startClockStepWorker,
     startDeletionWorker,
     startScreenshotWorker,
-    startExpiry,
+    handles => startExpiryWorker({ ...handles, ...handles.config }),
     withPublicUrl(startOverdueWorker),
     startPingTokenWorker,
     startReminderWorker,
@@ -279,10 +279,6 @@ async function startFleetServer(handles: Handles): Promise<Part> {
 function startChat(handles: Handles): Part {
   const worker = startChatWorker({ ...handles, ...chatTools(handles) })
   return { stop: worker.stop, onNotify: { chat: worker.wake } }
-}
-
-function startExpiry(handles: Handles): Part {
-  return startExpiryWorker({ ...handles, ...handles.config })
 }
 
 function startNotices(handles: Handles): Part {
