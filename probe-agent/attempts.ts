@@ -1,6 +1,7 @@
 import { RegionState } from '../proto/gen/probe/v1/fleet.ts'
 import type { CheckSpec } from '../shared/check.ts'
 import { type Cancellation, createCancellation } from '../shared/egress/index.ts'
+import { DOUBT_RECHECK_MS } from '../shared/rechecks.ts'
 import { Outcome, type Result } from '../shared/result.ts'
 import { endWithout, type Progress, progressOf } from './chain.ts'
 import type { Timers } from './clock.ts'
@@ -70,7 +71,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       settle(chain, progress.settled)
       if (progress.kind !== 'over') return goOn(watch, chain, progress)
       end(watch, chain, progress.state)
-      if (!watch.isRetired) wakeAtSlot(watch, progress.state === RegionState.PENDING ? FIRST_STATE_MS : undefined)
+      if (!watch.isRetired) wakeAtSlot(watch, soonest(progress.state, seen))
     })
   }
 
@@ -142,6 +143,12 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       return 'nothing'
     },
   }
+}
+
+/** How long the next check may wait at most, where its slot is too late. */
+function soonest(state: RegionState, last: Result): number | undefined {
+  if (state === RegionState.PENDING) return FIRST_STATE_MS
+  return state === RegionState.FAILING && last.doubted ? DOUBT_RECHECK_MS : undefined
 }
 
 const outcomeOf = ({ result }: Attempt): Outcome | null => result?.outcome ?? null

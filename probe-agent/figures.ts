@@ -10,6 +10,8 @@ export type Figures = Omit<Heartbeat, 'seq'> & {
   lateResults: number
   isFleetLinked: boolean
   isNatsConnected: boolean
+  /** failures are reported as doubted */
+  isDoubting: boolean
 }
 
 /** Registers the probe's metrics. Returns what sets them all, just before they are rendered: a check costs nothing more. */
@@ -33,6 +35,7 @@ export function registerFigures(metrics: Metrics): (figures: Figures) => void {
   const clockOffset = metrics.gauge('picket_probe_agent_clock_offset_seconds', 'How far this clock is ahead')
   const fleet = metrics.gauge('picket_probe_agent_fleet_connected', '1 while linked to the control plane')
   const nats = metrics.gauge('picket_probe_agent_nats_connected', '1 while connected to NATS')
+  const doubt = metrics.gauge('picket_probe_agent_in_doubt', '1 while many hosts began to fail at once')
 
   return figures => {
     checks.reset()
@@ -53,6 +56,7 @@ export function registerFigures(metrics: Metrics): (figures: Figures) => void {
     spoolResults.set(figures.spoolResults ?? 0)
     fleet.set(Number(figures.isFleetLinked))
     nats.set(Number(figures.isNatsConnected))
+    doubt.set(Number(figures.isDoubting))
     // Unknown until a heartbeat was answered, which is not the same as none.
     if (figures.clockOffsetMs === undefined) clockOffset.remove()
     else clockOffset.set(figures.clockOffsetMs / 1000)

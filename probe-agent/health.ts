@@ -16,6 +16,7 @@ export type HealthParts = {
   isFleetLinked: () => boolean
   isDraining: () => boolean
   isOnline: () => boolean
+  isDoubting: () => boolean
   clock: RemoteClock
   machine: Machine
   runningLimit: number
@@ -31,7 +32,7 @@ export type Health = {
 const NO_LOAD = { running: 0, waiting: 0, loopLagMs: 0, startDelayMs: 0 }
 
 export function createHealth(parts: HealthParts): Health {
-  const { post, work, checks, isFleetLinked, isDraining, isOnline, clock, machine, runningLimit } = parts
+  const { post, work, checks, isFleetLinked, isDraining, isOnline, isDoubting, clock, machine, runningLimit } = parts
   const peaks = sharePeaks(() => work()?.load() ?? NO_LOAD)
 
   function loadWith(load: typeof NO_LOAD): Omit<Heartbeat, 'seq'> {
@@ -63,6 +64,7 @@ export function createHealth(parts: HealthParts): Health {
       lateResults: post()?.lateResults() ?? 0,
       isFleetLinked: isFleetLinked(),
       isNatsConnected: standing().nats !== 'away',
+      isDoubting: isDoubting(),
     }),
     standing,
   }

@@ -34,6 +34,7 @@ export function resultOf(subject: Subject, occasion: Occasion, startedAtMs: numb
     dns: observation.dns ? keptDns(observation.dns) : undefined,
     evidence: ran.evidence,
     certificate: ran.certificate,
+    doubted: ran.isDoubted || undefined,
   }
 }
 

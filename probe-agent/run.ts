@@ -4,17 +4,22 @@ import { type Cancellation, createDeadline, type Egress } from '../shared/egress
 import { nowUs, wallMs } from '../shared/egress/monotonic.ts'
 import { type CheckError, type FailedAssertion, FailureSource, type Observation, Outcome } from '../shared/result.ts'
 import { CHECKS } from './checks/index.ts'
+import type { Doubt } from './doubt.ts'
 import { type LeftBehind, leftBehind } from './evidence.ts'
 import { judge } from './judging.ts'
 import type { SelfTest } from './self-test.ts'
+import { noteWay } from './way-to-host.ts'
 
 type Judged = { observation: Observation; outcome: Outcome; failedAssertions: FailedAssertion[] }
 
-export type Ran = Judged & LeftBehind
+/** `isDoubted`: a failure that many other hosts of this probe began to have at the same time. */
+export type Ran = Judged & LeftBehind & { isDoubted?: boolean }
 
 export type RunOptions = {
   /** without one, failures are reported as they were seen */
   selfTest?: SelfTest
+  /** without one, no failure is doubted */
+  doubt?: Doubt
   /** Ends the check early; what it saw until then says nothing about the target. */
   cancellation?: Cancellation
 }
@@ -26,7 +31,10 @@ export type RunOptions = {
 export async function runCheck(spec: CheckSpec, egress: Egress, options: RunOptions = {}): Promise<Ran> {
   const { observation, outcome, failedAssertions } = await runJudged(spec, egress, options)
   const { evidence, certificate } = leftBehind(spec, observation, outcome)
-  return { observation, outcome, failedAssertions, evidence, certificate }
+  const { doubt, cancellation } = options
+  const isInDoubt = doubt !== undefined && !cancellation?.isCancelled && noteWay(doubt, spec, observation, nowUs())
+  const isDoubted = isInDoubt && outcome === Outcome.DOWN
+  return { observation, outcome, failedAssertions, evidence, certificate, isDoubted }
 }
 
 async function runJudged(spec: CheckSpec, egress: Egress, options: RunOptions): Promise<Judged> {

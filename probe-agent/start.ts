@@ -2,12 +2,14 @@ import { accessSync, constants, mkdirSync } from 'node:fs'
 import type { Hello, Welcome } from '../proto/gen/probe/v1/fleet.ts'
 import { CHECK_TYPES, type CheckSpec } from '../shared/check.ts'
 import { type Cancellation, createEgress } from '../shared/egress/index.ts'
+import { nowUs } from '../shared/egress/monotonic.ts'
 import { ConfigError } from '../shared/env.ts'
 import type { Log } from '../shared/log.ts'
 import { createRemoteClock } from '../shared/remote-clock.ts'
 import { machine } from './clock.ts'
 import type { ProbeConfig } from './config.ts'
 import { openCredential } from './credential.ts'
+import { createDoubt } from './doubt.ts'
 import { connectFleet } from './fleet-client.ts'
 import { createHealth } from './health.ts'
 import { announceIcmp } from './icmp-way.ts'
@@ -44,6 +46,8 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
   const egress = createEgress({ allow: config.egressAllow })
   const canPing = announceIcmp(egress.icmp, log)
   const selfTest = createSelfTest({ targets: config.selfTestTargets })
+  const doubt = createDoubt((isDoubting, hosts) => reportDoubt(log, isDoubting, hosts))
+  const isDoubting = () => doubt.isDoubting(nowUs())
   const stopTesting = machine.every(SELF_TEST_EVERY_MS, () => {
     void selfTest.probe(AbortSignal.timeout(SELF_TEST_EVERY_MS))
   })
@@ -84,6 +88,7 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
     isFleetLinked: fleet.isLinked,
     isDraining: () => isDraining,
     isOnline: selfTest.isOnline,
+    isDoubting,
     clock,
     machine,
     runningLimit: config.maxConcurrentChecks,
@@ -111,7 +116,7 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
       clock,
       run: check,
       sendRunDone: value => fleet.send({ $case: 'runDone', value }),
-      sendSilent: value => fleet.send({ $case: 'silent', value }),
+      sendSilent: value => fleet.send({ $case: 'silent', value: { ...value, doubted: isDoubting() || undefined } }),
       shutter,
       sendScreenshotWanted: value => fleet.send({ $case: 'screenshotWanted', value }),
       compareEveryMs: config.compareEveryMs,
@@ -122,7 +127,7 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
   }
 
   async function check(spec: CheckSpec, cancellation?: Cancellation): Promise<Ran> {
-    const ran = await runCheck(spec, egress, { selfTest, cancellation })
+    const ran = await runCheck(spec, egress, { selfTest, doubt, cancellation })
     if (!cancellation?.isCancelled) tally.count(spec.type, ran.outcome)
     return ran
   }
@@ -148,6 +153,12 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
   }
 
   return { stop }
+}
+
+function reportDoubt(log: Log, isDoubting: boolean, hosts: number): void {
+  if (isDoubting)
+    log.warn({ event: 'doubt', hosts }, 'many hosts began to fail at once; failures are reported as doubted')
+  else log.info({ event: 'doubt_over', hosts }, 'failures are reported without doubt again')
 }
 
 function makeDataDir(dataDir: string): void {

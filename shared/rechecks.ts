@@ -3,6 +3,9 @@
 /** Waits after the end of the first, second, … attempt that failed with an answer, in ms; the last one for all that follow. */
 const RECHECK_AFTER_MS = [1_000, 3_000, 5_000]
 
+/** A region whose failures are doubted checks again after so long at the latest, in ms. */
+export const DOUBT_RECHECK_MS = 30_000
+
 /** How long an attempt is silent, at the latest, before the next one starts: 5 s or a third of its timeout. */
 const SILENCE_LIMIT_MS = 5_000
 const SHARE_OF_TIMEOUT = 1 / 3

@@ -22,7 +22,7 @@ type Answer = { outcome: Outcome; afterMs: number }
 const hang: Answer = { outcome: UP, afterMs: Number.POSITIVE_INFINITY }
 const after = (afterMs: number, outcome: Outcome = UP): Answer => ({ outcome, afterMs })
 
-type Scene = { timeoutMs?: number; intervalS?: number; retryCount?: number; state?: RegionState }
+type Scene = { timeoutMs?: number; intervalS?: number; retryCount?: number; state?: RegionState; isDoubted?: boolean }
 
 /** One monitor and a target in virtual time. `answer` is asked at the start of each attempt, with its number, from 1. */
 function play(answer: (number: number) => Answer, scene: Scene = {}) {
@@ -44,7 +44,7 @@ function play(answer: (number: number) => Answer, scene: Scene = {}) {
         open--
         const statusCode = totalMs < timeoutMs ? 200 : null
         const observation = { error: null, timings: undefined, totalUs: totalMs * 1000, statusCode }
-        resolve({ observation, outcome, failedAssertions: [] } as unknown as Ran)
+        resolve({ observation, outcome, failedAssertions: [], isDoubted: scene.isDoubted } as unknown as Ran)
       }
       const isAnswered = afterMs < timeoutMs
       const stop = time.after(Math.min(afterMs, timeoutMs), () =>
@@ -279,4 +279,24 @@ t.test('a second opinion does not wait for a chain that is decided, whose first 
   )
   await scene.time.pass(20_000)
   t.equal(scene.state(), FAILING)
+})
+
+t.test('a region whose failures are doubted checks again after 30 s, also when its slot is an hour away', async t => {
+  const doubted = play(() => after(40, DOWN), { isDoubted: true })
+  await doubted.time.pass(70_000)
+  t.same(
+    doubted.published.map(({ attempt, doubted }) => [attempt, doubted]),
+    [
+      [1, true],
+      [2, true],
+      [3, true],
+      [1, true],
+      [1, true],
+    ],
+  )
+  t.ok(isAbout(doubted.startsMs.slice(3), [34_121, 64_161]), `${doubted.startsMs}`)
+
+  const sure = play(() => after(40, DOWN))
+  await sure.time.pass(70_000)
+  t.equal(sure.published.length, 3)
 })

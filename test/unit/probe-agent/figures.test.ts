@@ -21,6 +21,7 @@ const FIGURES: Figures = {
   lateResults: 6,
   isFleetLinked: true,
   isNatsConnected: false,
+  isDoubting: false,
 }
 
 async function ours(metrics: ReturnType<typeof createMetrics>): Promise<string[]> {
@@ -44,6 +45,7 @@ t.test('a scrape shows what the probe has counted, totals as they are however of
     'checks_total{type="ping",outcome="down"} 1',
     'clock_offset_seconds -1.5',
     'fleet_connected 1',
+    'in_doubt 0',
     'loop_lag_seconds 0.012',
     'nats_connected 0',
     'results_dropped_total 1',

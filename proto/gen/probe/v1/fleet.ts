@@ -111,6 +111,8 @@ export interface Draining {
 export interface Silent {
   monitorId: string;
   configVersion: number;
+  /** the probe doubts its failures now: a witness is asked too */
+  doubted?: boolean | undefined;
 }
 
 export interface FleetMessage {
@@ -765,7 +767,7 @@ export const Draining: MessageFns<Draining> = {
 };
 
 function createBaseSilent(): Silent {
-  return { monitorId: "", configVersion: 0 };
+  return { monitorId: "", configVersion: 0, doubted: undefined };
 }
 
 export const Silent: MessageFns<Silent> = {
@@ -775,6 +777,9 @@ export const Silent: MessageFns<Silent> = {
     }
     if (message.configVersion !== 0) {
       writer.uint32(16).uint32(message.configVersion);
+    }
+    if (message.doubted !== undefined) {
+      writer.uint32(24).bool(message.doubted);
     }
     return writer;
   },
@@ -806,6 +811,14 @@ export const Silent: MessageFns<Silent> = {
             }
 
             message.configVersion = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.doubted = reader.bool();
             continue;
           }
         }

@@ -41,6 +41,8 @@ export enum Trigger {
   OTHER_PROBE = 3,
   /** ASIDE - a person asked while a chain ran: for the history, never for the verdict */
   ASIDE = 4,
+  /** WITNESS - of a region that may not be the monitor's: confirms or contradicts a doubted failure, never votes */
+  WITNESS = 5,
 }
 
 /** One message: results of one partition and region, in the order in which the probe produced them. */
@@ -153,6 +155,8 @@ export interface Result {
   ping: PingStats | undefined;
   dns: DnsAnswer | undefined;
   screenshotId: string;
+  /** of a failure: many hosts of the probe began to fail at once, so its own network may be the cause */
+  doubted?: boolean | undefined;
 }
 
 function createBaseResultBatch(): ResultBatch {
@@ -948,6 +952,7 @@ function createBaseResult(): Result {
     ping: undefined,
     dns: undefined,
     screenshotId: "",
+    doubted: undefined,
   };
 }
 
@@ -1012,6 +1017,9 @@ export const Result: MessageFns<Result> = {
     }
     if (message.screenshotId !== "") {
       writer.uint32(162).string(message.screenshotId);
+    }
+    if (message.doubted !== undefined) {
+      writer.uint32(168).bool(message.doubted);
     }
     return writer;
   },
@@ -1187,6 +1195,14 @@ export const Result: MessageFns<Result> = {
             }
 
             message.screenshotId = reader.string();
+            continue;
+          }
+          case 21: {
+            if (tag !== 168) {
+              break;
+            }
+
+            message.doubted = reader.bool();
             continue;
           }
         }

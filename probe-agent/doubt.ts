@@ -1,0 +1,148 @@
+/**
+ * Notices that many hosts of a probe begin to fail at once, which is more likely a fault of its own network than of the
+ * hosts (decision 197). While that lasts, failures are reported as doubted. Times in microseconds, monotonic.
+ */
+export type Doubt = {
+  /** A host answered. The hot path. */
+  answered: (host: string, atUs: number) => void
+  /** No answer came from a host. `place`: what hosts that fail together may share, such as their address. */
+  failed: (host: string, place: string, atUs: number) => void
+  isDoubting: (nowUs: number) => boolean
+}
+
+const SECOND_US = 1_000_000
+const MINUTE_US = 60 * SECOND_US
+/** Hosts that began to fail within this time are compared with those that answered meanwhile. */
+const WINDOW_US = MINUTE_US
+/** Answers of one host count once in this time, so that a host with many monitors counts as one. */
+const COUNT_EVERY_US = 10 * SECOND_US
+/** Fewer hosts than this may have one cause of their own. */
+const HOSTS_ENOUGH = 3
+/** Of few hosts half of those heard meanwhile have to begin to fail, of many 3 %. */
+const SHARE_OF_FEW = 0.5
+const SHARE_OF_MANY = 0.03
+/** Of hosts that were never heard before, as after a start, nearly all: some may have been down for long. */
+const NEW_HOSTS_ENOUGH = 5
+const SHARE_OF_NEW = 0.8
+/** And so many times the share of the ten minutes before. */
+const TIMES_BASELINE = 3
+const BASELINE_MINUTES = 10
+/** A doubt ends when fewer than this share of the hosts that began it still fail. */
+const SHARE_TO_GO_ON = 0.5
+/** What has lasted so long is no jump any more. */
+const LONGEST_US = 60 * MINUTE_US
+const STRIKES_AT_MOST = 1_000
+/** A host that was not heard for so long is forgotten; the longest interval is an hour. */
+const FORGET_AFTER_US = 70 * MINUTE_US
+
+type Host = { isAnswering: boolean; heardUs: number; countedUs: number }
+/** A host that began to fail. `answers`: how many hosts had answered by then. */
+type Strike = { host: string; place: string; isNew: boolean; atUs: number; answers: number }
+type Minute = { strikes: number; answers: number }
+
+export function createDoubt(onChange: (isDoubting: boolean, hosts: number) => void = () => {}): Doubt {
+  const hosts = new Map<string, Host>()
+  const minutes: Minute[] = [{ strikes: 0, answers: 0 }]
+  let minuteUs = 0
+  let answers = 0
+  /** hosts that began to fail lately, or since the doubt began, and still fail; oldest first */
+  let strikes: Strike[] = []
+  let doubtedSinceUs: number | null = null
+  let mostFailing = 0
+
+  function begin(atUs: number): void {
+    doubtedSinceUs = atUs
+    mostFailing = strikes.length
+    onChange(true, strikes.length)
+  }
+
+  function end(): void {
+    doubtedSinceUs = null
+    onChange(false, strikes.length)
+    strikes = []
+  }
+
+  /** A new minute begins; what nobody hears of any more is forgotten. */
+  function turn(atUs: number): void {
+    if (atUs - minuteUs < MINUTE_US) return
+    minuteUs = atUs
+    minutes.unshift({ strikes: 0, answers: 0 })
+    minutes.length = Math.min(minutes.length, BASELINE_MINUTES + 1)
+    for (const [name, { heardUs }] of hosts) if (atUs - heardUs > FORGET_AFTER_US) hosts.delete(name)
+  }
+
+  /** The share of hosts that began to fail in the ten minutes before this one. */
+  function baseline(): number {
+    let struck = 0
+    let heard = 0
+    for (let i = 1; i < minutes.length; i++) {
+      struck += minutes[i]!.strikes
+      heard += minutes[i]!.strikes + minutes[i]!.answers
+    }
+    return heard === 0 ? 0 : struck / heard
+  }
+
+  /** Whether, counted back from now to any of the strikes, too many of the hosts heard since then began to fail. */
+  function isJump(): boolean {
+    const usual = baseline() * TIMES_BASELINE
+    const known = new Set<string>()
+    const all = new Set<string>()
+    for (let i = strikes.length - 1; i >= 0; i--) {
+      const { place, isNew, answers: before } = strikes[i]!
+      all.add(place)
+      if (!isNew) known.add(place)
+      const needed = Math.max(SHARE_OF_MANY, (SHARE_OF_FEW * HOSTS_ENOUGH) / known.size, usual)
+      if (known.size >= HOSTS_ENOUGH && known.size / (known.size + answers - before) >= needed) return true
+      if (all.size >= NEW_HOSTS_ENOUGH && all.size / (all.size + answers - before) >= SHARE_OF_NEW) return true
+    }
+    return false
+  }
+
+  function enter(name: string, isAnswering: boolean, atUs: number): Host {
+    const host = { isAnswering, heardUs: atUs, countedUs: Number.NEGATIVE_INFINITY }
+    hosts.set(name, host)
+    return host
+  }
+
+  function isDoubting(nowUs: number): boolean {
+    if (doubtedSinceUs === null) return false
+    const isOver = strikes.length < Math.max(HOSTS_ENOUGH, mostFailing * SHARE_TO_GO_ON)
+    if (isOver || nowUs - doubtedSinceUs > LONGEST_US) end()
+    return doubtedSinceUs !== null
+  }
+
+  return {
+    isDoubting,
+    answered(name, atUs) {
+      const host = hosts.get(name) ?? enter(name, true, atUs)
+      host.heardUs = atUs
+      if (!host.isAnswering) {
+        host.isAnswering = true
+        strikes = strikes.filter(strike => strike.host !== name)
+      }
+      if (atUs - host.countedUs < COUNT_EVERY_US) return
+      host.countedUs = atUs
+      turn(atUs)
+      answers++
+      minutes[0]!.answers++
+    },
+    failed(name, place, atUs) {
+      const host = hosts.get(name)
+      const isNew = host === undefined
+      if (host) host.heardUs = atUs
+      if (host && !host.isAnswering) return
+      if (host) host.isAnswering = false
+      else enter(name, false, atUs)
+      turn(atUs)
+      const wasDoubting = isDoubting(atUs)
+      if (!wasDoubting) {
+        minutes[0]!.strikes++
+        strikes = strikes.filter(strike => atUs - strike.atUs <= WINDOW_US)
+      }
+      strikes.push({ host: name, place, isNew, atUs, answers })
+      if (strikes.length > STRIKES_AT_MOST) strikes.shift()
+      if (wasDoubting) mostFailing = Math.max(mostFailing, strikes.length)
+      else if (isJump()) begin(atUs)
+    },
+  }
+}

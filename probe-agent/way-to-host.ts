@@ -1,0 +1,44 @@
+import { type CheckSpec, isCheckType } from '../shared/check.ts'
+import { type CheckError, FailureSource, type Observation } from '../shared/result.ts'
+import { parseTarget } from '../shared/target.ts'
+import type { Doubt } from './doubt.ts'
+
+/** What a network, firewall, resolver or proxy on our side may say as well as the target, when it says so of many hosts at once. */
+const DOUBTFUL_CODES = new Set([
+  'timeout',
+  'dns_timeout',
+  'host_unreachable',
+  'connection_refused',
+  'connection_reset',
+  'dns_not_found',
+  'tls_error',
+])
+
+/** Notes whether the host of a check answered. True for a failure that is doubted; what goes wrong in ourselves is not noted. */
+export function noteWay(doubt: Doubt, spec: CheckSpec, observation: Observation, nowUs: number): boolean {
+  const { error, statusCode, resolvedIp } = observation
+  if (error?.source === FailureSource.INTERNAL && error.code !== 'probe_offline') return false
+  const host = hostOf(spec)
+  if (error === null || statusCode !== null || !isDoubtful(error)) {
+    doubt.answered(host, nowUs)
+    return false
+  }
+  doubt.failed(host, resolvedIp ?? host, nowUs)
+  return doubt.isDoubting(nowUs)
+}
+
+const isDoubtful = ({ code, source }: CheckError) => source !== FailureSource.TARGET || DOUBTFUL_CODES.has(code)
+
+const HOSTS_KNOWN = 50_000
+const hosts = new Map<string, string>()
+
+/** The host of a check; each address is read once. */
+function hostOf({ type, url }: CheckSpec): string {
+  const known = hosts.get(url)
+  if (known !== undefined) return known
+  const target = isCheckType(type) ? parseTarget(type, url) : { error: '' }
+  const host = 'host' in target ? target.host : url
+  if (hosts.size >= HOSTS_KNOWN) hosts.clear()
+  hosts.set(url, host)
+  return host
+}

@@ -1,0 +1,93 @@
+import t from 'tap'
+import { createDoubt } from '../../../probe-agent/doubt.ts'
+
+const SECOND_US = 1_000_000
+const MINUTE_US = 60 * SECOND_US
+
+/** Hosts that a probe checks in turns every 30 s. `fails`: which of them fail, by their number and the time. */
+function watch(hosts: number, minutes: number, fails: (host: number, atS: number) => boolean) {
+  const doubt = createDoubt()
+  const doubtedAtS: number[] = []
+  let failedBefore = 0
+  for (let step = 0; step < minutes * 2 * hosts; step++) {
+    const host = step % hosts
+    const atUs = Math.round((step * 30 * SECOND_US) / hosts)
+    const isFailing = fails(host, atUs / SECOND_US)
+    if (isFailing) doubt.failed(`${host}.example`, `${host}`, atUs)
+    else doubt.answered(`${host}.example`, atUs)
+    if (doubt.isDoubting(atUs)) doubtedAtS.push(atUs / SECOND_US)
+    else if (isFailing) failedBefore++
+  }
+  return { firstS: doubtedAtS[0] ?? null, lastS: doubtedAtS.at(-1) ?? null, failedBefore }
+}
+
+const FAULT_S = 660
+const isDuring = (seconds: number, atS: number) => atS >= FAULT_S && atS < FAULT_S + seconds
+
+type Row = [title: string, hosts: number, fails: (host: number, atS: number) => boolean, failuresBefore: number | null]
+const rows: Row[] = [
+  ['all of 40 hosts fail for 20 s', 40, (_, at) => isDuring(20, at), 2],
+  ['60 % of 40 hosts fail for 5 minutes', 40, (host, at) => host % 5 < 3 && isDuring(300, at), 2],
+  ['10 % of 1,000 hosts fail for 5 minutes', 1_000, (host, at) => host % 10 === 0 && isDuring(300, at), 60],
+  ['4 % of 2,000 hosts fail for 5 minutes', 2_000, (host, at) => host % 25 === 0 && isDuring(300, at), 80],
+  ['all of 4 hosts fail', 4, (_, at) => isDuring(120, at), 2],
+  ['one host fails', 40, (host, at) => host === 7 && isDuring(300, at), null],
+  ['two of three hosts fail', 3, (host, at) => host < 2 && isDuring(300, at), null],
+  ['each minute another host fails for a minute', 40, (host, at) => host === Math.floor(at / 60) % 40, null],
+  ['1 % of 1,000 hosts fail', 1_000, (host, at) => host % 100 === 0 && isDuring(300, at), null],
+  ['a tenth of the hosts was down before the probe began', 200, host => host % 10 === 0, null],
+]
+
+for (const [title, hosts, fails, failuresBefore] of rows) {
+  t.test(`${failuresBefore === null ? 'no doubt' : 'a doubt'} when ${title}`, async t => {
+    const { firstS, lastS, failedBefore } = watch(hosts, 25, fails)
+    if (failuresBefore === null) return t.equal(firstS, null)
+    t.ok(firstS !== null && firstS >= FAULT_S, `began after ${firstS! - FAULT_S} s`)
+    t.ok(failedBefore <= failuresBefore, `${failedBefore} failures before it began`)
+    t.ok(lastS! < FAULT_S + 300 + 60, `ended after ${lastS! - FAULT_S} s`)
+  })
+}
+
+t.test('many hosts at one address are one place', async t => {
+  const doubt = createDoubt()
+  for (let i = 0; i < 20; i++) doubt.answered(`${i}.example`, i * SECOND_US)
+  for (let i = 0; i < 20; i++) doubt.failed(`${i}.example`, '192.0.2.1', (60 + i) * SECOND_US)
+  t.equal(doubt.isDoubting(80 * SECOND_US), false)
+})
+
+t.test('one host with many monitors that answers does not hide that the others fail', async t => {
+  const doubt = createDoubt()
+  for (let i = 0; i < 5; i++) doubt.answered(`${i}.example`, i)
+  for (let i = 0; i < 5; i++) {
+    for (let j = 0; j < 100; j++) doubt.answered('large.example', MINUTE_US + i * SECOND_US)
+    doubt.failed(`${i}.example`, `${i}`, MINUTE_US + i * SECOND_US)
+  }
+  t.equal(doubt.isDoubting(MINUTE_US + 5 * SECOND_US), true)
+})
+
+t.test('a doubt ends with the answers of half the hosts that failed, and after an hour at the latest', async t => {
+  const changes: string[] = []
+  const doubt = createDoubt((isDoubting, hosts) => changes.push(`${isDoubting} ${hosts}`))
+  for (let i = 0; i < 10; i++) doubt.answered(`${i}.example`, i)
+  for (let i = 0; i < 10; i++) doubt.failed(`${i}.example`, `${i}`, MINUTE_US + i)
+  for (let i = 0; i < 5; i++) doubt.answered(`${i}.example`, 2 * MINUTE_US)
+  t.equal(doubt.isDoubting(2 * MINUTE_US), true)
+  doubt.answered('5.example', 2 * MINUTE_US)
+  t.equal(doubt.isDoubting(2 * MINUTE_US), false)
+  t.same(changes, ['true 3', 'false 4'])
+
+  for (let i = 0; i < 6; i++) doubt.failed(`${i}.example`, `${i}`, 3 * MINUTE_US + i)
+  t.equal(doubt.isDoubting(62 * MINUTE_US), true)
+  t.equal(doubt.isDoubting(64 * MINUTE_US), false, 'what lasts so long is no jump')
+})
+
+t.test('a probe that starts while nearly all hosts fail has a doubt', async t => {
+  const doubt = createDoubt()
+  for (let i = 0; i < 5; i++) doubt.failed(`${i}.example`, `${i}`, i)
+  t.equal(doubt.isDoubting(5), true)
+})
+
+t.test('after many failures a minute it takes more of them to make a jump', async t => {
+  const usually = (host: number, at: number) => (host * 7 + Math.floor(at / 30)) % 20 === 0
+  t.equal(watch(400, 25, usually).firstS, null)
+})

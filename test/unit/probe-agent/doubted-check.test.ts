@@ -1,0 +1,52 @@
+import t from 'tap'
+import { createDoubt } from '../../../probe-agent/doubt.ts'
+import { type Ran, runCheck } from '../../../probe-agent/run.ts'
+import { createSelfTest } from '../../../probe-agent/self-test.ts'
+import { createEgress } from '../../../shared/egress/index.ts'
+import { Outcome } from '../../../shared/result.ts'
+import { specOf } from '../../support/spec.ts'
+import { startTarget, startTcpTarget } from '../../support/target.ts'
+
+const resolver = async (name: string) => {
+  if (name === 'unknown.example') throw Object.assign(new Error('no such name'), { code: 'ENOTFOUND' })
+  return ['127.0.0.1']
+}
+const egress = createEgress({ allow: ['127.0.0.0/8'], resolver })
+
+const outcomesOf = (ran: readonly Ran[]) => ran.map(({ outcome, isDoubted }) => [outcome, isDoubted])
+
+t.test('failures of many hosts at once are doubted, though an address of the self-test answers', async t => {
+  const address = await startTcpTarget(t)
+  const selfTest = createSelfTest({ targets: [{ host: '127.0.0.1', port: address.port }] })
+  const doubt = createDoubt()
+  const target = await startTarget(t)
+  const { port } = new URL(target.url)
+  const closed = await startTcpTarget(t)
+  await closed.close()
+  const check = (url: string) => runCheck(specOf({ url }), egress, { selfTest, doubt })
+
+  for (const host of [1, 2, 3, 4]) t.equal((await check(`http://127.0.0.1:${port}/?${host}`)).outcome, Outcome.UP)
+  const refused: Ran[] = []
+  for (const host of [1, 2, 3, 4, 5, 6]) refused.push(await check(`http://127.0.1.${host}:${closed.port}/`))
+  t.same(outcomesOf(refused), [
+    [Outcome.DOWN, false],
+    [Outcome.DOWN, false],
+    [Outcome.DOWN, false],
+    [Outcome.DOWN, false],
+    [Outcome.DOWN, true],
+    [Outcome.DOWN, true],
+  ])
+})
+
+t.test('an answer of the target, and what is wrong with ourselves, is never doubted', async t => {
+  const doubt = createDoubt()
+  const target = await startTarget(t)
+  target.behave({ kind: 'answer', status: 500 })
+  const { port } = new URL(target.url)
+  for (const host of [1, 2, 3, 4, 5, 6, 7]) {
+    const answered = await runCheck(specOf({ url: `http://127.0.0.1:${port}/?${host}` }), egress, { doubt })
+    t.match(answered, { outcome: Outcome.DOWN, isDoubted: false })
+    const broken = await runCheck(specOf({ url: `http://127.0.1.${host}/`, type: 'heartbeat' }), egress, { doubt })
+    t.match(broken, { outcome: Outcome.UNKNOWN, isDoubted: false })
+  }
+})
