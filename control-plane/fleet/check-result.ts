@@ -17,6 +17,8 @@ const TRIGGERS = {
   [Trigger.SECOND_OPINION]: 'second_opinion',
   [Trigger.OTHER_PROBE]: 'second_opinion',
   [Trigger.ASIDE]: 'run_now',
+  // never shown: what a witness saw is in the transition that it confirmed
+  [Trigger.WITNESS]: 'second_opinion',
 } as const
 
 const Milliseconds = Type.Number({ description: 'milliseconds, up to 3 decimals' })

@@ -22,7 +22,7 @@ export function decodeBatch(subject: string, data: Uint8Array): ResultBatch {
 /** A result as the verdict reads it. Throws for a time before 1970, which is none. */
 export function toCounted(batch: ResultBatch, result: Result): Counted {
   if (result.scheduledAtMs < 0) throw new Error(`scheduled at ${result.scheduledAtMs}`)
-  return {
+  const counted: Counted = {
     region: batch.region,
     probeId: batch.probeId,
     configVersion: result.configVersion,
@@ -35,6 +35,8 @@ export function toCounted(batch: ResultBatch, result: Result): Counted {
     responseTimeMs: Math.round(result.totalUs / 1_000),
     error: result.error ? storableError(result.error) : failedAssertion(result),
   }
+  if (result.doubted) counted.isDoubted = true
+  return counted
 }
 
 /** A failed assertion is the error to tell, where the target itself answered. */

@@ -1,3 +1,4 @@
+import { doubtAfterClockStep } from './held.ts'
 import type { Cell, MonitorState } from './types.ts'
 
 /**
@@ -32,6 +33,7 @@ function cellAfter(cell: Cell, stepMs: number): Cell {
       atMs: firstFailure.atMs + stepMs,
       scheduledAtMs: slot(firstFailure.scheduledAtMs),
     },
+    ...doubtAfterClockStep(cell, stepMs, Math.min(0, stepMs)),
     secondOpinion: opinion && {
       ...opinion,
       scheduledAtMs: slot(opinion.scheduledAtMs),

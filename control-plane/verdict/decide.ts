@@ -1,5 +1,6 @@
 import { Trigger } from '../../proto/gen/probe/v1/result.ts'
 import { cellOnReturn } from './absences.ts'
+import { confirmOthers, heedDoubt, withWitness } from './doubt.ts'
 import {
   isOlderGeneration,
   raiseGeneration,
@@ -26,6 +27,7 @@ import { weigh } from './status.ts'
 import { advance, differsInSubstance, isCounting, newCell, skip } from './streaks.ts'
 import { changeStatus } from './transition.ts'
 import type { Cell, Counted, Decision, HistoryReason, MonitorState, Policy, Storing } from './types.ts'
+import { hearWitness } from './witness.ts'
 
 /**
  * What one result changes (decisions 4). `policy` is at least as new as the result; `nowMs` is the JetStream time of the
@@ -40,6 +42,7 @@ export function decide(
 ): Decision {
   if (result.scheduledAtMs > nowMs + tolerance.futureMs) return noVerdict('refused_future', null, state, 'no')
   if (result.trigger === Trigger.ASIDE) return noVerdict('history', 'beside_a_chain', state, 'no')
+  if (result.trigger === Trigger.WITNESS) return hearWitness(state, result, policy, nowMs)
   const refused = refuseConfig(state, result, policy)
   if (refused !== null) return noVerdict('history', refused, state, 'no')
   const base = adopt(state, policy, nowMs)
@@ -67,7 +70,10 @@ function count(
   nowMs: number,
   adopting: Storing,
 ): Decision {
-  const after = advance(before, result, policy.retryCount, nowMs)
+  const advanced = advance(before, result, policy.retryCount, nowMs)
+  const heeded = before.doubt || result.isDoubted ? heedDoubt(base, before, advanced, result, policy, nowMs) : null
+  const after = heeded?.cell ?? advanced
+  const cells = confirmOthers(replaceCell(base.cells, after), after)
   const reason = reasonToAsk(base, before, result)
   const isAsking = reason !== null && mayAsk(base, policy, nowMs)
   const voted: MonitorState = {
@@ -81,7 +87,7 @@ function count(
     askedAtMs: isAsking ? nowMs : base.askedAtMs,
     unchecked: base.unchecked ?? null,
     restoredAtMs: base.restoredAtMs,
-    cells: isAsking ? renewOpinions(replaceCell(base.cells, after), nowMs) : replaceCell(base.cells, after),
+    cells: isAsking ? renewOpinions(cells, nowMs) : cells,
   }
   const weighed = weigh(base, voted, policy, nowMs)
   const isTimed =
@@ -92,7 +98,8 @@ function count(
   // a probe that takes over gets the stored state: one that reads `failing` makes no re-checks, one that reads `ok` too many
   const isMoved = known.state !== after.state && !(after.state === 'failing' && base.status === 'up')
   const isDecided = adopting !== 'no' || isTimed || changed !== null || isMoved
-  const differs = isAsking || differsInSubstance(known, after, policy.retryCount)
+  const differs = isAsking || known.doubt !== after.doubt || differsInSubstance(known, after, policy.retryCount)
+  const asked = isAsking ? ask(reason, result, policy, voted.cells) : null
   const isHeard = known.state === after.state && !isMistaken(before, result, policy)
   // what was never stored cannot be brought back
   const store = isDecided || (differs && (base.status === null || base.unchecked)) ? 'at_once' : differs ? 'soon' : 'no'
@@ -102,7 +109,7 @@ function count(
     state: changed?.state ?? (isTimed ? { ...voted, quorumLostSinceMs, noMajoritySinceMs } : voted),
     store,
     transition: changed?.transition ?? null,
-    ask: isAsking ? ask(reason, result, policy, voted.cells) : null,
+    ask: heeded?.asksWitness ? withWitness(asked) : asked,
     regionState: isHeard ? null : { region: result.region, state: after.state },
     disagreement: null,
   }

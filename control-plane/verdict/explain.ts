@@ -2,7 +2,16 @@ import { FailureSource, STATUS_OF_OUTCOME } from '../../shared/result.ts'
 import { absentRegions } from './absences.ts'
 import type { Weighed } from './status.ts'
 import { betterToRecover, failuresToFail } from './streaks.ts'
-import type { Cell, Counted, ExplainedCheck, ExplainedVote, Explanation, MonitorState, Policy } from './types.ts'
+import type {
+  Cell,
+  CellDoubt,
+  Counted,
+  ExplainedCheck,
+  ExplainedVote,
+  Explanation,
+  MonitorState,
+  Policy,
+} from './types.ts'
 import { countVotes, type Tally, voteEndsMs, voteLifetimeMs, votesNeeded } from './votes.ts'
 
 const SOURCES = {
@@ -75,8 +84,14 @@ function explainVote(region: string, voted: MonitorState, policy: Policy, nowMs:
     better_in_a_row: cell.better,
     first_failure_at: isoOrNull(cell.firstFailure?.atMs ?? null),
     last_check: cell.last === null ? null : explainCheck(cell.last),
+    ...(cell.doubt && { doubt: explainDoubt(cell.doubt) }),
   }
 }
+
+const explainDoubt = ({ settledBy, witness }: CellDoubt) => ({
+  settled_by: settledBy,
+  witness: witness && { region: witness.check.region, ...explainCheck(witness.check) },
+})
 
 const NEVER_HEARD: Omit<ExplainedVote, 'region'> = {
   state: 'pending',

@@ -21,7 +21,26 @@ export function sentence(explanation: Explanation): string {
       ? [`${slow.length} of ${voters(explanation)} ${streakOf(slow, 'degraded')}: ${reasons(slow)}`]
       : []),
   ]
-  return `${parts.join('; ')}.${reduced}`
+  return `${parts.join('; ')}.${doubts(failing)}${reduced}`
+}
+
+const SETTLED = {
+  region: 'another region fails too',
+  witness: 'a check from elsewhere failed too',
+  probe: 'it fails after that as well',
+  limit: 'no other region could confirm or contradict it in time',
+} as const
+
+/** " us-east failed for many hosts at once; a check from eu-west failed too." */
+function doubts(failing: readonly ExplainedVote[]): string {
+  return failing
+    .map(({ region, doubt }) => {
+      if (!doubt?.settled_by) return ''
+      const { settled_by: by, witness } = doubt
+      const reason = by === 'witness' && witness ? `a check from ${witness.region} failed too` : SETTLED[by]
+      return ` ${region} failed for many hosts at once; ${reason}.`
+    })
+    .join('')
 }
 
 /** "1 of 2 regions vote; us-east has no probe" */

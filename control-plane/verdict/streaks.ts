@@ -1,4 +1,5 @@
 import { Outcome } from '../../proto/gen/probe/v1/result.ts'
+import { doubtOfNewTarget } from './held.ts'
 import type { Cell, Counted, RegionState } from './types.ts'
 
 /** How many failures in a row make a region failing (decisions 4.2). */
@@ -58,7 +59,8 @@ export function advance(cell: Cell, result: Counted, retryCount: number, nowMs: 
 /** Another target or other assertions: streaks begin again, state and vote stay (decisions 4.6). */
 export function resetStreaks(cell: Cell): Cell {
   const firstFailure = cell.state === 'failing' ? cell.firstFailure : null
-  return { ...cell, failures: 0, notUp: 0, better: 0, firstFailure, secondOpinion: null }
+  const { doubt: _, ...rest } = cell
+  return { ...rest, failures: 0, notUp: 0, better: 0, firstFailure, secondOpinion: null, ...doubtOfNewTarget(cell) }
 }
 
 /** Whether a restart that forgets the change from `before` to `after` could change a verdict. */

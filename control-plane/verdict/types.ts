@@ -24,6 +24,8 @@ export type Counted = {
   statusCode: number
   responseTimeMs: number
   error: CheckError | null
+  /** a failure that many other hosts of the probe began to have at the same time (decision 197) */
+  isDoubted?: true
 }
 
 /** What decides about a monitor, from its configuration. Immutable; made anew when the configuration changes. */
@@ -41,6 +43,8 @@ export type Policy = {
   expires: boolean
   /** regions of the monitor that have, or lately had, no probe that can publish (decision 195) */
   absences?: Absences
+  /** a probe of another region may be asked to confirm doubted failures (decision 197) */
+  witness?: boolean
 }
 
 /** When a region had no probe that can publish, in JetStream's time; `untilMs` Infinity: it has none now. */
@@ -67,6 +71,16 @@ export type SecondOpinion = {
   renewalAskedAtMs: number | null
 }
 
+/** What is known of doubted failures of a region. */
+export type CellDoubt = {
+  /** the slot for which a witness was asked last */
+  askedForMs: number | null
+  /** the newest check by a probe of another region; JetStream time */
+  witness: { check: Counted; takenAtMs: number } | null
+  /** why the vote counts: another region or a witness confirmed it, the probe is sure again, or it was waited for long enough; null: it waits */
+  settledBy: 'region' | 'witness' | 'probe' | 'limit' | null
+}
+
 /** One monitor in one region. JSON throughout. */
 export type Cell = {
   region: string
@@ -85,6 +99,8 @@ export type Cell = {
   /** the newest counting result, for explanations and events */
   last: Counted | null
   secondOpinion: SecondOpinion | null
+  /** left out where nothing is doubted */
+  doubt?: CellDoubt
 }
 
 /** Everything the verdict knows of a monitor. JSON throughout; times are JetStream times in ms. */
@@ -125,11 +141,13 @@ export type HistoryReason =
 
 /** A check asked for at once; a hint that may be lost (decisions 4.5). */
 export type Ask = {
-  reason: 'first_failure' | 'first_success' | 'disagreement'
+  reason: 'first_failure' | 'first_success' | 'disagreement' | 'doubt'
   /** the other regions of the monitor */
   regions: readonly string[]
   /** another probe of these regions, not this one: of the result's, and of those where an opinion is to be renewed */
   otherProbes: readonly { region: string; notProbeId: string }[]
+  /** a probe of a region that is not the monitor's */
+  witness?: true
 }
 
 /** Two probes of one region contradicted each other on the attempt that would have made it failing. */
@@ -193,6 +211,8 @@ export type ExplainedVote = {
   better_in_a_row: number
   first_failure_at: string | null
   last_check: ExplainedCheck | null
+  /** only where the region's failures were doubted */
+  doubt?: { settled_by: CellDoubt['settledBy']; witness: (ExplainedCheck & { region: string }) | null }
 }
 
 /** Which value of a data source decided, and what its rule made of it. */

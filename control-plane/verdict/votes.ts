@@ -1,4 +1,5 @@
 import { absentRegions, lostMs } from './absences.ts'
+import { isHeld } from './held.ts'
 import type { Cell, MonitorState, Policy, Status } from './types.ts'
 
 /** How long a quorum must be lost before the voters there are decide, in ms (decisions 4.4). */
@@ -25,9 +26,12 @@ export function voteLifetimeMs(policy: Policy): number {
 /** The longest lifetime of a vote by which regions can outvote each other; 0 when one region decides alone. */
 export const longestVoteMs = (policy: Policy): number => (policy.regions.length > 1 ? voteLifetimeMs(policy) : 0)
 
-/** When a region's vote grows too old, or was lost; -Infinity when it has none. Before its first decision a region has no vote. */
+/**
+ * When a region's vote grows too old, or was lost; -Infinity when it has none: before its first decision, and while its failures
+ * are doubted.
+ */
 export function voteEndsMs(cell: Cell, state: MonitorState, policy: Policy): number {
-  if (cell.state === 'pending' || cell.votedAtMs === null) return Number.NEGATIVE_INFINITY
+  if (cell.state === 'pending' || cell.votedAtMs === null || isHeld(cell)) return Number.NEGATIVE_INFINITY
   const seenAtMs = state.restoredAtMs === null ? cell.votedAtMs : Math.max(cell.votedAtMs, state.restoredAtMs)
   const endsMs = seenAtMs + voteLifetimeMs(policy)
   return policy.absences ? Math.min(endsMs, lostMs(cell, policy.absences)) : endsMs
@@ -72,5 +76,5 @@ export function quorumLostSince(before: MonitorState, tally: Tally, policy: Poli
   if ((ends[0] ?? Number.NEGATIVE_INFINITY) <= nowMs) return nowMs
   if (before.quorumLostSinceMs !== null) return before.quorumLostSinceMs
   const endOfNeededMs = ends[votesNeeded(tally.regions) - 1] ?? Number.NEGATIVE_INFINITY
-  return Number.isFinite(endOfNeededMs) ? endOfNeededMs : nowMs
+  return Number.isFinite(endOfNeededMs) ? Math.min(endOfNeededMs, nowMs) : nowMs
 }

@@ -11,6 +11,7 @@ import { FailureSource, Outcome, Trigger } from '../../../proto/gen/probe/v1/res
  *   eu  0..300/60 .                  up every 60 s from 0 to 300
  *   us  70 x[s=60,a=2,p=p2,e=3]      scheduled at 60, attempt 2, probe p2, epoch 3; c=2 config version
  *   us  70 .[o,p=p2]                 second opinion of a probe that does not check the monitor; asked: of the one that does
+ *   us  70 x[d]                      doubted by its probe; a policy with a witness: [w] is the check of one
  *   us  70 .[beside]                 a person asked while a chain ran
  *   policy  90 retry=0,c=2           a newer configuration: retry, interval, timeout (seconds), regions=us+eu
  *   restart 100                      stored, killed, and taken up again
@@ -38,6 +39,7 @@ const TRIGGERS = [
   ['o', Trigger.OTHER_PROBE],
   ['asked', Trigger.SECOND_OPINION],
   ['beside', Trigger.ASIDE],
+  ['w', Trigger.WITNESS],
 ] as const
 
 export type Row = {
@@ -135,7 +137,8 @@ function note(
 ): void {
   const at = `@${(step.atMs - START_MS) / 1000}`
   if (transition) seen.statuses.push(`${transition.to}${at}${transition.quorum === 'reduced' ? '(reduced)' : ''}`)
-  if (ask) seen.asks.push(`${ask.reason}:${shortName(ask.otherProbes[0]!.region)}${at}`)
+  if (ask?.otherProbes[0]) seen.asks.push(`${ask.reason}:${shortName(ask.otherProbes[0].region)}${at}`)
+  if (ask?.witness) seen.asks.push(`witness${at}`)
   if (disagreement) seen.disagreements.push(`${shortName(disagreement.region)}${at}`)
   if (kind === 'history' || kind === 'refused_future') seen.ignored++
 }
@@ -156,6 +159,8 @@ function resultFrom(step: Step): Counted {
     epoch: Number(options.e ?? 1),
     configVersion: Number(options.c ?? 1),
     trigger: TRIGGERS.find(([option]) => option in options)?.[1] ?? Trigger.SLOT,
+    ...('d' in options && { isDoubted: true }),
+    ...('code' in options && { statusCode: Number(options.code) }),
   })
 }
 

@@ -1,0 +1,111 @@
+import { Outcome } from '../../proto/gen/probe/v1/result.ts'
+import { isHeld } from './held.ts'
+import { ANSWER_GRACE_MS } from './partial.ts'
+import type { Ask, Cell, CellDoubt, Counted, MonitorState, Policy } from './types.ts'
+import { voteEndsMs, voteLifetimeMs } from './votes.ts'
+
+/*
+ * A region whose probe doubts its own failures has no vote for them until a second region confirms it, its probe is sure
+ * again, or it still fails in a later check and nothing contradicts it (decision 197).
+ */
+
+/** The check by which a doubted region decides alone is due so long after its first failure at least, in ms. */
+const SHORTEST_DOUBT_MS = 20_000
+
+const NEW_DOUBT: CellDoubt = { askedForMs: null, witness: null, settledBy: null }
+
+/** Where a region has a doubt or gets one: its cell after a counting result, and whether a witness is to be asked. */
+export function heedDoubt(
+  state: MonitorState,
+  before: Cell,
+  advanced: Cell,
+  result: Counted,
+  policy: Policy,
+  nowMs: number,
+): { cell: Cell; asksWitness: boolean } {
+  const doubt = doubtAfter(state, before, advanced, result)
+  if (doubt === null) return { cell: advanced, asksWitness: false }
+  const cell = settle({ ...advanced, doubt }, state, policy, nowMs)
+  if (!isWitnessWanted(cell, state, result, policy, nowMs)) return { cell, asksWitness: false }
+  return { cell: { ...cell, doubt: { ...cell.doubt!, askedForMs: result.scheduledAtMs } }, asksWitness: true }
+}
+
+function doubtAfter({ status }: MonitorState, before: Cell, after: Cell, result: Counted): CellDoubt | null {
+  const known = before.doubt ?? null
+  if (after.state !== 'failing' && after.failures === 0) return null
+  if (result.outcome !== Outcome.DOWN) return known
+  // its vote counts already, or decides nothing
+  if (status === 'down' || (before.state === 'failing' && !isHeld(before))) return known
+  if (!result.isDoubted) return known && { ...known, settledBy: 'probe' }
+  return known?.settledBy === null ? known : NEW_DOUBT
+}
+
+/** Once a slot, and where no other region of the monitor votes: those that do are asked anyway. */
+function isWitnessWanted(cell: Cell, state: MonitorState, result: Counted, policy: Policy, nowMs: number): boolean {
+  const { settledBy, askedForMs } = cell.doubt!
+  if (!policy.witness || !result.isDoubted || settledBy !== null || askedForMs === result.scheduledAtMs) return false
+  return !othersOf(cell, state).some(other => voteEndsMs(other, state, policy) > nowMs)
+}
+
+/** The same ask with one for a witness. */
+export const withWitness = (ask: Ask | null): Ask => ({
+  ...(ask ?? { reason: 'doubt', regions: [], otherProbes: [] }),
+  witness: true,
+})
+
+/** A region that fails settles the doubts of the others. */
+export function confirmOthers(cells: readonly Cell[], failing: Cell): readonly Cell[] {
+  if (failing.state !== 'failing' || !cells.some(cell => cell !== failing && isHeld(cell))) return cells
+  return cells.map(cell => (cell !== failing && isHeld(cell) ? settledBy(cell, 'region') : cell))
+}
+
+/** The monitor's regions after a check by a witness; the very same list when it is of no use, or known. */
+export function cellsAfterWitness(state: MonitorState, check: Counted, policy: Policy, nowMs: number): readonly Cell[] {
+  if (policy.regions.includes(check.region) || !isUsable(check)) return state.cells
+  const isNews = ({ doubt, firstFailure }: Cell) =>
+    doubt?.settledBy === null &&
+    firstFailure !== null &&
+    check.scheduledAtMs >= firstFailure.scheduledAtMs &&
+    check.scheduledAtMs > (doubt.witness?.check.scheduledAtMs ?? 0)
+  if (!state.cells.some(isNews)) return state.cells
+  const witness = { check, takenAtMs: nowMs }
+  return state.cells.map(cell =>
+    isNews(cell) ? settle({ ...cell, doubt: { ...cell.doubt!, witness } }, state, policy, nowMs) : cell,
+  )
+}
+
+/**
+ * Whether what a witness saw says anything of the target. A refusal by status may be meant for the place it asks from, and
+ * a failure that its own probe doubts confirms nothing.
+ */
+function isUsable({ outcome, statusCode, isDoubted }: Counted): boolean {
+  if (outcome !== Outcome.DOWN) return outcome === Outcome.UP || outcome === Outcome.DEGRADED
+  return !isDoubted && !(statusCode >= 400 && statusCode < 500)
+}
+
+function settle(cell: Cell, state: MonitorState, policy: Policy, nowMs: number): Cell {
+  if (!isHeld(cell)) return cell
+  const others = othersOf(cell, state)
+  if (others.some(other => other.state === 'failing' && isRecent(other, policy, nowMs)))
+    return settledBy(cell, 'region')
+  const { witness } = cell.doubt!
+  if (witness?.check.outcome === Outcome.DOWN) return settledBy(cell, 'witness')
+  const first = cell.firstFailure!
+  const { outcome, scheduledAtMs } = cell.last!
+  if (outcome !== Outcome.DOWN || scheduledAtMs < first.scheduledAtMs + SHORTEST_DOUBT_MS) return cell
+  const isSeenWell = (other: Cell) =>
+    other.failures === 0 && other.votedAtMs! > first.atMs && voteEndsMs(other, state, policy) > nowMs
+  const witnessUntilMs = witness ? witness.takenAtMs + policy.intervalMs + policy.timeoutMs + ANSWER_GRACE_MS : 0
+  return nowMs < witnessUntilMs || others.some(isSeenWell) ? cell : settledBy(cell, 'limit')
+}
+
+/** A region that is held has no vote, but fails all the same. */
+const isRecent = ({ votedAtMs }: Cell, policy: Policy, nowMs: number) =>
+  votedAtMs !== null && nowMs < votedAtMs + voteLifetimeMs(policy)
+
+const othersOf = ({ region }: Cell, { cells }: MonitorState) => cells.filter(other => other.region !== region)
+
+const settledBy = (cell: Cell, by: CellDoubt['settledBy']): Cell => ({
+  ...cell,
+  doubt: { ...cell.doubt!, settledBy: by },
+})

@@ -1,0 +1,193 @@
+import { testRows } from './runs.ts'
+
+const alone = { regions: ['us-east'], witness: true }
+const fails = 'us 60 x[d] 61 x[d,s=60,a=2] 64 x[d,s=60,a=3]'
+
+// decision 197: failures that many hosts of a probe begin to have at once wait for a second region.
+testRows([
+  {
+    says: 'a doubted region that is well again in its next check was never down',
+    policy: alone,
+    run: `us 0 .  94 . 99 .
+          ${fails}`,
+    statuses: 'up@0',
+    asks: 'first_failure:us@60 witness@60',
+    regions: 'us=ok',
+  },
+  {
+    says: 'without a witness a doubted region decides alone in its next check',
+    policy: { ...alone, witness: false },
+    run: `us 0 .  94 x[d]  120 x[d]
+          ${fails}`,
+    statuses: 'up@0 down@94',
+    asks: 'first_failure:us@60',
+  },
+  {
+    says: 'a check soon after the first failure, as by a person, decides nothing yet',
+    policy: { ...alone, witness: false },
+    run: `us 0 .  70 x[d]  95 x[d]
+          ${fails}`,
+    statuses: 'up@0 down@95',
+  },
+  {
+    says: 'a witness that does not answer holds up nothing after that',
+    policy: alone,
+    run: `us 0 .  94 x[d]
+          ${fails}`,
+    statuses: 'up@0 down@94',
+    asks: 'first_failure:us@60 witness@60',
+  },
+  {
+    says: 'a failure that a witness has before the re-checks have ended is down with the last of them',
+    policy: alone,
+    run: `us 0 .
+          ${fails}
+          eu 62 x[w]`,
+    statuses: 'up@0 down@64',
+  },
+  {
+    says: 'a failure that a witness confirms later is down then',
+    policy: alone,
+    run: `us 0 .
+          ${fails}
+          eu 70 x[w,s=65]`,
+    statuses: 'up@0 down@70',
+  },
+  {
+    says: 'a target that a witness sees well is not down as long as witnesses see it well',
+    policy: alone,
+    run: `us 0 .  94..304/30 x[d]
+          ${fails}
+          eu 62 .[w]  95..275/30 .[w]`,
+    statuses: 'up@0',
+    asks: 'first_failure:us@60 witness@60 witness@94 witness@124 witness@154 witness@184 witness@214 witness@244 witness@274 witness@304',
+  },
+  {
+    says: 'what a witness saw is worth nothing after an interval, the timeout and 10 s',
+    policy: alone,
+    run: `us 0 .  94 x[d] 124 x[d] 154 x[d]
+          ${fails}
+          eu 62 .[w]`,
+    statuses: 'up@0 down@154',
+  },
+  {
+    says: 'a witness that sees the outage later confirms it',
+    policy: alone,
+    run: `us 0 .  94 x[d]
+          ${fails}
+          eu 62 .[w]
+          ap 96 x[w,s=95]`,
+    statuses: 'up@0 down@96',
+  },
+  {
+    says: 'a witness that is refused by status, doubts itself or knows nothing confirms nothing',
+    policy: alone,
+    run: `us 0 .
+          ${fails}
+          eu 61 x[w,code=403]
+          ap 62 x[w,d]
+          uw 63 ?[w]`,
+    statuses: 'up@0',
+  },
+  {
+    says: 'an error of the server, seen by a witness, is an outage',
+    policy: alone,
+    run: `us 0 .
+          ${fails}
+          eu 62 x[w,code=503]`,
+    statuses: 'up@0 down@64',
+  },
+  {
+    says: 'a witness never votes: without doubted failures its checks change nothing',
+    policy: alone,
+    run: `us 0 .  60 x 61 x[s=60,a=2] 63 .
+          eu 10 x[w] 61 x[w] 70 x[w]`,
+    statuses: 'up@0',
+    asks: 'first_failure:us@60',
+    regions: 'us=ok',
+  },
+  {
+    says: 'a probe that is sure at the deciding attempt is believed at once',
+    policy: alone,
+    run: 'us 0 .  60 x[d] 61 x[d,s=60,a=2] 64 x[s=60,a=3]',
+    statuses: 'up@0 down@64',
+  },
+  {
+    says: 'a probe that is sure later is believed then',
+    policy: alone,
+    run: `us 0 .  94 x
+          ${fails}
+          eu 62 .[w]`,
+    statuses: 'up@0 down@94',
+  },
+  {
+    says: 'failures without a doubt are down as before, whatever a witness says',
+    policy: alone,
+    run: `us 0 .  60 x 61 x[s=60,a=2] 64 x[s=60,a=3]
+          eu 61 .[w]`,
+    statuses: 'up@0 down@64',
+  },
+  {
+    says: 'a doubt that begins in an outage ends nothing and delays no recovery',
+    policy: alone,
+    run: 'us 0 .  60 x 61 x[s=60,a=2] 64 x[s=60,a=3]  120 x[d] 180 x[d] 240 . 245 .',
+    statuses: 'up@0 down@64 up@245',
+  },
+  {
+    says: 'a doubted region that the others see well makes no degraded',
+    run: `us 0 .  94..304/30 x[d]
+          ${fails}
+          eu 0 . 60.5 . 90..330/60 .
+          ap 0 . 60.6 . 91..331/60 .`,
+    statuses: 'up@0',
+  },
+  {
+    says: 'and is believed when its probe is sure again',
+    run: `us 0 .  94 x[d] 154 x
+          ${fails}
+          eu 0 . 60.5 . 90..330/60 .
+          ap 0 . 60.6 . 91..331/60 .`,
+    statuses: 'up@0 degraded@154',
+  },
+  {
+    says: 'a second region of the monitor confirms, doubted or not',
+    run: `us 0 .
+          ${fails}
+          eu 0 . 60.5 x[d] 61.5 x[d,s=60.5,a=2] 64.5 x[d,s=60.5,a=3]
+          ap 0 . 60.6 .`,
+    statuses: 'up@0 down@64.5',
+  },
+  {
+    says: 'of two regions, the one whose neighbour is silent decides as a region alone',
+    policy: { regions: ['us-east', 'eu-west'], witness: true },
+    run: `us 0 .  300 x[d] 301 x[d,s=300,a=2] 304 x[d,s=300,a=3] 330 x[d]
+          eu 0 .
+          ap 302 x[w]`,
+    statuses: 'up@0',
+    asks: 'first_failure:us@300 witness@300',
+    regions: 'us=failing eu=ok',
+  },
+  {
+    says: 'a monitor of which nothing is known has no status while its first failures are doubted',
+    policy: alone,
+    run: 'us 60 x[d] 61 x[d,s=60,a=2] 64 x[d,s=60,a=3] 94 . 99 .',
+    statuses: 'up@99',
+  },
+  {
+    says: 'what a witness saw of another target counts for nothing',
+    policy: alone,
+    run: `us 0 .  66 x[d,c=2] 67 x[d,c=2,s=66,a=2] 70 x[d,c=2,s=66,a=3]
+          policy 65 c=2
+          ${fails}
+          eu 68 x[w]  69 .[w,c=2]`,
+    statuses: 'up@0',
+  },
+  {
+    says: 'without re-checks the first doubted failure waits as well',
+    policy: { ...alone, retryCount: 0 },
+    run: `us 0 .  60 x[d] 90 x[d]
+          eu 60.5 .[w]`,
+    statuses: 'up@0',
+    asks: 'first_failure:us@60 witness@60 witness@90',
+  },
+])
