@@ -55,6 +55,8 @@ export function presentMonitor(
     screenshot_compare: monitor.screenshotCompare,
     screenshot_threshold: monitor.screenshotThreshold,
     retry_count: monitor.retryCount,
+    witness: monitor.witness,
+    witness_with_credentials: monitor.witnessWithCredentials,
     tags: monitor.tags,
     status: monitor.status,
     status_changed_at: textOf(monitor.statusChangedAt),

@@ -35,6 +35,8 @@ export const MonitorRecord = Type.Object(
     screenshot_compare: Type.Boolean(),
     screenshot_threshold: Type.Number(),
     retry_count: Type.Integer(),
+    witness: Type.Boolean(),
+    witness_with_credentials: Type.Boolean(),
     tags: nullable(Type.Array(Type.String())),
     status: nullable(enumOf(MONITOR_STATUSES)),
     status_changed_at: Time,

@@ -53,6 +53,8 @@ export const DEFAULTS = {
   screenshot_compare: false,
   screenshot_threshold: 0.05,
   retry_count: 2,
+  witness: true,
+  witness_with_credentials: false,
 } as const
 
 /** What POST, PUT and the bulk create take alike; an update has no defaults. */
@@ -76,6 +78,20 @@ const changeable = (defaults: Partial<typeof DEFAULTS>) => ({
       maximum: 5,
       ...defaultOf(defaults.retry_count),
       description: 'checks within seconds that have to confirm a worse result',
+    }),
+  ),
+  witness: Type.Optional(
+    Type.Boolean({
+      ...defaultOf(defaults.witness),
+      description:
+        'a probe of another region may check the monitor when many hosts begin to fail for a region at once: it confirms or contradicts the failure and never votes; false for what only the chosen regions can reach',
+    }),
+  ),
+  witness_with_credentials: Type.Optional(
+    Type.Boolean({
+      ...defaultOf(defaults.witness_with_credentials),
+      description:
+        'that probe gets the credentials, headers, body and query of the monitor too; without them it only looks whether the address answers',
     }),
   ),
 })

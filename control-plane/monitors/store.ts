@@ -10,7 +10,7 @@ export const MONITOR_COLUMNS = `
   ping_token_hash AS "pingTokenHash", ssl_check AS "sslCheck",
   domain_check AS "domainCheck", screenshot_on_failure AS "screenshotOnFailure",
   screenshot_compare AS "screenshotCompare", screenshot_threshold AS "screenshotThreshold",
-  retry_count AS "retryCount", tags, status, status_changed_at AS "statusChangedAt", is_paused AS "isPaused",
+  retry_count AS "retryCount", witness, witness_with_credentials AS "witnessWithCredentials", tags, status, status_changed_at AS "statusChangedAt", is_paused AS "isPaused",
   ssl_expires_at AS "sslExpiresAt", domain_expires_at AS "domainExpiresAt", deleted_at AS "deletedAt",
   CASE WHEN data_source_id IS NOT NULL THEN (
     SELECT jsonb_build_object('id', s.id, 'name', s.name, 'fieldId', c.field_id, 'key', c.key)
@@ -161,12 +161,12 @@ export async function insertMonitors(tx: Tx, monitors: StoredMonitor[]): Promise
     `INSERT INTO monitors (id, project_id, partition, config_version, name, type, url, method, headers, body,
        interval_seconds, timeout_ms, regions, assertions, auth_type, auth_config, keyword, keyword_type,
        heartbeat_interval, heartbeat_grace, ping_token, ping_token_hash, ssl_check, domain_check,
-       screenshot_on_failure, screenshot_compare, screenshot_threshold, retry_count, tags, is_paused, data_source_id,
+       screenshot_on_failure, screenshot_compare, screenshot_threshold, retry_count, witness, witness_with_credentials, tags, is_paused, data_source_id,
        created_at, updated_at)
      SELECT id, "projectId", partition, "configVersion", name, type, url, method, headers, body,
        "intervalSeconds", "timeoutMs", regions, assertions, "authType", "authConfig", keyword, "keywordType",
        "heartbeatInterval", "heartbeatGrace", "pingToken", "pingTokenHash", "sslCheck", "domainCheck",
-       "screenshotOnFailure", "screenshotCompare", "screenshotThreshold", "retryCount", tags, "isPaused",
+       "screenshotOnFailure", "screenshotCompare", "screenshotThreshold", "retryCount", witness, "witnessWithCredentials", tags, "isPaused",
        CAST("dataSource"->>'id' AS uuid), "createdAt", "updatedAt"
      FROM jsonb_to_recordset(:rows::jsonb) AS row (${ROW_TYPES})`,
     { rows: rowsOf(monitors) },
@@ -186,7 +186,8 @@ export async function updateMonitors(tx: Tx, monitors: StoredMonitor[]): Promise
        heartbeat_grace = row."heartbeatGrace", ping_token = row."pingToken",
        ping_token_hash = row."pingTokenHash", ssl_check = row."sslCheck", domain_check = row."domainCheck",
        screenshot_on_failure = row."screenshotOnFailure", screenshot_compare = row."screenshotCompare",
-       screenshot_threshold = row."screenshotThreshold", retry_count = row."retryCount", tags = row.tags,
+       screenshot_threshold = row."screenshotThreshold", retry_count = row."retryCount", witness = row.witness,
+       witness_with_credentials = row."witnessWithCredentials", tags = row.tags,
        ssl_expires_at = row."sslExpiresAt", domain_expires_at = row."domainExpiresAt", updated_at = row."updatedAt"
      FROM jsonb_to_recordset(:rows::jsonb) AS row (${ROW_TYPES})
      WHERE m.id = row.id AND m.project_id = row."projectId"`,
@@ -200,7 +201,7 @@ const ROW_TYPES = `id uuid, "projectId" uuid, partition smallint, "configVersion
   "heartbeatInterval" integer, "heartbeatGrace" integer, "pingToken" bytea, "pingTokenHash" bytea,
   "sslCheck" boolean, "domainCheck" boolean,
   "screenshotOnFailure" boolean, "screenshotCompare" boolean, "screenshotThreshold" double precision,
-  "retryCount" integer, tags text[], "isPaused" boolean, "dataSource" jsonb, "sslExpiresAt" timestamptz, "domainExpiresAt" timestamptz, "createdAt" timestamptz, "updatedAt" timestamptz`
+  "retryCount" integer, witness boolean, "witnessWithCredentials" boolean, tags text[], "isPaused" boolean, "dataSource" jsonb, "sslExpiresAt" timestamptz, "domainExpiresAt" timestamptz, "createdAt" timestamptz, "updatedAt" timestamptz`
 
 function rowsOf(monitors: StoredMonitor[]): string {
   const bytes = (sealed: Buffer | null) => sealed && `\\x${sealed.toString('hex')}`

@@ -52,6 +52,9 @@ export type StoredMonitor = {
   screenshotCompare: boolean
   screenshotThreshold: number
   retryCount: number
+  /** a probe of another region may confirm doubted failures */
+  witness: boolean
+  witnessWithCredentials: boolean
   tags: string[] | null
   /** null before the first verdict */
   status: MonitorStatus | null

@@ -12,6 +12,7 @@ export type WatchedMonitor = {
   retryCount: number
   intervalSeconds: number
   timeoutMs: number
+  witness?: boolean
   status: MonitorStatus | null
   isPaused: boolean
   isDeleted: boolean
@@ -24,17 +25,21 @@ const onePolicy = createOneOfEach<Policy>(10_000)
  * decided alike share it.
  */
 export function policyOf(monitor: WatchedMonitor): Policy {
-  const { configVersion, streaksSince, regions, retryCount, intervalSeconds, timeoutMs } = monitor
+  const { configVersion, streaksSince, regions, retryCount, intervalSeconds, timeoutMs, witness = false } = monitor
   const intervalMs = intervalSeconds * 1_000
-  return onePolicy([configVersion, streaksSince, retryCount, intervalSeconds, timeoutMs, ...regions].join(' '), () => ({
-    configVersion,
-    streaksSince,
-    regions,
-    retryCount,
-    intervalMs,
-    timeoutMs: Math.min(timeoutMs, intervalMs),
-    expires: true,
-  }))
+  return onePolicy(
+    [configVersion, streaksSince, retryCount, intervalSeconds, timeoutMs, witness, ...regions].join(' '),
+    () => ({
+      configVersion,
+      streaksSince,
+      regions,
+      retryCount,
+      intervalMs,
+      timeoutMs: Math.min(timeoutMs, intervalMs),
+      expires: true,
+      ...(witness && { witness }),
+    }),
+  )
 }
 
 /** The same policy with the regions that have no probe; null: it says nothing of such regions. */

@@ -137,7 +137,7 @@ export async function storePosition(
 
 const WATCHED = `
   m.id, m.config_version AS "configVersion", m.streaks_since AS "streaksSince", m.regions, m.retry_count AS "retryCount",
-  m.interval_seconds AS "intervalSeconds", m.timeout_ms AS "timeoutMs", m.status,
+  m.interval_seconds AS "intervalSeconds", m.timeout_ms AS "timeoutMs", m.witness, m.status,
   m.is_paused AS "isPaused", m.deleted_at IS NOT NULL OR m.data_source_id IS NOT NULL OR m.type = 'heartbeat' AS "isDeleted"`
 
 export type StoredWatch = WatchedMonitor & { state: MonitorState | null }

@@ -36,6 +36,8 @@ export const MONITOR = {
   screenshot_compare: false,
   screenshot_threshold: 0.1,
   retry_count: 1,
+  witness: true,
+  witness_with_credentials: true,
   tags: ['shop'],
 } satisfies MonitorCreate
 export const CHANNEL = {

@@ -34,6 +34,7 @@ import * as imageFetches from './0036-image-fetches.ts'
 import * as sourceKeys from './0036-source-keys.ts'
 import * as canaryKinds from './0037-canary-kinds.ts'
 import * as absentRegions from './0038-absent-regions.ts'
+import * as witness from './0039-witness.ts'
 import * as canaryGuarantees from './0040-canary-guarantees.ts'
 import * as incidentCounts from './0040-incident-counts.ts'
 
@@ -73,6 +74,7 @@ const MIGRATIONS = {
   '0036-source-keys': sourceKeys,
   '0037-canary-kinds': canaryKinds,
   '0038-absent-regions': absentRegions,
+  '0039-witness': witness,
   '0040-canary-guarantees': canaryGuarantees,
   '0040-incident-counts': incidentCounts,
 }

@@ -231,6 +231,8 @@ export type Monitor = {
     screenshot_compare: boolean;
     screenshot_threshold: number;
     retry_count: number;
+    witness: boolean;
+    witness_with_credentials: boolean;
     tags: Array<string> | null;
     status: 'up' | 'down' | 'degraded' | null;
     status_changed_at: string | null;
@@ -270,6 +272,14 @@ export type MonitorCreate = {
      * checks within seconds that have to confirm a worse result
      */
     retry_count?: number;
+    /**
+     * a probe of another region may check the monitor when many hosts begin to fail for a region at once: it confirms or contradicts the failure and never votes; false for what only the chosen regions can reach
+     */
+    witness?: boolean;
+    /**
+     * that probe gets the credentials, headers, body and query of the monitor too; without them it only looks whether the address answers
+     */
+    witness_with_credentials?: boolean;
     name: string;
     type: 'http' | 'ping' | 'tcp' | 'dns' | 'keyword' | 'heartbeat';
     url?: string | null;
@@ -366,6 +376,8 @@ export type MonitorWithGuarantee = {
     screenshot_compare: boolean;
     screenshot_threshold: number;
     retry_count: number;
+    witness: boolean;
+    witness_with_credentials: boolean;
     tags: Array<string> | null;
     status: 'up' | 'down' | 'degraded' | null;
     status_changed_at: string | null;
@@ -406,6 +418,14 @@ export type MonitorUpdate = {
      * checks within seconds that have to confirm a worse result
      */
     retry_count?: number;
+    /**
+     * a probe of another region may check the monitor when many hosts begin to fail for a region at once: it confirms or contradicts the failure and never votes; false for what only the chosen regions can reach
+     */
+    witness?: boolean;
+    /**
+     * that probe gets the credentials, headers, body and query of the monitor too; without them it only looks whether the address answers
+     */
+    witness_with_credentials?: boolean;
     name?: string;
     type?: 'http' | 'ping' | 'tcp' | 'dns' | 'keyword' | 'heartbeat';
     url?: string | null;
@@ -1327,6 +1347,14 @@ export type ProjectFile = {
          * checks within seconds that have to confirm a worse result
          */
         retry_count?: number;
+        /**
+         * a probe of another region may check the monitor when many hosts begin to fail for a region at once: it confirms or contradicts the failure and never votes; false for what only the chosen regions can reach
+         */
+        witness?: boolean;
+        /**
+         * that probe gets the credentials, headers, body and query of the monitor too; without them it only looks whether the address answers
+         */
+        witness_with_credentials?: boolean;
         name: string;
         type: 'http' | 'ping' | 'tcp' | 'dns' | 'keyword' | 'heartbeat';
         url?: string | null;
