@@ -50,6 +50,8 @@ export const inboxPrefixOf = (probeId: string) => `_INBOX.${probeId}`
 
 /** Hints on core NATS, safe to lose: ask a region to check a monitor at once. JSON: RunHint. */
 export const runHintSubject = (region: string) => `HINT.run.${region}`
+/** Ask any region that is not the monitor's to confirm a failure. JSON: WitnessHint. */
+export const WITNESS_SUBJECT = 'HINT.witness'
 /** A region's state of a monitor changed. JSON: { states: [{ monitorId, state }] }, state as in fleet.proto. */
 export const stateHintSubject = (region: string) => `HINT.state.${region}`
 /** Answers of a run-now. The bytes of a RunDone. */
@@ -61,6 +63,8 @@ export const shotHintSubject = (probeId: string) => `HINT.shot.${probeId}`
 export const differenceHintSubject = (region: string) => `HINT.difference.${region}`
 
 export type DifferenceHint = { monitorId: string; difference: number | null }
+
+export type WitnessHint = { runId: string; monitorId: string; configVersion: number; scheduledAtMs: number }
 
 export type RunHint = {
   runId: string

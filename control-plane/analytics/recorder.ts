@@ -1,5 +1,5 @@
 import { fromZero } from '../../shared/from-zero.ts'
-import { ResultBatch } from '../../shared/result.ts'
+import { ResultBatch, Trigger } from '../../shared/result.ts'
 import { LATE_STREAM, RESULTS_STREAM } from '../../shared/subjects.ts'
 import { type Clickhouse, insertLines, isClickhouseAway } from '../platform/clickhouse.ts'
 import { durableConsumer, fetchMessages, type JsMsg, keepInHand } from '../platform/durable-consumer.ts'
@@ -192,6 +192,8 @@ function toLines(messages: JsMsg[], stream: string, { log }: RecordContext, mete
       const batch = ResultBatch.decode(data)
       const origin = originOf(batch)
       for (const result of batch.results) {
+        // no check of the monitor: what a witness saw is kept with the transition that it confirmed
+        if (result.trigger === Trigger.WITNESS) continue
         const reason = unrecordable(result, takenAtMs)
         if (reason === null) lines.push(toLine(result, origin))
         else refused[reason] = (refused[reason] ?? 0) + 1

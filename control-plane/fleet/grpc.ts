@@ -23,6 +23,7 @@ import { isPlanned, ownerOf } from './plan.ts'
 import { askForScreenshot, differencesFor } from './screenshot-actions.ts'
 import { askOtherRegions } from './silent-actions.ts'
 import { markDraining, storedStates } from './store.ts'
+import { askWitnessOfSilent, publishWitnessed } from './witness-actions.ts'
 
 type Call = ServerDuplexStream<ProbeMessage, FleetMessage>
 
@@ -203,6 +204,7 @@ function hear(desk: Desk, link: Link, { body }: ProbeMessage): void {
       return
     case 'silent':
       askOtherRegions(desk, link, body.value)
+      askWitnessOfSilent(desk, link, body.value)
       return
     case 'draining':
       desk.log.info({ probeId: link.probeId, region: link.region, probe: link.name }, 'a probe drains')
@@ -225,6 +227,11 @@ function publishRunDone(desk: Desk, link: Link, done: RunDone): void {
   const { connection } = desk.nats
   const answer = RunDone.encode({ ...done, probeId: link.probeId }).finish()
   const run = desk.runs.get(runId)
+  if (run?.witnessed) {
+    desk.runs.delete(runId)
+    if (result && run.link === link) publishWitnessed(desk, link, runId, run.witnessed, result)
+    return
+  }
   if (run) run.answer = answer
   connection.publish(runDoneSubject(runId), answer)
 

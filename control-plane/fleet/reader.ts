@@ -8,6 +8,7 @@ import {
   runHintSubject,
   shotHintSubject,
   stateHintSubject,
+  WITNESS_SUBJECT,
 } from '../../shared/subjects.ts'
 import { monotonicMs } from '../platform/clock.ts'
 import { planOf } from './book.ts'
@@ -18,6 +19,7 @@ import { addRun } from './outbox.ts'
 import { needOf, ownerOf, probeFor } from './plan.ts'
 import { takeInHand } from './runs-in-hand.ts'
 import { openSpec } from './sealed-spec.ts'
+import { forwardWitness } from './witness-actions.ts'
 
 /**
  * Passes on what the verdict and the API say on core NATS: region states to the probe that checks the monitor, and
@@ -36,6 +38,7 @@ export function readHints(desk: Desk): { stop(): void } {
       if (!hint) return
       forwardRun(desk, region, hint).catch(error => desk.log.error({ err: error, region }, 'a hint was lost'))
     }),
+    subscribe(WITNESS_SUBJECT, (_, data) => forwardWitness(desk, data)),
     subscribe(stateHintSubject('*'), (region, data) => forwardStates(desk, region, data)),
     subscribe(differenceHintSubject('*'), (region, data) => forwardDifference(desk, region, data)),
     desk.nats.connection.subscribe(shotHintSubject('*'), {

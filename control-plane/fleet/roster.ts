@@ -17,6 +17,8 @@ export type Entry = {
   spec: CheckSpec | null
   /** a number of the project, the same for all of its monitors: probes share their places fairly by it */
   tenant: number
+  /** a probe of another region may confirm doubted failures; `whole`: with credentials; left out: it may not */
+  witness?: 'reduced' | 'whole'
   /** about the size of its assignment on the wire */
   sizeBytes: number
   /** when its other regions were last asked because one found it silent; monotonic, in ms */
@@ -53,6 +55,7 @@ export function entryOf(monitor: StoredMonitor, secrets: Secrets): Entry {
     regions: monitor.regions,
     spec,
     tenant: fnv1a(monitor.projectId),
+    ...(monitor.witness && { witness: monitor.witnessWithCredentials ? 'whole' : 'reduced' }),
     sizeBytes: CheckSpec.encode(spec).finish().length + 64,
   }
 }

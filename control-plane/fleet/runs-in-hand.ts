@@ -1,7 +1,10 @@
 import type { Link } from './link.ts'
 
 /** A check that somebody waits for, the link that it was given to, and the answer (a RunDone) once it has come. */
-type RunInHand = { link: Link; sinceMs: number; answer: Uint8Array | null }
+type RunInHand = { link: Link; sinceMs: number; answer: Uint8Array | null; witnessed: WitnessedRun | null }
+
+/** The monitor that a witness looks at; only what was asked for counts. */
+export type WitnessedRun = { monitorId: string; configVersion: number }
 
 /**
  * What this process has in hand of checks on demand, by run, oldest first. Whoever waits repeats the hint until there
@@ -14,9 +17,15 @@ export type RunsInHand = Map<string, RunInHand>
 const WAITED_FOR_MS = 65_000
 
 /** `nowMs` is monotonic. */
-export function takeInHand(runs: RunsInHand, runId: string, link: Link, nowMs: number): void {
+export function takeInHand(
+  runs: RunsInHand,
+  runId: string,
+  link: Link,
+  nowMs: number,
+  witnessed: WitnessedRun | null = null,
+): void {
   runs.delete(runId)
-  runs.set(runId, { link, sinceMs: nowMs, answer: null })
+  runs.set(runId, { link, sinceMs: nowMs, answer: null, witnessed })
 }
 
 /** Forgets the runs that nobody waits for any more. */

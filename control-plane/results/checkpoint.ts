@@ -1,6 +1,6 @@
 import type { CheckError } from '../../shared/result.ts'
 import { withCell } from '../verdict/state.ts'
-import type { Cell, Counted, Fence, MonitorState, RegionState } from '../verdict/types.ts'
+import type { Cell, CellDoubt, Counted, Fence, MonitorState, RegionState } from '../verdict/types.ts'
 import { type ByteReader, type ByteWriter, byteReader } from './bytes.ts'
 import type { Memory } from './memory.ts'
 
@@ -61,8 +61,9 @@ export function appendMonitor(
 
 /** What only the cell of a streak that grows has. */
 function writeGrowth(out: ByteWriter, names: Names, cell: Cell, takenAtMs: number): void {
-  const { firstFailure, secondOpinion: opinion } = cell
-  out.number(STATES.indexOf(cell.state))
+  const { firstFailure, secondOpinion: opinion, doubt } = cell
+  out.number(STATES.indexOf(cell.state) + (doubt ? STATES.length : 0))
+  if (doubt) out.text(JSON.stringify(doubt))
   out.number(cell.better)
   out.number(firstFailure === null ? 0 : 1)
   if (firstFailure !== null) {
@@ -134,7 +135,7 @@ function isOfSameState({ configVersion, cells }: MonitorState, unstored: Unstore
   })
 }
 
-type Growth = Pick<Cell, 'state' | 'better' | 'firstFailure' | 'secondOpinion'>
+type Growth = Pick<Cell, 'state' | 'better' | 'firstFailure' | 'secondOpinion' | 'doubt'>
 const NO_GROWTH: Growth = { state: 'ok', better: 0, firstFailure: null, secondOpinion: null }
 
 export type Seen = Pick<Cell, 'region' | 'failures' | 'notUp' | 'fence' | 'votedAtMs' | 'last'> & Partial<Growth>
@@ -163,12 +164,15 @@ function readCell(bytes: ByteReader, names: string[], takenAtMs: number, isUnsto
 }
 
 function readGrowth(bytes: ByteReader, names: string[], takenAtMs: number): Growth {
-  const state = STATES[bytes.number()]
+  const code = bytes.number()
+  const isDoubted = code >= STATES.length
+  const state = STATES[isDoubted ? code - STATES.length : code]
   if (state === undefined) throw new RangeError('a state that there is not')
+  const doubt = isDoubted ? { doubt: JSON.parse(bytes.text()) as CellDoubt } : {}
   const better = bytes.number()
   const time = () => takenAtMs - bytes.signed()
   const firstFailure = bytes.number() === 0 ? null : { atMs: time(), scheduledAtMs: time() }
-  if (bytes.number() === 0) return { state, better, firstFailure, secondOpinion: null }
+  if (bytes.number() === 0) return { state, better, firstFailure, secondOpinion: null, ...doubt }
   const secondOpinion = {
     probeId: readName(bytes, names),
     outcome: bytes.number(),
@@ -176,7 +180,7 @@ function readGrowth(bytes: ByteReader, names: string[], takenAtMs: number): Grow
     takenAtMs: time(),
     renewalAskedAtMs: readTime(bytes, takenAtMs),
   }
-  return { state, better, firstFailure, secondOpinion }
+  return { state, better, firstFailure, secondOpinion, ...doubt }
 }
 
 function writeTime(out: ByteWriter, atMs: number | null, takenAtMs: number): void {

@@ -1,6 +1,12 @@
 import { RegionState as WireState } from '../../proto/gen/probe/v1/fleet.ts'
 import { Trigger } from '../../shared/result.ts'
-import { type RunHint, runHintSubject, stateHintSubject } from '../../shared/subjects.ts'
+import {
+  type RunHint,
+  runHintSubject,
+  stateHintSubject,
+  WITNESS_SUBJECT,
+  type WitnessHint,
+} from '../../shared/subjects.ts'
 import type { RegionState } from '../verdict/types.ts'
 import type { Harvest } from './memory.ts'
 
@@ -28,6 +34,12 @@ export function hintsOf(harvest: Harvest, newId: () => string, nowMs: number): H
     scheduledAtMs: nowMs,
     ...(notProbeId !== undefined && { notProbeId }),
   })
+  const witnessHint = (monitorId: string, configVersion: number): WitnessHint => ({
+    runId: newId(),
+    monitorId,
+    configVersion,
+    scheduledAtMs: nowMs,
+  })
   return [
     ...[...states].map(([region, told]) => ({ subject: stateHintSubject(region), body: { states: told } })),
     ...harvest.asks.flatMap(({ monitorId, ask }) => [
@@ -36,6 +48,9 @@ export function hintsOf(harvest: Harvest, newId: () => string, nowMs: number): H
         subject: runHintSubject(region),
         body: runHint(monitorId, notProbeId),
       })),
+      ...(ask.witness === undefined
+        ? []
+        : [{ subject: WITNESS_SUBJECT, body: witnessHint(monitorId, ask.witness.configVersion) }]),
     ]),
   ]
 }

@@ -109,7 +109,7 @@ function count(
     state: changed?.state ?? (isTimed ? { ...voted, quorumLostSinceMs, noMajoritySinceMs } : voted),
     store,
     transition: changed?.transition ?? null,
-    ask: heeded?.asksWitness ? withWitness(asked) : asked,
+    ask: heeded?.asksWitness ? withWitness(asked, policy) : asked,
     regionState: isHeard ? null : { region: result.region, state: after.state },
     disagreement: null,
   }

@@ -48,9 +48,9 @@ function isWitnessWanted(cell: Cell, state: MonitorState, result: Counted, polic
 }
 
 /** The same ask with one for a witness. */
-export const withWitness = (ask: Ask | null): Ask => ({
+export const withWitness = (ask: Ask | null, { configVersion }: Policy): Ask => ({
   ...(ask ?? { reason: 'doubt', regions: [], otherProbes: [] }),
-  witness: true,
+  witness: { configVersion },
 })
 
 /** A region that fails settles the doubts of the others. */
@@ -61,26 +61,29 @@ export function confirmOthers(cells: readonly Cell[], failing: Cell): readonly C
 
 /** The monitor's regions after a check by a witness; the very same list when it is of no use, or known. */
 export function cellsAfterWitness(state: MonitorState, check: Counted, policy: Policy, nowMs: number): readonly Cell[] {
-  if (policy.regions.includes(check.region) || !isUsable(check)) return state.cells
+  const isWell = isSeenWellBy(check)
+  if (policy.regions.includes(check.region) || isWell === null) return state.cells
   const isNews = ({ doubt, firstFailure }: Cell) =>
     doubt?.settledBy === null &&
     firstFailure !== null &&
     check.scheduledAtMs >= firstFailure.scheduledAtMs &&
     check.scheduledAtMs > (doubt.witness?.check.scheduledAtMs ?? 0)
   if (!state.cells.some(isNews)) return state.cells
-  const witness = { check, takenAtMs: nowMs }
+  const witness = { check, isWell, takenAtMs: nowMs }
   return state.cells.map(cell =>
     isNews(cell) ? settle({ ...cell, doubt: { ...cell.doubt!, witness } }, state, policy, nowMs) : cell,
   )
 }
 
 /**
- * Whether what a witness saw says anything of the target. A refusal by status may be meant for the place it asks from, and
- * a failure that its own probe doubts confirms nothing.
+ * Whether a witness sees the target well; null: its check says nothing. Doubted failures are those without an answer, so any
+ * answer that is no error of a server contradicts them, also a refusal by status or content that may be meant for the place
+ * it asks from.
  */
-function isUsable({ outcome, statusCode, isDoubted }: Counted): boolean {
-  if (outcome !== Outcome.DOWN) return outcome === Outcome.UP || outcome === Outcome.DEGRADED
-  return !isDoubted && !(statusCode >= 400 && statusCode < 500)
+function isSeenWellBy({ outcome, statusCode, error, isDoubted }: Counted): boolean | null {
+  if (outcome !== Outcome.DOWN) return outcome === Outcome.UP || outcome === Outcome.DEGRADED ? true : null
+  if (statusCode > 0 ? statusCode < 500 : error?.code === 'assertion_failed') return true
+  return isDoubted ? null : false
 }
 
 function settle(cell: Cell, state: MonitorState, policy: Policy, nowMs: number): Cell {
@@ -89,7 +92,7 @@ function settle(cell: Cell, state: MonitorState, policy: Policy, nowMs: number):
   if (others.some(other => other.state === 'failing' && isRecent(other, policy, nowMs)))
     return settledBy(cell, 'region')
   const { witness } = cell.doubt!
-  if (witness?.check.outcome === Outcome.DOWN) return settledBy(cell, 'witness')
+  if (witness?.isWell === false) return settledBy(cell, 'witness')
   const first = cell.firstFailure!
   const { outcome, scheduledAtMs } = cell.last!
   if (outcome !== Outcome.DOWN || scheduledAtMs < first.scheduledAtMs + SHORTEST_DOUBT_MS) return cell

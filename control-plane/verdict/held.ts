@@ -16,6 +16,7 @@ export function doubtAfterClockStep({ doubt }: Cell, stepMs: number, slotMs: num
       settledBy,
       askedForMs: askedForMs === null ? null : askedForMs + slotMs,
       witness: witness && {
+        ...witness,
         takenAtMs: witness.takenAtMs + stepMs,
         check: { ...witness.check, scheduledAtMs: witness.check.scheduledAtMs + slotMs },
       },

@@ -76,7 +76,7 @@ export type CellDoubt = {
   /** the slot for which a witness was asked last */
   askedForMs: number | null
   /** the newest check by a probe of another region; JetStream time */
-  witness: { check: Counted; takenAtMs: number } | null
+  witness: { check: Counted; isWell: boolean; takenAtMs: number } | null
   /** why the vote counts: another region or a witness confirmed it, the probe is sure again, or it was waited for long enough; null: it waits */
   settledBy: 'region' | 'witness' | 'probe' | 'limit' | null
 }
@@ -146,8 +146,8 @@ export type Ask = {
   regions: readonly string[]
   /** another probe of these regions, not this one: of the result's, and of those where an opinion is to be renewed */
   otherProbes: readonly { region: string; notProbeId: string }[]
-  /** a probe of a region that is not the monitor's */
-  witness?: true
+  /** a probe of a region that is not the monitor's, for this configuration */
+  witness?: { configVersion: number }
 }
 
 /** Two probes of one region contradicted each other on the attempt that would have made it failing. */

@@ -3,17 +3,27 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 /** The kernel's table is no snapshot: a row may be missing while others come and go. */
 const READ_AT_MOST = 20
 
-const addressOf = (port: number) => `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`
+const hex = (value: number, digits: number) => value.toString(16).toUpperCase().padStart(digits, '0')
+
+/** An end of a connection as the kernel writes it. */
+function endOf(address: string, port: number): string {
+  const bytes = address.replace('::ffff:', '').split('.').reverse()
+  return `${bytes.map(byte => hex(Number(byte), 2)).join('')}:${hex(port, 4)}`
+}
 
 /**
- * Which of some processes of this machine holds the client's end of a connection between two ports of 127.0.0.1
+ * Which of some processes of this machine holds the client's end of a connection from 127.0.0.1 to an address of this machine
  * (Linux). Both ends name it: a port is soon used again for a connection to another server, and the old one lingers.
  */
 export function clientProcess(
-  { remotePort = 0, localPort = 0 }: { remotePort?: number; localPort?: number },
+  {
+    remotePort = 0,
+    localPort = 0,
+    localAddress = '127.0.0.1',
+  }: { remotePort?: number; localPort?: number; localAddress?: string },
   pids: readonly number[],
 ): number | null {
-  const ends = ` ${addressOf(remotePort)} ${addressOf(localPort)} `
+  const ends = ` ${endOf('127.0.0.1', remotePort)} ${endOf(localAddress, localPort)} `
   for (let reads = 0; reads < READ_AT_MOST; reads++) {
     const rows = readFileSync('/proc/net/tcp', 'utf8').split('\n')
     const inode = rows

@@ -25,6 +25,14 @@ t.test('Each region is told the new states of its monitors in one hint', async t
   )
 })
 
+t.test('A doubted failure asks for a witness, wherever one is', async t => {
+  const ask = { reason: 'doubt' as const, regions: [], otherProbes: [], witness: { configVersion: 7 } }
+  t.same(
+    hintsOf({ ...newHarvest(), asks: [{ monitorId: 'a', ask }] }, () => 'run', 5),
+    [{ subject: 'HINT.witness', body: { runId: 'run', monitorId: 'a', configVersion: 7, scheduledAtMs: 5 } }],
+  )
+})
+
 t.test(
   'A first failure asks the other regions, another probe of the same region, and whose opinion is to be renewed',
   async t => {

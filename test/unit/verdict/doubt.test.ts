@@ -80,13 +80,20 @@ testRows([
     statuses: 'up@0 down@96',
   },
   {
-    says: 'a witness that is refused by status, doubts itself or knows nothing confirms nothing',
+    says: 'a witness that doubts itself or knows nothing says nothing',
     policy: alone,
-    run: `us 0 .
+    run: `us 0 .  94 x[d]
           ${fails}
-          eu 61 x[w,code=403]
           ap 62 x[w,d]
           uw 63 ?[w]`,
+    statuses: 'up@0 down@94',
+  },
+  {
+    says: 'a witness that is refused by status has an answer of the target',
+    policy: alone,
+    run: `us 0 .  94 x[d]
+          ${fails}
+          eu 61 x[w,code=403]`,
     statuses: 'up@0',
   },
   {

@@ -1,0 +1,65 @@
+import type { CheckSpec } from '../../shared/check.ts'
+import { fnv1a, type WitnessHint } from '../../shared/subjects.ts'
+import type { Book } from './book.ts'
+import { needOf, probeFor } from './plan.ts'
+import type { Entry } from './roster.ts'
+
+/** The probe that is to confirm a failure, and what it checks. */
+export type Witness = { region: string; probeId: string; spec: CheckSpec }
+
+/**
+ * A live probe of a region that is not the monitor's, which can run the check; null where there is none or the monitor may not
+ * be checked elsewhere. Chosen by the run, so that every process comes to the same one, and the next time it may be another.
+ */
+export function witnessFor({ roster, plans }: Book, { runId, monitorId, configVersion }: WitnessHint): Witness | null {
+  const entry = roster.entries.get(monitorId)
+  const spec = entry?.configVersion === configVersion ? witnessSpec(entry) : null
+  if (!entry || !spec) return null
+  const candidates = [...plans.keys()]
+    .filter(region => !entry.regions.includes(region))
+    .sort()
+    .flatMap(region => {
+      const probeId = probeFor(plans.get(region)!, runId, needOf(spec))
+      return probeId === null ? [] : [{ region, probeId, spec }]
+    })
+  return candidates[fnv1a(runId) % candidates.length] ?? null
+}
+
+/** Headers that hold no secret. */
+const HARMLESS = new Set([
+  'accept',
+  'accept-encoding',
+  'accept-language',
+  'cache-control',
+  'content-type',
+  'user-agent',
+])
+
+/** What a witness checks; null: nothing. It leaves no screenshots and no certificates behind. */
+export function witnessSpec({ spec, witness }: Pick<Entry, 'spec' | 'witness'>): CheckSpec | null {
+  if (spec === null || witness === undefined) return null
+  const plain = { ...spec, screenshotOnFailure: false, screenshotCompare: false, sslCheck: false }
+  return witness === 'whole' || !hasCredentials(plain) ? plain : withoutCredentials(plain)
+}
+
+function hasCredentials({ url, headers, body, auth }: CheckSpec): boolean {
+  return auth !== undefined || body !== undefined || url.includes('?') || Object.keys(headers).some(isPrivate)
+}
+
+const isPrivate = (header: string) => !HARMLESS.has(header.toLowerCase())
+
+/** Looks only whether the address answers: without what the answer depends on, its content says nothing. */
+function withoutCredentials(spec: CheckSpec): CheckSpec {
+  const { type, url, method, headers } = spec
+  return {
+    ...spec,
+    type: type === 'keyword' ? 'http' : type,
+    url: url.replace(/[?#].*$/s, ''),
+    method: method === 'HEAD' ? 'HEAD' : 'GET',
+    headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !isPrivate(name))),
+    body: undefined,
+    auth: undefined,
+    keyword: undefined,
+    assertions: [],
+  }
+}

@@ -1,0 +1,42 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { clientProcess } from './client-process.ts'
+import type { Teardown } from './teardown.ts'
+
+export type SeenAtHost = { host: number; pid: number | null; atMs: number; isLost: boolean }
+
+export type ManyHosts = {
+  /** the address of one of them, by its number from 1 to 254 */
+  url(host: number): string
+  /** from now on connections of this process to these hosts are reset; to none: all arrive again */
+  lose(pid: number, hosts: readonly number[]): void
+  seen: SeenAtHost[]
+}
+
+/** Hosts with an address each, of which a process can lose any, as with routes that are gone or a firewall that rejects. */
+export async function startManyHosts(t: Teardown, pids: () => readonly number[]): Promise<ManyHosts> {
+  const lost = new Map<number, ReadonlySet<number>>()
+  const seen: SeenAtHost[] = []
+  const server = createServer((_, response) => response.writeHead(200, { connection: 'close' }).end())
+  server.on('connection', socket => {
+    const host = Number(socket.localAddress?.split('.').at(-1))
+    const pid = clientProcess(socket, pids())
+    const isLost = pid !== null && (lost.get(pid)?.has(host) ?? false)
+    seen.push({ host, pid, atMs: Date.now(), isLost })
+    if (isLost) socket.resetAndDestroy()
+  })
+  await new Promise<void>(resolve => server.listen(0, '0.0.0.0', resolve))
+  t.teardown(
+    () =>
+      new Promise<void>(resolve => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  )
+  const { port } = server.address() as AddressInfo
+  return {
+    url: host => `http://127.0.1.${host}:${port}/`,
+    lose: (pid, hosts) => void lost.set(pid, new Set(hosts)),
+    seen,
+  }
+}

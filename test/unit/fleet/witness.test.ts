@@ -1,0 +1,76 @@
+import t from 'tap'
+import { createBook, enterEpoch, enterMonitor } from '../../../control-plane/fleet/book.ts'
+import type { Entry } from '../../../control-plane/fleet/roster.ts'
+import { witnessFor, witnessSpec } from '../../../control-plane/fleet/witness.ts'
+import type { CheckSpec } from '../../../shared/check.ts'
+import { specOf } from '../../support/spec.ts'
+
+const SECRET = 'the-secret'
+const plain = specOf({ url: 'https://shop.example/a', headers: { Accept: 'text/html' } })
+const assertions = [{ type: 'body', operator: 'contains', value: 'ok' }]
+
+const secrets: [title: string, spec: CheckSpec][] = [
+  ['a header', { ...plain, headers: { 'X-Anything': SECRET } }],
+  ['basic auth', { ...plain, auth: { kind: { $case: 'basic', value: { username: 'bob', password: SECRET } } } }],
+  ['a bearer token', { ...plain, auth: { kind: { $case: 'bearerToken', value: SECRET } } }],
+  ['a body', { ...plain, method: 'POST', body: SECRET }],
+  ['a query', { ...plain, url: `https://shop.example/a?token=${SECRET}` }],
+  ['a cookie, with a keyword', { ...plain, type: 'keyword', keyword: 'ok', headers: { Cookie: SECRET } }],
+]
+
+for (const [title, spec] of secrets) {
+  t.test(`${title} goes to a witness only where the monitor says so`, async t => {
+    const withAssertions = { ...spec, assertions, screenshotOnFailure: true }
+    const reduced = witnessSpec({ spec: withAssertions, witness: 'reduced' })!
+    t.notOk(JSON.stringify(reduced).includes(SECRET))
+    t.match(reduced, { type: 'http', url: 'https://shop.example/a', method: 'GET', assertions: [] })
+    t.same(witnessSpec({ spec: withAssertions, witness: 'whole' }), { ...withAssertions, screenshotOnFailure: false })
+  })
+}
+
+t.test('a check without credentials is made as it is, and none where the monitor allows none', async t => {
+  t.same(witnessSpec({ spec: { ...plain, assertions }, witness: 'reduced' }), { ...plain, assertions })
+  t.equal(witnessSpec({ spec: plain }), null)
+  t.equal(witnessSpec({ spec: null, witness: 'whole' }), null)
+})
+
+const entry = (regions: string[], more: Partial<Entry> = {}): Entry => ({
+  ...{ id: 'm1', revision: 1, configVersion: 3, intervalS: 30, retryCount: 2, tenant: 1, sizeBytes: 64, spec: plain },
+  regions,
+  witness: 'reduced',
+  ...more,
+})
+
+/** A book with one monitor and, in each region, a probe that can make such checks. */
+function bookOf(monitor: Entry, regions: string[], capabilities = ['http']) {
+  const book = createBook()
+  enterMonitor(book, monitor)
+  for (const region of regions) {
+    const epoch = { region, epoch: 1, probes: [{ id: `probe of ${region}`, capabilities }] }
+    for (const _ of enterEpoch(book, epoch));
+  }
+  return book
+}
+
+const hint = { runId: 'r', monitorId: 'm1', configVersion: 3, scheduledAtMs: 5 }
+const RUNS = Array.from({ length: 40 }, (_, i) => `run-${i}`)
+
+t.test('a witness is a probe of any other region, now this one, now that', async t => {
+  const book = bookOf(entry(['us-east']), ['us-east', 'eu-west', 'ap-southeast'])
+  const chosen = RUNS.map(runId => witnessFor(book, { ...hint, runId })!.region)
+  t.same([...new Set(chosen)].sort(), ['ap-southeast', 'eu-west'])
+  t.match(witnessFor(book, hint), { probeId: /^probe of (eu|ap)-/, spec: plain })
+})
+
+const nobody: [title: string, ReturnType<typeof bookOf>, Partial<typeof hint>?][] = [
+  ['every region with a probe is the monitor’s', bookOf(entry(['us-east', 'eu-west']), ['us-east', 'eu-west'])],
+  ['no probe can make such a check', bookOf(entry(['us-east']), ['us-east', 'eu-west'], ['tcp'])],
+  ['the monitor says no', bookOf(entry(['us-east'], { witness: undefined }), ['us-east', 'eu-west'])],
+  ['the monitor was changed since', bookOf(entry(['us-east']), ['eu-west']), { configVersion: 2 }],
+  ['the monitor is unknown', bookOf(entry(['us-east']), ['eu-west']), { monitorId: 'm2' }],
+]
+for (const [title, book, other] of nobody) {
+  t.test(`there is no witness when ${title}`, async t => {
+    for (const runId of RUNS) t.equal(witnessFor(book, { ...hint, ...other, runId }), null)
+  })
+}
