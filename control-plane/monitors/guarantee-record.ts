@@ -1,8 +1,7 @@
 import { Type } from 'typebox'
 import { enumOf } from '../web/schemas.ts'
-import { timeoutMsOf } from './check-spec.ts'
 import { configurationIssues, isDecidedByOthers, type LiveTypes, probeIssues } from './configuration.ts'
-import { ABSENCE_MS, OUTAGE_KINDS, type OutageLimits, outageLimits, paceOf } from './guarantee.ts'
+import { ABSENCE_MS, OUTAGE_KINDS, outageLimits, paceOf, transitionInDoubtMs } from './guarantee.ts'
 import { MonitorRecord } from './record.ts'
 import type { StoredMonitor } from './types.ts'
 
@@ -20,6 +19,9 @@ export const GuaranteeRecord = Type.Object(
         down_within: Seconds('from the beginning of the outage until the monitor is down'),
         message_within: Seconds('from the beginning of the outage until the first alert leaves'),
         shortest: Seconds('each outage that lasts so long is noticed'),
+        down_within_in_doubt: Seconds(
+          'the same as down_within, where many other hosts begin to fail for the region at the same time: the failure waits for a second region then',
+        ),
       }),
       {
         description:
@@ -40,14 +42,21 @@ export const MonitorWithGuarantee = Type.Object(
   { title: 'MonitorWithGuarantee' },
 )
 
-export const HOLDS_WHILE = `NATS, PostgreSQL and one probe in each region of the monitor are working, the monitor was up without a failed check in the minutes before, and no rule delays the alert. When some of its regions, not all, lose their probes, the other ones decide without them: each limit is ${ABSENCE_MS / 1_000} s longer while that begins`
+export const HOLDS_WHILE = `NATS, PostgreSQL and one probe in each region of the monitor are working, the monitor was up without a failed check in the minutes before, no rule delays the alert, and while many hosts fail for its region at once no probe of another region gets an answer of the target. When some of its regions, not all, lose their probes, the other ones decide without them: each limit is ${ABSENCE_MS / 1_000} s longer while that begins`
 
 /** `liveTypes` null: which probes are connected is not known. */
 export function presentGuarantee(monitor: StoredMonitor, liveTypes: LiveTypes | null) {
   const obstacles = obstaclesOf(monitor, liveTypes)
-  const limits = obstacles.length > 0 ? [] : outageLimits(paceOf(monitor))
+  const pace = paceOf(monitor)
+  const limits = obstacles.length > 0 ? [] : outageLimits(pace)
   return {
-    outages: limits.map(presentLimits),
+    outages: limits.map(({ kind, transitionMs, messageMs, shortestMs }) => ({
+      kind,
+      down_within: seconds(transitionMs),
+      message_within: seconds(messageMs),
+      shortest: seconds(shortestMs),
+      down_within_in_doubt: seconds(transitionInDoubtMs(kind, pace, monitor.regions.length)),
+    })),
     reasons: obstacles.length > 0 ? obstacles : weaknessesOf(monitor, liveTypes),
     holds_while: HOLDS_WHILE,
   }
@@ -76,10 +85,3 @@ function weaknessesOf(monitor: StoredMonitor, liveTypes: LiveTypes | null): stri
 }
 
 const seconds = (ms: number): number => Math.ceil(ms / 100) / 10
-
-const presentLimits = ({ kind, transitionMs, messageMs, shortestMs }: OutageLimits) => ({
-  kind,
-  down_within: seconds(transitionMs),
-  message_within: seconds(messageMs),
-  shortest: seconds(shortestMs),
-})

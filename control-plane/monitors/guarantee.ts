@@ -1,4 +1,4 @@
-import { recheckWaitsMs, usualSilenceMs } from '../../shared/rechecks.ts'
+import { DOUBT_RECHECK_MS, recheckWaitsMs, usualSilenceMs } from '../../shared/rechecks.ts'
 import { timeoutMsOf } from './check-spec.ts'
 import type { StoredMonitor } from './types.ts'
 
@@ -51,6 +51,22 @@ export function outageLimits(pace: Pace): OutageLimits[] {
     const transitionMs = untilLastEnds + DECISION_MS
     return { kind, transitionMs, messageMs: transitionMs + MESSAGE_MS, shortestMs: untilLastEnds }
   })
+}
+
+/**
+ * The longest time to the transition where many other hosts of the region begin to fail at the same time, and no probe of
+ * another region sees the target well (decision 197). A region that is alone waits for one more check of its own; with several
+ * regions one confirms the other. Answers, wrong or slow, are never doubted.
+ */
+export function transitionInDoubtMs(kind: OutageKind, pace: Pace, regions: number): number {
+  const { intervalMs, timeoutMs } = pace
+  const { transitionMs } = outageLimits(pace).find(one => one.kind === kind)!
+  if (regions > 1 || kind === 'wrong' || kind === 'slow') return transitionMs
+  const chainEndsMs = START_MS + chainMs(kind, pace)
+  const nextSlotMs = (Math.floor(chainEndsMs / intervalMs) + 1) * intervalMs
+  const nextCheckMs = Math.min(nextSlotMs, chainEndsMs + DOUBT_RECHECK_MS) + START_MS
+  const attemptMs = kind === 'hanging' ? timeoutMs : 0
+  return untilNextCheckMs(kind, pace) + nextCheckMs + attemptMs + DECISION_MS
 }
 
 /**

@@ -35,6 +35,19 @@ t.test('a plan says what each field was and becomes, and not what a secret is', 
   t.notMatch(JSON.stringify(body), /hunter/)
 })
 
+t.test('whether a monitor may be checked elsewhere is exported, planned and applied', async t => {
+  const elsewhere = { witness: false, witness_with_credentials: true }
+  const account = await accountWith({ monitors: [{ ...MONITOR, ...elsewhere }] })
+  t.match((await exported(account)).monitors, [elsewhere])
+  const { body } = await plan(account, { version: 1, monitors: [MONITOR] })
+  t.match(body.data.changes[0].fields, {
+    witness: { from: false, to: true },
+    witness_with_credentials: { from: true, to: false },
+  })
+  await apply(account, { version: 1, monitors: [MONITOR] })
+  t.match((await exported(account)).monitors, [{ witness: undefined, witness_with_credentials: undefined }])
+})
+
 t.test(
   'what a file says no more has its default again, also where the API’s own update has no field for it',
   async t => {

@@ -29,10 +29,10 @@ t.test('GET /monitors/{id}/guarantee 200 says for each kind of outage how soon i
   t.equal(status, 201)
   const guarantee = await guaranteeOf(body.data.id)
   t.same(guarantee.outages, [
-    { kind: 'refused', down_within: 37, message_within: 39, shortest: 35 },
-    { kind: 'wrong', down_within: 37, message_within: 39, shortest: 35 },
-    { kind: 'slow', down_within: 67, message_within: 69, shortest: 65 },
-    { kind: 'hanging', down_within: 49.7, message_within: 51.7, shortest: 47.7 },
+    { kind: 'refused', down_within: 37, message_within: 39, shortest: 35, down_within_in_doubt: 37 },
+    { kind: 'wrong', down_within: 37, message_within: 39, shortest: 35, down_within_in_doubt: 37 },
+    { kind: 'slow', down_within: 67, message_within: 69, shortest: 65, down_within_in_doubt: 67 },
+    { kind: 'hanging', down_within: 49.7, message_within: 51.7, shortest: 47.7, down_within_in_doubt: 49.7 },
   ])
   t.same(guarantee.reasons, [])
   t.match(guarantee.holds_while, /NATS, PostgreSQL and one probe in each region/)
@@ -62,6 +62,18 @@ t.test('GET /monitors/{id}/guarantee 200 names a region without a probe, without
   t.equal(outages.length, 4)
   t.match(reasons, [/^no_probe: no live probe in ap-northeast .* the other regions decide without it$/])
   t.match(holds_while, /each limit is 20 s longer/)
+})
+
+t.test('GET /monitors/{id}/guarantee 200 says what holds while the only region is in doubt', async t => {
+  const { id } = (await call('POST /monitors', { ...SHOP, ...PACE, regions: ['us-east'] })).body.data
+  const { outages, holds_while } = await guaranteeOf(id)
+  t.match(outages, [
+    { kind: 'refused', down_within: 37, down_within_in_doubt: 63 },
+    { kind: 'wrong', down_within: 37, down_within_in_doubt: 37 },
+    { kind: 'slow', down_within: 67, down_within_in_doubt: 67 },
+    { kind: 'hanging', down_within: 49.7, down_within_in_doubt: 73 },
+  ])
+  t.match(holds_while, /no probe of another region gets an answer/)
 })
 
 const WITHOUT: [string, object, RegExp][] = [

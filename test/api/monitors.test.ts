@@ -62,6 +62,8 @@ t.test('POST /monitors 201: name and type are enough, the rest has the defaults 
     screenshot_compare: false,
     screenshot_threshold: 0.05,
     retry_count: 2,
+    witness: true,
+    witness_with_credentials: false,
     tags: null,
     status: null,
     status_changed_at: null,
@@ -98,6 +100,8 @@ t.test('POST /monitors 201: every field is stored and read back, secrets masked'
     screenshot_compare: true,
     screenshot_threshold: 1,
     retry_count: 0,
+    witness: false,
+    witness_with_credentials: true,
     tags: ['a', 'b "c" \\ {d}'],
   }
   const secret = {
@@ -274,6 +278,8 @@ t.test('the config version moves with what is checked or how it is judged, not w
     [{ interval_seconds: 30, timeout_ms: 5000 }, 4],
     [{ type: 'keyword', keyword: 'x' }, 5],
     [{ screenshot_compare: true }, 6],
+    [{ witness: true, witness_with_credentials: false }, 6],
+    [{ witness: false }, 7],
   ] as const) {
     t.equal((await call(path, change)).status, 200)
     t.equal(await versionOf(body.data.id), version, JSON.stringify(change))

@@ -333,6 +333,10 @@ export type Guarantee = {
          * seconds: each outage that lasts so long is noticed
          */
         shortest: number;
+        /**
+         * seconds: the same as down_within, where many other hosts begin to fail for the region at the same time: the failure waits for a second region then
+         */
+        down_within_in_doubt: number;
     }>;
     /**
      * why nothing is guaranteed, or what weakens the guarantee: a code, a colon and a sentence

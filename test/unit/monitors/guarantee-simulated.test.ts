@@ -1,5 +1,10 @@
 import t from 'tap'
-import { OUTAGE_KINDS, type OutageKind, outageLimits } from '../../../control-plane/monitors/guarantee.ts'
+import {
+  OUTAGE_KINDS,
+  type OutageKind,
+  outageLimits,
+  transitionInDoubtMs,
+} from '../../../control-plane/monitors/guarantee.ts'
 import { decide } from '../../../control-plane/verdict/decide.ts'
 import { newMonitorState } from '../../../control-plane/verdict/state.ts'
 import type { Policy } from '../../../control-plane/verdict/types.ts'
@@ -45,14 +50,22 @@ function failingFrom(kind: OutageKind, brokenMs: number, timeoutMs: number): Tar
 }
 
 /** The probe's loop in one region, with the checks of a simulated target. */
-function startRegion(region: string, monitorId: string, setting: Setting, time: VirtualTime, target: Target) {
+function startRegion(
+  region: string,
+  monitorId: string,
+  setting: Setting,
+  time: VirtualTime,
+  target: Target,
+  isInDoubt: boolean,
+) {
   const published: { region: string; atMs: number; result: Parameters<typeof decide>[1] }[] = []
   const run = (_: unknown, cancellation?: Cancellation) =>
     new Promise<Ran>(resolve => {
       const { outcome, afterMs } = target(time.monotonicMs())
       const end = (outcome: Outcome) => {
         const observation = { error: null, timings: undefined, totalUs: afterMs * 1000, statusCode: 200 }
-        resolve({ observation, outcome, failedAssertions: [] } as unknown as Ran)
+        const isDoubted = isInDoubt && outcome === Outcome.DOWN
+        resolve({ observation, outcome, failedAssertions: [], isDoubted } as unknown as Ran)
       }
       const stop = time.after(afterMs, () => end(outcome))
       cancellation!.onCancel = () => {
@@ -68,10 +81,11 @@ function startRegion(region: string, monitorId: string, setting: Setting, time: 
       const { configVersion, epoch, scheduledAtMs, attempt, outcome, trigger } = result
       const counted = { configVersion, epoch, scheduledAtMs, attempt, outcome, trigger, statusCode: 0 }
       const atMs = time.monotonicMs()
+      const doubt = result.doubted ? { isDoubted: true as const } : {}
       published.push({
         region,
         atMs,
-        result: { ...counted, region, probeId: region, responseTimeMs: 0, error: null },
+        result: { ...counted, region, probeId: region, responseTimeMs: 0, error: null, ...doubt },
       })
     },
     answer() {},
@@ -87,7 +101,12 @@ function startRegion(region: string, monitorId: string, setting: Setting, time: 
 }
 
 /** Ms from the moment at which the target breaks to `down`; null when it was not noticed. */
-async function detectionMs(kind: OutageKind, setting: Setting, trial: number): Promise<number | null> {
+async function detectionMs(
+  kind: OutageKind,
+  setting: Setting,
+  trial: number,
+  isInDoubt: boolean,
+): Promise<number | null> {
   const { intervalS, timeoutMs, retryCount } = setting
   const intervalMs = intervalS * 1000
   const regions = REGIONS.slice(0, setting.regions)
@@ -100,8 +119,8 @@ async function detectionMs(kind: OutageKind, setting: Setting, trial: number): P
 
   const time = createVirtualTime()
   const target = failingFrom(kind, brokenMs, timeoutMs)
-  const published = regions.map(region => startRegion(region, monitorId, setting, time, target))
-  await time.pass(brokenMs + 2 * intervalMs + (retryCount + 1) * (timeoutMs + 6_000))
+  const published = regions.map(region => startRegion(region, monitorId, setting, time, target, isInDoubt))
+  await time.pass(brokenMs + 3 * intervalMs + (retryCount + 2) * (timeoutMs + 6_000))
 
   const policy: Policy = {
     configVersion: 1,
@@ -133,12 +152,31 @@ for (const setting of SETTINGS) {
         const { transitionMs } = limits.find(one => one.kind === kind)!
         const taken: number[] = []
         for (let trial = 0; trial < TRIALS; trial++) {
-          const ms = await detectionMs(kind, setting, trial)
+          const ms = await detectionMs(kind, setting, trial, false)
           t.ok(ms !== null && ms <= transitionMs, `${ms} ms, guaranteed ${transitionMs}`)
           taken.push(ms ?? 0)
         }
         if (regions === 1)
           t.ok(Math.max(...taken) >= 0.8 * transitionMs, `the worst, ${Math.max(...taken)} ms, is near the limit`)
+      },
+    )
+  }
+  for (const kind of ['refused', 'hanging'] as const) {
+    t.test(
+      `${kind} in a region in doubt, ${intervalS} s, timeout ${timeoutMs / 1000} s, ${regions} regions: down in time`,
+      async t => {
+        const limitMs = transitionInDoubtMs(kind, { intervalMs: intervalS * 1000, timeoutMs, retryCount }, regions)
+        const taken: number[] = []
+        for (let trial = 0; trial < TRIALS; trial++) {
+          const ms = await detectionMs(kind, setting, trial, true)
+          t.ok(ms !== null && ms <= limitMs, `${ms} ms, guaranteed ${limitMs}`)
+          taken.push(ms ?? 0)
+        }
+        if (regions === 1)
+          t.ok(
+            Math.max(...taken) >= 0.8 * limitMs,
+            `the worst, ${Math.max(...taken)} ms, is near the limit of ${limitMs}`,
+          )
       },
     )
   }
