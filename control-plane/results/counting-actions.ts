@@ -150,6 +150,7 @@ function countBatch(reading: Reading, harvest: Harvest, message: StreamMessage, 
       const counted = toCounted(batch, result)
       if (isRecall) recallResult(memory, reading.unstored, result.monitorId, counted, message.takenAtMs)
       else {
+        if (counted.isDoubted) tools.meters.doubted.inc({ region: batch.region })
         countResult(memory, harvest, result.monitorId, counted, message.takenAtMs, tolerance, tools.parents)
         if (memory.has(result.monitorId))
           noteCertificate(reading.certificates, harvest.certificates, batch.region, result, message.takenAtMs)

@@ -51,6 +51,8 @@ export async function storeHarvest(reading: Reading, harvest: Harvest): Promise<
   for (const hint of hintsOf(harvest, newId, logNowMs(tools.nats))) {
     tools.nats.connection.publish(hint.subject, JSON.stringify(hint.body))
   }
+  const witnesses = harvest.asks.filter(({ ask }) => ask.witness).length
+  if (witnesses > 0) tools.meters.witnesses.inc(witnesses)
   tools.meters.unstored.set({ partition: reading.partition.id }, unstored.size)
   countKinds(tools.meters, harvest)
   tools.meters.disagreements.inc(harvest.disagreements.length)

@@ -14,6 +14,15 @@ export function createMeters(metrics: Metrics) {
     results: metrics.counter('picket_verdict_results_total', 'Results read, by what they were worth', ['kind']),
     ofRegions: metrics.counter('picket_verdict_region_results_total', 'The same by region', ['region', 'kind']),
     setAside: fromZero(setAside, 'what', ['message', 'result', 'decision']),
+    doubted: metrics.counter(
+      'picket_verdict_doubted_results_total',
+      'Failures that many hosts of a probe began to have at once',
+      ['region'],
+    ),
+    witnesses: metrics.counter(
+      'picket_verdict_witnesses_asked_total',
+      'Checks asked of another region to confirm doubted failures',
+    ),
     transitions: metrics.counter('picket_verdict_transitions_total', 'Status changes of monitors', ['status']),
     discarded: metrics.counter('picket_verdict_discarded_total', 'Decisions about monitors changed meanwhile'),
     disagreements: metrics.counter('picket_verdict_disagreements_total', 'Probes of a region contradicting each other'),

@@ -106,6 +106,16 @@ t.test('every result is in the history once, however often its batch comes', asy
   t.equal((await count(id)).total, 51)
 })
 
+t.test('what a witness saw is no check of the monitor', async t => {
+  const id = uuidv7()
+  startRecording(t)
+  const seen = result(id, 1, { trigger: Trigger.WITNESS })
+  await publish([seen, result(id, 2)])
+  await recorded(id, 1)
+  await publish([result(id, 3)])
+  await recorded(id, 2)
+})
+
 t.test('a check reads back as it was seen, with whose fault a failure was', async t => {
   const id = uuidv7()
   const error = { source: FailureSource.TARGET, code: 'timeout', message: 'no answer: "quoted" \n and Zürich' }

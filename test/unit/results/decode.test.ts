@@ -51,6 +51,12 @@ t.test('The error to tell is the check’s own, else the first failed assertion'
   t.equal(toCounted(batch, result).error, null)
 })
 
+t.test('A failure that its probe doubts is counted as doubted, and no other', async t => {
+  const batch = { probeId: 'p', region: 'eu-west', results: [] }
+  t.equal(toCounted(batch, { ...result, doubted: true }).isDoubted, true)
+  t.notOk('isDoubted' in toCounted(batch, result))
+})
+
 t.test('A result scheduled before 1970 is none', async t => {
   t.throws(() => toCounted({ probeId: 'p', region: 'eu-west', results: [] }, { ...result, scheduledAtMs: -1 }))
 })

@@ -2,8 +2,8 @@ import t from 'tap'
 import { decide } from '../../../control-plane/verdict/decide.ts'
 import { sentence } from '../../../control-plane/verdict/sentence.ts'
 import { newMonitorState } from '../../../control-plane/verdict/state.ts'
-import type { Transition } from '../../../control-plane/verdict/types.ts'
-import { FailureSource, Outcome } from '../../../proto/gen/probe/v1/result.ts'
+import type { Counted, Transition } from '../../../control-plane/verdict/types.ts'
+import { FailureSource, Outcome, Trigger } from '../../../proto/gen/probe/v1/result.ts'
 import { policyOf, REGIONS, resultOf, START_MS } from './runs.ts'
 
 const { UP, DOWN, DEGRADED } = Outcome
@@ -146,4 +146,40 @@ t.test('a monitor whose votes never grow old says that there is no lifetime', as
   const down = transitionsOf([[0, 'us', DOWN]], ['us'], { retryCount: 0, expires: false }).at(-1)!
   t.equal(down.explanation.thresholds.vote_lifetime_seconds, null)
   t.equal(sentence(down.explanation), '1 of 1 region failed 1 check: us-east (connection refused).')
+})
+
+t.test('a transition says what was doubted, and what settled it', async t => {
+  const policy = policyOf({ regions: ['us-east'], retryCount: 0, witness: true })
+  const us = (second: number, outcome: Outcome) =>
+    resultOf({ region: 'us-east', scheduledAtMs: START_MS + second * 1000, outcome, isDoubted: true })
+  const check = { region: 'eu-west', scheduledAtMs: START_MS + 61_000, trigger: Trigger.WITNESS }
+  const witness = resultOf({ ...check, outcome: DOWN, error: TIMED_OUT })
+  const told = (results: Counted[]) => {
+    let state = newMonitorState('m-1', 1)
+    return results.flatMap(result => {
+      const decision = decide(state, result, policy, result.scheduledAtMs)
+      state = decision.state
+      return decision.transition ?? []
+    })
+  }
+
+  const confirmed = told([us(0, UP), us(60, DOWN), witness]).at(-1)!
+  t.match(confirmed, { to: 'down', failingRegions: ['us-east'], check: { region: 'us-east' } })
+  t.match(confirmed.explanation, {
+    decided_by: { region: 'us-east' },
+    votes: [{ region: 'us-east', votes: true, doubt: { settled_by: 'witness' } }],
+  })
+  t.match(confirmed.explanation.votes[0]!.doubt!.witness, {
+    region: 'eu-west',
+    status: 'down',
+    error: { code: 'ETIMEDOUT' },
+  })
+  t.equal(
+    sentence(confirmed.explanation),
+    '1 of 1 region failed 1 check: us-east (connection refused). us-east failed for many hosts at once; a check from eu-west failed too.',
+  )
+
+  const alone = told([us(0, UP), us(60, DOWN), us(90, DOWN)]).at(-1)!
+  t.match(alone.explanation.votes, [{ doubt: { settled_by: 'limit', witness: null } }])
+  t.match(sentence(alone.explanation), /; no other region could confirm or contradict it in time\.$/)
 })
