@@ -84,7 +84,7 @@ export function createLoop(parts: LoopParts): Loop {
   let startDelayMs = 0
   let whenIdle = () => {}
   let stopTimer: Cancel = () => {}
-  lag.enable()
+  if (timers === machine) lag.enable()
   const attempts = createAttempts({
     timers,
     check,

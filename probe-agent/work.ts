@@ -5,6 +5,7 @@ import type { Cancellation } from '../shared/egress/index.ts'
 import type { Log } from '../shared/log.ts'
 import type { RemoteClock } from '../shared/remote-clock.ts'
 import type { Result } from '../shared/result.ts'
+import type { Timers } from './clock.ts'
 import type { FleetMessageBody } from './fleet-client.ts'
 import { createLoop, type Loop } from './loop.ts'
 import type { Post } from './post.ts'
@@ -29,6 +30,8 @@ export type WorkParts = {
   compareEveryMs: number
   maxConcurrentChecks: number
   log: Log
+  /** the machine's own unless given */
+  timers?: Timers
 }
 
 /** What the probe does for the control plane: it keeps the assignments, checks them, and goes on while it is cut off. */
@@ -69,6 +72,7 @@ export function startWork(parts: WorkParts): Work {
     onSilent: ({ assignment: { monitorId, configVersion } }) => sendSilent({ monitorId, configVersion }),
     maxConcurrentChecks: parts.maxConcurrentChecks,
     log,
+    timers: parts.timers,
   })
   const runNow = createRunNow({ loop, watches, clock, publish: post.publish, answer })
   let isNewLink = true

@@ -1,0 +1,109 @@
+import type { Random } from '../chaos/random.ts'
+import type { Database } from './database.ts'
+import { entryOf, type FleetProcess, startFleetProcess } from './fleet.ts'
+import type { Hints } from './hints.ts'
+import type { JetStream } from './jetstream.ts'
+import { followEpochs } from './known-epochs.ts'
+import { createHost, type Host, type Time } from './time.ts'
+import { beginReading, type Reading, type Shared } from './verdict.ts'
+
+type Parts = { time: Time; random: Random; database: Database; stream: JetStream; hints: Hints; shared: Shared }
+
+export type ControlPlanes = {
+  /** the processes that take connections */
+  fleet: () => FleetProcess[]
+  stopFleet: (name: string) => void
+  startFleet: (name: string) => void
+  /** The process that counts ends; in order, it stores what it counted and gives its partitions back. */
+  endVerdict: (isInOrder: boolean) => void
+  /** PostgreSQL was restored: reading begins again at the stored position. */
+  restartVerdict: () => void
+}
+
+/** From the moment at which a process that died renewed its lease to the one at which another process has it. */
+const LEASE_MS = 7_000
+const OWNERSHIP_MS = 1_500
+const BEGIN_MS = 50
+const FOLLOW_MS = 2_000
+const READ_AFTER_MS = 2
+
+/** Two processes of the roles `fleet` and `verdict`; one of those counts. */
+export function startControlPlanes(parts: Parts): ControlPlanes {
+  const { time, random, database, stream, hints, shared } = parts
+  const processes = new Map<string, FleetProcess>()
+  let owner: { host: Host; reading: Reading | null; revision: number } | null = null
+  let isReadDue = false
+
+  function startFleet(name: string): void {
+    if (processes.has(name)) return
+    if (database.isAway()) return void time.after(BEGIN_MS * 20, () => startFleet(name))
+    const host = createHost(time, random)
+    processes.set(name, startFleetProcess({ name, host, database, stream, hints, monitors: entryOf }))
+  }
+
+  function takeOver(): void {
+    const host = createHost(time, random)
+    const mine = { host, reading: null as Reading | null, revision: 0 }
+    owner = mine
+    const known = followEpochs(host, database, stream)
+    const begin = () => {
+      if (database.isAway()) return void host.machine.after(1_000, begin)
+      mine.revision = database.latestRevision()
+      mine.reading = beginReading({ host, database, stream, hints, known, shared })
+      mine.reading.read()
+    }
+    host.machine.after(BEGIN_MS, begin)
+    const follow = () => {
+      if (database.isAway() || !mine.reading) return
+      const changed = database.changedSince(mine.revision)
+      mine.reading.markStale(changed.map(({ id }) => id))
+      mine.revision = changed.at(-1)?.revision ?? mine.revision
+    }
+    database.onMonitors(() => {
+      host.machine.after(5, follow)
+      return host.isAlive()
+    })
+    host.machine.every(FOLLOW_MS, follow)
+  }
+
+  function read(): void {
+    if (isReadDue) return
+    isReadDue = true
+    time.after(READ_AFTER_MS, () => {
+      isReadDue = false
+      owner?.reading?.read()
+    })
+  }
+
+  stream.onStored(read)
+  startFleet('a')
+  startFleet('b')
+  takeOver()
+  return {
+    fleet: () => [...processes.values()],
+    startFleet,
+    stopFleet(name) {
+      processes.get(name)?.stop()
+      processes.delete(name)
+    },
+    endVerdict(isInOrder) {
+      const ended = owner
+      if (!ended) return
+      if (isInOrder) ended.reading?.save()
+      ended.host.end()
+      owner = null
+      const untilFreeMs = isInOrder ? 0 : random.between(LEASE_MS - OWNERSHIP_MS, LEASE_MS)
+      const take = () => {
+        if (owner) return
+        if (database.isAway()) time.after(OWNERSHIP_MS, take)
+        else takeOver()
+      }
+      time.after(untilFreeMs + random.between(0, OWNERSHIP_MS), take)
+    },
+    restartVerdict() {
+      owner?.host.end()
+      owner = null
+      takeOver()
+    },
+  }
+}

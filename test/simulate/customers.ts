@@ -1,0 +1,87 @@
+import type { Random } from '../chaos/random.ts'
+import type { Database, MonitorRow } from './database.ts'
+import type { Chronicle } from './oracle/chronicle.ts'
+import type { Edit, Plan } from './plan.ts'
+import type { Scene, Settings } from './scene.ts'
+import type { Time } from './time.ts'
+
+type Parts = { time: Time; database: Database; scene: Scene; plan: Plan; random: Random; chronicle: Chronicle }
+
+export type Customers = {
+  /** PostgreSQL was restored: what is set now is written down. */
+  noteRestore: () => void
+}
+
+const RETRY_MS = 5_000
+
+/** Customers who create, change, pause and resume their monitors. */
+export function startCustomers({ time, database, scene, plan, random, chronicle }: Parts): Customers {
+  for (const { id, index, settings } of scene.monitors)
+    database.putMonitor({
+      ...{ id, index, settings, configVersion: 1, streaksSince: 1 },
+      ...{ isPaused: false, status: null, state: null },
+    })
+
+  function note(row: Omit<MonitorRow, 'revision'>, isOtherTarget: boolean): void {
+    chronicle.monitors[row.index]!.settings.push({
+      ...{ fromMs: time.nowMs(), ...row.settings, isPaused: row.isPaused, isOtherTarget },
+    })
+  }
+
+  /** What the database refuses is tried again. */
+  function change(index: number, next: (row: MonitorRow) => MonitorRow, isOtherTarget: boolean): void {
+    if (database.isAway()) return void time.after(RETRY_MS, () => change(index, next, isOtherTarget))
+    const row = next(database.monitor(scene.monitors[index]!.id)!)
+    database.putMonitor(row)
+    note(row, isOtherTarget)
+  }
+
+  for (const { index, atMs, what } of plan.edits) {
+    const isOtherTarget = what === 'target'
+    const edited = (row: MonitorRow): MonitorRow => {
+      const configVersion = row.configVersion + 1
+      const streaksSince = isOtherTarget ? configVersion : row.streaksSince
+      return { ...row, configVersion, streaksSince, settings: editedSettings(row.settings, what, scene, random) }
+    }
+    time.after(atMs, () => change(index, edited, isOtherTarget))
+  }
+  for (const { index, fromMs, toMs } of plan.pauses) {
+    time.after(fromMs, () => change(index, row => ({ ...row, isPaused: true, status: null, state: null }), true))
+    time.after(toMs, () =>
+      change(
+        index,
+        row => (row.isPaused ? { ...row, isPaused: false, configVersion: row.configVersion + 1 } : row),
+        true,
+      ),
+    )
+  }
+
+  return {
+    noteRestore() {
+      for (const row of database.monitors().values()) {
+        const known = chronicle.monitors[row.index]!.settings.at(-1)!
+        if (known.isPaused === row.isPaused && JSON.stringify({ ...known, ...row.settings }) === JSON.stringify(known))
+          continue
+        note(row, true)
+      }
+    },
+  }
+}
+
+function editedSettings(settings: Settings, what: Edit['what'], scene: Scene, random: Random): Settings {
+  switch (what) {
+    case 'retries':
+      return { ...settings, retryCount: random.between(0, 2) }
+    case 'timeout':
+      return { ...settings, timeoutMs: random.pick([5_000, 10_000, 30_000]) }
+    case 'regions': {
+      const [gone] = random.shuffled(settings.regions)
+      const [other] = random.shuffled(scene.regions.filter(region => !settings.regions.includes(region)))
+      return other
+        ? { ...settings, regions: settings.regions.map(region => (region === gone ? other : region)) }
+        : settings
+    }
+    default:
+      return settings
+  }
+}

@@ -1,0 +1,239 @@
+import type { RegionEpoch } from '../../control-plane/fleet/book.ts'
+import { EPOCHS_SINCE_S } from '../../control-plane/fleet/epochs.ts'
+import type { ProbeSeen } from '../../control-plane/fleet/live-set.ts'
+import type { LiveProbe } from '../../control-plane/fleet/plan.ts'
+import type { RegionLive, Span } from '../../control-plane/results/live-sets.ts'
+import type { MonitorState, Status } from '../../control-plane/verdict/types.ts'
+import { CHECK_TYPES } from '../../shared/check.ts'
+import { BEGIN_MS, type Settings } from './scene.ts'
+import type { Time } from './time.ts'
+import { createTopic } from './topic.ts'
+
+export type MonitorRow = {
+  id: string
+  index: number
+  revision: number
+  configVersion: number
+  streaksSince: number
+  settings: Settings
+  isPaused: boolean
+  status: Status
+  state: MonitorState | null
+}
+
+type ProbeRow = {
+  id: string
+  region: string
+  createdAtMs: number
+  connectedAtMs: number
+  lastSeenAtMs: number
+  connectedTo: string | null
+  isDraining: boolean
+  natsAwayMs: number
+}
+
+/** The rows that a restore brings back to what they were. */
+type Rows = {
+  monitors: Map<string, MonitorRow>
+  probes: Map<string, ProbeRow>
+  epochs: Map<string, { epoch: number; probeIds: string[] }>
+  live: Map<string, Map<string, Span[]>>
+  position: { sequence: number; atMs: number | null; streamCreated: string | null }
+  revision: number
+}
+
+/** Epochs are seconds, more or less. */
+const LIVE_KEPT_S = 2 * 86_400
+
+export const CAPABILITIES: string[] = [...CHECK_TYPES]
+
+export class DatabaseAway extends Error {}
+
+export type Database = ReturnType<typeof createDatabase>
+
+/**
+ * What PostgreSQL does for fleet and verdict: rows, notifications, a clock that can be set. Statements are written again
+ * here as they are in `store.ts` of both rooms; what they decide is the code's.
+ */
+export function createDatabase(time: Time) {
+  let rows: Rows = {
+    monitors: new Map(),
+    probes: new Map(),
+    epochs: new Map(),
+    live: new Map(),
+    position: { sequence: 0, atMs: null, streamCreated: null },
+    revision: 0,
+  }
+  let isAway = false
+  let aheadMs = 0
+  let timeline = 1
+  const monitorsChanged = createTopic<void>()
+  const epochsChanged = createTopic<void>()
+  const nowMs = () => BEGIN_MS + time.nowMs() + aheadMs
+  const check = () => {
+    if (isAway) throw new DatabaseAway('PostgreSQL is away')
+  }
+
+  function putMonitor(row: Omit<MonitorRow, 'revision'>): void {
+    check()
+    rows.monitors.set(row.id, { ...row, revision: ++rows.revision })
+    monitorsChanged.publish()
+  }
+
+  /** As the trigger of `live_probes` does it. */
+  function noteLive(region: string, epoch: number, probeIds: readonly string[]): void {
+    const known = rows.live.get(region) ?? new Map<string, Span[]>()
+    rows.live.set(region, known)
+    for (const [id, all] of known) {
+      const spans = all.filter(({ until }) => until > epoch - LIVE_KEPT_S)
+      known.set(id, spans)
+      const open = spans.find(({ until }) => until === Number.POSITIVE_INFINITY)
+      if (open && !probeIds.includes(id)) open.until = epoch
+    }
+    for (const id of probeIds) {
+      const spans = known.get(id) ?? []
+      known.set(id, spans)
+      if (!spans.some(({ until }) => until === Number.POSITIVE_INFINITY))
+        spans.push({ from: epoch, until: Number.POSITIVE_INFINITY })
+    }
+  }
+
+  return {
+    isAway: () => isAway,
+    setAway(away: boolean) {
+      isAway = away
+    },
+    setClock(byMs: number) {
+      aheadMs += byMs
+    },
+    onMonitors: monitorsChanged.subscribe,
+    onEpochs: epochsChanged.subscribe,
+    /** for a restore later */
+    copy: (): Rows => structuredClone(rows),
+    /** What was committed since the copy is gone, as with a standby that lacked it. */
+    restore(copy: Rows) {
+      rows = structuredClone(copy)
+      timeline++
+    },
+    timeline() {
+      check()
+      return timeline
+    },
+
+    putMonitor,
+    monitors() {
+      check()
+      return rows.monitors
+    },
+    monitor(id: string) {
+      check()
+      return rows.monitors.get(id)
+    },
+    changedSince(revision: number) {
+      check()
+      if (revision >= rows.revision) return []
+      return [...rows.monitors.values()].filter(row => row.revision > revision).sort((a, b) => a.revision - b.revision)
+    },
+    latestRevision() {
+      check()
+      return rows.revision
+    },
+    storeState(id: string, state: MonitorState) {
+      rows.monitors.get(id)!.state = state
+    },
+    storeStatus(id: string, status: Status) {
+      rows.monitors.get(id)!.status = status
+    },
+    position() {
+      check()
+      return rows.position
+    },
+    storePosition(position: Rows['position']) {
+      check()
+      rows.position = position
+    },
+
+    /** A probe has connected: as `recordConnection`. */
+    connectProbe(id: string, region: string, connectedTo: string) {
+      check()
+      const now = nowMs()
+      const known = rows.probes.get(id)
+      const createdAtMs = known?.createdAtMs ?? now
+      const connected = { connectedAtMs: now, lastSeenAtMs: now, connectedTo, isDraining: false, natsAwayMs: 0 }
+      rows.probes.set(id, { id, region, createdAtMs, ...connected })
+    },
+    markDraining(id: string, connectedTo: string) {
+      check()
+      const row = rows.probes.get(id)
+      if (row?.connectedTo === connectedTo) row.isDraining = true
+    },
+    markDisconnected(connectedTo: readonly string[]) {
+      check()
+      for (const row of rows.probes.values())
+        if (row.connectedTo !== null && connectedTo.includes(row.connectedTo)) row.connectedTo = null
+    },
+    /** Answers whether the probe is still this process's. */
+    recordSeen(id: string, connectedTo: string, silentMs: number, natsAwayMs: number): boolean {
+      check()
+      const row = rows.probes.get(id)
+      if (!row || row.connectedTo !== connectedTo) return false
+      row.lastSeenAtMs = Math.max(row.lastSeenAtMs, nowMs() - silentMs)
+      row.natsAwayMs = natsAwayMs
+      return true
+    },
+    probesSeen(region: string): ProbeSeen[] {
+      check()
+      const now = nowMs()
+      const seen: ProbeSeen[] = []
+      for (const row of rows.probes.values()) {
+        if (row.region !== region) continue
+        if (row.lastSeenAtMs <= now - 3_600_000 && !rows.epochs.get(region)?.probeIds.includes(row.id)) continue
+        seen.push({
+          id: row.id,
+          region,
+          silentMs: now - row.lastSeenAtMs,
+          steadyMs: now - row.connectedAtMs,
+          isConnected: row.connectedTo !== null,
+          isNew: row.connectedAtMs === row.createdAtMs,
+          isDraining: row.isDraining,
+          isRevoked: false,
+          isDrained: false,
+          capabilities: CAPABILITIES,
+          natsAwayMs: row.natsAwayMs,
+        })
+      }
+      return seen
+    },
+
+    regions: () => [...new Set([...rows.epochs.keys(), ...[...rows.probes.values()].map(({ region }) => region)])],
+    liveSet(region: string): string[] {
+      check()
+      return rows.epochs.get(region)?.probeIds ?? []
+    },
+    /** As `saveRegionEpoch`. */
+    saveEpoch(region: string, probeIds: string[], above = 0) {
+      check()
+      const before = rows.epochs.get(region)?.epoch ?? 0
+      const byClock = Math.trunc(nowMs() / 1000 - EPOCHS_SINCE_S)
+      const epoch = Math.max(before + 1, above + 1, byClock)
+      rows.epochs.set(region, { epoch, probeIds })
+      noteLive(region, epoch, probeIds)
+      epochsChanged.publish()
+    },
+    epochs(): RegionEpoch[] {
+      check()
+      return [...rows.epochs].map(([region, { epoch, probeIds }]) => ({
+        region,
+        epoch,
+        probes: probeIds
+          .map((id): LiveProbe => ({ id, capabilities: CAPABILITIES }))
+          .sort((a, b) => (a.id < b.id ? -1 : 1)),
+      }))
+    },
+    liveOf(region: string): RegionLive {
+      check()
+      const spans = rows.live.get(region) ?? new Map<string, Span[]>()
+      return { epoch: rows.epochs.get(region)?.epoch ?? 0, spans: structuredClone(spans) }
+    },
+  }
+}

@@ -1,0 +1,63 @@
+import { isPossibleEpoch } from '../../control-plane/fleet/epochs.ts'
+import {
+  isLiveNow,
+  type LiveSets,
+  mayWait,
+  type Patience,
+  type RegionLive,
+} from '../../control-plane/results/live-sets.ts'
+import type { ResultBatch } from '../../shared/result.ts'
+import type { Database } from './database.ts'
+import type { JetStream } from './jetstream.ts'
+import type { Host } from './time.ts'
+
+/** The live sets as one process of the role `verdict` knows them (`results/live-sets-actions.ts`). */
+export type KnownEpochs = {
+  of: (region: string) => RegionLive | undefined
+  epochOf: (region: string) => number
+  /** A batch of an epoch that is ahead: reads again; answers for how long to wait before it is looked at again, in ms. */
+  await: (batch: ResultBatch, epoch: number) => number
+}
+
+const REFRESH_WITHIN_MS = 2_000
+const PAUSE_MS = 250
+
+export function followEpochs(host: Host, database: Database, stream: JetStream): KnownEpochs {
+  const { machine } = host
+  const sets: LiveSets = new Map()
+  const patience: Patience = new Map()
+
+  /** What is in force never goes back: where the database has an older epoch, it gets a higher one. */
+  function refresh(): boolean {
+    if (database.isAway()) return false
+    for (const { region, epoch } of database.epochs()) {
+      const known = sets.get(region)?.epoch ?? 0
+      if (known > epoch) database.saveEpoch(region, database.liveSet(region), known)
+      if (known !== epoch) sets.set(region, database.liveOf(region))
+    }
+    return true
+  }
+
+  function refreshSoon(): void {
+    machine.after(machine.random() * REFRESH_WITHIN_MS, () => {
+      if (!refresh()) refreshSoon()
+    })
+  }
+
+  refresh()
+  database.onEpochs(() => {
+    refreshSoon()
+    return host.isAlive()
+  })
+  return {
+    of: region => sets.get(region),
+    epochOf: region => sets.get(region)?.epoch ?? 0,
+    await({ region, probeId }, epoch) {
+      if (!refresh()) return PAUSE_MS
+      const isAhead = () => epoch > (sets.get(region)?.epoch ?? 0)
+      if (!isAhead() || !sets.has(region) || !isPossibleEpoch(epoch, stream.nowMs())) return 0
+      if (!isLiveNow(sets.get(region), probeId)) return 0
+      return mayWait(patience, region, machine.monotonicMs()) ? PAUSE_MS : 0
+    },
+  }
+}

@@ -1,0 +1,55 @@
+/**
+ * What happened in a simulation: all that the oracle knows. Times in ms since the beginning. Nothing in this folder imports
+ * anything of the programs.
+ */
+export type Chronicle = {
+  seed: number
+  endMs: number
+  checks: number
+  /** results by what the verdict made of them */
+  kinds: Record<string, number>
+  monitors: Watched[]
+  outages: TargetOutage[]
+  faults: FaultSeen[]
+  /** in the order of their commits */
+  transitions: CommittedTransition[]
+}
+
+export type Watched = {
+  id: string
+  /** in their order */
+  settings: SettingsFrom[]
+  /** the target is slow when it is well */
+  isSlow: boolean
+}
+
+export type SettingsFrom = {
+  fromMs: number
+  regions: readonly string[]
+  intervalS: number
+  timeoutMs: number
+  retryCount: number
+  isPaused: boolean
+  /** the target or its assertions were changed with this */
+  isOtherTarget: boolean
+}
+
+export type TargetOutage = { monitorId: string; kind: string; fromMs: number; toMs: number }
+
+/** `region`: of the probe or the region that it concerns; null: everything. */
+export type FaultSeen = {
+  kind: string
+  fromMs: number
+  toMs: number
+  place: string
+  region: string | null
+  size: number
+}
+
+export type CommittedTransition = {
+  monitorId: string
+  atMs: number
+  from: string | null
+  to: string
+  quorum: string
+}

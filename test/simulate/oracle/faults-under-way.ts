@@ -1,0 +1,88 @@
+import type { Chronicle, FaultSeen, SettingsFrom } from './chronicle.ts'
+
+/** What a fault adds to the limits, by docs/design/verdict.md. */
+const MOVES_MS = 30_000
+const TAKES_OVER_MS = 20_000
+const AFTER_MS = 60_000
+
+const GLOBAL_AWAY = /^(nats-away|postgres-away|postgres-restored|nats-clock-set|postgres-clock-set)$/
+const CONTROL_PLANE = /^(control-plane-redeployed|fleet-killed|verdict-killed|verdict-without-nats)$/
+const OF_PROBES = /^(probe-|region-|probes-redeployed$)/
+/** Another region is asked by hints; no promise depends on them. */
+const HARMLESS = /^hints-lost$/
+
+export type FaultBook = {
+  /** the faults that overlap a time and concern these regions, or everything */
+  between: (fromMs: number, toMs: number, regions: readonly string[]) => FaultSeen[]
+}
+
+export function createFaultBook({ faults }: Chronicle): FaultBook {
+  const sorted = faults.toSorted((a, b) => a.fromMs - b.fromMs)
+  return {
+    between: (fromMs, toMs, regions) =>
+      sorted.filter(
+        fault =>
+          fault.fromMs <= toMs && fault.toMs >= fromMs && (fault.region === null || regions.includes(fault.region)),
+      ),
+  }
+}
+
+/** Effects go on for a while after a fault: work moves back, a chain begins again. */
+const LINGERS_MS = 120_000
+
+export type Allowance = { limitMs: number; faults: FaultSeen[] }
+
+/**
+ * By when an outage has to be reported in spite of the faults under way: `limitMs` from its beginning. `probes`: how many a
+ * region has.
+ */
+export function withFaults(
+  book: FaultBook,
+  fromMs: number,
+  baseMs: number,
+  { regions }: Pick<SettingsFrom, 'regions'>,
+  probes: number,
+): Allowance {
+  let limitMs = baseMs
+  let faults: FaultSeen[] = []
+  // a longer limit can let in another fault
+  for (let round = 0; round < 10; round++) {
+    const untilMs = fromMs + limitMs
+    const found = book.between(fromMs - LINGERS_MS, untilMs, regions).filter(({ kind }) => !HARMLESS.test(kind))
+    if (found.length === faults.length) break
+    faults = found
+    limitMs = baseMs + addedMs(faults, fromMs, regions, probes)
+  }
+  return { limitMs, faults }
+}
+
+function addedMs(faults: readonly FaultSeen[], fromMs: number, regions: readonly string[], probes: number): number {
+  let addedMs = 0
+  let awayUntilMs = fromMs
+  for (const { kind, toMs } of faults) {
+    if (GLOBAL_AWAY.test(kind)) awayUntilMs = Math.max(awayUntilMs, toMs + AFTER_MS)
+    else addedMs += CONTROL_PLANE.test(kind) ? TAKES_OVER_MS : MOVES_MS
+  }
+  const gone = regions.map(region => goneUntilMs(faults, region, probes))
+  const isDecidedByOthers = gone.filter(ms => ms === null).length * 2 > regions.length
+  if (!isDecidedByOthers) for (const ms of gone) if (ms !== null) awayUntilMs = Math.max(awayUntilMs, ms + AFTER_MS)
+  return addedMs + awayUntilMs - fromMs
+}
+
+/** Until when no probe of a region may work; null: one works all the time. */
+function goneUntilMs(faults: readonly FaultSeen[], region: string, probes: number): number | null {
+  const here = faults.filter(({ kind, region: at }) => at === region && OF_PROBES.test(kind))
+  const whole = here.filter(({ kind }) => kind.startsWith('region-'))
+  const broken = new Set(here.filter(({ kind }) => kind.startsWith('probe-')).map(({ place }) => place))
+  const untilMs = (some: readonly FaultSeen[]) => Math.max(...some.map(({ toMs }) => toMs))
+  if (broken.size >= probes) return untilMs(here)
+  return whole.length > 0 ? untilMs(whole) : null
+}
+
+/** What a wrong verdict comes from, as far as the faults under way say it. */
+export function causeOf(faults: readonly FaultSeen[], regionCount: number): string {
+  const kinds = [...new Set(faults.map(({ kind }) => kind))].sort()
+  const isPartial = kinds.some(kind => /partial-loss|bad-then-dead|targets-gone|uplink-lost|resolver/.test(kind))
+  if (isPartial) return regionCount === 1 ? 'partial loss, one region' : 'partial loss'
+  return kinds.length > 0 ? kinds.join(' + ') : 'no fault under way'
+}

@@ -1,0 +1,91 @@
+import type { FaultSeen, SettingsFrom, TargetOutage } from './chronicle.ts'
+
+/** What became of an outage of at least 1.5 intervals. `delayMs` null: it was not reported. */
+export type Detection = {
+  outage: TargetOutage
+  settings: SettingsFrom
+  isSlow: boolean
+  /** by when it had to be reported */
+  limitMs: number
+  /** no fault was under way and nothing was changed */
+  isPlain: boolean
+  faults: FaultSeen[]
+  delayMs: number | null
+  lastedMs: number
+}
+
+export type Spread = {
+  group: string
+  count: number
+  p50: number
+  p95: number
+  p99: number
+  max: number
+  ofLimit: number
+}
+
+export type Figures = {
+  outages: { all: number; plain: number; reported: number; notReported: number; tooShort: number }
+  /** findings by what they are and where they come from */
+  causes: { what: string; cause: string; regions: string; count: number }[]
+  /** seconds from the beginning of an outage to `down`; `ofLimit`: the longest as a share of its limit */
+  detection: { plain: Spread[]; all: Spread[] }
+}
+
+export function figuresOf(
+  detections: readonly Detection[],
+  findings: readonly { what: string; cause: string; regions: number }[],
+): Figures {
+  const reported = detections.filter(({ delayMs }) => delayMs !== null)
+  const plain = detections.filter(({ isPlain }) => isPlain)
+  const missed = findings.filter(({ what }) => what === 'missed').length
+  return {
+    outages: {
+      all: detections.length,
+      plain: plain.length,
+      reported: reported.length,
+      notReported: detections.length - reported.length,
+      tooShort: detections.length - reported.length - missed,
+    },
+    causes: countCauses(findings),
+    detection: { plain: spreads(plain), all: spreads(detections) },
+  }
+}
+
+function countCauses(findings: readonly { what: string; cause: string; regions: number }[]): Figures['causes'] {
+  const counts = new Map<string, Figures['causes'][number]>()
+  for (const { what, cause, regions } of findings) {
+    const group = regions === 1 ? '1' : '2 or more'
+    const key = `${what} ${cause} ${group}`
+    const known = counts.get(key) ?? { what, cause, regions: group, count: 0 }
+    counts.set(key, { ...known, count: known.count + 1 })
+  }
+  return [...counts.values()].sort((a, b) => a.what.localeCompare(b.what) || b.count - a.count)
+}
+
+function spreads(detections: readonly Detection[]): Spread[] {
+  const groups: [string, (one: Detection) => string][] = [
+    ['', ({ outage }) => outage.kind],
+    ['', ({ outage, settings }) => `${outage.kind}, ${settings.regions.length} regions`],
+    [
+      '',
+      ({ outage, settings }) =>
+        `${outage.kind}, timeout ${settings.timeoutMs / 1000} s, ${settings.retryCount} re-checks`,
+    ],
+  ]
+  return groups.flatMap(([, nameOf]) => {
+    const named = new Map<string, Detection[]>()
+    for (const one of detections) {
+      if (one.delayMs === null) continue
+      named.set(nameOf(one), [...(named.get(nameOf(one)) ?? []), one])
+    }
+    return [...named].sort(([a], [b]) => (a < b ? -1 : 1)).map(([group, ones]) => spreadOf(group, ones))
+  })
+}
+
+function spreadOf(group: string, ones: readonly Detection[]): Spread {
+  const delays = ones.map(({ delayMs }) => delayMs! / 1000).sort((a, b) => a - b)
+  const at = (share: number) => delays[Math.min(delays.length - 1, Math.ceil(share * delays.length) - 1)]!
+  const ofLimit = Math.max(...ones.map(({ delayMs, limitMs }) => delayMs! / limitMs))
+  return { group, count: ones.length, p50: at(0.5), p95: at(0.95), p99: at(0.99), max: delays.at(-1)!, ofLimit }
+}

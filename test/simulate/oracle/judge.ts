@@ -1,0 +1,188 @@
+import type { Chronicle, CommittedTransition, FaultSeen, SettingsFrom, TargetOutage, Watched } from './chronicle.ts'
+import { causeOf, createFaultBook, type FaultBook, withFaults } from './faults-under-way.ts'
+import { type Detection, type Figures, figuresOf } from './figures.ts'
+import { DECISION_MS, EXPLAINS_DEGRADED_MS, explainsDownMs, limitMs, voteMs } from './limits.ts'
+
+/** Something that must not be; reproduces with the seed. */
+export type Finding = {
+  what: 'missed' | 'late' | 'false down' | 'false up' | 'false degraded' | 'reported twice'
+  monitorId: string
+  index: number
+  atMs: number
+  regions: number
+  cause: string
+  details: string
+  faults: FaultSeen[]
+  /** the promise covers it */
+  isBroken: boolean
+}
+
+export type Report = Figures & {
+  seed: number
+  days: number
+  checks: number
+  kinds: Record<string, number>
+  faults: number
+  transitions: number
+  findings: Finding[]
+  /** aims that were not met */
+  failures: string[]
+}
+
+const FALSE_DEGRADED_ONE_IN = 100_000
+/** A transition that was decided before the end of an outage may be committed after it. */
+const IN_FLIGHT_MS = 5_000
+
+/** Holds what was committed against what happened (docs/design/verdict.md). `probes`: how many a region has. */
+export function judge(chronicle: Chronicle, probes = 2): Report {
+  const book = createFaultBook(chronicle)
+  const findings: Finding[] = []
+  const detections: Detection[] = []
+  for (const [index, monitor] of chronicle.monitors.entries()) {
+    const outages = chronicle.outages.filter(({ monitorId }) => monitorId === monitor.id)
+    const transitions = chronicle.transitions.filter(({ monitorId }) => monitorId === monitor.id)
+    const scope = { index, monitor, outages, transitions, book, probes, endMs: chronicle.endMs }
+    for (const outage of outages) {
+      const detection = detect(scope, outage)
+      if (!detection) continue
+      detections.push(detection)
+      findings.push(...findingsOf(scope, detection))
+    }
+    for (const [i, transition] of transitions.entries())
+      findings.push(...falsehoods(scope, transition, transitions[i - 1]))
+  }
+  const figures = figuresOf(detections, findings)
+  return {
+    ...figures,
+    seed: chronicle.seed,
+    days: chronicle.endMs / 86_400_000,
+    checks: chronicle.checks,
+    kinds: chronicle.kinds,
+    faults: chronicle.faults.length,
+    transitions: chronicle.transitions.length,
+    findings: findings.sort((a, b) => a.atMs - b.atMs),
+    failures: failuresOf(findings, chronicle.checks),
+  }
+}
+
+type Scope = {
+  index: number
+  monitor: Watched
+  outages: TargetOutage[]
+  transitions: CommittedTransition[]
+  book: FaultBook
+  probes: number
+  endMs: number
+}
+
+const settingsAt = ({ settings }: Watched, atMs: number): SettingsFrom =>
+  settings.findLast(({ fromMs }) => fromMs <= atMs) ?? settings[0]!
+
+/** Changes count from when they are made; so long before an outage they may still matter. */
+const CHANGE_LINGERS_MS = 120_000
+
+/** What became of an outage; null for one that is not counted: too short, not watched all the time, or only degraded. */
+function detect({ monitor, transitions, book, probes, endMs }: Scope, outage: TargetOutage): Detection | null {
+  const { kind, fromMs, toMs } = outage
+  const settings = settingsAt(monitor, fromMs)
+  const changes = monitor.settings.filter(change => change.fromMs > fromMs - CHANGE_LINGERS_MS && change.fromMs < toMs)
+  const isWatched = !settings.isPaused && changes.every(({ isPaused }) => !isPaused) && toMs < endMs
+  if (kind === 'degraded' || !isWatched || toMs - fromMs < 1.5 * settings.intervalS * 1000) return null
+  const baseMs = limitMs(kind, settings, monitor.isSlow)
+  const changedMs = changes
+    .filter(change => change.fromMs < fromMs + baseMs + CHANGE_LINGERS_MS && change.fromMs > 0)
+    .map(change => Math.max(0, change.fromMs - fromMs) + limitMs(kind, change, monitor.isSlow))
+  const ownMs = Math.max(baseMs, ...changedMs)
+  const { limitMs: allowedMs, faults } = withFaults(book, fromMs, ownMs, settings, probes)
+  const isPlain = faults.length === 0 && changedMs.length === 0
+  const down = transitions.find(({ to, atMs }) => to === 'down' && atMs >= fromMs && atMs <= toMs + allowedMs)
+  return {
+    outage,
+    settings,
+    isSlow: monitor.isSlow,
+    limitMs: allowedMs,
+    isPlain,
+    faults,
+    delayMs: down ? down.atMs - fromMs : null,
+    lastedMs: toMs - fromMs,
+  }
+}
+
+function findingsOf({ index, monitor }: Scope, detection: Detection): Finding[] {
+  const { outage, settings, limitMs, isPlain, faults, delayMs, lastedMs } = detection
+  const base = { monitorId: monitor.id, index, atMs: outage.fromMs, regions: settings.regions.length, faults }
+  const cause = isPlain ? 'no fault under way' : causeOf(faults, settings.regions.length)
+  const about = `${outage.kind}, timeout ${settings.timeoutMs / 1000} s, ${settings.retryCount} re-checks, lasted ${Math.round(lastedMs / 1000)} s, limit ${Math.round(limitMs / 1000)} s`
+  if (delayMs === null) {
+    if (lastedMs < limitMs - DECISION_MS) return []
+    return [{ ...base, what: 'missed', cause, details: about, isBroken: true }]
+  }
+  if (delayMs <= limitMs) return []
+  return [
+    { ...base, what: 'late', cause, details: `${about}, down after ${(delayMs / 1000).toFixed(1)} s`, isBroken: true },
+  ]
+}
+
+function falsehoods(scope: Scope, transition: CommittedTransition, before: CommittedTransition | undefined): Finding[] {
+  const { monitor, outages, book, index } = scope
+  const { atMs, to, from } = transition
+  const settings = settingsAt(monitor, atMs)
+  const faults = book.between(atMs - explainsDownMs(settings), atMs, settings.regions)
+  const regions = settings.regions.length
+  const finding = (what: Finding['what'], details: string, isBroken: boolean): Finding => ({
+    ...{
+      what,
+      monitorId: monitor.id,
+      index,
+      atMs,
+      regions,
+      cause: causeOf(faults, regions),
+      details,
+      faults,
+      isBroken,
+    },
+  })
+  /** What waited for NATS or PostgreSQL is committed when they are back. */
+  const heldMs = faults.reduce(
+    (ms, { kind, fromMs }) => (/away|restored/.test(kind) ? Math.max(ms, atMs - fromMs) : ms),
+    0,
+  )
+  const overlaps = (withinMs: number, degraded: boolean) =>
+    outages.some(
+      ({ kind, fromMs, toMs }) =>
+        (degraded || kind !== 'degraded') && fromMs <= atMs && toMs >= atMs - withinMs - heldMs,
+    )
+  const found: Finding[] = []
+  const about = `${from} to ${to}, timeout ${settings.timeoutMs / 1000} s, ${settings.retryCount} re-checks, quorum ${transition.quorum}`
+  if (to === 'down' && !overlaps(explainsDownMs(settings), false)) found.push(finding('false down', about, regions > 1))
+  if (to === 'degraded' && !overlaps(EXPLAINS_DEGRADED_MS, true)) found.push(finding('false degraded', about, false))
+  if (to === 'up') {
+    const broken = outages.find(
+      ({ kind, fromMs, toMs }) =>
+        kind !== 'degraded' && fromMs <= atMs - voteMs(settings) - heldMs && toMs > atMs + IN_FLIGHT_MS,
+    )
+    // the first verdict of a monitor, or another target, is not an end of anything
+    const isEnd =
+      from === 'down' &&
+      !monitor.settings.some(
+        ({ fromMs, isOtherTarget }) => isOtherTarget && fromMs > (broken?.fromMs ?? 0) && fromMs <= atMs,
+      )
+    if (broken && isEnd) found.push(finding('false up', about, true))
+  }
+  const wasForgotten = monitor.settings.some(
+    ({ fromMs, isPaused }) => isPaused && fromMs > (before?.atMs ?? 0) && fromMs <= atMs,
+  )
+  if (before?.to === to && !wasForgotten) found.push(finding('reported twice', about, true))
+  return found
+}
+
+function failuresOf(findings: readonly Finding[], checks: number): string[] {
+  const broken = (what: Finding['what']) => findings.filter(finding => finding.what === what && finding.isBroken).length
+  const failures: string[] = []
+  for (const what of ['missed', 'late', 'false down', 'false up', 'reported twice'] as const) {
+    if (broken(what) > 0) failures.push(`${what}: ${broken(what)}`)
+  }
+  const degraded = findings.filter(({ what }) => what === 'false degraded').length
+  if (degraded > checks / FALSE_DEGRADED_ONE_IN) failures.push(`false degraded: ${degraded} in ${checks} checks`)
+  return failures
+}

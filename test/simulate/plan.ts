@@ -1,0 +1,154 @@
+import { type Random, seededRandom } from '../chaos/random.ts'
+import type { Scene } from './scene.ts'
+
+/** How a target is broken; `degraded`: it answers well but so that an assertion which only degrades fails. */
+export type OutageKind = 'refused' | 'wrong' | 'slow' | 'hanging' | 'degraded'
+const OUTAGE_KINDS: OutageKind[] = ['refused', 'wrong', 'slow', 'hanging']
+
+/** A time in which the target of a monitor is broken. ms since the beginning. */
+export type Outage = { index: number; kind: OutageKind; fromMs: number; toMs: number }
+
+/** What a customer does. */
+export type Edit = { index: number; atMs: number; what: 'header' | 'target' | 'retries' | 'timeout' | 'regions' }
+export type Pause = { index: number; fromMs: number; toMs: number }
+
+export const FAULT_KINDS = [
+  'probe-killed',
+  'probe-host-dead',
+  'probe-frozen',
+  'probe-fleet-cut',
+  'probe-nats-cut',
+  'probe-uplink-lost',
+  'probe-targets-gone',
+  'probe-partial-loss',
+  'probe-resolver-gone',
+  'region-uplink-lost',
+  'region-partial-loss',
+  'region-dead',
+  'region-bad-then-dead',
+  'control-plane-redeployed',
+  'probes-redeployed',
+  'fleet-killed',
+  'verdict-killed',
+  'verdict-without-nats',
+  'nats-away',
+  'nats-clock-set',
+  'postgres-away',
+  'postgres-restored',
+  'postgres-clock-set',
+  'hints-lost',
+  'acks-lost',
+] as const
+export type FaultKind = (typeof FAULT_KINDS)[number]
+
+/** `place`: a probe, a region or a process; empty: everything. `size`: a share, or ms by which a clock is set. */
+export type Fault = { kind: FaultKind; fromMs: number; toMs: number; place: string; size: number }
+
+export type Plan = { outages: Outage[]; edits: Edit[]; pauses: Pause[]; faults: Fault[] }
+
+const DAY_MS = 86_400_000
+const [S, MIN, HOUR] = [1_000, 60_000, 3_600_000]
+const YEAR_DAYS = 365
+/** Nothing breaks before everything has begun. */
+export const QUIET_MS = 10 * MIN
+
+/** How often in a year, and for how long. Of kinds of probes and regions: each of them. */
+const RATES: Record<FaultKind, { aYear: number; shortestMs: number; longestMs: number }> = {
+  'probe-killed': { aYear: 6, shortestMs: 2 * S, longestMs: 30 * S },
+  'probe-host-dead': { aYear: 2, shortestMs: MIN, longestMs: 2 * HOUR },
+  'probe-frozen': { aYear: 6, shortestMs: 3 * S, longestMs: 5 * MIN },
+  'probe-fleet-cut': { aYear: 12, shortestMs: 3 * S, longestMs: 10 * MIN },
+  'probe-nats-cut': { aYear: 10, shortestMs: 3 * S, longestMs: 10 * MIN },
+  'probe-uplink-lost': { aYear: 3, shortestMs: 5 * S, longestMs: 15 * MIN },
+  'probe-targets-gone': { aYear: 2, shortestMs: 5 * S, longestMs: 15 * MIN },
+  'probe-partial-loss': { aYear: 3, shortestMs: 20 * S, longestMs: 15 * MIN },
+  'probe-resolver-gone': { aYear: 1, shortestMs: 20 * S, longestMs: 15 * MIN },
+  'region-uplink-lost': { aYear: 1.5, shortestMs: 10 * S, longestMs: 15 * MIN },
+  'region-partial-loss': { aYear: 1.5, shortestMs: 20 * S, longestMs: 15 * MIN },
+  'region-dead': { aYear: 1, shortestMs: MIN, longestMs: 30 * MIN },
+  'region-bad-then-dead': { aYear: 0.5, shortestMs: 2 * MIN, longestMs: 30 * MIN },
+  'control-plane-redeployed': { aYear: 50, shortestMs: 40 * S, longestMs: 40 * S },
+  'probes-redeployed': { aYear: 12, shortestMs: 5 * MIN, longestMs: 5 * MIN },
+  'fleet-killed': { aYear: 6, shortestMs: 2 * S, longestMs: MIN },
+  'verdict-killed': { aYear: 12, shortestMs: 10 * S, longestMs: 10 * S },
+  'verdict-without-nats': { aYear: 6, shortestMs: 10 * S, longestMs: 10 * S },
+  'nats-away': { aYear: 14, shortestMs: S, longestMs: 15 * MIN },
+  'nats-clock-set': { aYear: 1.5, shortestMs: S, longestMs: S },
+  'postgres-away': { aYear: 4, shortestMs: 2 * S, longestMs: 5 * MIN },
+  'postgres-restored': { aYear: 1, shortestMs: 5 * S, longestMs: 30 * S },
+  'postgres-clock-set': { aYear: 1.5, shortestMs: S, longestMs: S },
+  'hints-lost': { aYear: 12, shortestMs: MIN, longestMs: HOUR },
+  'acks-lost': { aYear: 12, shortestMs: MIN, longestMs: HOUR },
+}
+
+const OUTAGES_A_YEAR = 70
+const EDITS_A_YEAR = 24
+const PAUSES_A_YEAR = 4
+
+/** What happens in so many days; `factor`: how many times the usual faults. The same seed makes the same plan. */
+export function makePlan(seed: number, scene: Scene, days: number, factor: number, only: readonly FaultKind[]): Plan {
+  const random = seededRandom(seed)
+  const endMs = days * DAY_MS
+  const share = (days / YEAR_DAYS) * factor
+  /** As many as fall on this time, the rest by chance. */
+  const count = (aYear: number) => Math.floor(aYear * share) + (random.chance((aYear * share) % 1) ? 1 : 0)
+  const moment = () => random.between(QUIET_MS, Math.max(QUIET_MS, endMs - HOUR))
+  const times = <T>(amount: number, make: () => T): T[] => Array.from({ length: amount }, make)
+
+  const outages = scene.monitors.flatMap(({ index }) => outagesOf(random, index, count(OUTAGES_A_YEAR), moment))
+  const edits = scene.monitors.flatMap(({ index }) =>
+    times(count(EDITS_A_YEAR), (): Edit => {
+      const what = random.pick(['header', 'header', 'header', 'target', 'retries', 'timeout', 'regions'] as const)
+      return { index, atMs: moment(), what }
+    }),
+  )
+  const pauses = scene.monitors.flatMap(({ index }) =>
+    times(count(PAUSES_A_YEAR), (): Pause => {
+      const fromMs = moment()
+      return { index, fromMs, toMs: fromMs + spread(random, MIN, 6 * HOUR) }
+    }),
+  )
+  const faults = FAULT_KINDS.filter(kind => only.length === 0 || only.includes(kind)).flatMap(kind =>
+    placesOf(scene, kind).flatMap(place =>
+      times(count(RATES[kind].aYear), () => faultOf(random, kind, place, moment())),
+    ),
+  )
+  return { outages, edits, pauses, faults: faults.sort((a, b) => a.fromMs - b.fromMs) }
+}
+
+/** Short ones are as likely as long ones: a length of 5 s to 15 s as one of 20 to 60 minutes. */
+function spread(random: Random, shortestMs: number, longestMs: number): number {
+  const exponent = random.between(0, 1_000_000) / 1_000_000
+  return Math.round(shortestMs * (longestMs / shortestMs) ** exponent)
+}
+
+/** One after the other, with time for recovery between them. */
+function outagesOf(random: Random, index: number, amount: number, moment: () => number): Outage[] {
+  const outages: Outage[] = []
+  for (const fromMs of Array.from({ length: amount }, moment).sort((a, b) => a - b)) {
+    const before = outages.at(-1)
+    if (before && fromMs < before.toMs + 20 * MIN) continue
+    const kind = random.chance(0.08) ? 'degraded' : random.pick(OUTAGE_KINDS)
+    outages.push({ index, kind, fromMs, toMs: fromMs + spread(random, 5 * S, 2 * HOUR) })
+  }
+  return outages
+}
+
+function placesOf(scene: Scene, kind: FaultKind): string[] {
+  if (kind.startsWith('probe-')) return scene.regions.flatMap(scene.probesOf)
+  if (kind.startsWith('region-')) return [...scene.regions]
+  if (kind === 'fleet-killed') return ['a', 'b']
+  return ['']
+}
+
+function faultOf(random: Random, kind: FaultKind, place: string, fromMs: number): Fault {
+  const { shortestMs, longestMs } = RATES[kind]
+  return { kind, place, fromMs, toMs: fromMs + spread(random, shortestMs, longestMs), size: sizeOf(random, kind) }
+}
+
+function sizeOf(random: Random, kind: FaultKind): number {
+  if (kind.endsWith('clock-set')) return (random.chance(0.5) ? 1 : -1) * spread(random, S, 10 * MIN)
+  // so much was lost with the standby, in ms
+  if (kind === 'postgres-restored') return random.between(1, 10) * S
+  return random.between(20, 95) / 100
+}

@@ -1,0 +1,116 @@
+import type { Post } from '../../probe-agent/post.ts'
+import { createPublisher, type Publisher } from '../../probe-agent/publish.ts'
+import type { Spool } from '../../probe-agent/spool.ts'
+import type { Log } from '../../shared/log.ts'
+import type { Random } from '../chaos/random.ts'
+import { isNatsReached, type Outlook, type World } from './conditions.ts'
+import type { JetStream } from './jetstream.ts'
+import type { Host, Time } from './time.ts'
+
+type Parts = {
+  time: Time
+  host: Host
+  world: World
+  outlook: Outlook
+  stream: JetStream
+  random: Random
+  latencyMs: number
+  log: Log
+}
+
+const ACK_WITHIN_MS = 5_000
+const RECONNECT_AFTER_MS = 500
+/** Two pings without an answer, 5 s apart: a connection that is silent is given up. */
+const GIVEN_UP_AFTER_MS = 15_000
+const LATE_AFTER_MS = 30_000
+const WATCH_EVERY_MS = 500
+
+/** The way of a probe's results: the real publisher over a connection to NATS that can break. */
+export type SimulatedPost = {
+  post: Pick<Post, 'publish' | 'use' | 'sendScreenshot'>
+  publisher: Publisher
+}
+
+export function createPost(
+  parts: Parts & { probeId: string; region: string; onLate: (id: string) => void },
+): SimulatedPost {
+  const { time, host, world, outlook, stream, random, latencyMs, log, probeId, region, onLate } = parts
+  const { machine } = host
+  let isConnected = true
+  let silentSinceMs: number | null = null
+
+  const isReached = () => !world.nats.isAway && isNatsReached(outlook)
+
+  /** A server that is gone is noticed at once, a way that swallows packets by unanswered pings. */
+  function watch(): void {
+    const now = machine.monotonicMs()
+    if (isReached()) {
+      silentSinceMs = null
+      if (!isConnected) machine.after(RECONNECT_AFTER_MS * machine.random(), connect)
+      return
+    }
+    silentSinceMs ??= now
+    if (!isConnected || !(world.nats.isAway || now - silentSinceMs >= GIVEN_UP_AFTER_MS)) return
+    isConnected = false
+    publisher.away()
+  }
+
+  function connect(): void {
+    if (isConnected || !isReached()) return
+    isConnected = true
+    publisher.back()
+  }
+
+  function publish(subject: string, bytes: Uint8Array, id: string): Promise<void> {
+    if (!isConnected) return Promise.reject(new Error('NATS is away'))
+    return new Promise((resolve, reject) => {
+      const lose = () =>
+        machine.after(ACK_WITHIN_MS, () => {
+          reject(new Error('no ack came in time'))
+          time.settled()
+        })
+      if (!isReached()) return void lose()
+      machine.after(latencyMs, () => {
+        // what is on its way gets there, also when its sender has ended meanwhile
+        if (world.nats.isAway) return void lose()
+        stream.store(subject, bytes, id)
+        if (world.acksLost > 0 && random.chance(world.acksLost)) return void lose()
+        machine.after(latencyMs, () => {
+          if (!isReached()) return void lose()
+          resolve()
+          time.settled()
+        })
+      })
+    })
+  }
+
+  const publisher = createPublisher({
+    stream: { publish, use() {}, isConnected: () => isConnected, close: () => Promise.resolve() },
+    spool: createMemorySpool(),
+    probeId,
+    region,
+    machine,
+    lateAfterMs: LATE_AFTER_MS,
+    onLate,
+    log,
+  })
+  machine.every(WATCH_EVERY_MS, watch)
+  return { post: { publish: publisher.publish, use() {}, sendScreenshot: () => Promise.resolve() }, publisher }
+}
+
+/** What goes to the spool is late, and late results change no status: it is enough to number them. */
+function createMemorySpool(): Spool {
+  let next = 0
+  return {
+    append: () => next++,
+    delivered() {},
+    release() {},
+    peek: () => Promise.resolve([]),
+    consume: () => Promise.resolve(),
+    bytes: () => 0,
+    waiting: () => 0,
+    dropped: () => 0,
+    isTaking: () => true,
+    close: () => Promise.resolve(),
+  }
+}

@@ -1,0 +1,193 @@
+import { reconnectAfterMs } from '../../probe-agent/backoff.ts'
+import { startWork, type Work } from '../../probe-agent/work.ts'
+import type { Hello, ProbeMessage } from '../../proto/gen/probe/v1/fleet.ts'
+import type { Log } from '../../shared/log.ts'
+import { createRemoteClock } from '../../shared/remote-clock.ts'
+import type { Random } from '../chaos/random.ts'
+import { isFleetReached, type Outlook, type World } from './conditions.ts'
+import { CAPABILITIES } from './database.ts'
+import type { FleetProcess, Session } from './fleet.ts'
+import type { JetStream } from './jetstream.ts'
+import { createPost, type SimulatedPost } from './post.ts'
+import { createRunner, type Targets } from './targets.ts'
+import { createHost, type Host, type Time } from './time.ts'
+
+export type ProbeParts = {
+  time: Time
+  world: World
+  stream: JetStream
+  targets: Targets
+  random: Random
+  log: Log
+  name: string
+  /** the id that the control plane knows it by */
+  probeId: string
+  region: string
+  /** one way, in ms */
+  latencyMs: number
+  /** the processes of the control plane that take connections now */
+  processes: () => FleetProcess[]
+}
+
+/** A process of a probe, from its start to its end. */
+export type ProbeProcess = {
+  host: Host
+  /** Hands its work over and ends. */
+  drain: (onEnd: () => void) => void
+  /** `isSilent`: its host is dead, so the control plane hears nothing of it */
+  end: (isSilent: boolean) => void
+}
+
+const HEARTBEAT_MS = 3_000
+const DEAD_AFTER_MS = 10_000
+const CONNECT_FAILS_AFTER_MS = 20
+const HAND_OVER_WITHIN_MS = 3_000
+const DRAIN_WITHIN_MS = 65_000
+const LOOK_EVERY_MS = 100
+
+export function startProbeProcess(parts: ProbeParts): ProbeProcess {
+  const { time, world, stream, targets, random, log, name, probeId, region, latencyMs, processes } = parts
+  const host = createHost(time, random)
+  const { machine } = host
+  const outlook: Outlook = { own: world.of(name), region: world.of(region) }
+  const clock = createRemoteClock(machine.monotonicMs)
+  const { run } = createRunner(targets, outlook, host, random)
+  const instanceId = machine.uuid()
+  let session: Session | null = null
+  let failures = 0
+  let post: SimulatedPost | null = null
+  let work: Work | null = null
+
+  const isReached = () => isFleetReached(outlook)
+  const send = (body: NonNullable<ProbeMessage['body']>) => {
+    const to = session
+    if (to) time.after(latencyMs, () => isReached() && to.hear(body))
+  }
+
+  function connect(): void {
+    if (session) return
+    const [process] = random.shuffled(processes())
+    if (!isReached() || !process) return retry(isReached() ? CONNECT_FAILS_AFTER_MS : DEAD_AFTER_MS)
+    const hello: Hello = {
+      instanceId,
+      name,
+      version: '1',
+      lastRevision: 0,
+      ...work?.has(),
+      capabilities: CAPABILITIES,
+    }
+    let lastHeardMs = machine.monotonicMs()
+    const opened = process.connect({
+      probeId,
+      region,
+      name,
+      hello,
+      latencyMs,
+      isReached,
+      deliver: (ms, take) => machine.after(ms, take),
+      onWelcome(welcome) {
+        failures = 0
+        lastHeardMs = machine.monotonicMs()
+        post ??= createPost({
+          ...{ time, host, world, outlook, stream, random, latencyMs, log, probeId, region },
+          onLate: monitorId => work?.becameLate(monitorId),
+        })
+        work ??= startWork({
+          welcome,
+          post: post.post as never,
+          clock,
+          run,
+          sendRunDone: value => send({ $case: 'runDone', value }),
+          sendSilent: value => send({ $case: 'silent', value }),
+          shutter: null,
+          sendScreenshotWanted() {},
+          compareEveryMs: 0,
+          maxConcurrentChecks: 1_000,
+          log,
+          timers: machine,
+        })
+        work.welcome(welcome)
+        beat()
+      },
+      onMessage(body) {
+        lastHeardMs = machine.monotonicMs()
+        work?.receive(body)
+      },
+      onEnd: () => end(opened),
+    })
+    session = opened
+
+    /** A heartbeat and its answer; it carries the clock. */
+    function beat(): void {
+      if (session !== opened) return
+      machine.after(HEARTBEAT_MS, beat)
+      const sentMs = machine.monotonicMs()
+      if (isReached() && opened.isOpen()) {
+        const remoteMs = opened.beat(latencyMs, post?.publisher.awayMs() ?? 0)
+        lastHeardMs = sentMs + 2 * latencyMs
+        if (remoteMs === null || !isNews(remoteMs - sentMs)) return
+        machine.after(2 * latencyMs, () => {
+          const movedMs = clock.learn(sentMs, sentMs + 2 * latencyMs, remoteMs + latencyMs)
+          work?.clockLearned(movedMs)
+        })
+      } else if (sentMs - lastHeardMs > DEAD_AFTER_MS - HEARTBEAT_MS) {
+        machine.after(Math.max(0, lastHeardMs + DEAD_AFTER_MS - sentMs), () => {
+          if (machine.monotonicMs() - lastHeardMs >= DEAD_AFTER_MS) end(opened)
+        })
+      }
+    }
+    machine.after(DEAD_AFTER_MS, () => {
+      if (machine.monotonicMs() - lastHeardMs >= DEAD_AFTER_MS) end(opened)
+    })
+  }
+
+  let knownAheadMs: number | null = null
+  /** The same time once more teaches nothing. */
+  function isNews(aheadMs: number): boolean {
+    const isNew = knownAheadMs === null || Math.abs(aheadMs - knownAheadMs) > 1
+    knownAheadMs = aheadMs
+    return isNew
+  }
+
+  function end(ended: Session): void {
+    if (ended !== session) return
+    session = null
+    ended.close()
+    retry(0)
+  }
+
+  function retry(afterMs: number): void {
+    failures++
+    machine.after(afterMs + reconnectAfterMs(failures, false, machine.random()), connect)
+  }
+
+  connect()
+  return {
+    host,
+    end(isSilent) {
+      host.end()
+      if (!isSilent) session?.breakOff()
+    },
+    drain(onEnd) {
+      work?.leave()
+      send({ $case: 'draining', value: {} })
+      const untilMs = machine.monotonicMs() + HAND_OVER_WITHIN_MS
+      const finish = () => {
+        host.end()
+        session?.breakOff()
+        onEnd()
+      }
+      const stop = () => {
+        machine.after(DRAIN_WITHIN_MS, finish)
+        const closing = (work?.drain() ?? Promise.resolve()).then(() => post?.publisher.close())
+        void closing.then(() => host.isAlive() && finish())
+        time.settled()
+      }
+      machine.after(LOOK_EVERY_MS, function look() {
+        if (work && work.monitors() > 0 && session && machine.monotonicMs() < untilMs)
+          machine.after(LOOK_EVERY_MS, look)
+        else stop()
+      })
+    },
+  }
+}

@@ -1,0 +1,79 @@
+import type { Log } from '../../shared/log.ts'
+import type { Random } from '../chaos/random.ts'
+import type { World } from './conditions.ts'
+import type { FleetProcess } from './fleet.ts'
+import type { JetStream } from './jetstream.ts'
+import { type ProbeProcess, startProbeProcess } from './probe.ts'
+import type { Scene } from './scene.ts'
+import type { Targets } from './targets.ts'
+import { newUuid, type Time } from './time.ts'
+
+type Parts = {
+  time: Time
+  world: World
+  stream: JetStream
+  targets: Targets
+  random: Random
+  log: Log
+  scene: Scene
+  processes: () => FleetProcess[]
+}
+
+export type Probes = {
+  /** Ends the process of a probe; it starts again after so long. */
+  end: (name: string, forMs: number, isSilent: boolean) => void
+  freeze: (name: string, forMs: number) => void
+  /** Replaces the process in order. */
+  redeploy: (name: string) => void
+}
+
+/** One way from a region to the control plane, in ms. */
+const LATENCIES_MS = [1, 35, 45, 48, 110, 90]
+const REDEPLOY_MS = 4_000
+
+export function createFleetOfProbes({ scene, ...parts }: Parts): Probes {
+  const { time, random } = parts
+  const running = new Map<string, ProbeProcess>()
+  const ids = new Map<string, string>()
+  const regions = new Map<string, string>()
+  /** A probe that two faults have ended starts after the later one. */
+  const awayUntilMs = new Map<string, number>()
+
+  function start(name: string): void {
+    if (running.has(name) || (awayUntilMs.get(name) ?? 0) > time.nowMs()) return
+    const region = regions.get(name)!
+    const latencyMs = LATENCIES_MS[scene.regions.indexOf(region)]!
+    running.set(name, startProbeProcess({ ...parts, name, probeId: ids.get(name)!, region, latencyMs }))
+  }
+
+  function startIn(name: string, ms: number): void {
+    awayUntilMs.set(name, Math.max(awayUntilMs.get(name) ?? 0, time.nowMs() + ms))
+    time.after(ms, () => start(name))
+  }
+
+  for (const region of scene.regions)
+    for (const name of scene.probesOf(region)) {
+      ids.set(name, newUuid(random))
+      regions.set(name, region)
+      start(name)
+    }
+
+  return {
+    end(name, forMs, isSilent) {
+      running.get(name)?.end(isSilent)
+      running.delete(name)
+      startIn(name, forMs)
+    },
+    freeze(name, forMs) {
+      running.get(name)?.host.freeze(time.nowMs() + forMs)
+    },
+    redeploy(name) {
+      const process = running.get(name)
+      process?.drain(() => {
+        if (running.get(name) !== process) return
+        running.delete(name)
+        startIn(name, REDEPLOY_MS)
+      })
+    },
+  }
+}

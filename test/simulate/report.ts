@@ -1,0 +1,63 @@
+import type { FaultSeen } from './oracle/chronicle.ts'
+import type { Spread } from './oracle/figures.ts'
+import type { Finding, Report } from './oracle/judge.ts'
+
+const FINDINGS_SHOWN = 60
+
+/** Virtual time as people read it: the day and the time of day. */
+export function timeOf(ms: number): string {
+  const seconds = Math.floor(ms / 1000)
+  const two = (n: number) => String(n).padStart(2, '0')
+  const [day, hour, minute] = [
+    Math.floor(seconds / 86_400),
+    Math.floor(seconds / 3_600) % 24,
+    Math.floor(seconds / 60) % 60,
+  ]
+  return `day ${day} ${two(hour)}:${two(minute)}:${two(seconds % 60)}`
+}
+
+export function asText(report: Report): string {
+  const { seed, days, checks, faults, outages, detection, causes, findings, failures, kinds } = report
+  return [
+    `seed ${seed}: ${days} days, ${checks} checks, ${faults} faults`,
+    `results: ${Object.entries(kinds)
+      .map(([kind, count]) => `${kind} ${count}`)
+      .join(', ')}`,
+    '',
+    `outages of at least 1.5 intervals: ${outages.all} (${outages.plain} without a fault or a change under way)`,
+    `reported: ${outages.reported}; not reported: ${outages.notReported}, of them ${outages.tooShort} shorter than what is promised`,
+    '',
+    'what                cause                                                          regions    count',
+    ...causes.map(
+      ({ what, cause, regions, count }) => `${what.padEnd(20)}${cause.padEnd(63)}${regions.padEnd(11)}${count}`,
+    ),
+    causes.length === 0 ? '(nothing)' : '',
+    '',
+    ...tableOf('from the beginning of an outage to `down`, in seconds; no fault under way', detection.plain),
+    '',
+    ...tableOf('the same, all', detection.all),
+    '',
+    ...findings.slice(0, FINDINGS_SHOWN).map(lineOf),
+    findings.length > FINDINGS_SHOWN ? `and ${findings.length - FINDINGS_SHOWN} more (--json shows all)` : '',
+    failures.length === 0 ? 'all aims are met' : `NOT MET: ${failures.join('; ')}`,
+  ].join('\n')
+}
+
+function tableOf(title: string, spreads: readonly Spread[]): string[] {
+  const head = `${title.padEnd(80)}\n${''.padEnd(44)}count    p50    p95    p99    max  of the limit`
+  return [
+    head,
+    ...spreads.map(({ group, count, p50, p95, p99, max, ofLimit }) => {
+      const numbers = [p50, p95, p99, max].map(n => n.toFixed(1).padStart(7)).join('')
+      return `${group.padEnd(42)}${String(count).padStart(7)}${numbers}${`${Math.round(ofLimit * 100)} %`.padStart(14)}`
+    }),
+  ]
+}
+
+function lineOf({ what, index, monitorId, atMs, regions, cause, details, faults, isBroken }: Finding): string {
+  const head = `${isBroken ? '!' : ' '} ${what}: monitor ${index} (${monitorId}), ${regions} regions, ${timeOf(atMs)}: ${details}; ${cause}`
+  return [head, ...faults.map(fault => `      ${faultLine(fault)}`)].join('\n')
+}
+
+const faultLine = ({ kind, place, fromMs, toMs }: FaultSeen) =>
+  `${kind} ${place} from ${timeOf(fromMs)} for ${Math.round((toMs - fromMs) / 1000)} s`

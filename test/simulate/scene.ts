@@ -1,0 +1,75 @@
+import type { CheckSpec } from '../../shared/check.ts'
+import { REGIONS } from '../../shared/check.ts'
+import type { Random } from '../chaos/random.ts'
+import { newUuid } from './time.ts'
+
+/** The time at which the simulation begins. */
+export const BEGIN_MS = Date.UTC(2026, 7, 1)
+
+/** What a customer set, from one moment on. */
+export type Settings = {
+  regions: readonly string[]
+  intervalS: number
+  timeoutMs: number
+  retryCount: number
+}
+
+export type Monitor = {
+  id: string
+  index: number
+  settings: Settings
+  /** how long the target takes to answer when it is well, in ms; `spreadMs` more at most */
+  quickMs: number
+  spreadMs: number
+}
+
+export type Scene = { monitors: Monitor[]; probesOf: (region: string) => string[]; regions: readonly string[] }
+
+/** How many regions the monitors have, in turn. */
+const REGION_COUNTS = [1, 1, 2, 2, 3, 3, 3, 6]
+const TIMEOUTS_MS = [10_000, 5_000, 10_000, 30_000]
+const RETRIES = [2, 1, 2, 0, 2, 1]
+/** One target of so many takes half of its timeout for an answer. */
+const SLOW_ONE_IN = 12
+
+export function makeScene(random: Random, monitors: number, probesPerRegion: number): Scene {
+  return {
+    regions: REGIONS,
+    probesOf: region => Array.from({ length: probesPerRegion }, (_, i) => `${region}-${i + 1}`),
+    monitors: Array.from({ length: monitors }, (_, index) => {
+      const count = REGION_COUNTS[index % REGION_COUNTS.length]!
+      const round = Math.floor(index / REGION_COUNTS.length)
+      const settings = {
+        regions: random.shuffled(REGIONS).slice(0, count),
+        intervalS: 30,
+        timeoutMs: TIMEOUTS_MS[(index + round) % TIMEOUTS_MS.length]!,
+        retryCount: RETRIES[(index + round) % RETRIES.length]!,
+      }
+      const isSlow = index % SLOW_ONE_IN === SLOW_ONE_IN - 1
+      const quickMs = isSlow ? settings.timeoutMs / 2 : random.between(20, 150)
+      return { id: newUuid(random), index, settings, quickMs, spreadMs: isSlow ? settings.timeoutMs / 10 : 60 }
+    }),
+  }
+}
+
+/** What probes get; the address names the monitor. */
+export function specOf({ index }: Pick<Monitor, 'index'>, { timeoutMs }: Settings): CheckSpec {
+  return {
+    type: 'http',
+    url: `https://${index}.example.com/`,
+    method: 'GET',
+    headers: {},
+    body: undefined,
+    timeoutMs,
+    assertions: [],
+    auth: undefined,
+    keyword: undefined,
+    keywordType: 'contains',
+    sslCheck: false,
+    screenshotOnFailure: false,
+    screenshotCompare: false,
+    screenshotThreshold: 0.05,
+  }
+}
+
+export const monitorIndexOf = ({ url }: CheckSpec): number => Number.parseInt(url.slice(8), 10)

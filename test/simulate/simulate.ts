@@ -1,0 +1,113 @@
+import type { Hint } from '../../control-plane/results/hints.ts'
+import { createLog } from '../../shared/log.ts'
+import { seededRandom } from '../chaos/random.ts'
+import { createWorld } from './conditions.ts'
+import { startControlPlanes } from './control-planes.ts'
+import { startCustomers } from './customers.ts'
+import { createDatabase } from './database.ts'
+import { startFaults } from './faults.ts'
+import type { Hints } from './hints.ts'
+import { createJetStream } from './jetstream.ts'
+import type { Chronicle, FaultSeen } from './oracle/chronicle.ts'
+import { type FaultKind, makePlan, type Plan } from './plan.ts'
+import { createFleetOfProbes } from './probes.ts'
+import { BEGIN_MS, makeScene, type Scene } from './scene.ts'
+import type { Targets } from './targets.ts'
+import { createTime, newUuid, type Time } from './time.ts'
+import { createTopic } from './topic.ts'
+import type { Shared } from './verdict.ts'
+
+export type Options = {
+  seed: number
+  days: number
+  monitors: number
+  probesPerRegion: number
+  /** how many times the faults of the real time */
+  factor: number
+  /** faults of these kinds alone; empty: all */
+  only: readonly FaultKind[]
+}
+
+/** The run that figures are compared by: the faults of a year. */
+export const STANDARD: Options = { seed: 1, days: 40, monitors: 48, probesPerRegion: 2, factor: 9, only: [] }
+
+const DAY_MS = 86_400_000
+const PROGRESS_MS = DAY_MS / 4
+const HINT_MS = 2
+
+/** Runs the production code of probes, fleet and verdict through a plan of outages and faults, in virtual time. */
+export async function simulate(options: Options, onProgress: (days: number) => void = () => {}): Promise<Chronicle> {
+  const scene = makeScene(seededRandom(options.seed ^ 0x5ce7e), options.monitors, options.probesPerRegion)
+  const plan = makePlan(options.seed, scene, options.days, options.factor, options.only)
+  const time = createTime()
+  const random = seededRandom(options.seed ^ 0x7e57)
+  const world = createWorld()
+  const stream = createJetStream(time, () => world.nats.isAway)
+  const database = createDatabase(time)
+  const log = createLog('simulate', 'silent')
+  const targets: Targets = { monitors: scene.monitors, broken: scene.monitors.map(() => null), checks: 0 }
+  const said = createTopic<Hint>()
+  const hints: Hints = {
+    newId: () => newUuid(random),
+    // processes ask for the time every second
+    logNowMs: stream.nowMs,
+    subscribe: said.subscribe,
+    publish(hint) {
+      if (world.nats.isAway || (world.hintsLost > 0 && random.chance(world.hintsLost))) return
+      time.after(HINT_MS, () => said.publish(hint))
+    },
+  }
+  const chronicle = emptyChronicle(options, scene, plan)
+  const shared: Shared = {
+    checkpoint: null,
+    kinds: {},
+    onCommit: committed => void chronicle.transitions.push(committed),
+  }
+  const customers = startCustomers({ time, database, scene, plan, random, chronicle })
+  const control = startControlPlanes({ time, random, database, stream, hints, shared })
+  const probes = createFleetOfProbes({ time, world, stream, targets, random, log, scene, processes: control.fleet })
+  startOutages(time, plan, targets)
+  startFaults({ time, world, stream, database, random, plan, scene, control, probes, customers, shared, chronicle })
+
+  const endMs = options.days * DAY_MS
+  for (let atMs = 0; atMs < endMs; atMs += PROGRESS_MS) {
+    await time.pass(Math.min(endMs, atMs + PROGRESS_MS))
+    onProgress(time.nowMs() / DAY_MS)
+  }
+  return { ...chronicle, checks: targets.checks, kinds: shared.kinds }
+}
+
+function emptyChronicle(options: Options, scene: Scene, plan: Plan): Chronicle {
+  return {
+    seed: options.seed,
+    endMs: options.days * DAY_MS,
+    checks: 0,
+    kinds: {},
+    monitors: scene.monitors.map(({ id, settings, quickMs }) => ({
+      id,
+      settings: [{ fromMs: 0, ...settings, isPaused: false, isOtherTarget: true }],
+      isSlow: quickMs >= settings.timeoutMs / 3,
+    })),
+    outages: plan.outages.map(outage => ({ ...outage, monitorId: scene.monitors[outage.index]!.id })),
+    faults: plan.faults.map(fault => faultSeen(fault, scene)),
+    transitions: [],
+  }
+}
+
+function faultSeen({ kind, fromMs, toMs, place, size }: Plan['faults'][number], scene: Scene): FaultSeen {
+  const region = scene.regions.find(name => place === name || scene.probesOf(name).includes(place)) ?? null
+  return { kind, fromMs, toMs, place, region, size }
+}
+
+function startOutages(time: Time, plan: Plan, targets: Targets): void {
+  for (const { index, kind, fromMs, toMs } of plan.outages) {
+    time.after(fromMs, () => {
+      targets.broken[index] = kind
+    })
+    time.after(toMs, () => {
+      targets.broken[index] = null
+    })
+  }
+}
+
+export { BEGIN_MS }

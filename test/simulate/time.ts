@@ -1,0 +1,151 @@
+import type { Cancel, Machine } from '../../probe-agent/clock.ts'
+import type { Random } from '../chaos/random.ts'
+
+/** Virtual time: it passes only from one timer to the next. ms since the beginning of the simulation. */
+export type Time = {
+  nowMs: () => number
+  after: (ms: number, work: () => void) => Cancel
+  /** A promise was settled: what waits for it goes on before the next timer. */
+  settled: () => void
+  /** Lets time pass; every timer that is due fires, in order. */
+  pass: (untilMs: number) => Promise<void>
+  /** how many timers have fired */
+  fired: () => number
+}
+
+type Timer = { dueMs: number; number: number; work: (() => void) | null }
+
+/** A continuation of a continuation of a promise has had its turn after so many. */
+const TURNS = 4
+
+export function createTime(): Time {
+  const heap: Timer[] = []
+  let nowMs = 0
+  let number = 0
+  let fired = 0
+  let isSettled = false
+
+  function push(timer: Timer): void {
+    let place = heap.length
+    while (place > 0) {
+      const above = heap[(place - 1) >> 1]!
+      if (isBefore(above, timer)) break
+      heap[place] = above
+      place = (place - 1) >> 1
+    }
+    heap[place] = timer
+  }
+
+  function pop(): Timer {
+    const first = heap[0]!
+    const last = heap.pop()!
+    const { length } = heap
+    if (length === 0) return first
+    let place = 0
+    for (;;) {
+      let child = 2 * place + 1
+      if (child >= length) break
+      if (child + 1 < length && isBefore(heap[child + 1]!, heap[child]!)) child++
+      if (isBefore(last, heap[child]!)) break
+      heap[place] = heap[child]!
+      place = child
+    }
+    heap[place] = last
+    return first
+  }
+
+  return {
+    nowMs: () => nowMs,
+    fired: () => fired,
+    settled() {
+      isSettled = true
+    },
+    after(ms, work) {
+      const timer: Timer = { dueMs: nowMs + (ms > 0 ? ms : 0), number: ++number, work }
+      push(timer)
+      return () => {
+        timer.work = null
+      }
+    },
+    async pass(untilMs) {
+      while (heap.length > 0 && heap[0]!.dueMs <= untilMs) {
+        const { dueMs, work } = pop()
+        if (work === null) continue
+        nowMs = dueMs
+        fired++
+        work()
+        if (!isSettled) continue
+        isSettled = false
+        for (let turn = 0; turn < TURNS; turn++) await null
+      }
+      nowMs = untilMs
+    },
+  }
+}
+
+const isBefore = (a: Timer, b: Timer) => a.dueMs < b.dueMs || (a.dueMs === b.dueMs && a.number < b.number)
+
+/** A process: its timers fire neither after its end nor while it stands still. */
+export type Host = {
+  machine: Machine
+  isAlive: () => boolean
+  isRunning: () => boolean
+  end: () => void
+  /** Nothing of it runs until then; what was due meanwhile comes at once afterwards. */
+  freeze: (untilMs: number) => void
+}
+
+export function createHost(time: Time, random: Random): Host {
+  let isAlive = true
+  let frozenUntilMs = 0
+
+  function after(ms: number, work: () => void): Cancel {
+    let cancel = time.after(ms, function fire() {
+      if (!isAlive) return
+      if (time.nowMs() < frozenUntilMs) cancel = time.after(frozenUntilMs - time.nowMs(), fire)
+      else work()
+    })
+    return () => cancel()
+  }
+
+  const machine: Machine = {
+    monotonicMs: time.nowMs,
+    believedMs: time.nowMs,
+    random: () => random.between(0, 1e9) / (1e9 + 1),
+    uuid: () => newUuid(random) as ReturnType<Machine['uuid']>,
+    secret: () => newUuid(random),
+    after,
+    soon: work => void after(0, work),
+    every(ms, work) {
+      let cancel: Cancel = after(ms, function again() {
+        cancel = after(ms, again)
+        work()
+      })
+      return () => cancel()
+    },
+    pause: ms =>
+      new Promise(resolve => {
+        after(ms, () => {
+          resolve()
+          time.settled()
+        })
+      }),
+  }
+  return {
+    machine,
+    isAlive: () => isAlive,
+    isRunning: () => isAlive && time.nowMs() >= frozenUntilMs,
+    end() {
+      isAlive = false
+    },
+    freeze(untilMs) {
+      frozenUntilMs = Math.max(frozenUntilMs, untilMs)
+    },
+  }
+}
+
+/** An id of version 7's shape. */
+export function newUuid(random: Random): string {
+  const part = () => random.between(0, 0xffff).toString(16).padStart(4, '0')
+  return `${part()}${part()}-${part()}-7${part().slice(1)}-8${part().slice(1)}-${part()}${part()}${part()}`
+}
