@@ -1,6 +1,6 @@
 import type { Random } from '../chaos/random.ts'
 import type { Database } from './database.ts'
-import { entryOf, type FleetProcess, startFleetProcess } from './fleet.ts'
+import { type FleetProcess, startFleetProcess } from './fleet.ts'
 import type { Hints } from './hints.ts'
 import type { JetStream } from './jetstream.ts'
 import { followEpochs } from './known-epochs.ts'
@@ -38,7 +38,7 @@ export function startControlPlanes(parts: Parts): ControlPlanes {
     if (processes.has(name)) return
     if (database.isAway()) return void time.after(BEGIN_MS * 20, () => startFleet(name))
     const host = createHost(time, random)
-    processes.set(name, startFleetProcess({ name, host, database, stream, hints, monitors: entryOf }))
+    processes.set(name, startFleetProcess({ name, host, database, stream, hints }))
   }
 
   function takeOver(): void {

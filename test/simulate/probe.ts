@@ -51,7 +51,7 @@ export function startProbeProcess(parts: ProbeParts): ProbeProcess {
   const { machine } = host
   const outlook: Outlook = { own: world.of(name), region: world.of(region) }
   const clock = createRemoteClock(machine.monotonicMs)
-  const { run } = createRunner(targets, outlook, host, random)
+  const { run } = createRunner({ targets, outlook, host, random, time })
   const instanceId = machine.uuid()
   let session: Session | null = null
   let failures = 0
@@ -67,7 +67,10 @@ export function startProbeProcess(parts: ProbeParts): ProbeProcess {
   function connect(): void {
     if (session) return
     const [process] = random.shuffled(processes())
-    if (!isReached() || !process) return retry(isReached() ? CONNECT_FAILS_AFTER_MS : DEAD_AFTER_MS)
+    if (!isReached() || !process) {
+      retry(isReached() ? CONNECT_FAILS_AFTER_MS : DEAD_AFTER_MS)
+      return
+    }
     const hello: Hello = {
       instanceId,
       name,

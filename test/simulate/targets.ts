@@ -7,7 +7,7 @@ import type { Random } from '../chaos/random.ts'
 import { areTargetsGone, brokenWay, isResolverGone, isUplinkGone, type Outlook, shareHidden } from './conditions.ts'
 import type { OutageKind } from './plan.ts'
 import { type Monitor, monitorIndexOf } from './scene.ts'
-import type { Host } from './time.ts'
+import type { Host, Time } from './time.ts'
 
 /** How each target is now, by index of its monitor: in which way it is broken; null: it is well. */
 export type Targets = { monitors: Monitor[]; broken: (OutageKind | null)[]; checks: number }
@@ -34,6 +34,8 @@ const ERRORS = {
 /** What comes of an attempt, after how long. `isSilent`: it could be our own network. */
 type Seen = { afterMs: number; outcome: Outcome; statusCode: number; error: CheckError | null; isSilent: boolean }
 
+type RunnerParts = { targets: Targets; outlook: Outlook; host: Host; random: Random; time: Time }
+
 export type Runner = {
   run: (spec: CheckSpec, cancellation?: Cancellation) => Promise<Ran>
 }
@@ -42,7 +44,7 @@ export type Runner = {
  * The checks of one probe: what a target answers over the ways that are there. A failure that could be our own network's
  * is excused by the same rule as in production, on what the probe's self-test would know.
  */
-export function createRunner(targets: Targets, outlook: Outlook, host: Host, random: Random): Runner {
+export function createRunner({ targets, outlook, host, random, time }: RunnerParts): Runner {
   const { machine } = host
   /** when the probe last found itself without a connection; and since when it has been so */
   let lastOfflineMs = Number.NEGATIVE_INFINITY
@@ -128,26 +130,23 @@ export function createRunner(targets: Targets, outlook: Outlook, host: Host, ran
       targets.checks++
       const startedMs = machine.monotonicMs()
       const seen = look(targets.monitors[monitorIndexOf(spec)]!, spec.timeoutMs)
-      let take: (ran: Ran) => void = () => {}
-      const end = (outcome: Outcome, statusCode: number | null, error: CheckError | null) => {
-        const totalUs = Math.round((machine.monotonicMs() - startedMs) * 1000)
-        take({
-          observation: { error, timings: TIMINGS, totalUs, statusCode },
-          outcome,
-          failedAssertions: [],
-        } as unknown as Ran)
-      }
-      const stop = machine.after(seen.afterMs, () => {
-        const error = excused(seen, startedMs)
-        end(error === ERRORS.offline ? Outcome.UNKNOWN : seen.outcome, seen.statusCode || null, error)
-      })
-      if (cancellation)
-        cancellation.onCancel = () => {
-          stop()
-          end(Outcome.UNKNOWN, null, null)
+      return new Promise(resolve => {
+        const end = (outcome: Outcome, statusCode: number | null, error: CheckError | null) => {
+          const totalUs = Math.round((machine.monotonicMs() - startedMs) * 1000)
+          const observation = { error, timings: TIMINGS, totalUs, statusCode }
+          resolve({ observation, outcome, failedAssertions: [] } as unknown as Ran)
+          time.settled()
         }
-      // answered in the moment in which the timer fires: the loop asks for nothing but `then`
-      return { then: (taker: (ran: Ran) => void) => void (take = taker) } as unknown as Promise<Ran>
+        const stop = machine.after(seen.afterMs, () => {
+          const error = excused(seen, startedMs)
+          end(error === ERRORS.offline ? Outcome.UNKNOWN : seen.outcome, seen.statusCode || null, error)
+        })
+        if (cancellation)
+          cancellation.onCancel = () => {
+            stop()
+            end(Outcome.UNKNOWN, null, null)
+          }
+      })
     },
   }
 }

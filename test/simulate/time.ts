@@ -61,7 +61,7 @@ export function createTime(): Time {
       isSettled = true
     },
     after(ms, work) {
-      const timer: Timer = { dueMs: nowMs + (ms > 0 ? ms : 0), number: ++number, work }
+      const timer: Timer = { dueMs: nowMs + Math.max(0, ms), number: ++number, work }
       push(timer)
       return () => {
         timer.work = null
