@@ -38,6 +38,7 @@ export function createSelfTest(options: SelfTestOptions): SelfTest {
   const recent = createRecent()
   let isOnline = true
   let lastOfflineUs = -1
+  let lastUnresolvedUs = -1
 
   const network = createCoalesced(async () => {
     const beganUs = nowUs()
@@ -47,7 +48,11 @@ export function createSelfTest(options: SelfTestOptions): SelfTest {
     if (!isOnline) lastOfflineUs = nowUs()
     return isOnline
   })
-  const resolver = createCoalesced(() => resolverAnswers(resolverName, egress))
+  const resolver = createCoalesced(async () => {
+    const answers = await resolverAnswers(resolverName, egress)
+    if (!answers) lastUnresolvedUs = nowUs()
+    return answers
+  })
 
   return {
     isOnline: () => isOnline,
@@ -58,7 +63,8 @@ export function createSelfTest(options: SelfTestOptions): SelfTest {
     async excuse(error, startedUs) {
       if (error.source === FailureSource.INTERNAL) return error
       if (!(await network()) || lastOfflineUs >= startedUs) return offline('the probe itself has no connection')
-      if (error.source !== FailureSource.RESOLVER || (await resolver())) return error
+      if (error.source !== FailureSource.RESOLVER) return error
+      if ((await resolver()) && lastUnresolvedUs < startedUs) return error
       return offline('the resolver of the probe does not answer')
     },
   }

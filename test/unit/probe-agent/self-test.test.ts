@@ -1,7 +1,7 @@
 import t from 'tap'
 import { decideOnline, type Evidence } from '../../../probe-agent/connectivity.ts'
 import { createSelfTest } from '../../../probe-agent/self-test.ts'
-import { createEgress } from '../../../shared/egress/index.ts'
+import { createEgress, EgressFailure } from '../../../shared/egress/index.ts'
 import { nowUs } from '../../../shared/egress/monotonic.ts'
 import { FailureSource } from '../../../shared/result.ts'
 import { startBlackHole } from '../../support/black-hole.ts'
@@ -77,4 +77,22 @@ t.test('without addresses, a probe that lost all of many targets at once is offl
     await selfTest.probe(signal)
     return selfTest.isOnline()
   })
+})
+
+t.test('failures from before the resolver came back are still the probe’s own', async t => {
+  const target = await startTcpTarget(t)
+  let isDeaf = true
+  const resolver = async () => {
+    if (isDeaf) throw new EgressFailure(FailureSource.RESOLVER, 'dns_timeout', 'the resolver does not answer')
+    return ['127.0.0.1']
+  }
+  const egress = createEgress({ allow: ['127.0.0.0/8'], resolver })
+  const selfTest = createSelfTest({ targets: [{ host: '127.0.0.1', port: target.port }], egress })
+  const unresolved = { source: FailureSource.RESOLVER, code: 'dns_timeout', message: 'the resolver does not answer' }
+  const startedUs = nowUs()
+  t.match(await selfTest.excuse(unresolved, startedUs), { code: 'probe_offline' })
+  isDeaf = false
+  await waitFor(async () => (await selfTest.excuse(unresolved, nowUs())).code !== 'probe_offline')
+  t.match(await selfTest.excuse(unresolved, startedUs), { code: 'probe_offline' }, 'it began while the resolver was gone')
+  t.same(await selfTest.excuse(unresolved, nowUs()), unresolved)
 })
