@@ -6,12 +6,18 @@ export type TestFiles = { quick: string[]; flow: string[] }
 
 /** Cheap ones first, so that what is plainly wrong shows at once. */
 const QUICK = ['rules', 'unit', 'store', 'api', 'browser']
+/** Run only when they are asked for. */
+const LONG = 'test/long'
 
 /** The files that are given, by their names or by folders, or all of them; the first name that is none of these. */
 export function testFiles(root: string, given: string[]): TestFiles | { unknown: string } {
-  const all = { quick: QUICK.flatMap(kind => filesBelow(root, `test/${kind}`)), flow: filesBelow(root, 'test/flow') }
   const wanted = given.map(name => relative(root, resolve(name)))
   const isIn = (name: string) => (file: string) => file === name || file.startsWith(`${name}/`)
+  const long = wanted.some(isIn(LONG)) ? filesBelow(root, LONG) : []
+  const all = {
+    quick: QUICK.flatMap(kind => filesBelow(root, `test/${kind}`)),
+    flow: [...filesBelow(root, 'test/flow'), ...long],
+  }
   const unknown = wanted.find(name => ![...all.quick, ...all.flow].some(isIn(name)))
   if (unknown !== undefined) return { unknown }
   const isWanted = (file: string) => wanted.length === 0 || wanted.some(name => isIn(name)(file))

@@ -85,8 +85,19 @@ const OUTAGES_A_YEAR = 70
 const EDITS_A_YEAR = 24
 const PAUSES_A_YEAR = 4
 
+export type PlanOptions = {
+  seed: number
+  days: number
+  /** how many times the faults of the real time */
+  factor: number
+  /** faults of these kinds alone; empty: all */
+  only: readonly FaultKind[]
+  /** targets break within a minute after one of our own parts, as in the same data centre */
+  correlate: boolean
+}
+
 /** What happens in so many days; `factor`: how many times the usual faults. The same seed makes the same plan. */
-export function makePlan(seed: number, scene: Scene, days: number, factor: number, only: readonly FaultKind[]): Plan {
+export function makePlan(scene: Scene, { seed, days, factor, only, correlate }: PlanOptions): Plan {
   const random = seededRandom(seed)
   const endMs = days * DAY_MS
   const share = (days / YEAR_DAYS) * factor
@@ -95,7 +106,6 @@ export function makePlan(seed: number, scene: Scene, days: number, factor: numbe
   const moment = () => random.between(QUIET_MS, Math.max(QUIET_MS, endMs - HOUR))
   const times = <T>(amount: number, make: () => T): T[] => Array.from({ length: amount }, make)
 
-  const outages = scene.monitors.flatMap(({ index }) => outagesOf(random, index, count(OUTAGES_A_YEAR), moment))
   const edits = scene.monitors.flatMap(({ index }) =>
     times(count(EDITS_A_YEAR), (): Edit => {
       const what = random.pick(['header', 'header', 'header', 'target', 'retries', 'timeout', 'regions'] as const)
@@ -113,7 +123,12 @@ export function makePlan(seed: number, scene: Scene, days: number, factor: numbe
       times(count(RATES[kind].aYear), () => faultOf(random, kind, place, moment())),
     ),
   )
-  return { outages, edits, pauses, faults: faults.sort((a, b) => a.fromMs - b.fromMs) }
+  faults.sort((a, b) => a.fromMs - b.fromMs)
+  const afterFault = () => (faults.length > 0 ? random.pick(faults).fromMs + random.between(0, MIN) : moment())
+  const outages = scene.monitors.flatMap(({ index }) =>
+    outagesOf(random, index, count(OUTAGES_A_YEAR), correlate ? afterFault : moment),
+  )
+  return { outages, edits, pauses, faults }
 }
 
 /** Short ones are as likely as long ones: a length of 5 s to 15 s as one of 20 to 60 minutes. */

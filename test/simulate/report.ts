@@ -35,7 +35,10 @@ export function asText(report: Report): string {
     '',
     ...tableOf('from the beginning of an outage to `down`, in seconds; no fault under way', detection.plain),
     '',
-    ...tableOf('the same, all', detection.all),
+    ...tableOf(
+      'the same, all',
+      detection.all.filter(({ group }) => !group.includes('timeout')),
+    ),
     '',
     ...findings.slice(0, FINDINGS_SHOWN).map(lineOf),
     findings.length > FINDINGS_SHOWN ? `and ${findings.length - FINDINGS_SHOWN} more (--json shows all)` : '',

@@ -12,6 +12,7 @@ const { values } = parseArgs({
     probes: { type: 'string' },
     factor: { type: 'string' },
     only: { type: 'string', multiple: true },
+    correlate: { type: 'boolean' },
     json: { type: 'boolean' },
     help: { type: 'boolean' },
   },
@@ -25,6 +26,7 @@ if (values.help) {
   --probes P    in each of the 6 regions; ${STANDARD.probesPerRegion} by default
   --factor F    times the usual faults; ${STANDARD.factor} by default, so that 40 days have the faults of a year; 0: none
   --only KIND   faults of this kind alone, also more than once: ${FAULT_KINDS.join(', ')}
+  --correlate   targets break within a minute after one of our own parts
   --json        the report as JSON`)
   process.exit(0)
 }
@@ -50,10 +52,11 @@ const chronicle = await simulate(
     probesPerRegion: numberOf('probes', STANDARD.probesPerRegion),
     factor: numberOf('factor', STANDARD.factor),
     only,
+    correlate: values.correlate ?? false,
   },
   days => process.stderr.isTTY && process.stderr.write(`\r${days.toFixed(1)} days`),
 )
-const report = judge(chronicle)
+const report = judge(chronicle, numberOf('probes', STANDARD.probesPerRegion))
 const cpuS = process.cpuUsage().user / 1e6
 if (values.json) console.log(JSON.stringify({ ...report, cpuS }, null, 1))
 else

@@ -9,7 +9,7 @@ import { startFaults } from './faults.ts'
 import type { Hints } from './hints.ts'
 import { createJetStream } from './jetstream.ts'
 import type { Chronicle, FaultSeen } from './oracle/chronicle.ts'
-import { type FaultKind, makePlan, type Plan } from './plan.ts'
+import { makePlan, type Plan, type PlanOptions } from './plan.ts'
 import { createFleetOfProbes } from './probes.ts'
 import { BEGIN_MS, makeScene, type Scene } from './scene.ts'
 import type { Targets } from './targets.ts'
@@ -17,19 +17,18 @@ import { createTime, newUuid, type Time } from './time.ts'
 import { createTopic } from './topic.ts'
 import type { Shared } from './verdict.ts'
 
-export type Options = {
-  seed: number
-  days: number
-  monitors: number
-  probesPerRegion: number
-  /** how many times the faults of the real time */
-  factor: number
-  /** faults of these kinds alone; empty: all */
-  only: readonly FaultKind[]
-}
+export type Options = PlanOptions & { monitors: number; probesPerRegion: number }
 
 /** The run that figures are compared by: the faults of a year. */
-export const STANDARD: Options = { seed: 1, days: 40, monitors: 48, probesPerRegion: 2, factor: 9, only: [] }
+export const STANDARD: Options = {
+  seed: 1,
+  days: 40,
+  monitors: 48,
+  probesPerRegion: 2,
+  factor: 9,
+  only: [],
+  correlate: false,
+}
 
 const DAY_MS = 86_400_000
 const PROGRESS_MS = DAY_MS / 4
@@ -38,7 +37,7 @@ const HINT_MS = 2
 /** Runs the production code of probes, fleet and verdict through a plan of outages and faults, in virtual time. */
 export async function simulate(options: Options, onProgress: (days: number) => void = () => {}): Promise<Chronicle> {
   const scene = makeScene(seededRandom(options.seed ^ 0x5ce7e), options.monitors, options.probesPerRegion)
-  const plan = makePlan(options.seed, scene, options.days, options.factor, options.only)
+  const plan = makePlan(scene, options)
   const time = createTime()
   const random = seededRandom(options.seed ^ 0x7e57)
   const world = createWorld()

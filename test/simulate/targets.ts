@@ -48,6 +48,7 @@ export function createRunner({ targets, outlook, host, random, time }: RunnerPar
   const { machine } = host
   /** when the probe last found itself without a connection; and since when it has been so */
   let lastOfflineMs = Number.NEGATIVE_INFINITY
+  let lastUnresolvedMs = Number.NEGATIVE_INFINITY
   let trouble: { sinceMs: number } | null = null
 
   function lookAtNetwork(): void {
@@ -81,8 +82,9 @@ export function createRunner({ targets, outlook, host, random, time }: RunnerPar
   function excused(seen: Seen, startedMs: number): CheckError | null {
     if (!seen.isSilent) return seen.error
     if (!isOnline() || lastOfflineMs >= startedMs) return ERRORS.offline
-    if (seen.error?.source === FailureSource.RESOLVER && isResolverGone(outlook)) return ERRORS.offline
-    return seen.error
+    if (seen.error?.source !== FailureSource.RESOLVER) return seen.error
+    if (isResolverGone(outlook)) lastUnresolvedMs = machine.monotonicMs()
+    return lastUnresolvedMs >= startedMs ? ERRORS.offline : seen.error
   }
 
   function look(monitor: Monitor, timeoutMs: number): Seen {
