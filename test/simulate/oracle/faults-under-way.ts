@@ -7,6 +7,8 @@ const AFTER_MS = 60_000
 
 const GLOBAL_AWAY = /^(nats-away|postgres-away|postgres-restored|nats-clock-set|postgres-clock-set)$/
 const CONTROL_PLANE = /^(control-plane-redeployed|fleet-killed|verdict-killed|verdict-without-nats)$/
+/** The work stays with the probe, so its region has none that works. */
+const BLIND = /^probe-(targets-gone|resolver-gone)$/
 const OF_PROBES = /^(probe-|region-|probes-redeployed$)/
 /** Another region is asked by hints; no promise depends on them. */
 const HARMLESS = /^hints-lost$/
@@ -72,7 +74,7 @@ function addedMs(faults: readonly FaultSeen[], fromMs: number, regions: readonly
 /** Until when no probe of a region may work; null: one works all the time. */
 function goneUntilMs(faults: readonly FaultSeen[], region: string, probes: number): number | null {
   const here = faults.filter(({ kind, region: at }) => at === region && OF_PROBES.test(kind))
-  const whole = here.filter(({ kind }) => kind.startsWith('region-'))
+  const whole = here.filter(({ kind }) => kind.startsWith('region-') || BLIND.test(kind))
   const broken = new Set(here.filter(({ kind }) => kind.startsWith('probe-')).map(({ place }) => place))
   const untilMs = (some: readonly FaultSeen[]) => Math.max(...some.map(({ toMs }) => toMs))
   if (broken.size >= probes) return untilMs(here)

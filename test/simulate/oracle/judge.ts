@@ -86,8 +86,9 @@ function detect({ monitor, transitions, book, probes, endMs }: Scope, outage: Ta
   const { kind, fromMs, toMs } = outage
   const settings = settingsAt(monitor, fromMs)
   const changes = monitor.settings.filter(change => change.fromMs > fromMs - CHANGE_LINGERS_MS && change.fromMs < toMs)
+  const isDownAlready = transitions.findLast(({ atMs }) => atMs < fromMs)?.to === 'down'
   const isWatched = !settings.isPaused && changes.every(({ isPaused }) => !isPaused) && toMs < endMs
-  if (kind === 'degraded' || !isWatched || toMs - fromMs < 1.5 * settings.intervalS * 1000) return null
+  if (kind === 'degraded' || !isWatched || isDownAlready || toMs - fromMs < 1.5 * settings.intervalS * 1000) return null
   const baseMs = limitMs(kind, settings, monitor.isSlow)
   const changedMs = changes
     .filter(change => change.fromMs < fromMs + baseMs + CHANGE_LINGERS_MS && change.fromMs > 0)
