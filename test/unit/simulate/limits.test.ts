@@ -1,0 +1,18 @@
+import t from 'tap'
+import { OUTAGE_KINDS, outageLimits } from '../../../control-plane/monitors/guarantee.ts'
+import { limitMs } from '../../simulate/oracle/limits.ts'
+
+const INTERVALS_S = [30, 60, 300]
+const TIMEOUTS_MS = [1_000, 5_000, 10_000, 30_000, 60_000]
+const RE_CHECKS = [0, 1, 2, 5]
+
+t.test('what the document of the verdict promises is what the API answers', async t => {
+  for (const intervalS of INTERVALS_S)
+    for (const timeoutMs of TIMEOUTS_MS)
+      for (const retryCount of RE_CHECKS) {
+        const pace = { intervalMs: intervalS * 1000, timeoutMs: Math.min(timeoutMs, intervalS * 1000), retryCount }
+        const answered = outageLimits(pace).map(({ kind, transitionMs }) => [kind, transitionMs])
+        const promised = OUTAGE_KINDS.map(kind => [kind, limitMs(kind, { intervalS, timeoutMs, retryCount }, false)])
+        t.same(promised, answered, `${intervalS} s, timeout ${timeoutMs} ms, ${retryCount} re-checks`)
+      }
+})
