@@ -11,8 +11,11 @@ t.test('what the document of the verdict promises is what the API answers', asyn
     for (const timeoutMs of TIMEOUTS_MS)
       for (const retryCount of RE_CHECKS) {
         const pace = { intervalMs: intervalS * 1000, timeoutMs: Math.min(timeoutMs, intervalS * 1000), retryCount }
-        const answered = outageLimits(pace).map(({ kind, transitionMs }) => [kind, transitionMs])
-        const promised = OUTAGE_KINDS.map(kind => [kind, limitMs(kind, { intervalS, timeoutMs, retryCount }, false)])
+        const answered = outageLimits(pace).map(({ kind, transitionMs }) => [kind, Math.round(transitionMs)])
+        const promised = OUTAGE_KINDS.map(kind => [
+          kind,
+          Math.round(limitMs(kind, { intervalS, timeoutMs, retryCount }, false)),
+        ])
         t.same(promised, answered, `${intervalS} s, timeout ${timeoutMs} ms, ${retryCount} re-checks`)
       }
 })
