@@ -1,8 +1,10 @@
 import { isPossibleEpoch } from '../../control-plane/fleet/epochs.ts'
 import {
+  endWait,
   isLiveNow,
   type LiveSets,
   mayWait,
+  newPatience,
   type Patience,
   type RegionLive,
 } from '../../control-plane/results/live-sets.ts'
@@ -25,7 +27,7 @@ const PAUSE_MS = 250
 export function followEpochs(host: Host, database: Database, stream: JetStream): KnownEpochs {
   const { machine } = host
   const sets: LiveSets = new Map()
-  const patience: Patience = new Map()
+  const patience = newPatience()
 
   /** What is in force never goes back: where the database has an older epoch, it gets a higher one. */
   function refresh(): boolean {
@@ -55,6 +57,7 @@ export function followEpochs(host: Host, database: Database, stream: JetStream):
     await({ region, probeId }, epoch) {
       if (!refresh()) return PAUSE_MS
       const isAhead = () => epoch > (sets.get(region)?.epoch ?? 0)
+      if (!isAhead()) endWait(patience, region, machine.monotonicMs())
       if (!isAhead() || !sets.has(region) || !isPossibleEpoch(epoch, stream.nowMs())) return 0
       if (!isLiveNow(sets.get(region), probeId)) return 0
       return mayWait(patience, region, machine.monotonicMs()) ? PAUSE_MS : 0
