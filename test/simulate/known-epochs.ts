@@ -5,7 +5,6 @@ import {
   type LiveSets,
   mayWait,
   newPatience,
-  type Patience,
   type RegionLive,
 } from '../../control-plane/results/live-sets.ts'
 import type { ResultBatch } from '../../shared/result.ts'
