@@ -1,4 +1,5 @@
 import { fnv1a } from '../../shared/subjects.ts'
+import { createTopic, type Topic } from './topic.ts'
 
 /** A share of the ways from a probe to targets that are broken; which ones, the salt decides. */
 export type BrokenWays = { share: number; salt: string; isRejecting: boolean }
@@ -29,6 +30,8 @@ export type World = {
   hintsLost: number
   /** share of acks of JetStream that get lost */
   acksLost: number
+  /** a fault has begun or ended */
+  changed: Topic<void>
 }
 
 export function createWorld(): World {
@@ -45,6 +48,7 @@ export function createWorld(): World {
     nats: { isAway: false },
     hintsLost: 0,
     acksLost: 0,
+    changed: createTopic<void>(),
   }
 }
 

@@ -76,6 +76,7 @@ const BEGINNINGS: Record<FaultKind, Begin> = {
     const end = partial(fault, parts)!
     parts.time.after(BAD_MS, () => {
       end()
+      parts.world.changed.publish()
       regionDead({ ...fault, fromMs: fault.fromMs + BAD_MS }, parts)
     })
     return undefined
@@ -133,13 +134,18 @@ const BEGINNINGS: Record<FaultKind, Begin> = {
 }
 
 export function startFaults(parts: Parts): void {
-  const { time, plan } = parts
+  const { time, plan, world } = parts
   for (const fault of plan.faults) {
     if (fault.kind === 'postgres-restored') restore(fault, parts)
     else
       time.after(fault.fromMs, () => {
         const end = BEGINNINGS[fault.kind](fault, parts)
-        if (end) time.after(fault.toMs - fault.fromMs, end)
+        world.changed.publish()
+        if (!end) return
+        time.after(lengthOf(fault), () => {
+          end()
+          world.changed.publish()
+        })
       })
   }
 }

@@ -23,7 +23,6 @@ const RECONNECT_AFTER_MS = 500
 /** Two pings without an answer, 5 s apart: a connection that is silent is given up. */
 const GIVEN_UP_AFTER_MS = 15_000
 const LATE_AFTER_MS = 30_000
-const WATCH_EVERY_MS = 500
 
 /** The way of a probe's results: the real publisher over a connection to NATS that can break. */
 export type SimulatedPost = {
@@ -46,19 +45,23 @@ export function createPost(
     const now = machine.monotonicMs()
     if (isReached()) {
       silentSinceMs = null
-      if (!isConnected) machine.after(RECONNECT_AFTER_MS * machine.random(), connect)
+      if (!isConnected) machine.after(RECONNECT_AFTER_MS * (1 + machine.random()), connect)
       return
     }
     silentSinceMs ??= now
-    if (!isConnected || !(world.nats.isAway || now - silentSinceMs >= GIVEN_UP_AFTER_MS)) return
-    isConnected = false
-    publisher.away()
+    if (!isConnected) return
+    if (world.nats.isAway || now - silentSinceMs >= GIVEN_UP_AFTER_MS) {
+      isConnected = false
+      publisher.away()
+    } else machine.after(silentSinceMs + GIVEN_UP_AFTER_MS - now, watch)
   }
 
   function connect(): void {
-    if (isConnected || !isReached()) return
-    isConnected = true
-    publisher.back()
+    if (isConnected) return
+    if (isReached()) {
+      isConnected = true
+      publisher.back()
+    } else watch()
   }
 
   function publish(subject: string, bytes: Uint8Array, id: string): Promise<void> {
@@ -94,7 +97,11 @@ export function createPost(
     onLate,
     log,
   })
-  machine.every(WATCH_EVERY_MS, watch)
+  world.changed.subscribe(() => {
+    machine.after(0, watch)
+    return host.isAlive()
+  })
+  watch()
   return { post: { publish: publisher.publish, use() {}, sendScreenshot: () => Promise.resolve() }, publisher }
 }
 

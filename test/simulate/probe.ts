@@ -51,7 +51,7 @@ export function startProbeProcess(parts: ProbeParts): ProbeProcess {
   const { machine } = host
   const outlook: Outlook = { own: world.of(name), region: world.of(region) }
   const clock = createRemoteClock(machine.monotonicMs)
-  const { run } = createRunner({ targets, outlook, host, random, time })
+  const { run } = createRunner({ targets, outlook, host, random, time, world })
   const instanceId = machine.uuid()
   let session: Session | null = null
   let failures = 0

@@ -4,7 +4,15 @@ import type { CheckSpec } from '../../shared/check.ts'
 import type { Cancellation } from '../../shared/egress/index.ts'
 import { type CheckError, FailureSource, Outcome } from '../../shared/result.ts'
 import type { Random } from '../chaos/random.ts'
-import { areTargetsGone, brokenWay, isResolverGone, isUplinkGone, type Outlook, shareHidden } from './conditions.ts'
+import {
+  areTargetsGone,
+  brokenWay,
+  isResolverGone,
+  isUplinkGone,
+  type Outlook,
+  shareHidden,
+  type World,
+} from './conditions.ts'
 import type { OutageKind } from './plan.ts'
 import { type Monitor, monitorIndexOf } from './scene.ts'
 import type { Host, Time } from './time.ts'
@@ -34,7 +42,7 @@ const ERRORS = {
 /** What comes of an attempt, after how long. `isSilent`: it could be our own network. */
 type Seen = { afterMs: number; outcome: Outcome; statusCode: number; error: CheckError | null; isSilent: boolean }
 
-type RunnerParts = { targets: Targets; outlook: Outlook; host: Host; random: Random; time: Time }
+type RunnerParts = { targets: Targets; outlook: Outlook; host: Host; random: Random; time: Time; world: World }
 
 export type Runner = {
   run: (spec: CheckSpec, cancellation?: Cancellation) => Promise<Ran>
@@ -44,7 +52,7 @@ export type Runner = {
  * The checks of one probe: what a target answers over the ways that are there. A failure that could be our own network's
  * is excused by the same rule as in production, on what the probe's self-test would know.
  */
-export function createRunner({ targets, outlook, host, random, time }: RunnerParts): Runner {
+export function createRunner({ targets, outlook, host, random, time, world }: RunnerParts): Runner {
   const { machine } = host
   /** when the probe last found itself without a connection; and since when it has been so */
   let lastOfflineMs = Number.NEGATIVE_INFINITY
@@ -73,10 +81,17 @@ export function createRunner({ targets, outlook, host, random, time }: RunnerPar
     return online
   }
 
-  // the tests that are made every few seconds, only while they could find something
-  machine.every(SELF_TEST_EVERY_MS, () => {
+  /** The tests that are made every few seconds, while they could find something. */
+  function test(): void {
+    lookAtNetwork()
+    if (!trouble) return
     if (isUplinkGone(outlook) || areTargetsGone(outlook)) machine.after(SELF_TEST_TIMEOUT_MS, isOnline)
-    else lookAtNetwork()
+    machine.after(SELF_TEST_EVERY_MS, test)
+  }
+
+  world.changed.subscribe(() => {
+    if (!trouble) machine.after(0, test)
+    return host.isAlive()
   })
 
   function excused(seen: Seen, startedMs: number): CheckError | null {
