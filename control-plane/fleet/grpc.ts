@@ -118,6 +118,7 @@ function createLink(desk: Desk, call: Call, { probeId, region, hello, connectedT
     lastHeardMs: monotonicMs(),
     recordedMs: monotonicMs(),
     credentialsEndMs: 0,
+    offlineSinceMs: null,
     health: null,
     isFree: () => link.isOpen && !call.writableNeedDrain,
     async send(body) {
@@ -193,7 +194,8 @@ function hear(desk: Desk, link: Link, { body }: ProbeMessage): void {
     case 'heartbeat':
       // JetStream's time, by which the verdict refuses and orders results. The probe learns it from this, so nothing may come between.
       link.send({ $case: 'heartbeatAck', value: { seq: body.value.seq, nowMs: logNowMs(desk.nats) } })
-      link.health = healthOf(body.value)
+      link.offlineSinceMs = body.value.connectivityOk ? null : (link.offlineSinceMs ?? link.lastHeardMs)
+      link.health = healthOf(body.value, link.lastHeardMs - (link.offlineSinceMs ?? link.lastHeardMs))
       return
     case 'runDone': {
       publishRunDone(desk, link, body.value)

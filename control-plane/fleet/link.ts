@@ -25,6 +25,8 @@ export type Link = {
   recordedMs: number
   /** when its credentials for NATS end, by JetStream's time; not of use without operator mode */
   credentialsEndMs: number
+  /** since when its heartbeats say that its test of its own connection fails; null: it passes */
+  offlineSinceMs: number | null
   /** of its newest heartbeat */
   health: Health | null
   /** false when the stream holds back: what may be lost is then not sent */

@@ -19,13 +19,16 @@ export type ProbeSeen = {
   capabilities: readonly string[]
   /** for how long JetStream has taken no results of it; 0: it takes them, or an older probe does not say */
   natsAwayMs: number
+  /** for how long its test of its own connection has failed; 0: it passes, or an older process wrote it down */
+  offlineMs: number
 }
 
 /**
  * Which probes of one region get work from now on, in the order of ids (decisions 11.1): whoever has it keeps it until
  * it is silent for too long, drains or is revoked; a new probe joins at once; one that came back joins when it has been
  * steady, or at once when no other probe is there. A drained probe gets none, unless it alone can run a type of check; nor
- * does one whose results JetStream has not taken for 10 s while those of another probe of the region arrive.
+ * does one whose results JetStream has not taken for 10 s, or which reaches no target for as long, while another probe of
+ * the region is without either fault.
  *
  * `mayBury`: false while the caller cannot tell a dead probe from messages that nobody wrote down, as after a restart
  * of the control plane or a pause of the database.
@@ -38,9 +41,9 @@ export function nextLiveSet(
 ): string[] {
   const usable = probes.filter(probe => !probe.isDraining && !probe.isRevoked)
   const isHeard = (probe: ProbeSeen) => probe.silentMs <= timing.deadAfterMs
-  const isDelivering = usable.some(probe => isHeard(probe) && probe.isConnected && probe.natsAwayMs === 0)
-  const isPassedOver = ({ isDrained, natsAwayMs }: ProbeSeen) =>
-    isDrained || (isDelivering && natsAwayMs > timing.deadAfterMs)
+  const troubleMs = ({ natsAwayMs, offlineMs }: ProbeSeen) => Math.max(natsAwayMs, offlineMs)
+  const isAnyFit = usable.some(probe => isHeard(probe) && probe.isConnected && troubleMs(probe) === 0)
+  const isPassedOver = (probe: ProbeSeen) => probe.isDrained || (isAnyFit && troubleMs(probe) > timing.deadAfterMs)
   const trusted = usable.filter(probe => !isPassedOver(probe))
   const drained = usable.filter(isPassedOver)
   const next = chosen(current, trusted, timing, mayBury)

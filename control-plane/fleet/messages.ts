@@ -77,8 +77,8 @@ export function helloFault(hello: Hello): string | null {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
 const isLine = (text: string) => text.length <= 100 && !/[\u0000-\u001f\u007f]/.test(text)
 
-/** What `probes.health` keeps of a heartbeat. Null: an older probe does not say it. */
-export function healthOf(heartbeat: Heartbeat) {
+/** What `probes.health` keeps of a heartbeat. Null: an older probe does not say it. `offlineMs`: for how long its test of its own connection has failed. */
+export function healthOf(heartbeat: Heartbeat, offlineMs: number) {
   return {
     running: heartbeat.running,
     waiting: heartbeat.waiting,
@@ -91,6 +91,7 @@ export function healthOf(heartbeat: Heartbeat) {
     connectivity_ok: heartbeat.connectivityOk,
     dropped_results: heartbeat.droppedResults,
     nats_away_ms: heartbeat.natsAwayMs ?? null,
+    offline_ms: offlineMs,
   }
 }
 

@@ -48,7 +48,8 @@ export function probesSeen(db: Db, region: string | null): Promise<ProbeSeen[]> 
        p.connected_to IS NOT NULL AS "isConnected", p.connected_at = p.created_at AS "isNew",
        p.is_draining AS "isDraining", COALESCE(p.revoked_at, t.revoked_at) IS NOT NULL AS "isRevoked",
        COALESCE(p.drained_until > now(), false) AS "isDrained", p.capabilities,
-       COALESCE((p.health->>'nats_away_ms')::float8, 0) AS "natsAwayMs"
+       COALESCE((p.health->>'nats_away_ms')::float8, 0) AS "natsAwayMs",
+       COALESCE((p.health->>'offline_ms')::float8, 0) AS "offlineMs"
      FROM probes p JOIN probe_tokens t ON t.id = p.token_id LEFT JOIN region_epochs e ON e.region = p.region
      WHERE (:region::text IS NULL OR p.region = :region)
        AND (p.last_seen_at > now() - interval '1 hour' OR p.id = ANY (e.probe_ids))`,

@@ -57,6 +57,28 @@ t.test('probes of one region share its monitors, and a dead one’s are moved', 
   t.ok(isSplit(ids, [a, back]))
 })
 
+t.test('a probe that reaches no target gives its work to another one until it does again', async t => {
+  const { ids, connect, shared } = await setUp(t)
+  const [a, b] = [connect('a'), connect('b')]
+  await shared(a, b)
+  a.beat(100, false)
+  await waitFor(() => b.assigned.size === COUNT && a.assigned.size === 0, {
+    label: 'that the other one has everything',
+  })
+  a.beat(100, true)
+  await shared(a, b)
+  t.ok(isSplit(ids, [a, b]))
+
+  // where neither reaches anything, nothing is gained by moving
+  const before = [a.assigned.size, b.assigned.size]
+  a.beat(100, false)
+  b.beat(100, false)
+  await waitFor(() => all(b, 'heartbeatAck').length > 0)
+  const heard = all(b, 'heartbeatAck').length
+  await waitFor(() => all(b, 'heartbeatAck').length > heard + (2 * FAST.deadAfterMs) / 100, { label: 'two limits' })
+  t.same([a.assigned.size, b.assigned.size], before)
+})
+
 t.test('the first probe of a region gets work at once, also when it came back', async t => {
   // one that has to be steady first would get nothing in this test
   const { fleet, connect } = await setUp(t, { ...FAST, steadyAfterMs: 3_600_000 })

@@ -1,5 +1,6 @@
 import type { RegionEpoch } from '../../control-plane/fleet/book.ts'
 import { EPOCHS_SINCE_S } from '../../control-plane/fleet/epochs.ts'
+import type { Link } from '../../control-plane/fleet/link.ts'
 import type { ProbeSeen } from '../../control-plane/fleet/live-set.ts'
 import type { LiveProbe } from '../../control-plane/fleet/plan.ts'
 import type { RegionLive, Span } from '../../control-plane/results/live-sets.ts'
@@ -30,6 +31,7 @@ type ProbeRow = {
   connectedTo: string | null
   isDraining: boolean
   natsAwayMs: number
+  offlineMs: number
 }
 
 /** The rows that a restore brings back to what they were. */
@@ -159,7 +161,14 @@ export function createDatabase(time: Time) {
       const now = nowMs()
       const known = rows.probes.get(id)
       const createdAtMs = known?.createdAtMs ?? now
-      const connected = { connectedAtMs: now, lastSeenAtMs: now, connectedTo, isDraining: false, natsAwayMs: 0 }
+      const connected = {
+        connectedAtMs: now,
+        lastSeenAtMs: now,
+        connectedTo,
+        isDraining: false,
+        natsAwayMs: 0,
+        offlineMs: 0,
+      }
       rows.probes.set(id, { id, region, createdAtMs, ...connected })
     },
     markDraining(id: string, connectedTo: string) {
@@ -173,12 +182,13 @@ export function createDatabase(time: Time) {
         if (row.connectedTo !== null && connectedTo.includes(row.connectedTo)) row.connectedTo = null
     },
     /** Answers whether the probe is still this process's. */
-    recordSeen(id: string, connectedTo: string, silentMs: number, natsAwayMs: number): boolean {
+    recordSeen(id: string, connectedTo: string, silentMs: number, health: Partial<Link['health']>): boolean {
       check()
       const row = rows.probes.get(id)
       if (!row || row.connectedTo !== connectedTo) return false
       row.lastSeenAtMs = Math.max(row.lastSeenAtMs, nowMs() - silentMs)
-      row.natsAwayMs = natsAwayMs
+      row.natsAwayMs = health?.nats_away_ms ?? 0
+      row.offlineMs = health?.offline_ms ?? 0
       return true
     },
     probesSeen(region: string): ProbeSeen[] {
@@ -200,6 +210,7 @@ export function createDatabase(time: Time) {
           isDrained: false,
           capabilities: CAPABILITIES,
           natsAwayMs: row.natsAwayMs,
+          offlineMs: row.offlineMs,
         })
       }
       return seen

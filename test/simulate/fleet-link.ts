@@ -38,6 +38,7 @@ export function openLink(book: Book, caller: Caller, connectedTo: string, nowMs:
     lastHeardMs: nowMs,
     recordedMs: nowMs,
     credentialsEndMs: 0,
+    offlineSinceMs: null,
     health: null,
     isFree: () => true,
     send(body) {

@@ -11,11 +11,14 @@ import { type Hints, hearHints, hearProbe } from './hints.ts'
 import type { JetStream } from './jetstream.ts'
 import type { Host } from './time.ts'
 
+/** What a heartbeat says of the probe, and how long it is on its way. */
+export type Beat = { latencyMs: number; natsAwayMs: number; isOnline: boolean }
+
 /** A connection of a probe, as the probe has it. */
 export type Session = {
   hear: (body: NonNullable<ProbeMessage['body']>) => void
   /** A heartbeat; answers JetStream's time as this process knows it; null: it does not. */
-  beat: (latencyMs: number, natsAwayMs: number) => number | null
+  beat: (heartbeat: Beat) => number | null
   isOpen: () => boolean
   close: () => void
   /** The probe's process has ended, and its host says so. */
@@ -93,8 +96,7 @@ export function startFleetProcess({ name, host, database, stream, hints }: Parts
   function recordSeen(link: Link, now: number): void {
     if (link.lastHeardMs <= link.recordedMs || now - link.recordedMs < heartbeatIntervalMs) return
     const silentMs = Math.max(0, now - link.lastHeardMs)
-    if (database.recordSeen(link.probeId, link.connectedTo, silentMs, link.health?.nats_away_ms ?? 0))
-      link.recordedMs = now
+    if (database.recordSeen(link.probeId, link.connectedTo, silentMs, link.health)) link.recordedMs = now
     else link.close('taken over')
   }
 
@@ -132,11 +134,14 @@ export function startFleetProcess({ name, host, database, stream, hints }: Parts
     } else hearProbe(desk, link, body)
   }
 
-  function beat(link: Link, latencyMs: number, natsAwayMs: number): number {
+  function beat(link: Link, { latencyMs, natsAwayMs, isOnline }: Beat): number {
     link.lastHeardMs = machine.monotonicMs() + latencyMs
-    if (natsAwayMs > 0 || (link.health?.nats_away_ms ?? 0) > 0) {
+    const isWell = natsAwayMs === 0 && isOnline
+    if (!isWell || link.health) {
       wake()
-      link.health = { nats_away_ms: natsAwayMs } as Link['health']
+      link.offlineSinceMs = isOnline ? null : (link.offlineSinceMs ?? link.lastHeardMs)
+      const offlineMs = link.lastHeardMs - (link.offlineSinceMs ?? link.lastHeardMs)
+      link.health = { nats_away_ms: natsAwayMs, offline_ms: offlineMs } as Link['health']
     }
     return hints.logNowMs()
   }
@@ -183,7 +188,7 @@ export function startFleetProcess({ name, host, database, stream, hints }: Parts
       const isUp = () => host.isRunning() && link?.isOpen === true
       return {
         isOpen: isUp,
-        beat: (ms, natsAwayMs) => (isUp() ? beat(link!, ms, natsAwayMs) : null),
+        beat: heartbeat => (isUp() ? beat(link!, heartbeat) : null),
         hear: body => {
           if (isUp()) hear(link!, body)
         },

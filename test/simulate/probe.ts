@@ -51,7 +51,7 @@ export function startProbeProcess(parts: ProbeParts): ProbeProcess {
   const { machine } = host
   const outlook: Outlook = { own: world.of(name), region: world.of(region) }
   const clock = createRemoteClock(machine.monotonicMs)
-  const { run } = createRunner({ targets, outlook, host, random, time, world })
+  const { run, isOnline } = createRunner({ targets, outlook, host, random, time, world })
   const instanceId = machine.uuid()
   let session: Session | null = null
   let failures = 0
@@ -126,7 +126,7 @@ export function startProbeProcess(parts: ProbeParts): ProbeProcess {
       machine.after(HEARTBEAT_MS, beat)
       const sentMs = machine.monotonicMs()
       if (isReached() && opened.isOpen()) {
-        const remoteMs = opened.beat(latencyMs, post?.publisher.awayMs() ?? 0)
+        const remoteMs = opened.beat({ latencyMs, natsAwayMs: post?.publisher.awayMs() ?? 0, isOnline: isOnline() })
         lastHeardMs = sentMs + 2 * latencyMs
         if (remoteMs === null || !isNews(remoteMs - sentMs)) return
         machine.after(2 * latencyMs, () => {

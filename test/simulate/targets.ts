@@ -46,6 +46,8 @@ type RunnerParts = { targets: Targets; outlook: Outlook; host: Host; random: Ran
 
 export type Runner = {
   run: (spec: CheckSpec, cancellation?: Cancellation) => Promise<Ran>
+  /** what the last test of the probe's own connection said */
+  isOnline: () => boolean
 }
 
 /**
@@ -56,6 +58,7 @@ export function createRunner({ targets, outlook, host, random, time, world }: Ru
   const { machine } = host
   /** when the probe last found itself without a connection; and since when it has been so */
   let lastOfflineMs = Number.NEGATIVE_INFINITY
+  let lastSaid = true
   let lastUnresolvedMs = Number.NEGATIVE_INFINITY
   let trouble: { sinceMs: number } | null = null
 
@@ -67,6 +70,7 @@ export function createRunner({ targets, outlook, host, random, time, world }: Ru
 
   function isOnline(): boolean {
     lookAtNetwork()
+    lastSaid = true
     if (!trouble) return true
     const isAllGone = isUplinkGone(outlook) || areTargetsGone(outlook)
     const hidden = isAllGone ? 1 : shareHidden(outlook)
@@ -78,13 +82,17 @@ export function createRunner({ targets, outlook, host, random, time, world }: Ru
       : Array.from({ length: TESTED }, (_, i) => !brokenWay(outlook, `test ${i}`)).filter(Boolean).length
     const online = decideOnline({ tested: TESTED, reachable, answered, unanswered })
     if (!online) lastOfflineMs = machine.monotonicMs()
+    lastSaid = online
     return online
   }
 
   /** The tests that are made every few seconds, while they could find something. */
   function test(): void {
     lookAtNetwork()
-    if (!trouble) return
+    if (!trouble) {
+      lastSaid = true
+      return
+    }
     if (isUplinkGone(outlook) || areTargetsGone(outlook)) machine.after(SELF_TEST_TIMEOUT_MS, isOnline)
     machine.after(SELF_TEST_EVERY_MS, test)
   }
@@ -143,6 +151,7 @@ export function createRunner({ targets, outlook, host, random, time, world }: Ru
   }
 
   return {
+    isOnline: () => lastSaid,
     run(spec, cancellation) {
       targets.checks++
       const startedMs = machine.monotonicMs()

@@ -1,10 +1,4 @@
-import { byteWriter } from '../../control-plane/results/bytes.ts'
-import {
-  appendMonitor,
-  applyCheckpoint,
-  beginCheckpoint,
-  readCheckpoint,
-} from '../../control-plane/results/checkpoint.ts'
+import { applyCheckpoint } from '../../control-plane/results/checkpoint.ts'
 import { decodeBatch, toCounted } from '../../control-plane/results/decode.ts'
 import { hintsOf } from '../../control-plane/results/hints.ts'
 import { newestEpoch, refusalOf } from '../../control-plane/results/live-sets.ts'
@@ -25,13 +19,13 @@ import {
   takeUp,
   type Unstored,
 } from '../../control-plane/results/memory.ts'
-import { isCounted, type Mark, type Start, startOf } from '../../control-plane/results/start-position.ts'
+import { isCounted, type Start, startOf } from '../../control-plane/results/start-position.ts'
 import type { ResultBatch } from '../../shared/result.ts'
-import type { Database, MonitorRow } from './database.ts'
+import type { Database } from './database.ts'
 import type { Hints } from './hints.ts'
 import type { JetStream, Message } from './jetstream.ts'
 import type { KnownEpochs } from './known-epochs.ts'
-import { BEGIN_MS } from './scene.ts'
+import { type Checkpoint, copyOf, markedOf } from './stored.ts'
 import type { Host } from './time.ts'
 
 /** A status that changed, as it was committed. ms since the beginning. */
@@ -61,9 +55,6 @@ export type Shared = {
   kinds: Record<string, number>
 }
 
-/** Made when it is needed: what is in memory never changes, so it is enough to hold on to it. */
-type Checkpoint = Mark & { states: [id: string, state: never, isUnstored: boolean][] }
-
 /** One reading of the stream, by the process that owns it. */
 export type Reading = {
   /** Counts what has come. */
@@ -80,14 +71,6 @@ const STORED_LATER_AT_ONCE = 200
 const LONG_AGO = 0
 const RETRY_FIRST_MS = 250
 const RETRY_LAST_MS = 5_000
-
-const watchedOf = ({ id, configVersion, streaksSince, settings, status, isPaused, state }: MonitorRow) => ({
-  ...{ id, configVersion, streaksSince, status, isPaused, isDeleted: false, state },
-  regions: [...settings.regions],
-  retryCount: settings.retryCount,
-  intervalSeconds: settings.intervalS,
-  timeoutMs: settings.timeoutMs,
-})
 
 /** Reads the stream from the stored position, as `beginReading` and `countMessages` do. Throws while PostgreSQL is away. */
 export function beginReading(parts: VerdictParts): Reading {
@@ -271,11 +254,7 @@ export function beginReading(parts: VerdictParts): Reading {
     savePosition()
     const states = [...memory.values()]
       .filter(({ policy }) => policy !== null)
-      .map(({ state }): Checkpoint['states'][number] => [
-        state.monitorId,
-        state as never,
-        unstored.has(state.monitorId),
-      ])
+      .map(({ state }): Checkpoint['states'][number] => [state.monitorId, state, unstored.has(state.monitorId)])
     const { created } = stream.state()
     shared.checkpoint = { streamCreated: created, sequence: position.sequence, takenAtMs: position.takenAtMs, states }
     checkpointDueMs = machine.monotonicMs() + SAVE_EVERY_MS
@@ -292,20 +271,3 @@ export function beginReading(parts: VerdictParts): Reading {
     isBlocked: () => isWaiting,
   }
 }
-
-/** As it would come back from PostgreSQL. */
-function copyOf(row: MonitorRow) {
-  const watched = watchedOf(row)
-  return { ...watched, state: watched.state && (JSON.parse(JSON.stringify(watched.state)) as typeof watched.state) }
-}
-
-/** Written and read again, as through PostgreSQL. */
-function markedOf({ takenAtMs, states }: Checkpoint) {
-  const out = byteWriter()
-  const names = new Map<string, number>()
-  beginCheckpoint(out)
-  for (const [, state, isUnstored] of states) appendMonitor(out, names, { takenAtMs }, state, isUnstored)
-  return readCheckpoint(out.bytes(), { takenAtMs })
-}
-
-export const sinceBeginning = (atMs: number) => atMs - BEGIN_MS

@@ -124,8 +124,8 @@ export type TestProbe = {
   /** waits for a snapshot's last chunk */
   ready(): Promise<void>
   send(body: NonNullable<ProbeMessage['body']>): void
-  /** from now on a heartbeat each `everyMs`; 0: none any more */
-  beat(everyMs: number): void
+  /** from now on a heartbeat each `everyMs`, which says whether its own connection works; 0: none any more */
+  beat(everyMs: number, isOnline?: boolean): void
   cut(): void
   /** how the stream ended */
   ended: Promise<{ code: number; details: string }>
@@ -167,9 +167,9 @@ export function connectProbe(
       })
     },
     send,
-    beat(everyMs) {
+    beat(everyMs, isOnline = true) {
       clearInterval(timer)
-      if (everyMs > 0) timer = setInterval(() => send(heartbeat(++seq)), everyMs)
+      if (everyMs > 0) timer = setInterval(() => send(heartbeat(++seq, isOnline)), everyMs)
     },
     cut() {
       clearInterval(timer)
@@ -204,9 +204,9 @@ const HELLO: Hello = {
   capabilities: ['http', 'keyword', 'tcp'],
 }
 
-const heartbeat = (seq: number): NonNullable<ProbeMessage['body']> => ({
+const heartbeat = (seq: number, connectivityOk: boolean): NonNullable<ProbeMessage['body']> => ({
   $case: 'heartbeat',
-  value: { seq, running: 1, waiting: 2, spoolBytes: 0, loopLagMs: 3, connectivityOk: true, droppedResults: 0 },
+  value: { seq, running: 1, waiting: 2, spoolBytes: 0, loopLagMs: 3, connectivityOk, droppedResults: 0 },
 })
 
 type Kind = NonNullable<FleetMessage['body']>['$case']

@@ -8,7 +8,7 @@ const AFTER_MS = 60_000
 const GLOBAL_AWAY = /^(nats-away|postgres-away|postgres-restored|nats-clock-set|postgres-clock-set)$/
 const CONTROL_PLANE = /^(control-plane-redeployed|fleet-killed|verdict-killed|verdict-without-nats)$/
 /** The work stays with the probe, so its region has none that works. */
-const BLIND = /^probe-(targets-gone|resolver-gone)$/
+const BLIND = /^probe-resolver-gone$/
 const OF_PROBES = /^(probe-|region-|probes-redeployed$)/
 /** Another region is asked by hints; no promise depends on them. */
 const HARMLESS = /^hints-lost$/

@@ -14,6 +14,7 @@ const probe = (id: string, other: Partial<ProbeSeen> = {}): ProbeSeen => ({
   isDrained: false,
   capabilities: ['http', 'tcp'],
   natsAwayMs: 0,
+  offlineMs: 0,
   ...other,
 })
 
@@ -51,6 +52,13 @@ const rows: [title: string, current: string[], probes: ProbeSeen[], next: string
     ['a'],
   ],
   ['one whose results do not arrive leaves', ['a', 'b'], [probe('a', { natsAwayMs: 10_001 }), probe('b')], ['b']],
+  ['one that reaches no target leaves', ['a', 'b'], [probe('a', { offlineMs: 10_001 }), probe('b')], ['b']],
+  [
+    'not while the other one cannot deliver',
+    ['a', 'b'],
+    [probe('a', { offlineMs: 20_000 }), probe('b', { natsAwayMs: 1 })],
+    ['a', 'b'],
+  ],
   ['not after a moment', ['a', 'b'], [probe('a', { natsAwayMs: 10_000 }), probe('b')], ['a', 'b']],
   [
     'not when no results of the others arrive either',
