@@ -31,7 +31,8 @@ export function createJetStream(time: Time, isAway: () => boolean): JetStream {
   let aheadMs = 0
   let ids = new Map<string, number>()
   const listeners: (() => void)[] = []
-  const nowMs = () => BEGIN_MS + time.nowMs() + aheadMs
+  // whole ms, as clients read them
+  const nowMs = () => Math.floor(BEGIN_MS + time.nowMs() + aheadMs)
 
   function trim(): void {
     const oldestMs = time.nowMs() - DUPLICATES_MS
