@@ -5,6 +5,7 @@ import type { Hints } from './hints.ts'
 import type { JetStream } from './jetstream.ts'
 import { followEpochs } from './known-epochs.ts'
 import { createHost, type Host, type Time } from './time.ts'
+import { createTopic } from './topic.ts'
 import { beginReading, type Reading, type Shared } from './verdict.ts'
 
 type Parts = { time: Time; random: Random; database: Database; stream: JetStream; hints: Hints; shared: Shared }
@@ -30,6 +31,7 @@ const READ_AFTER_MS = 2
 /** Two processes of the roles `fleet` and `verdict`; one of those counts. */
 export function startControlPlanes(parts: Parts): ControlPlanes {
   const { time, random, database, stream, hints, shared } = parts
+  const alarm = createTopic<void>()
   const processes = new Map<string, FleetProcess>()
   let owner: { host: Host; reading: Reading | null; revision: number } | null = null
   let isReadDue = false
@@ -38,7 +40,7 @@ export function startControlPlanes(parts: Parts): ControlPlanes {
     if (processes.has(name)) return
     if (database.isAway()) return void time.after(BEGIN_MS * 20, () => startFleet(name))
     const host = createHost(time, random)
-    processes.set(name, startFleetProcess({ name, host, database, stream, hints }))
+    processes.set(name, startFleetProcess({ name, host, database, stream, hints, alarm }))
   }
 
   function takeOver(): void {

@@ -69,6 +69,7 @@ export function createDatabase(time: Time) {
   let isAway = false
   let aheadMs = 0
   let timeline = 1
+  let epochsGiven = 0
   const monitorsChanged = createTopic<void>()
   const epochsChanged = createTopic<void>()
   const nowMs = () => BEGIN_MS + time.nowMs() + aheadMs
@@ -216,6 +217,7 @@ export function createDatabase(time: Time) {
       return seen
     },
 
+    epochsGiven: () => epochsGiven,
     regions: () => [...new Set([...rows.epochs.keys(), ...[...rows.probes.values()].map(({ region }) => region)])],
     liveSet(region: string): string[] {
       check()
@@ -224,6 +226,7 @@ export function createDatabase(time: Time) {
     /** As `saveRegionEpoch`. */
     saveEpoch(region: string, probeIds: string[], above = 0) {
       check()
+      epochsGiven++
       const before = rows.epochs.get(region)?.epoch ?? 0
       const byClock = Math.trunc(nowMs() / 1000 - EPOCHS_SINCE_S)
       const epoch = Math.max(before + 1, above + 1, byClock)

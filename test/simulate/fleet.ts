@@ -10,6 +10,7 @@ import { type Caller, openLink, sendOwed } from './fleet-link.ts'
 import { type Hints, hearHints, hearProbe } from './hints.ts'
 import type { JetStream } from './jetstream.ts'
 import type { Host } from './time.ts'
+import type { Topic } from './topic.ts'
 
 /** What a heartbeat says of the probe, and how long it is on its way. */
 export type Beat = { latencyMs: number; natsAwayMs: number; isOnline: boolean }
@@ -41,7 +42,15 @@ export type FleetDesk = {
   pump: (link: Link) => void
 }
 
-type Parts = { name: string; host: Host; database: Database; stream: JetStream; hints: Hints }
+type Parts = {
+  name: string
+  host: Host
+  database: Database
+  stream: JetStream
+  hints: Hints
+  /** something has changed at one of the processes: all make rounds for a while */
+  alarm: Topic<void>
+}
 
 const { deadAfterMs, heartbeatIntervalMs, roundMs } = FLEET_TIMING
 const FOLLOW_EVERY_MS = 2_000
@@ -50,11 +59,12 @@ const NOTIFIED_AFTER_MS = 5
 const RESTLESS_MS = 90_000
 
 /** One process of the role `fleet`, with what `worker.ts` and `grpc.ts` of the room do; the book and its rules are the real ones. */
-export function startFleetProcess({ name, host, database, stream, hints }: Parts): FleetProcess {
+export function startFleetProcess({ name, host, database, stream, hints, alarm }: Parts): FleetProcess {
   const { machine } = host
   const book = createBook()
   const links = new Map<string, Link>()
   const ended: string[] = []
+  const wake = () => alarm.publish()
   const pump = (link: Link) => sendOwed(book, database, link)
   const desk: FleetDesk = { book, links, host, stream, hints, pump }
   const { catchUp, readEpochs, renew, updateLiveSets } = keepBook({ book, links, database, pump, wake })
@@ -63,10 +73,14 @@ export function startFleetProcess({ name, host, database, stream, hints }: Parts
   let soundSinceMs = machine.monotonicMs()
   let recordedMs = machine.monotonicMs()
 
-  function wake(): void {
-    // in between everything was written down in time
-    if (machine.monotonicMs() > restlessUntilMs) recordedMs = machine.monotonicMs()
-    restlessUntilMs = machine.monotonicMs() + RESTLESS_MS
+  /** In between everything was written down in time; so it is now, before any process looks. */
+  function beRestless(): void {
+    const now = machine.monotonicMs()
+    const wasQuiet = now > restlessUntilMs
+    restlessUntilMs = now + RESTLESS_MS
+    if (!wasQuiet) return
+    recordedMs = now
+    if (!database.isAway()) for (const link of [...links.values()]) recordSeen(link, now)
   }
 
   /** What the database refuses comes again with the next round. */
@@ -146,6 +160,10 @@ export function startFleetProcess({ name, host, database, stream, hints }: Parts
     return hints.logNowMs()
   }
 
+  alarm.subscribe(() => {
+    if (host.isRunning()) beRestless()
+    return host.isAlive()
+  })
   catchUp()
   readEpochs()
   machine.every(roundMs, round)

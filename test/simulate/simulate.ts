@@ -73,7 +73,7 @@ export async function simulate(options: Options, onProgress: (days: number) => v
     await time.pass(Math.min(endMs, atMs + PROGRESS_MS))
     onProgress(time.nowMs() / DAY_MS)
   }
-  return { ...chronicle, checks: targets.checks, kinds: shared.kinds }
+  return { ...chronicle, checks: targets.checks, liveSets: database.epochsGiven(), kinds: shared.kinds }
 }
 
 function emptyChronicle(options: Options, scene: Scene, plan: Plan): Chronicle {
@@ -81,6 +81,7 @@ function emptyChronicle(options: Options, scene: Scene, plan: Plan): Chronicle {
     seed: options.seed,
     endMs: options.days * DAY_MS,
     checks: 0,
+    liveSets: 0,
     kinds: {},
     monitors: scene.monitors.map(({ id, settings, quickMs }) => ({
       id,

@@ -6,6 +6,8 @@ export type Chronicle = {
   seed: number
   endMs: number
   checks: number
+  /** how often a region got another live set */
+  liveSets: number
   /** results by what the verdict made of them */
   kinds: Record<string, number>
   monitors: Watched[]

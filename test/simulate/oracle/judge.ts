@@ -21,6 +21,7 @@ export type Report = Figures & {
   seed: number
   days: number
   checks: number
+  liveSets: number
   kinds: Record<string, number>
   faults: number
   transitions: number
@@ -57,6 +58,7 @@ export function judge(chronicle: Chronicle, probes = 2): Report {
     seed: chronicle.seed,
     days: chronicle.endMs / 86_400_000,
     checks: chronicle.checks,
+    liveSets: chronicle.liveSets,
     kinds: chronicle.kinds,
     faults: chronicle.faults.length,
     transitions: chronicle.transitions.length,

@@ -13,6 +13,7 @@ function hourOf(given: Partial<Chronicle>, regions = ['us-east', 'eu-west', 'ap-
     seed: 0,
     endMs: HOUR,
     checks: 100,
+    liveSets: 6,
     kinds: {},
     monitors: [{ id: ID, settings: [{ ...settings, isPaused: false, isOtherTarget: true }], isSlow: false }],
     outages: [],
