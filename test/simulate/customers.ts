@@ -1,11 +1,22 @@
+import { Trigger } from '../../shared/result.ts'
+import { runHintSubject } from '../../shared/subjects.ts'
 import type { Random } from '../chaos/random.ts'
 import type { Database, MonitorRow } from './database.ts'
+import type { Hints } from './hints.ts'
 import type { Chronicle } from './oracle/chronicle.ts'
 import type { Edit, Plan } from './plan.ts'
 import type { Scene, Settings } from './scene.ts'
 import type { Time } from './time.ts'
 
-type Parts = { time: Time; database: Database; scene: Scene; plan: Plan; random: Random; chronicle: Chronicle }
+type Parts = {
+  hints: Hints
+  time: Time
+  database: Database
+  scene: Scene
+  plan: Plan
+  random: Random
+  chronicle: Chronicle
+}
 
 export type Customers = {
   /** PostgreSQL was restored: what is set now is written down. */
@@ -14,8 +25,8 @@ export type Customers = {
 
 const RETRY_MS = 5_000
 
-/** Customers who create, change, pause and resume their monitors. */
-export function startCustomers({ time, database, scene, plan, random, chronicle }: Parts): Customers {
+/** Customers who create, change, pause and resume their monitors, and ask for checks at once. */
+export function startCustomers({ hints, time, database, scene, plan, random, chronicle }: Parts): Customers {
   for (const { id, index, settings } of scene.monitors)
     database.putMonitor({
       ...{ id, index, settings, configVersion: 1, streaksSince: 1 },
@@ -55,6 +66,17 @@ export function startCustomers({ time, database, scene, plan, random, chronicle 
       ),
     )
   }
+
+  for (const { index, atMs } of plan.asks)
+    time.after(atMs, () => {
+      const row = database.isAway() ? undefined : database.monitor(scene.monitors[index]!.id)
+      if (!row || row.isPaused) return
+      for (const region of row.settings.regions) {
+        const scheduledAtMs = hints.logNowMs()
+        const body = { runId: hints.newId(), monitorId: row.id, trigger: Trigger.RUN_NOW, scheduledAtMs }
+        hints.publish({ subject: runHintSubject(region), body })
+      }
+    })
 
   return {
     noteRestore() {

@@ -10,6 +10,7 @@ export type JetStream = {
   /** its clock, in ms since 1970 */
   nowMs: () => number
   setClock: (byMs: number) => void
+  onClock: (listener: (byMs: number) => void) => void
   /** the messages from a sequence on */
   from: (sequence: number) => Message[]
   /** the first sequence taken at or after a time; one behind the last when there is none */
@@ -31,6 +32,7 @@ export function createJetStream(time: Time, isAway: () => boolean): JetStream {
   let aheadMs = 0
   let ids = new Map<string, number>()
   const listeners: (() => void)[] = []
+  const clockListeners: ((byMs: number) => void)[] = []
   // whole ms, as clients read them
   const nowMs = () => Math.floor(BEGIN_MS + time.nowMs() + aheadMs)
 
@@ -56,6 +58,7 @@ export function createJetStream(time: Time, isAway: () => boolean): JetStream {
     },
     setClock(byMs) {
       aheadMs += byMs
+      for (const listener of clockListeners) listener(byMs)
     },
     from: sequence => messages.slice(Math.max(0, sequence - first)),
     sequenceAt(takenAtMs) {
@@ -64,6 +67,7 @@ export function createJetStream(time: Time, isAway: () => boolean): JetStream {
     },
     get: sequence => messages[sequence - first],
     state: () => ({ created: 'simulated', firstSequence: first, lastSequence: last, lastAtMs }),
+    onClock: listener => void clockListeners.push(listener),
     onStored: listener => void listeners.push(listener),
   }
 }

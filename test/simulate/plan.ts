@@ -10,6 +10,8 @@ export type Outage = { index: number; kind: OutageKind; fromMs: number; toMs: nu
 
 /** What a customer does. */
 export type Edit = { index: number; atMs: number; what: 'header' | 'target' | 'retries' | 'timeout' | 'regions' }
+/** Somebody wants a check at once. */
+export type Asking = { index: number; atMs: number }
 export type Pause = { index: number; fromMs: number; toMs: number }
 
 export const FAULT_KINDS = [
@@ -44,7 +46,7 @@ export type FaultKind = (typeof FAULT_KINDS)[number]
 /** `place`: a probe, a region or a process; empty: everything. `size`: a share, or ms by which a clock is set. */
 export type Fault = { kind: FaultKind; fromMs: number; toMs: number; place: string; size: number }
 
-export type Plan = { outages: Outage[]; edits: Edit[]; pauses: Pause[]; faults: Fault[] }
+export type Plan = { outages: Outage[]; edits: Edit[]; pauses: Pause[]; asks: Asking[]; faults: Fault[] }
 
 const DAY_MS = 86_400_000
 const [S, MIN, HOUR] = [1_000, 60_000, 3_600_000]
@@ -84,6 +86,7 @@ const RATES: Record<FaultKind, { aYear: number; shortestMs: number; longestMs: n
 const OUTAGES_A_YEAR = 70
 const EDITS_A_YEAR = 24
 const PAUSES_A_YEAR = 4
+const ASKS_A_YEAR = 50
 
 export type PlanOptions = {
   seed: number
@@ -118,6 +121,7 @@ export function makePlan(scene: Scene, { seed, days, factor, only, correlate }: 
       return { index, fromMs, toMs: fromMs + spread(random, MIN, 6 * HOUR) }
     }),
   )
+  const asks = scene.monitors.flatMap(({ index }) => times(count(ASKS_A_YEAR), () => ({ index, atMs: moment() })))
   const faults = FAULT_KINDS.filter(kind => only.length === 0 || only.includes(kind)).flatMap(kind =>
     placesOf(scene, kind).flatMap(place =>
       times(count(RATES[kind].aYear), () => faultOf(random, kind, place, moment())),
@@ -128,7 +132,7 @@ export function makePlan(scene: Scene, { seed, days, factor, only, correlate }: 
   const outages = scene.monitors.flatMap(({ index }) =>
     outagesOf(random, index, count(OUTAGES_A_YEAR), correlate ? afterFault : moment),
   )
-  return { outages, edits, pauses, faults }
+  return { outages, edits, pauses, asks, faults }
 }
 
 /** Short ones are as likely as long ones: a length of 5 s to 15 s as one of 20 to 60 minutes. */

@@ -33,6 +33,7 @@ export const STANDARD: Options = {
 const DAY_MS = 86_400_000
 const PROGRESS_MS = DAY_MS / 4
 const HINT_MS = 2
+const ASKED_WITHIN_MS = 1_000
 
 /** Runs the production code of probes, fleet and verdict through a plan of outages and faults, in virtual time. */
 export async function simulate(options: Options, onProgress: (days: number) => void = () => {}): Promise<Chronicle> {
@@ -46,10 +47,16 @@ export async function simulate(options: Options, onProgress: (days: number) => v
   const log = createLog('simulate', 'silent')
   const targets: Targets = { monitors: scene.monitors, broken: scene.monitors.map(() => null), checks: 0 }
   const said = createTopic<Hint>()
+  // processes ask for JetStream's time every second
+  let knownAheadMs = 0
+  stream.onClock(byMs => {
+    time.after(random.between(0, ASKED_WITHIN_MS), () => {
+      knownAheadMs += byMs
+    })
+  })
   const hints: Hints = {
     newId: () => newUuid(random),
-    // processes ask for the time every second
-    logNowMs: stream.nowMs,
+    logNowMs: () => Math.floor(BEGIN_MS + time.nowMs() + knownAheadMs),
     subscribe: said.subscribe,
     publish(hint) {
       if (world.nats.isAway || (world.hintsLost > 0 && random.chance(world.hintsLost))) return
@@ -62,7 +69,7 @@ export async function simulate(options: Options, onProgress: (days: number) => v
     kinds: {},
     onCommit: committed => void chronicle.transitions.push(committed),
   }
-  const customers = startCustomers({ time, database, scene, plan, random, chronicle })
+  const customers = startCustomers({ hints, time, database, scene, plan, random, chronicle })
   const control = startControlPlanes({ time, random, database, stream, hints, shared })
   const probes = createFleetOfProbes({ time, world, stream, targets, random, log, scene, processes: control.fleet })
   startOutages(time, plan, targets)
