@@ -19,6 +19,7 @@ const probe = (region: string, { silentS = 1, natsAwayS = 0, ...rest }: Seen): P
   isDrained: false,
   capabilities: ['http'],
   natsAwayMs: natsAwayS * 1_000,
+  offlineMs: 0,
   ...rest,
 })
 

@@ -93,6 +93,10 @@ t.test('failures from before the resolver came back are still the probe’s own'
   t.match(await selfTest.excuse(unresolved, startedUs), { code: 'probe_offline' })
   isDeaf = false
   await waitFor(async () => (await selfTest.excuse(unresolved, nowUs())).code !== 'probe_offline')
-  t.match(await selfTest.excuse(unresolved, startedUs), { code: 'probe_offline' }, 'it began while the resolver was gone')
+  t.match(
+    await selfTest.excuse(unresolved, startedUs),
+    { code: 'probe_offline' },
+    'it began while the resolver was gone',
+  )
   t.same(await selfTest.excuse(unresolved, nowUs()), unresolved)
 })
