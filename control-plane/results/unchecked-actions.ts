@@ -1,7 +1,10 @@
 import { monotonicMs, now } from '../platform/clock.ts'
 import { logNowMs } from '../platform/nats.ts'
-import { storeUnchecked } from '../verdict/unchecked-actions.ts'
-import { movePosition, noteSaved, persistently, type Reading } from './actions.ts'
+import { type Tx, waitAtMost } from '../platform/postgres.ts'
+import type { MonitorState } from '../verdict/types.ts'
+import { storeUnchecked, type Unchecked } from '../verdict/unchecked-actions.ts'
+import { movePosition, noteSaved, persistently, type ReaderTools, type Reading } from './actions.ts'
+import { isHeld, isOneTenants } from './judging-actions.ts'
 import { findUnchecked, noteRound } from './unchecked.ts'
 
 const LOOK_EVERY_MS = 5_000
@@ -11,6 +14,7 @@ const BEHIND_MS = 10_000
 /** The server says at least every 2 s that it has nothing. */
 const HEARD_WITHIN_MS = 6_000
 const LOCK_MS = 100
+const LOCK_MS_ONE_BY_ONE = 20
 
 /**
  * Takes the status from monitors that no probe checks (decision 196). To be called when everything that was counted is
@@ -27,20 +31,48 @@ export async function heedUnchecked(reading: Reading, silentMs: number, isAll: b
   sight.lookedMs = nowMs
   const { explainedSinceMs } = tools.regionSight
   const look = { sight, explainedSinceMs, monotonicMs: nowMs, logMs }
-  const found = findUnchecked(memory, look, AT_ONCE).filter(({ monitorId }) => !deferred.has(monitorId))
-  if (found.length === 0) return
+  const found = findUnchecked(memory, look, AT_ONCE)
+  sight.passedOver = new Set(found.map(({ monitorId }) => monitorId))
+  const free = found.filter(({ monitorId }) => !deferred.has(monitorId))
+  if (free.length === 0) return
   const states = await persistently(reading, () =>
     tools.db.transaction(async tx => {
       await movePosition(tx, reading, LOCK_MS)
-      return storeUnchecked(tx, found, tools.publicUrl, now())
+      return storeApart(tx, free, tools)
     }),
   )
   noteSaved(reading)
   for (const state of states) {
     memory.get(state.monitorId)!.state = state
     unstored.delete(state.monitorId)
+    sight.passedOver.delete(state.monitorId)
   }
   // the rest at once
   if (states.length >= AT_ONCE) sight.lookedMs = Number.NEGATIVE_INFINITY
   tools.meters.unchecked.inc(states.filter(({ unchecked }) => unchecked!.isTold).length)
+}
+
+/** All at once; after a refusal, or when a lock does not come, one by one: what one tenant's rows hold up comes later. */
+async function storeApart(
+  tx: Tx,
+  found: Unchecked[],
+  { publicUrl, meters, log }: ReaderTools,
+): Promise<MonitorState[]> {
+  const store = (some: Unchecked[]) => tx.transaction(savepoint => storeUnchecked(savepoint, some, publicUrl, now()))
+  return store(found).catch(async error => {
+    if (!isOneTenants(error)) throw error
+    await waitAtMost(tx, LOCK_MS_ONE_BY_ONE)
+    const stored: MonitorState[] = []
+    for (const one of found) {
+      const states = await store([one]).catch(err => {
+        if (!isOneTenants(err)) throw err
+        if (isHeld(err)) return []
+        meters.setAside.inc({ what: 'decision' })
+        log.error({ err, monitorId: one.monitorId }, 'an unchecked monitor was set aside')
+        return []
+      })
+      stored.push(...states)
+    }
+    return stored
+  })
 }

@@ -3,17 +3,25 @@ import type { Unchecked } from '../verdict/unchecked-actions.ts'
 import { voteLifetimeMs } from '../verdict/votes.ts'
 import type { Memory, Watch } from './memory.ts'
 
-/**
- * How long a reader has seen everything that was published, without a break; monotonic, in ms. null: it does not now.
- * `touchedMs`: when monitors were read from the database again, because they may have been changed.
- */
-export type Sight = { soundSinceMs: number | null; soundMs: number; lookedMs: number; touchedMs: Map<string, number> }
+/** What a reader knows of its own view. Times are monotonic, in ms. */
+export type Sight = {
+  /** since when it has seen everything that was published, without a break; null: it does not now */
+  soundSinceMs: number | null
+  /** its last round */
+  soundMs: number
+  lookedMs: number
+  /** when monitors were read from the database again, because they may have been changed */
+  touchedMs: Map<string, number>
+  /** found in the last look and not stored: in the next one others have their turn */
+  passedOver: Set<string>
+}
 
 export const newSight = (): Sight => ({
   soundSinceMs: null,
   soundMs: Number.NEGATIVE_INFINITY,
   lookedMs: Number.NEGATIVE_INFINITY,
   touchedMs: new Map(),
+  passedOver: new Set(),
 })
 
 /** Between two rounds of a reader that works; after a longer time it does not know what it missed. */
@@ -41,10 +49,10 @@ export type Look = {
  */
 export function findUnchecked(memory: Memory, look: Look, limit: number): Unchecked[] {
   const found: Unchecked[] = []
-  const { touchedMs } = look.sight
+  const { touchedMs, passedOver } = look.sight
   for (const [monitorId, watch] of memory) {
     const { policy, state } = watch
-    if (policy === null || state.status === null) continue
+    if (policy === null || state.status === null || passedOver.has(monitorId)) continue
     if (state.unchecked ? state.unchecked.isTold : !isSilent(watch, monitorId, look)) continue
     const { configVersion } = policy
     const sinceMs = lastCountedMs(state) ?? look.logMs - voteLifetimeMs(policy)

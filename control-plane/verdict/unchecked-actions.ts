@@ -42,27 +42,27 @@ export async function storeUnchecked(
   )
   const valid = same.filter(({ monitorId }) => monitors.has(monitorId))
   const silenced = await silencedMonitors(tx, [...monitors.keys()], now)
-  const states = valid.map(({ state }) =>
-    silenced.has(state.monitorId) ? state : { ...state, unchecked: { ...state.unchecked!, isTold: true } },
-  )
+  const states = valid
+    .map(({ state }) => ({ ...state, unchecked: { ...state.unchecked!, isTold: !silenced.has(state.monitorId) } }))
+    .filter(({ monitorId, unchecked }) => unchecked.isTold || monitors.get(monitorId)!.status !== null)
   await storeStates(tx, states, now)
   const withStatus = states.filter(({ monitorId }) => monitors.get(monitorId)!.status !== null)
   const sights = withStatus.map(({ monitorId, unchecked }) => ({
     monitor: monitors.get(monitorId)!,
     status: null,
-    at: new Date(unchecked!.sinceMs),
-    summary: `Not checked: ${uncheckedReason(unchecked!.sinceMs)}.`,
+    at: new Date(unchecked.sinceMs),
+    summary: `Not checked: ${uncheckedReason(unchecked.sinceMs)}.`,
     explanation: {},
   }))
   await storeSights(tx, sights, now)
-  const told = states.filter(({ unchecked }) => unchecked!.isTold)
+  const told = states.filter(({ unchecked }) => unchecked.isTold)
   const incidents = await openIncidentsOf(
     tx,
     told.map(({ monitorId }) => monitorId),
   )
   const events = told.map(({ monitorId, unchecked }) => {
     const incident = incidents.find(one => one.monitor_id === monitorId) ?? null
-    return uncheckedEvent(newId(), monitors.get(monitorId)!, unchecked!.sinceMs, incident, publicUrl, now)
+    return uncheckedEvent(newId(), monitors.get(monitorId)!, unchecked.sinceMs, incident, publicUrl, now)
   })
   await announce(tx, events, now)
   return states

@@ -7,7 +7,7 @@ import { startTarget } from '../support/target.ts'
 import { startTcpRelay } from '../support/tcp-relay.ts'
 import { waitFor } from '../support/wait.ts'
 
-// takes about 120 s
+// takes about 150 s
 
 t.setTimeout(900_000)
 const INTERVAL_MS = 12_000
@@ -35,12 +35,13 @@ t.teardown(() => db.destroy())
 
 const body = { name: 'Shop', type: 'http', url: target.url, regions: ['us-east', 'eu-west'], timeout_ms: 5_000 }
 const { id } = (await api.post('/monitors', { ...body, interval_seconds: 30, retry_count: 2 })).body.data
+const alone = (await api.post('/monitors', { ...body, name: 'Alone', regions: ['eu-west'], interval_seconds: 30 })).body
 // shorter than any plan allows
 await execute(db, 'UPDATE monitors SET interval_seconds = ?, config_version = config_version + 1', [
   INTERVAL_MS / 1_000,
 ])
-const is = (status: string | null) =>
-  waitFor(async () => (await api.get(`/monitors/${id}`)).body.data.status === status, { label: `${status}` })
+const is = (status: string | null, monitorId = id) =>
+  waitFor(async () => (await api.get(`/monitors/${monitorId}`)).body.data.status === status, { label: `${status}` })
 const newest = async () => (await api.get(`/monitors/${id}/transitions`)).body.data[0]
 const isAbsent = (expected: boolean) =>
   waitFor(
@@ -67,10 +68,17 @@ async function outageIsNoticed(t: Test): Promise<void> {
 }
 
 await is('up')
+await is('up', alone.data.id)
 
 t.test('two regions, the probes of one cannot publish: an outage is noticed within 20 s more than usual', async t => {
   await relay.cut()
   await outageIsNoticed(t)
+})
+
+t.test('a monitor of that region alone has no status after three intervals, and says why', async t => {
+  await is(null, alone.data.id)
+  const { configuration_issues } = (await api.get(`/monitors/${alone.data.id}`)).body.data
+  t.match(configuration_issues, [/^unchecked: no check has counted since /])
 })
 
 t.test('when its probe can publish again the region has a vote again, with its next finished chain', async t => {
@@ -88,6 +96,7 @@ t.test('when its probe can publish again the region has a vote again, with its n
   }
   await waitFor(async () => (await votes()) === 'ok', { label: 'a vote of eu-west' })
   t.equal((await newest()).to, 'up')
+  await is('up', alone.data.id)
 })
 
 t.test('two regions, the only probe of one is killed: an outage is noticed within 20 s more than usual', async t => {

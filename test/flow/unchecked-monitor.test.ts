@@ -19,6 +19,10 @@ const hook = { name: 'Hook', type: 'webhook', config: { url: receiver.url }, is_
 await api.post('/alerts/channels', hook)
 const body = { name: 'Shop', type: 'http', url: target.url, regions: ['us-east'], interval_seconds: 30 }
 const { id } = (await api.post('/monitors', { ...body, timeout_ms: 4_000, retry_count: 1 })).body.data
+const page = (await api.post('/status-pages', { name: 'Shop', slug: 'shop' })).body.data
+await api.put(`/status-pages/${page.id}`, { is_published: true })
+await api.post(`/status-pages/${page.id}/components`, { name: 'Shop', monitor_id: id })
+const badge = async () => (await fetch(`${picket.origin}/status/shop/badge.svg`)).text()
 const db = createPostgres(picket.databaseUrl, 2)
 t.teardown(() => db.destroy())
 // shorter than any plan allows
@@ -55,6 +59,7 @@ t.test(
     const uptime = (await api.get(`/analytics/uptime?monitor_id=${id}`)).body.data
     t.equal(uptime.intervals.at(-1).status, 'unknown')
     t.ok(uptime.seconds.unknown >= blindS - 1, JSON.stringify(uptime.seconds))
+    await waitFor(async () => (await badge()).includes('unknown'), { label: 'the badge of its status page' })
   },
 )
 
@@ -64,6 +69,7 @@ t.test('the probe is back and the monitor is up as before: no alert', async t =>
   t.same((await monitor()).configuration_issues, [])
   const [seen] = (await api.get(`/monitors/${id}/transitions`)).body.data
   t.match(seen, { from: null, to: 'up' })
+  await waitFor(async () => (await badge()).includes('operational'), { label: 'the badge of its status page' })
 })
 
 t.test(
