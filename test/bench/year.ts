@@ -89,7 +89,12 @@ async function causeOutage(t: Teardown, picket: Picket, monitorId: string): Prom
       REGIONS.flatMap(region => encodeBatches(shots, region, 100)),
     )
   }
-  await send(true)
+  // results count once the verdict has read which probes are live
+  const isUp = async () => {
+    await send(true)
+    return (await picket.api.get(`/monitors/${monitorId}`)).body.data.status === 'up'
+  }
+  await waitFor(isUp, { everyMs: 500, label: 'the first verdict' })
   await send(false)
   await send(false, 2)
   await waitFor(() => receiver.received.length === 1, { label: 'the webhook of the outage' })

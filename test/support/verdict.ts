@@ -69,7 +69,8 @@ export async function insertLiveProbes(db: Db, probeIds = PROBES): Promise<void>
   await execute(
     db,
     `INSERT INTO region_epochs (region, epoch, probe_ids, updated_at)
-     SELECT region, ?, '{}', now() FROM unnest(CAST(? AS text[])) region ON CONFLICT DO NOTHING`,
+     SELECT region, ?, '{}', now() FROM unnest(CAST(? AS text[])) region
+     ON CONFLICT (region) DO UPDATE SET epoch = greatest(region_epochs.epoch, excluded.epoch)`,
     [EPOCH_IN_FORCE, [...REGIONS]],
   )
   await execute(
