@@ -93,7 +93,7 @@ export function startCustomers({ hints, time, database, scene, plan, random, chr
 function editedSettings(settings: Settings, what: Edit['what'], scene: Scene, random: Random): Settings {
   switch (what) {
     case 'retries':
-      return { ...settings, retryCount: random.between(0, 2) }
+      return { ...settings, retryCount: random.between(Math.min(1, settings.retryCount), 2) }
     case 'timeout':
       return { ...settings, timeoutMs: random.pick([5_000, 10_000, 30_000]) }
     case 'regions': {

@@ -27,6 +27,8 @@ const TESTED = 2
 const SELF_TEST_EVERY_MS = 5_000
 const SELF_TEST_TIMEOUT_MS = 2_000
 const RESOLVER_TIMEOUT_MS = 5_000
+/** An attempt of so many fails for itself, at a target whose failures are re-checked: nothing may come of it. */
+const FLAKE_ONE_IN = 20_000
 
 const TIMINGS = { dnsUs: 0, connectUs: 0, tlsUs: 0, firstByteUs: 0, transferUs: 0 }
 const error = (source: FailureSource, code: string): CheckError => ({ source, code, message: code })
@@ -129,7 +131,8 @@ export function createRunner({ targets, outlook, host, random, time, world }: Ru
     const way = brokenWay(outlook, monitor.id)
     if (way) return way.isRejecting ? at(50, { error: ERRORS.refused, isSilent: false }) : hang
     const quickMs = monitor.quickMs + random.between(0, monitor.spreadMs)
-    switch (targets.broken[monitor.index]) {
+    const isFlake = monitor.settings.retryCount > 0 && random.between(1, FLAKE_ONE_IN) === 1
+    switch (targets.broken[monitor.index] ?? (isFlake ? 'wrong' : null)) {
       case 'refused':
         return at(Math.min(50, quickMs), { error: ERRORS.refused, isSilent: false })
       case 'wrong':

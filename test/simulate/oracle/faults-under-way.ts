@@ -81,10 +81,14 @@ function goneUntilMs(faults: readonly FaultSeen[], region: string, probes: numbe
   return whole.length > 0 ? untilMs(whole) : null
 }
 
+/** What one region cannot tell from an outage. */
+export const PARTIAL_ALONE = 'partial loss, one region'
+
 /** What a wrong verdict comes from, as far as the faults under way say it. */
 export function causeOf(faults: readonly FaultSeen[], regionCount: number): string {
   const kinds = [...new Set(faults.map(({ kind }) => kind))].sort()
-  const isPartial = kinds.some(kind => /partial-loss|bad-then-dead|targets-gone|uplink-lost|resolver/.test(kind))
-  if (isPartial) return regionCount === 1 ? 'partial loss, one region' : 'partial loss'
+  // a probe recognizes by itself that it has lost everything
+  const isPartial = kinds.some(kind => /partial-loss|bad-then-dead/.test(kind))
+  if (isPartial) return regionCount === 1 ? PARTIAL_ALONE : 'partial loss'
   return kinds.length > 0 ? kinds.join(' + ') : 'no fault under way'
 }

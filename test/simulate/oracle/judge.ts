@@ -1,5 +1,5 @@
 import type { Chronicle, CommittedTransition, FaultSeen, SettingsFrom, TargetOutage, Watched } from './chronicle.ts'
-import { causeOf, createFaultBook, type FaultBook, withFaults } from './faults-under-way.ts'
+import { causeOf, createFaultBook, type FaultBook, PARTIAL_ALONE, withFaults } from './faults-under-way.ts'
 import { type Detection, type Figures, figuresOf } from './figures.ts'
 import { DECISION_MS, EXPLAINS_DEGRADED_MS, explainsDownMs, limitMs, voteMs } from './limits.ts'
 
@@ -157,7 +157,8 @@ function falsehoods(scope: Scope, transition: CommittedTransition, before: Commi
     )
   const found: Finding[] = []
   const about = `${from} to ${to}, timeout ${settings.timeoutMs / 1000} s, ${settings.retryCount} re-checks, quorum ${transition.quorum}`
-  if (to === 'down' && !overlaps(explainsDownMs(settings), false)) found.push(finding('false down', about, regions > 1))
+  if (to === 'down' && !overlaps(explainsDownMs(settings), false))
+    found.push(finding('false down', about, causeOf(faults, regions) !== PARTIAL_ALONE))
   if (to === 'degraded' && !overlaps(EXPLAINS_DEGRADED_MS, true)) found.push(finding('false degraded', about, false))
   if (to === 'up') {
     const broken = outages.find(

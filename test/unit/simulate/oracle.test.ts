@@ -88,6 +88,12 @@ const rows: Row[] = [
   ],
   ['down without an outage', { transitions: [FIRST_UP, moved(TEN, 'up', 'down')] }, ['false down']],
   [
+    'down without an outage, seen from one region, and no fault of ours',
+    { transitions: [FIRST_UP, moved(TEN, 'up', 'down')] },
+    ['false down'],
+    ['us-east'],
+  ],
+  [
     'down long after an outage',
     { outages: [outage(TEN, 10_000)], transitions: [FIRST_UP, moved(TEN + 220_000, 'up', 'down')] },
     ['false down'],
@@ -123,7 +129,8 @@ const rows: Row[] = [
 
 for (const [title, given, found, regions] of rows) {
   t.test(`the oracle finds ${found.join(', ') || 'nothing wrong'}: ${title}`, async t => {
-    const { findings } = judge(hourOf(given, regions))
+    const { findings, failures } = judge(hourOf(given, regions))
+    t.equal(failures.length, found.length)
     t.same(
       findings.map(({ what }) => what),
       found,
