@@ -3,10 +3,10 @@
  * hosts (decision 197). While that lasts, failures are reported as doubted. Times in microseconds, monotonic.
  */
 export type Doubt = {
-  /** A host answered. The hot path. */
-  answered: (host: string, atUs: number) => void
-  /** No answer came from a host. `place`: what hosts that fail together may share, such as their address. */
-  failed: (host: string, place: string, atUs: number) => void
+  /** A target of a host answered. The hot path. */
+  answered: (target: string, host: string, atUs: number) => void
+  /** No answer came from a target. `place`: its host, by the address where that is known. */
+  failed: (target: string, place: string, atUs: number) => void
   isDoubting: (nowUs: number) => boolean
 }
 
@@ -27,25 +27,27 @@ const SHARE_OF_NEW = 0.8
 /** And so many times the share of the ten minutes before. */
 const TIMES_BASELINE = 3
 const BASELINE_MINUTES = 10
-/** A doubt ends when fewer than this share of the hosts that began it still fail. */
-const SHARE_TO_GO_ON = 0.5
 /** What has lasted so long is no jump any more. */
 const LONGEST_US = 60 * MINUTE_US
-const STRIKES_AT_MOST = 1_000
-/** A host that was not heard for so long is forgotten; the longest interval is an hour. */
+/** A doubt goes on while so many of the hosts that it began with fail, also where they are less than 3 % of all. */
+const SHARE_TO_GO_ON = 0.5
+const STRIKES_AT_MOST = 5_000
+/** What was not heard for so long is forgotten; the longest interval is an hour. */
 const FORGET_AFTER_US = 70 * MINUTE_US
 
-type Host = { isAnswering: boolean; heardUs: number; countedUs: number }
-/** A host that began to fail. `answers`: how many hosts had answered by then. */
-type Strike = { host: string; place: string; isNew: boolean; atUs: number; answers: number }
+type Target = { isAnswering: boolean; heardUs: number }
+/** A target that began to fail. `answers`: how many hosts had answered by then. */
+type Strike = { target: string; place: string; isNew: boolean; atUs: number; answers: number }
 type Minute = { strikes: number; answers: number }
 
 export function createDoubt(onChange: (isDoubting: boolean, hosts: number) => void = () => {}): Doubt {
-  const hosts = new Map<string, Host>()
+  const targets = new Map<string, Target>()
+  /** when an answer of each host was counted last */
+  const counted = new Map<string, number>()
   const minutes: Minute[] = [{ strikes: 0, answers: 0 }]
   let minuteUs = 0
   let answers = 0
-  /** hosts that began to fail lately, or since the doubt began, and still fail; oldest first */
+  /** targets that began to fail lately, or since the doubt began, and still fail; oldest first */
   let strikes: Strike[] = []
   let doubtedSinceUs: number | null = null
   let mostFailing = 0
@@ -68,7 +70,8 @@ export function createDoubt(onChange: (isDoubting: boolean, hosts: number) => vo
     minuteUs = atUs
     minutes.unshift({ strikes: 0, answers: 0 })
     minutes.length = Math.min(minutes.length, BASELINE_MINUTES + 1)
-    for (const [name, { heardUs }] of hosts) if (atUs - heardUs > FORGET_AFTER_US) hosts.delete(name)
+    for (const [name, { heardUs }] of targets) if (atUs - heardUs > FORGET_AFTER_US) targets.delete(name)
+    for (const [name, countedUs] of counted) if (atUs - countedUs > FORGET_AFTER_US) counted.delete(name)
   }
 
   /** The share of hosts that began to fail in the ten minutes before this one. */
@@ -98,48 +101,41 @@ export function createDoubt(onChange: (isDoubting: boolean, hosts: number) => vo
     return false
   }
 
-  function enter(name: string, isAnswering: boolean, atUs: number): Host {
-    const host = { isAnswering, heardUs: atUs, countedUs: Number.NEGATIVE_INFINITY }
-    hosts.set(name, host)
-    return host
-  }
-
   function isDoubting(nowUs: number): boolean {
     if (doubtedSinceUs === null) return false
-    const isOver = strikes.length < Math.max(HOSTS_ENOUGH, mostFailing * SHARE_TO_GO_ON)
+    const enough = Math.min(targets.size * SHARE_OF_MANY, mostFailing * SHARE_TO_GO_ON)
+    const isOver = strikes.length < Math.max(HOSTS_ENOUGH, enough)
     if (isOver || nowUs - doubtedSinceUs > LONGEST_US) end()
     return doubtedSinceUs !== null
   }
 
   return {
     isDoubting,
-    answered(name, atUs) {
-      const host = hosts.get(name) ?? enter(name, true, atUs)
-      host.heardUs = atUs
-      if (!host.isAnswering) {
-        host.isAnswering = true
-        strikes = strikes.filter(strike => strike.host !== name)
+    answered(name, host, atUs) {
+      const target = targets.get(name)
+      if (target === undefined) targets.set(name, { isAnswering: true, heardUs: atUs })
+      else {
+        target.heardUs = atUs
+        if (!target.isAnswering) strikes = strikes.filter(strike => strike.target !== name)
+        target.isAnswering = true
       }
-      if (atUs - host.countedUs < COUNT_EVERY_US) return
-      host.countedUs = atUs
+      if (atUs - (counted.get(host) ?? Number.NEGATIVE_INFINITY) < COUNT_EVERY_US) return
+      counted.set(host, atUs)
       turn(atUs)
       answers++
       minutes[0]!.answers++
     },
     failed(name, place, atUs) {
-      const host = hosts.get(name)
-      const isNew = host === undefined
-      if (host) host.heardUs = atUs
-      if (host && !host.isAnswering) return
-      if (host) host.isAnswering = false
-      else enter(name, false, atUs)
+      const known = targets.get(name)
+      targets.set(name, { isAnswering: false, heardUs: atUs })
+      if (known && !known.isAnswering) return
       turn(atUs)
       const wasDoubting = isDoubting(atUs)
       if (!wasDoubting) {
         minutes[0]!.strikes++
         strikes = strikes.filter(strike => atUs - strike.atUs <= WINDOW_US)
       }
-      strikes.push({ host: name, place, isNew, atUs, answers })
+      strikes.push({ target: name, place, isNew: known === undefined, atUs, answers })
       if (strikes.length > STRIKES_AT_MOST) strikes.shift()
       if (wasDoubting) mostFailing = Math.max(mostFailing, strikes.length)
       else if (isJump()) begin(atUs)

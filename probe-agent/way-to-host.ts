@@ -20,10 +20,10 @@ export function noteWay(doubt: Doubt, spec: CheckSpec, observation: Observation,
   if (error?.source === FailureSource.INTERNAL && error.code !== 'probe_offline') return false
   const host = hostOf(spec)
   if (error === null || statusCode !== null || !isDoubtful(error)) {
-    doubt.answered(host, nowUs)
+    doubt.answered(spec.url, host, nowUs)
     return false
   }
-  doubt.failed(host, resolvedIp ?? host, nowUs)
+  doubt.failed(spec.url, resolvedIp ?? host, nowUs)
   return doubt.isDoubting(nowUs)
 }
 

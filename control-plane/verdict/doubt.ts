@@ -9,10 +9,8 @@ import { voteEndsMs, voteLifetimeMs } from './votes.ts'
  * again, or it still fails in a later check and nothing contradicts it (decision 197).
  */
 
-/** The check by which a doubted region decides alone is due so long after its first failure at least, in ms. */
+/** The check by which a doubted region decides alone is due so long after its first doubted failure at least, in ms. */
 const SHORTEST_DOUBT_MS = 20_000
-
-const NEW_DOUBT: CellDoubt = { askedForMs: null, witness: null, settledBy: null }
 
 /** Where a region has a doubt or gets one: its cell after a counting result, and whether a witness is to be asked. */
 export function heedDoubt(
@@ -23,12 +21,22 @@ export function heedDoubt(
   policy: Policy,
   nowMs: number,
 ): { cell: Cell; asksWitness: boolean } {
+  if (isHeld(before) && result.outcome !== Outcome.DOWN) return { cell: released(advanced), asksWitness: false }
   const doubt = doubtAfter(state, before, advanced, result)
   if (doubt === null) return { cell: advanced, asksWitness: false }
   const cell = settle({ ...advanced, doubt }, state, policy, nowMs)
   if (!isWitnessWanted(cell, state, result, policy, nowMs)) return { cell, asksWitness: false }
   return { cell: { ...cell, doubt: { ...cell.doubt!, askedForMs: result.scheduledAtMs } }, asksWitness: true }
 }
+
+/** A held vote never counted, so one better result ends it: the next failure begins the count again. */
+const released = (cell: Cell): Cell => ({
+  ...cell,
+  state: 'ok',
+  notUp: cell.last!.outcome === Outcome.UP ? 0 : 1,
+  better: 0,
+  firstFailure: null,
+})
 
 function doubtAfter({ status }: MonitorState, before: Cell, after: Cell, result: Counted): CellDoubt | null {
   const known = before.doubt ?? null
@@ -37,7 +45,8 @@ function doubtAfter({ status }: MonitorState, before: Cell, after: Cell, result:
   // its vote counts already, or decides nothing
   if (status === 'down' || (before.state === 'failing' && !isHeld(before))) return known
   if (!result.isDoubted) return known && { ...known, settledBy: 'probe' }
-  return known?.settledBy === null ? known : NEW_DOUBT
+  if (known?.settledBy === null) return known
+  return { sinceMs: result.scheduledAtMs, askedForMs: null, witness: null, settledBy: null }
 }
 
 /** Once a slot, and where no other region of the monitor votes: those that do are asked anyway. */
@@ -53,10 +62,10 @@ export const withWitness = (ask: Ask | null, { configVersion }: Policy): Ask => 
   witness: { configVersion },
 })
 
-/** A region that fails settles the doubts of the others. */
+/** A region whose failing vote counts settles the doubts of the others. */
 export function confirmOthers(cells: readonly Cell[], failing: Cell): readonly Cell[] {
-  if (failing.state !== 'failing' || !cells.some(cell => cell !== failing && isHeld(cell))) return cells
-  return cells.map(cell => (cell !== failing && isHeld(cell) ? settledBy(cell, 'region') : cell))
+  if (failing.state !== 'failing' || isHeld(failing) || !cells.some(isHeld)) return cells
+  return cells.map(cell => (isHeld(cell) ? settledBy(cell, 'region') : cell))
 }
 
 /** The monitor's regions after a check by a witness; the very same list when it is of no use, or known. */
@@ -89,15 +98,17 @@ function isSeenWellBy({ outcome, statusCode, error, isDoubted }: Counted): boole
 function settle(cell: Cell, state: MonitorState, policy: Policy, nowMs: number): Cell {
   if (!isHeld(cell)) return cell
   const others = othersOf(cell, state)
-  if (others.some(other => other.state === 'failing' && isRecent(other, policy, nowMs)))
-    return settledBy(cell, 'region')
+  const isVoting = (other: Cell) => voteEndsMs(other, state, policy) > nowMs
+  const failing = others.filter(other => other.state === 'failing' && isRecent(other, policy, nowMs))
+  // two regions may be in trouble at the same time: they confirm each other where no third one may see the target well
+  const isConfirmed = failing.length > 0 && !others.some(other => other.failures === 0 && isVoting(other))
+  if (isConfirmed || failing.some(other => !isHeld(other))) return settledBy(cell, 'region')
   const { witness } = cell.doubt!
   if (witness?.isWell === false) return settledBy(cell, 'witness')
   const first = cell.firstFailure!
-  const { outcome, scheduledAtMs } = cell.last!
-  if (outcome !== Outcome.DOWN || scheduledAtMs < first.scheduledAtMs + SHORTEST_DOUBT_MS) return cell
-  const isSeenWell = (other: Cell) =>
-    other.failures === 0 && other.votedAtMs! > first.atMs && voteEndsMs(other, state, policy) > nowMs
+  const { scheduledAtMs } = cell.last!
+  if (scheduledAtMs < cell.doubt!.sinceMs + SHORTEST_DOUBT_MS) return cell
+  const isSeenWell = (other: Cell) => other.failures === 0 && other.votedAtMs! > first.atMs && isVoting(other)
   const witnessUntilMs = witness ? witness.takenAtMs + policy.intervalMs + policy.timeoutMs + ANSWER_GRACE_MS : 0
   return nowMs < witnessUntilMs || others.some(isSeenWell) ? cell : settledBy(cell, 'limit')
 }

@@ -10,10 +10,11 @@ export const doubtOfNewTarget = ({ state, doubt }: Cell): { doubt?: CellDoubt } 
 /** The doubt after JetStream's clock was set by `stepMs`; slots move by `slotMs`. */
 export function doubtAfterClockStep({ doubt }: Cell, stepMs: number, slotMs: number): { doubt?: CellDoubt } {
   if (!doubt) return {}
-  const { askedForMs, witness, settledBy } = doubt
+  const { sinceMs, askedForMs, witness, settledBy } = doubt
   return {
     doubt: {
       settledBy,
+      sinceMs: sinceMs + slotMs,
       askedForMs: askedForMs === null ? null : askedForMs + slotMs,
       witness: witness && {
         ...witness,

@@ -73,6 +73,8 @@ export type SecondOpinion = {
 
 /** What is known of doubted failures of a region. */
 export type CellDoubt = {
+  /** the slot of the first doubted failure */
+  sinceMs: number
   /** the slot for which a witness was asked last */
   askedForMs: number | null
   /** the newest check by a probe of another region; JetStream time */

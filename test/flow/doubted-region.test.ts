@@ -20,19 +20,20 @@ const ALL = Array.from({ length: 60 }, (_, i) => i + 1)
 /** of these no probe of another region may be asked */
 const WITHOUT_WITNESS = ALL.slice(0, 30)
 const [BROKEN, BROKEN_LATER] = [59, 60]
+const OF_BOTH_REGIONS = [61, 62, 63, 64, 65, 66]
 
 const body = (host: number) => ({
   name: `host ${host}`,
   type: 'http',
   url: hosts.url(host),
-  regions: ['us-east'],
+  regions: OF_BOTH_REGIONS.includes(host) ? ['us-east', 'eu-west'] : ['us-east'],
   interval_seconds: 30,
   timeout_ms: 5_000,
   retry_count: RETRIES,
   witness: !WITHOUT_WITNESS.includes(host),
 })
 const ids = new Map<number, string>()
-for (const some of [ALL.slice(0, 40), ALL.slice(40)]) {
+for (const some of [ALL.slice(0, 40), ALL.slice(40), OF_BOTH_REGIONS]) {
   const { monitors } = (await api.post('/monitors/bulk', { monitors: some.map(body) })).body
   for (const [i, host] of some.entries()) ids.set(host, monitors[i].id)
 }
@@ -60,7 +61,7 @@ const arrivedAt = (host: number, sinceMs: number) =>
   hosts.seen.some(one => one.pid === us && one.host === host && !one.isLost && one.atMs >= sinceMs)
 
 t.test('a host that breaks alone is down with its last re-check, without a doubt', async t => {
-  await waitFor(() => areUp(ALL), { label: 'all up' })
+  await waitFor(() => areUp([...ALL, ...OF_BOTH_REGIONS]), { label: 'all up' })
   hosts.lose(us, [BROKEN])
   hosts.lose(eu, [BROKEN])
   const [down] = await waitFor(async () => ((await downs([BROKEN])).length > 0 ? downs([BROKEN]) : null), {
@@ -68,7 +69,7 @@ t.test('a host that breaks alone is down with its last re-check, without a doubt
   })
   t.equal(down?.explanation.decided_by.attempt, RETRIES + 1)
   t.equal(down?.explanation.votes[0]?.doubt, undefined)
-  t.equal(hosts.seen.filter(({ pid }) => pid === eu).length, 0, 'no other region was asked')
+  t.equal(hosts.seen.filter(({ pid, host }) => pid === eu && host === BROKEN).length, 0, 'no other region was asked')
   hosts.lose(us, [])
   hosts.lose(eu, [])
   await waitFor(() => areUp(ALL), { label: 'up again' })
@@ -76,14 +77,15 @@ t.test('a host that breaks alone is down with its last re-check, without a doubt
 
 t.test('a probe that loses all hosts for a while makes no outage, also without a witness', async t => {
   const sinceMs = Date.now()
-  hosts.lose(us, ALL)
+  hosts.lose(us, [...ALL, ...OF_BOTH_REGIONS])
   const wouldBeDown = () => WITHOUT_WITNESS.filter(host => lostBy(us, host, sinceMs) > RETRIES)
   await waitFor(() => wouldBeDown().length >= 4, { label: 'failing hosts' })
   hosts.lose(us, [])
   const healedMs = Date.now()
-  await waitFor(() => ALL.every(host => arrivedAt(host, healedMs)), { label: 'a check of each host' })
+  const all = [...ALL, ...OF_BOTH_REGIONS]
+  await waitFor(() => all.every(host => arrivedAt(host, healedMs)), { label: 'a check of each host' })
   t.same(
-    (await downs(ALL)).filter(({ id }) => id !== ids.get(BROKEN)),
+    (await downs(all)).filter(({ id }) => id !== ids.get(BROKEN)),
     [],
   )
 })
@@ -92,7 +94,7 @@ t.test('in a region in doubt, what a witness confirms is down and what it sees w
   const sinceMs = Date.now()
   // the region sees nothing at all; of one host another region does not either
   hosts.lose(eu, [BROKEN_LATER])
-  hosts.lose(us, ALL)
+  hosts.lose(us, [...ALL, ...OF_BOTH_REGIONS])
   const confirmed = await waitFor(async () => (await downs([BROKEN_LATER]))[0], { label: 'the confirmed outage' })
   t.match(confirmed.explanation.votes, [
     { doubt: { settled_by: 'witness', witness: { region: 'eu-west', status: 'down' } } },
@@ -109,8 +111,11 @@ t.test('in a region in doubt, what a witness confirms is down and what it sees w
   )
   for (const { explanation } of alone) t.match(explanation.votes, [{ doubt: { settled_by: 'limit', witness: null } }])
   // a chain, and two slots after it
-  await waitFor(() => witnessed.every(host => lostBy(us, host, sinceMs) >= RETRIES + 3), { label: 'later checks' })
+  await waitFor(() => [...witnessed, ...OF_BOTH_REGIONS].every(host => lostBy(us, host, sinceMs) >= RETRIES + 3), {
+    label: 'later checks',
+  })
   t.same(await downs(witnessed), [], 'a witness sees them well')
+  t.same(await downs(OF_BOTH_REGIONS), [], 'the other region sees them well')
 
   const { data } = (await api.get(`/monitors/${ids.get(BROKEN_LATER)}/checks?region=eu-west`)).body
   t.same(data, [], 'what the witness saw is no check of the monitor')

@@ -56,6 +56,7 @@ export const HEALTHY: Series = {
   [kinds('refused_epoch')]: 0,
   [kinds('refused_probe')]: 0,
   [control('picket_fleet_epochs_renewed_total', 'region="us-east"')]: 0,
+  [control('picket_verdict_doubted_results_total', 'region="us-east"')]: 9,
   [control('picket_verdict_gaps_total')]: 1,
   [control('picket_verdict_checkpoints_failed_total')]: 0,
   [control('picket_verdict_deferred_monitors', 'partition="0"')]: 0,
@@ -115,6 +116,9 @@ export const CASES: Case[] = [
     [control('picket_fleet_unassigned_monitors', 'region="us-east"')]: 5,
   }),
   one('PicketProbeCutOff', 6, 'a probe has lost the fleet', { [probe('picket_probe_agent_fleet_connected')]: 0 }),
+  one('PicketRegionInDoubt', 8, 'many hosts of a region begin to fail at once', {
+    [control('picket_verdict_doubted_results_total', 'region="us-east"')]: { by: 5 },
+  }),
   one('PicketProbeLosesResults', 2, 'a probe drops results', {
     [probe('picket_probe_agent_results_dropped_total')]: { by: 4 },
   }),

@@ -15,6 +15,14 @@ testRows([
     regions: 'us=ok',
   },
   {
+    says: 'one success ends what was doubted: failures after it, doubted or not, are counted again',
+    policy: { ...alone, witness: false },
+    run: `us 0 .  94 . 99 x[s=94,a=2]  124 x[d] 125 x[d,s=124,a=2]  154 ~ 155 x[s=154,a=2]
+          ${fails}`,
+    statuses: 'up@0',
+    regions: 'us=ok',
+  },
+  {
     says: 'without a witness a doubted region decides alone in its next check',
     policy: { ...alone, witness: false },
     run: `us 0 .  94 x[d]  120 x[d]
@@ -157,11 +165,34 @@ testRows([
     statuses: 'up@0 degraded@154',
   },
   {
-    says: 'a second region of the monitor confirms, doubted or not',
+    says: 'a second region of the monitor that is sure confirms',
+    run: `us 0 .
+          ${fails}
+          eu 0 . 60.5 x 61.5 x[s=60.5,a=2] 64.5 x[s=60.5,a=3]
+          ap 0 . 60.6 .`,
+    statuses: 'up@0 down@64.5',
+  },
+  {
+    says: 'of two regions in doubt each confirms the other',
+    run: `us 0 .
+          ${fails}
+          eu 0 . 60.5 x[d] 61.5 x[d,s=60.5,a=2] 64.5 x[d,s=60.5,a=3]`,
+    statuses: 'up@0 down@64.5',
+  },
+  {
+    says: 'two of three regions in doubt are not believed while the third sees the target well',
+    run: `us 0 . 94 x[d] 124 x[d]
+          ${fails}
+          eu 0 . 60.5 x[d] 61.5 x[d,s=60.5,a=2] 64.5 x[d,s=60.5,a=3] 94.5 x[d] 124.5 x[d]
+          ap 0 . 60.6 . 120 .`,
+    statuses: 'up@0',
+  },
+  {
+    says: 'three regions in doubt confirm each other as soon as none of them may see the target well',
     run: `us 0 .
           ${fails}
           eu 0 . 60.5 x[d] 61.5 x[d,s=60.5,a=2] 64.5 x[d,s=60.5,a=3]
-          ap 0 . 60.6 .`,
+          ap 0 . 60.6 x[d] 61.6 x[d,s=60.6,a=2] 64.6 x[d,s=60.6,a=3]`,
     statuses: 'up@0 down@64.5',
   },
   {
@@ -177,8 +208,8 @@ testRows([
   {
     says: 'a monitor of which nothing is known has no status while its first failures are doubted',
     policy: alone,
-    run: 'us 60 x[d] 61 x[d,s=60,a=2] 64 x[d,s=60,a=3] 94 . 99 .',
-    statuses: 'up@99',
+    run: 'us 60 x[d] 61 x[d,s=60,a=2] 64 x[d,s=60,a=3] 94 .',
+    statuses: 'up@94',
   },
   {
     says: 'what a witness saw of another target counts for nothing',

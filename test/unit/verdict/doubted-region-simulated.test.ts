@@ -1,0 +1,130 @@
+import t from 'tap'
+import { decide } from '../../../control-plane/verdict/decide.ts'
+import { newMonitorState } from '../../../control-plane/verdict/state.ts'
+import type { Counted, MonitorState, Policy } from '../../../control-plane/verdict/types.ts'
+import { createDoubt } from '../../../probe-agent/doubt.ts'
+import { createLoop } from '../../../probe-agent/loop.ts'
+import type { Ran } from '../../../probe-agent/run.ts'
+import { createWatches } from '../../../probe-agent/watches.ts'
+import type { Cancellation } from '../../../shared/egress/index.ts'
+import { createLog } from '../../../shared/log.ts'
+import { Outcome, Trigger } from '../../../shared/result.ts'
+import { assignment, checkSpec } from '../../support/fleet-server.ts'
+import { createVirtualTime } from '../../support/virtual-time.ts'
+
+const EPOCH_MS = Date.UTC(2026, 7, 1)
+const MONITORS = 96
+const INTERVAL_S = 30
+const TIMEOUT_MS = 10_000
+const QUICK_MS = 40
+const FAULT_MS = 12 * 60_000
+const MINUTE_MS = 60_000
+
+/** What the network of the probe does to the checks of a host at a moment of the fault. `failsAfterMs`: until the failure. */
+type Fault = { seconds: number; share: number; failsAfterMs: number }
+
+type Scene = { fault: Fault; isDoubting: boolean; hasWitness: boolean; retries: number; dead?: readonly number[] }
+
+/** Which monitors of one region, with a host each, go down, and when, in ms from the beginning of the fault. */
+async function downsOf({ fault, isDoubting, hasWitness, retries, dead = [] }: Scene): Promise<Map<number, number>> {
+  const time = createVirtualTime()
+  const doubt = createDoubt()
+  const isLost = (host: number) => {
+    const atMs = time.monotonicMs() - FAULT_MS
+    if (atMs < 0 || atMs >= fault.seconds * 1_000) return false
+    return (host * 37) % 100 < fault.share * 100
+  }
+  const isDead = (host: number) => dead.includes(host) && time.monotonicMs() >= FAULT_MS
+  const run = (spec: { url: string }, cancellation?: Cancellation) =>
+    new Promise<Ran>(resolve => {
+      const host = Number(new URL(spec.url).port)
+      const isFailing = isLost(host) || isDead(host)
+      const end = (outcome: Outcome) => {
+        const nowUs = time.monotonicMs() * 1_000
+        const isSeen = outcome !== Outcome.UNKNOWN
+        if (isSeen && isFailing) doubt.failed(`${host}`, `${host}`, nowUs)
+        else if (isSeen) doubt.answered(`${host}`, `${host}`, nowUs)
+        const isDoubted = isDoubting && outcome === Outcome.DOWN && doubt.isDoubting(nowUs)
+        const observation = { error: null, timings: undefined, totalUs: 0, statusCode: isFailing ? null : 200 }
+        resolve({ observation, outcome, failedAssertions: [], isDoubted } as unknown as Ran)
+      }
+      const stop = time.after(isFailing ? fault.failsAfterMs : QUICK_MS, () =>
+        end(isFailing ? Outcome.DOWN : Outcome.UP),
+      )
+      cancellation!.onCancel = () => {
+        stop()
+        end(Outcome.UNKNOWN)
+      }
+    })
+
+  const policy: Policy = {
+    ...{ configVersion: 1, streaksSince: 1, regions: ['us-east'], retryCount: retries, expires: true },
+    ...{ intervalMs: INTERVAL_S * 1_000, timeoutMs: TIMEOUT_MS, witness: hasWitness },
+  }
+  const states = new Map<string, MonitorState>()
+  const downs = new Map<number, number>()
+  const hostOf = (monitorId: string) => Number(monitorId.slice(1))
+  function take(monitorId: string, result: Counted): void {
+    const atMs = time.monotonicMs()
+    const decision = decide(states.get(monitorId) ?? newMonitorState(monitorId, 1), result, policy, EPOCH_MS + atMs)
+    states.set(monitorId, decision.state)
+    if (decision.transition?.to === 'down') downs.set(hostOf(monitorId), atMs - FAULT_MS)
+    if (!decision.ask?.witness) return
+    const outcome = isDead(hostOf(monitorId)) ? Outcome.DOWN : Outcome.UP
+    const check = { ...result, region: 'eu-west', probeId: 'w', outcome, trigger: Trigger.WITNESS, attempt: 1 }
+    const { isDoubted: _, ...sure } = { ...check, scheduledAtMs: EPOCH_MS + atMs }
+    time.after(1_000, () => take(monitorId, sure))
+  }
+  const loop = createLoop({
+    watches: createWatches('us-east'),
+    clock: { learn: () => 0, nowMs: () => EPOCH_MS + time.monotonicMs() },
+    run,
+    publish({ monitorId, configVersion, epoch, scheduledAtMs, attempt, outcome, trigger, doubted }) {
+      const place = { region: 'us-east', probeId: 'p', configVersion, epoch, scheduledAtMs, attempt, outcome, trigger }
+      take(monitorId, { ...place, statusCode: 0, responseTimeMs: 0, error: null, ...(doubted && { isDoubted: true }) })
+    },
+    answer() {},
+    maxConcurrentChecks: 1_000,
+    log: createLog('test', 'silent'),
+    timers: time,
+  })
+  const upserts = Array.from({ length: MONITORS }, (_, i) => {
+    const spec = { ...checkSpec(`http://127.0.0.1:${i + 1}`), timeoutMs: TIMEOUT_MS }
+    return assignment(`m${i + 1}`, spec, { intervalS: INTERVAL_S, retryCount: retries, checkAtOnce: false })
+  })
+  loop.apply({ isSnapshot: true, isLast: true, revision: 1, epoch: 1, upserts, removals: [] })
+  await time.pass(FAULT_MS + fault.seconds * 1_000 + 3 * MINUTE_MS)
+  await loop.drain()
+  return downs
+}
+
+const REFUSED_MS = 1
+const FAULTS: [title: string, fault: Fault, hasDownsAlone: boolean][] = [
+  ['all hosts unreachable for 20 s', { seconds: 20, share: 1, failsAfterMs: REFUSED_MS }, false],
+  ['60 % of the routes gone for 5 minutes', { seconds: 300, share: 0.6, failsAfterMs: REFUSED_MS }, true],
+  ['60 % of the routes silent for 5 minutes', { seconds: 300, share: 0.6, failsAfterMs: TIMEOUT_MS }, true],
+  ['88 % of the routes gone for 5 minutes', { seconds: 300, share: 0.88, failsAfterMs: REFUSED_MS }, true],
+  ['all connections rejected for 5 minutes', { seconds: 300, share: 1, failsAfterMs: REFUSED_MS }, true],
+]
+
+for (const [title, fault, hasDownsAlone] of FAULTS) {
+  t.test(`${title}: no monitor of one region is falsely down`, async t => {
+    const scene = { fault, isDoubting: true, hasWitness: true, retries: 2 }
+    const without = await downsOf({ ...scene, isDoubting: false })
+    t.ok(without.size > 10, `${without.size} of ${MONITORS} without a doubt`)
+    t.equal((await downsOf(scene)).size, 0, 'with a witness')
+    const alone = await downsOf({ ...scene, hasWitness: false })
+    t.equal(alone.size > 0, hasDownsAlone, `${alone.size} without a witness`)
+  })
+}
+
+t.test('what is really down meanwhile is down as soon as a witness has looked', async t => {
+  const fault = { seconds: 300, share: 0.6, failsAfterMs: REFUSED_MS }
+  const dead = [8, 16, 24, 32]
+  const downs = await downsOf({ fault, isDoubting: true, hasWitness: true, retries: 2, dead })
+  t.same(
+    [...downs.keys()].sort((a, b) => a - b),
+    dead,
+  )
+  for (const [host, ms] of downs) t.ok(ms <= (INTERVAL_S + 8) * 1_000, `host ${host} after ${ms} ms`)
+})
