@@ -27,26 +27,19 @@ const onePolicy = createOneOfEach<Policy>(10_000)
 export function policyOf(monitor: WatchedMonitor): Policy {
   const { configVersion, streaksSince, regions, retryCount, intervalSeconds, timeoutMs, witness = false } = monitor
   const intervalMs = intervalSeconds * 1_000
-  return onePolicy(
-    [configVersion, streaksSince, retryCount, intervalSeconds, timeoutMs, witness, ...regions].join(' '),
-    () => ({
-      configVersion,
-      streaksSince,
-      regions,
-      retryCount,
-      intervalMs,
-      timeoutMs: Math.min(timeoutMs, intervalMs),
-      expires: true,
-      ...(witness && { witness }),
-    }),
-  )
+  const timing = { retryCount, intervalMs, timeoutMs: Math.min(timeoutMs, intervalMs), expires: true }
+  return shared({ configVersion, streaksSince, regions, ...timing, ...(witness && { witness }) })
 }
 
 /** The same policy with the regions that have no probe; null: it says nothing of such regions. */
 export function withAbsences(policy: Policy, ours: { absences: Absences; key: string } | null): Policy {
-  const { configVersion, streaksSince, regions, retryCount, intervalMs, timeoutMs, expires } = policy
-  const settings = { configVersion, streaksSince, regions, retryCount, intervalMs, timeoutMs, expires }
-  const key = [configVersion, streaksSince, retryCount, intervalMs / 1_000, timeoutMs, ...regions].join(' ')
-  const make = () => (ours ? { ...settings, absences: ours.absences } : settings)
-  return onePolicy(ours ? `${key} without ${ours.key}` : key, make)
+  const { absences: _, ...settings } = policy
+  return ours ? shared({ ...settings, absences: ours.absences }, ours.key) : shared(settings)
+}
+
+/** `absences`: what stands for those of the policy. */
+function shared(policy: Policy, absences = ''): Policy {
+  const { configVersion, streaksSince, regions, retryCount, intervalMs, timeoutMs, witness } = policy
+  const key = [configVersion, streaksSince, retryCount, intervalMs, timeoutMs, witness, ...regions, '/', absences]
+  return onePolicy(key.join(' '), () => policy)
 }
