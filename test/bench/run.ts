@@ -15,6 +15,7 @@ import { benchFleet } from './fleet.ts'
 import { benchHealthyHour } from './healthy-hour.ts'
 import { benchHeartbeats } from './heartbeats.ts'
 import { benchHourly } from './hourly.ts'
+import { benchIdle } from './idle.ts'
 import { benchIngest } from './ingest.ts'
 import { benchMonitorsList } from './monitors-list.ts'
 import { benchPartitions } from './partitions.ts'
@@ -38,6 +39,7 @@ const PARTS: Record<string, (t: Teardown, engines: Engines) => Promise<Figure[]>
   regex: benchRegex,
   ping: benchPingFigures,
   'end-to-end': benchEndToEnd,
+  idle: benchIdle,
   ingest: benchIngest,
   hourly: benchHourly,
   alerting: benchAlerting,

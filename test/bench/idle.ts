@@ -1,0 +1,104 @@
+/**
+ * What `npm start` takes while there is nothing to check, and with a thousand monitors in one region: CPU time and
+ * memory of everything that it started, npm and the runner included.
+ */
+import { fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { freePort } from '../../deploy/local/engines/free-port.ts'
+import { createApi } from '../support/api.ts'
+import type { Teardown } from '../support/teardown.ts'
+import { waitFor } from '../support/wait.ts'
+import { createMonitors, type Figure, figure, readMetric } from './rig.ts'
+import { byProgram, PROGRAMS, programsOf, type Use } from './use.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const MONITORS = 1_000
+const INTERVAL_S = 30
+const SETTLE_S = 60
+const SECONDS = 60
+
+export async function benchIdle(t: Teardown): Promise<Figure[]> {
+  const target = fork(new URL('probe.ts', import.meta.url), ['serve'])
+  t.teardown(() => target.kill())
+  const [targetPort] = await once(target, 'message')
+  const { pid, origin, apiKey } = await startInstallation(t)
+  await pause(SETTLE_S * 1_000)
+  const idle = await measure(pid)
+
+  const changes = { url: `http://127.0.0.1:${targetPort}/`, regions: ['us-east'], interval_seconds: INTERVAL_S }
+  await createMonitors(createApi(origin, apiKey), MONITORS, changes)
+  const counted = () => readMetric(origin, 'picket_verdict_results_total{kind="counted"}')
+  await waitFor(async () => (await counted()) >= MONITORS, { timeoutMs: 180_000, everyMs: 1_000 })
+  await pause(SETTLE_S * 1_000)
+  const before = await counted()
+  const busy = await measure(pid)
+  const checks = (await counted()) - before
+  const thousand = `${MONITORS.toLocaleString('en')} monitors at ${INTERVAL_S} s in one region`
+  return [
+    ...figuresOf('`npm start`, nothing to check', idle, 2, 450),
+    ...figuresOf(`the same with ${thousand} (${(checks / SECONDS).toFixed(0)} checks a second)`, busy, 8, 550),
+  ]
+}
+
+async function startInstallation(t: Teardown): Promise<{ pid: number; origin: string; apiKey: string }> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'picket-idle-'))
+  const port = String(await freePort())
+  const child = spawn('npm', ['start'], {
+    cwd: ROOT,
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      DATA_DIR: dataDir,
+      PORT: port,
+      GRPC_PORT: String(await freePort()),
+      MAIL_PORT: String(await freePort()),
+      DEFAULT_PLAN: 'business',
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  t.teardown(async () => {
+    if (child.exitCode === null && child.kill('SIGTERM')) await once(child, 'exit')
+    rmSync(dataDir, { recursive: true, force: true })
+  })
+  for await (const line of createInterface({ input: child.stdout })) {
+    const [, apiKey] = /^\s+(svc_\w+)$/.exec(line) ?? []
+    if (apiKey === undefined) continue
+    child.stdout.resume()
+    return { pid: child.pid!, origin: `http://127.0.0.1:${port}`, apiKey }
+  }
+  throw new Error('npm start ended before it was ready')
+}
+
+async function measure(pid: number): Promise<Use[]> {
+  const before = programsOf(pid)
+  const startedMs = performance.now()
+  await pause(SECONDS * 1_000)
+  return byProgram(before, programsOf(pid), performance.now() - startedMs)
+}
+
+function figuresOf(what: string, uses: Use[], mostPercent: number, mostMb: number): Figure[] {
+  const sum = (of: (use: Use) => number) => uses.reduce((total, use) => total + of(use), 0)
+  const percent = sum(use => use.cpuPercent)
+  const mb = sum(use => use.memoryMb)
+  const list = (of: (use: Use) => string) => PROGRAMS.map(name => `${name} ${of(uses.find(use => use.name === name)!)}`)
+  return [
+    figure(
+      `${what}: part of a core`,
+      `${percent.toFixed(1)} %: ${list(use => use.cpuPercent.toFixed(2)).join(', ')}`,
+      `≤ ${mostPercent} %`,
+      percent <= mostPercent,
+    ),
+    figure(
+      '  memory (proportional set size)',
+      `${mb.toFixed(0)} MB: ${list(use => use.memoryMb.toFixed(0)).join(', ')}`,
+      `≤ ${mostMb} MB`,
+      mb <= mostMb,
+    ),
+  ]
+}

@@ -1,0 +1,64 @@
+/** CPU time and memory of the processes that one process started, by program. From /proc, so on Linux only. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { cpuUs } from './rig.ts'
+
+/** As the figures name them, and what of a command line tells them apart. The first that matches counts. */
+const COMMANDS = {
+  'control plane': 'control-plane.js',
+  probes: 'probe-agent.js',
+  NATS: 'nats-server',
+  PostgreSQL: 'postgres',
+  ClickHouse: 'clickhouse-server',
+  runner: '',
+}
+
+export type ProgramName = keyof typeof COMMANDS
+export const PROGRAMS = Object.keys(COMMANDS) as ProgramName[]
+
+/** `cpuPercent`: of one core. `memoryMb`: what is shared counts in parts, so that the sum is what all of them take. */
+export type Use = { name: ProgramName; cpuPercent: number; memoryMb: number }
+
+/** Each process with its program, CPU time so far and memory. */
+export type Look = Map<number, { name: ProgramName; cpuUs: number; memoryMb: number }>
+
+export function programsOf(pid: number): Look {
+  const look: Look = new Map()
+  for (const one of treeOf(pid)) {
+    const command = read(`/proc/${one}/cmdline`)
+    const memory = /^Pss:\s+(\d+)/m.exec(read(`/proc/${one}/smaps_rollup`))
+    // one that has just ended, as workers of PostgreSQL do
+    if (memory === null) continue
+    const name = PROGRAMS.find(program => command.includes(COMMANDS[program]))!
+    look.set(one, { name, cpuUs: cpuUs(one), memoryMb: Number(memory[1]) / 1_024 })
+  }
+  return look
+}
+
+/** What each program took between two looks; memory is that of the later one. */
+export function byProgram(before: Look, after: Look, elapsedMs: number): Use[] {
+  return PROGRAMS.map(name => {
+    const ours = [...after].filter(([, process]) => process.name === name)
+    const spentUs = ours.reduce((sum, [pid, process]) => sum + process.cpuUs - (before.get(pid)?.cpuUs ?? 0), 0)
+    const memory = ours.reduce((sum, [, process]) => sum + process.memoryMb, 0)
+    return { name, cpuPercent: spentUs / elapsedMs / 10, memoryMb: memory }
+  })
+}
+
+/** Each thread may have children of its own. */
+function treeOf(pid: number): number[] {
+  const children = threadsOf(pid).flatMap(thread =>
+    read(`/proc/${pid}/task/${thread}/children`).trim().split(' ').filter(Boolean),
+  )
+  return [pid, ...children.flatMap(child => treeOf(Number(child)))]
+}
+
+const threadsOf = (pid: number) => (existsSync(`/proc/${pid}`) ? readdirSync(`/proc/${pid}/task`) : [])
+
+/** Nothing when the process has ended. */
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}
