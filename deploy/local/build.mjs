@@ -17,7 +17,7 @@ const PROGRAMS = {
 
 /** Takes about a tenth of a second. What did not change is not written, so programs that are just starting read whole files. */
 export async function build() {
-  const { build: bundle } = await import('esbuild')
+  const { build: bundle, stop } = await import('esbuild')
   const { outputFiles } = await bundle({
     absWorkingDir: ROOT,
     entryPoints: Object.fromEntries(Object.entries(PROGRAMS).filter(([, file]) => existsSync(join(ROOT, file)))),
@@ -31,6 +31,8 @@ export async function build() {
     write: false,
     logLevel: 'warning',
   })
+  // else its process, with the memory of a whole build, stays as long as ours
+  await stop()
   mkdirSync(join(ROOT, 'dist'), { recursive: true })
   for (const { path, contents } of outputFiles) {
     if (existsSync(path) && readFileSync(path).equals(contents)) continue
