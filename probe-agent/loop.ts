@@ -1,12 +1,12 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Assignments, CheckSpec } from '../proto/gen/probe/v1/fleet.ts'
 import type { Cancellation } from '../shared/egress/index.ts'
 import type { Log } from '../shared/log.ts'
 import type { RemoteClock } from '../shared/remote-clock.ts'
 import { type Result, type RunRefusal, Trigger } from '../shared/result.ts'
 import { slotFrom } from '../shared/slots.ts'
+import { createAlarm } from './alarm.ts'
 import { type Asked, createAttempts } from './attempts.ts'
-import { type Cancel, machine, type Timers } from './clock.ts'
+import { machine, type Timers } from './clock.ts'
 import { createFairQueue } from './fair-queue.ts'
 import { missedResult, type Occasion, refusedResult, resultOf, type Subject } from './observed.ts'
 import { createPlaces, type Place } from './places.ts'
@@ -55,19 +55,19 @@ export type Loop = {
   clockLearned: (movedMs: number) => void
   /** Starts nothing more; resolves when the last check has ended. */
   drain: () => Promise<void>
-  /** At most since the last call: `loopLagMs`, how long the event loop was held; `startDelayMs`, how late a slot started. */
+  /** At most since the last call: `loopLagMs`, how late a timer was, because the event loop was held; `startDelayMs`, how late a slot started. */
   load: () => { running: number; waiting: number; loopLagMs: number; startDelayMs: number }
 }
 
 /** Starts between which answers are read, so that a burst does not spoil the timings of what already runs. */
 const STARTS_A_TURN = 25
-const LONGEST_SLEEP_MS = 1000
+/** Slots that follow each other more closely start together: waking up for each one costs as much as half a check. */
+const TOGETHER_MS = 15
 const LOOK_FOR_PLACE_AFTER_MS = 50
 /** By more than this the control plane's clock was set; by less it was learned better. */
 const SET_BY_MS = 1000
 /** After a long standstill, the slots reported one by one for a monitor; what is older is only counted in the log. */
 const MISSED_REPORTED = 20
-const LAG_RESOLUTION_MS = 10
 const NOBODY = { trigger: Trigger.SLOT, runId: '' }
 
 /** Starts checks when they are due, one timer for all, and re-checks what has to be confirmed (decisions 4.1, 4.2). */
@@ -76,15 +76,15 @@ export function createLoop(parts: LoopParts): Loop {
   const { timers = machine } = parts
   const queue = createFairQueue<Watch>()
   const places = createPlaces(maxConcurrentChecks)
-  const lag = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS })
+  const alarm = createAlarm(timers, pump)
   let epoch = 0
   let isLeaving = false
   let isDraining = false
   let knowsTime = false
   let startDelayMs = 0
+  /** when a check was started last, by the control plane's clock */
+  let startedMs = 0
   let whenIdle = () => {}
-  let stopTimer: Cancel = () => {}
-  if (timers === machine) lag.enable()
   const attempts = createAttempts({
     timers,
     check,
@@ -118,7 +118,7 @@ export function createLoop(parts: LoopParts): Loop {
       if (next === 'begin') giveUpMissed(watch, now)
       const place = places.take(timers.monotonicMs(), watch.tenant, queue.tenants() > 1)
       if (place === 'full') {
-        sleep(LOOK_FOR_PLACE_AFTER_MS)
+        alarm.setIn(LOOK_FOR_PLACE_AFTER_MS)
         return
       }
       if (place === 'share') {
@@ -126,28 +126,29 @@ export function createLoop(parts: LoopParts): Loop {
         continue
       }
       queue.remove(watch)
+      startedMs = now
       attempt(watch, place)
       starts++
     }
-    sleep(0)
+    alarm.setIn(0)
   }
 
   function sleepUntilDue(watch: Watch | undefined, now: number): void {
     const ms = watch ? watch.dueMs - now : Number.POSITIVE_INFINITY
-    if (queue.isAnyHeldBack()) sleep(Math.min(ms, LOOK_FOR_PLACE_AFTER_MS))
-    else if (watch) sleep(ms)
+    if (queue.isAnyHeldBack()) alarm.setIn(Math.min(ms, LOOK_FOR_PLACE_AFTER_MS))
+    else if (watch) alarm.setIn(wakeMs(watch) - now)
   }
 
-  function sleep(ms: number): void {
-    stopTimer()
-    if (ms > 0) stopTimer = timers.after(Math.min(Math.ceil(ms), LONGEST_SLEEP_MS), pump)
-    else timers.soon(pump)
+  /** The next attempt of a chain, and what was asked for, wait for no other check. */
+  function wakeMs({ chain, dueMs }: Watch): number {
+    return chain ? dueMs : Math.max(dueMs, Math.min(startedMs, dueMs) + TOGETHER_MS)
   }
 
   function put(watch: Watch, dueMs: number): void {
     queue.put(watch, dueMs)
     const now = clock.nowMs()
-    if (queue.earliest() === watch && now !== null) sleep(Math.max(dueMs - now, 1))
+    if (queue.earliest() !== watch || now === null) return
+    alarm.setIn(Math.max(wakeMs(watch) - now, 1))
   }
 
   function giveUpMissed(watch: Watch, now: number): void {
@@ -281,7 +282,7 @@ export function createLoop(parts: LoopParts): Loop {
     drain() {
       isLeaving = true
       isDraining = true
-      stopTimer()
+      alarm.stop()
       for (const watch of watches.all()) dismiss(watch, 'probe_busy', 'the probe is stopping')
       return new Promise(resolve => {
         whenIdle = resolve
@@ -289,12 +290,10 @@ export function createLoop(parts: LoopParts): Loop {
       })
     },
     load() {
-      const loopLagMs = Math.max(0, Math.round(lag.max / 1e6) - LAG_RESOLUTION_MS)
-      lag.reset()
-      const waiting = queue.countDue(clock.nowMs() ?? 0)
-      const load = { running: places.taken(), waiting, loopLagMs, startDelayMs: Math.round(startDelayMs) }
+      const waiting = queue.countDue((clock.nowMs() ?? 0) - TOGETHER_MS)
+      const delays = { loopLagMs: alarm.takeLagMs(), startDelayMs: Math.round(startDelayMs) }
       startDelayMs = 0
-      return load
+      return { running: places.taken(), waiting, ...delays }
     },
   }
 }

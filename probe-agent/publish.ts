@@ -44,7 +44,6 @@ type Lane = {
   entries: Entry[]
   batch: Batch | null
   isSending: boolean
-  unwait: Cancel | null
 }
 
 const UP_WAITS_MS = 1000
@@ -67,6 +66,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
   let batches = 0
   let published = 0
   let unretry: Cancel = () => {}
+  let unflush: Cancel | null = null
 
   function publish(result: Result): void {
     const { monitorId } = result
@@ -77,12 +77,16 @@ export function createPublisher(parts: PublisherParts): Publisher {
       keep(lane, entry)
       if (lane.entries.length > LANE_AT_MOST) giveUp(lane.entries.shift()!)
     } else if (result.outcome !== Outcome.UP || lane.entries.length >= BATCH_AT_MOST) void send(lane)
-    else lane.unwait ??= machine.after(UP_WAITS_MS, () => void send(lane))
+    else unflush ??= machine.after(UP_WAITS_MS, flush)
+  }
+
+  /** All partitions together: their messages go out in one write, and their acks come in one read. */
+  function flush(): void {
+    unflush = null
+    for (const lane of lanes) if (lane.entries.length > 0) void send(lane)
   }
 
   async function send(lane: Lane): Promise<void> {
-    lane.unwait?.()
-    lane.unwait = null
     if (lane.isSending) return
     lane.isSending = true
     try {
@@ -181,6 +185,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
       }
       away()
       unretry()
+      unflush?.()
     },
   }
 }
@@ -188,5 +193,5 @@ export function createPublisher(parts: PublisherParts): Publisher {
 const isIdle = ({ isSending, batch, entries }: Lane) => !isSending && batch === null && entries.length === 0
 
 function newLane(partition: number): Lane {
-  return { partition, entries: [], batch: null, isSending: false, unwait: null }
+  return { partition, entries: [], batch: null, isSending: false }
 }

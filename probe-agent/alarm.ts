@@ -1,0 +1,38 @@
+import type { Cancel, Timers } from './clock.ts'
+
+/** One timer that is set again and again: the newest time counts. */
+export type Alarm = {
+  /** Calls in so many ms, a second at most; 0 or less: in the next turn of the event loop. */
+  setIn: (ms: number) => void
+  stop: () => void
+  /** How late it was at most since the last call, because the event loop was held. */
+  takeLagMs: () => number
+}
+
+const LONGEST_MS = 1000
+
+export function createAlarm(timers: Timers, call: () => void): Alarm {
+  let stop: Cancel = () => {}
+  let lagMs = 0
+  return {
+    setIn(ms) {
+      stop()
+      if (ms <= 0) {
+        timers.soon(call)
+        return
+      }
+      const lengthMs = Math.min(Math.ceil(ms), LONGEST_MS)
+      const untilMs = timers.monotonicMs() + lengthMs
+      stop = timers.after(lengthMs, () => {
+        lagMs = Math.max(lagMs, timers.monotonicMs() - untilMs)
+        call()
+      })
+    },
+    stop: () => stop(),
+    takeLagMs() {
+      const most = Math.round(lagMs)
+      lagMs = 0
+      return most
+    },
+  }
+}

@@ -1,0 +1,75 @@
+import t from 'tap'
+import { createLoop } from '../../../probe-agent/loop.ts'
+import type { Ran } from '../../../probe-agent/run.ts'
+import { createWatches } from '../../../probe-agent/watches.ts'
+import { RegionState } from '../../../proto/gen/probe/v1/fleet.ts'
+import { createLog } from '../../../shared/log.ts'
+import { Outcome, type Result } from '../../../shared/result.ts'
+import { assignment, checkSpec } from '../../support/fleet-server.ts'
+import { createVirtualTime } from '../../support/virtual-time.ts'
+
+const START_MS = Date.UTC(2026, 7, 1)
+const MONITORS = 3_000
+const INTERVAL_S = 30
+
+/** Two minutes of a probe in virtual time: what it published, and the times at which anything began. */
+async function play(monitors: number, outcome: Outcome) {
+  const time = createVirtualTime()
+  const published: Result[] = []
+  const startsMs = new Set<number>()
+  const loop = createLoop({
+    watches: createWatches('eu-west'),
+    clock: { learn: () => 0, nowMs: () => START_MS + time.monotonicMs() },
+    async run() {
+      startsMs.add(time.monotonicMs())
+      return { observation: { totalUs: 1_000 }, outcome, failedAssertions: [] } as unknown as Ran
+    },
+    publish: result => published.push(result),
+    answer() {},
+    maxConcurrentChecks: 1_000,
+    log: createLog('test', 'silent'),
+    timers: time,
+  })
+  const options = { intervalS: INTERVAL_S, retryCount: 2, regionState: RegionState.OK }
+  const upserts = Array.from({ length: monitors }, (_, i) =>
+    assignment(`m${i}`, checkSpec('http://127.0.0.1'), options),
+  )
+  loop.apply({ isSnapshot: true, isLast: true, revision: 1, epoch: 1, upserts, removals: [] })
+  loop.clockLearned(0)
+  await time.pass(2 * 60_000)
+  const { loopLagMs } = loop.load()
+  await loop.drain()
+  return { published, startsMs, loopLagMs }
+}
+
+const latenessMs = ({ startedAtMs, scheduledAtMs }: Result) => startedAtMs - scheduledAtMs
+
+/** Slots of the two minutes; the last of them may have been put off beyond the end. */
+const DUE = (2 * 60 * MONITORS) / INTERVAL_S
+
+t.test('checks that are due closely together start together, 15 ms late at most', async t => {
+  const { published, startsMs, loopLagMs } = await play(MONITORS, Outcome.UP)
+  t.ok(published.length <= DUE && published.length > DUE - 10, 'each slot once')
+  t.ok(startsMs.size < published.length * 0.6, `${published.length} checks at ${startsMs.size} times`)
+  t.ok(Math.max(...published.map(latenessMs)) <= 16, 'timers are whole ms')
+  t.equal(loopLagMs, 0, 'what waits for others is not taken for a loop that was held')
+})
+
+t.test('a check that no other one is near starts when it is due', async t => {
+  const { published } = await play(3, Outcome.UP)
+  t.equal(published.length, 12)
+  t.ok(Math.max(...published.map(latenessMs)) <= 1, 'timers are whole ms')
+})
+
+t.test('a second attempt is not put off by the checks of others either', async t => {
+  const { published } = await play(MONITORS, Outcome.DOWN)
+  const firsts = new Map(
+    published.map(one => [`${one.monitorId} ${one.scheduledAtMs} ${one.attempt}`, one.startedAtMs]),
+  )
+  const seconds = published.filter(({ attempt }) => attempt === 2)
+  t.ok(seconds.length > MONITORS / 2)
+  const delaysMs = seconds.map(
+    ({ monitorId, scheduledAtMs, startedAtMs }) => startedAtMs - firsts.get(`${monitorId} ${scheduledAtMs} 1`)! - 1_000,
+  )
+  t.ok(delaysMs.every(ms => ms >= 0 && ms <= 16))
+})
