@@ -1,11 +1,13 @@
 // npm start (and, with --demo, npm run demo): installs what a fresh clone lacks, builds, runs everything on this machine.
+import { execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import { installNats, installPackages, installPing } from './install.mjs'
 
 installPackages()
 if (!process.env.NATS_URL) installNats()
 installPing()
-const { build } = await import('./build.mjs')
-await build()
+// in a process of its own: the memory that a build takes would stay with this one
+execFileSync(process.execPath, [fileURLToPath(new URL('build.mjs', import.meta.url))], { stdio: 'inherit' })
 if (process.argv.includes('--demo')) {
   const { demo } = await import('../../dist/demo.js')
   await demo()
