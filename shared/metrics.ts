@@ -11,9 +11,12 @@ export type Metrics = {
   render(): Promise<{ text: string; contentType: string }>
 }
 
+/** Between two looks at how late the event loop is. Each look wakes the process up, also when nothing happens. */
+const LAG_EVERY_MS = 100
+
 export function createMetrics(): Metrics {
   const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_EVERY_MS })
   const registers = [registry]
   const measures: (() => void)[] = []
   return {
