@@ -65,7 +65,9 @@ export function createPauses(everyMs: number): () => Promise<void> {
 
 /** What some work answers, or null when it takes longer than `ms`. It rejects as the work does. */
 export async function inTime<T>(work: Promise<T>, ms: number): Promise<T | null> {
-  const patience = new AbortController()
-  const late = sleep(ms, patience.signal).then(() => null)
-  return Promise.race([work, late]).finally(() => patience.abort())
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<null>(resolve => {
+    timer = setTimeout(resolve, ms, null)
+  })
+  return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }

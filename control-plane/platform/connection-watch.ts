@@ -77,6 +77,7 @@ export function createConnectionWatch(url: string, limits: QueryLimits, suspicio
   let isAsking = false
 
   const look = () => {
+    if (![...connections.values()].some(one => one.waiting > 0)) return rest()
     const nowMs = monotonicMs()
     const stoodStillMs = nowMs - lookedMs > LONGEST_GAP_MS ? nowMs - lookedMs : 0
     lookedMs = nowMs
@@ -98,21 +99,24 @@ export function createConnectionWatch(url: string, limits: QueryLimits, suspicio
       })
   }
 
+  /** Looks go on as long as a query waits for its answer. */
+  const begin = () => {
+    if (timer) return
+    lookedMs = monotonicMs()
+    timer = setInterval(look, LOOK_EVERY_MS)
+    timer.unref()
+  }
+  const rest = () => {
+    if (timer) clearInterval(timer)
+    timer = null
+  }
+
   return {
     watch(client, name) {
       const watched: Watched = { client, name, waiting: 0, sentMs: monotonicMs(), aliveMs: monotonicMs() }
       connections.set(client, watched)
-      followQueries(watched)
-      client.on('end', () => {
-        connections.delete(client)
-        if (connections.size > 0 || !timer) return
-        clearInterval(timer)
-        timer = null
-      })
-      if (timer) return
-      lookedMs = monotonicMs()
-      timer = setInterval(look, LOOK_EVERY_MS)
-      timer.unref()
+      followQueries(watched, begin)
+      client.on('end', () => void connections.delete(client))
     },
     isUsable(client) {
       const watched = connections.get(client)
@@ -149,8 +153,8 @@ function destroy({ client, sentMs, waiting }: Watched, suspicion: Suspicion): vo
 type Query = (...args: unknown[]) => unknown
 type Callback = (error: unknown, result: unknown) => void
 
-/** Notes when queries are sent and what is heard. The driver is always called with a callback, by knex. */
-function followQueries(watched: Watched): void {
+/** Notes when queries are sent and what is heard; `begin` before each. The driver is always called with a callback, by knex. */
+function followQueries(watched: Watched, begin: () => void): void {
   const { client } = watched
   streamOf(client).on('data', () => {
     watched.aliveMs = monotonicMs()
@@ -164,6 +168,7 @@ function followQueries(watched: Watched): void {
       watched.aliveMs = watched.sentMs
     }
     watched.waiting++
+    begin()
     return send(...args.slice(0, -1), (error: unknown, result: unknown) => {
       watched.waiting--
       ;(callback as Callback)(error, result)

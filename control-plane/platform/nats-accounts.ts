@@ -37,22 +37,41 @@ export async function connectAccounts(
     timeout: 5_000,
   })
   const told = new Map<string, string>()
+  /** all that was told, as text; null: not all of it is known to be told */
+  let toldInAll: string | null = null
   const forget = async () => {
-    for await (const { type } of connection.status()) if (type === 'reconnect') told.clear()
+    for await (const { type } of connection.status()) {
+      if (type !== 'reconnect') continue
+      told.clear()
+      toldInAll = null
+    }
   }
   forget()
   return {
     async publish(revoked) {
-      const known = new Map(accountJwts(operator, 0, revoked).map(account => [account.publicKey, account.jwt]))
-      for (const { publicKey, jwt: text } of accountJwts(operator, nowS(), revoked)) {
-        const content = known.get(publicKey) ?? ''
-        if (told.get(publicKey) === content) continue
-        const answer = await connection.request(UPDATE, text, { timeout: WITHIN_MS })
-        const { error } = answer.json<{ error?: { description?: string } }>()
-        if (error) throw new Error(`NATS does not take an account: ${error.description}`)
-        told.set(publicKey, content)
+      // signing takes longer than all the rest, and mostly nothing has changed
+      const inAll = JSON.stringify([...revoked])
+      if (toldInAll === inAll) return
+      toldInAll = inAll
+      try {
+        await publishChanged(revoked)
+      } catch (error) {
+        toldInAll = null
+        throw error
       }
     },
     close: () => connection.close(),
+  }
+
+  async function publishChanged(revoked: RevokedProbes): Promise<void> {
+    const known = new Map(accountJwts(operator, 0, revoked).map(account => [account.publicKey, account.jwt]))
+    for (const { publicKey, jwt: text } of accountJwts(operator, nowS(), revoked)) {
+      const content = known.get(publicKey) ?? ''
+      if (told.get(publicKey) === content) continue
+      const answer = await connection.request(UPDATE, text, { timeout: WITHIN_MS })
+      const { error } = answer.json<{ error?: { description?: string } }>()
+      if (error) throw new Error(`NATS does not take an account: ${error.description}`)
+      told.set(publicKey, content)
+    }
   }
 }

@@ -65,7 +65,6 @@ export function startWatchdog(
     const nowMs = monotonicMs()
     registry.clockMs += Math.min(nowMs - lookedMs, LONGEST_GAP_MS)
     lookedMs = nowMs
-    for (const loop of registry.loops) registry.age.set({ loop: loop.name }, ageMs(registry, loop) / 1_000)
     const found = isReported ? [] : stuck()
     if (found.length === 0) return
     isReported = true
@@ -78,7 +77,12 @@ export function startWatchdog(
 const ageMs = ({ clockMs }: Registry, { beganMs }: Watched): number => (beganMs === null ? 0 : clockMs - beganMs)
 
 function registryOf(metrics: Metrics): Registry {
-  const made = REGISTRIES.get(metrics) ?? { loops: new Set(), clockMs: 0, age: ageMeter(metrics) }
+  const known = REGISTRIES.get(metrics)
+  if (known) return known
+  const made: Registry = { loops: new Set(), clockMs: 0, age: ageMeter(metrics) }
+  metrics.beforeRender(() => {
+    for (const loop of made.loops) made.age.set({ loop: loop.name }, ageMs(made, loop) / 1_000)
+  })
   REGISTRIES.set(metrics, made)
   return made
 }
