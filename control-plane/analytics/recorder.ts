@@ -2,7 +2,7 @@ import { fromZero } from '../../shared/from-zero.ts'
 import { ResultBatch, Trigger } from '../../shared/result.ts'
 import { LATE_STREAM, RESULTS_STREAM } from '../../shared/subjects.ts'
 import { type Clickhouse, insertLines, isClickhouseAway } from '../platform/clickhouse.ts'
-import { durableConsumer, fetchMessages, type JsMsg, keepInHand } from '../platform/durable-consumer.ts'
+import { awaitMessages, durableConsumer, fetchMessages, type JsMsg, keepInHand } from '../platform/durable-consumer.ts'
 import { type LoopTools, startLoop } from '../platform/loop.ts'
 import type { Nats } from '../platform/nats.ts'
 import { inGroups } from './groups.ts'
@@ -78,9 +78,11 @@ async function recordUntil(
   tools: Tools,
 ): Promise<void> {
   let writing: Promise<void> = Promise.resolve()
+  let isIdle = stream === LATE_STREAM
   try {
     while (!signal.aborted) {
-      const messages = await fetchMessages(consumer, atOnce, FETCH_WAIT_MS)
+      const messages = await (isIdle ? awaitMessages : fetchMessages)(consumer, atOnce, FETCH_WAIT_MS)
+      isIdle = messages.length === 0
       await keepInHand(messages, writing).catch(error => {
         // what came meanwhile would wait longer than what could not be written
         putOff(messages, tools.tries)

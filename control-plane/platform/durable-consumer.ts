@@ -47,8 +47,20 @@ export async function fetchMessages(consumer: Consumer, maxMessages: number, max
   return messages
 }
 
+/** How long a request for messages waits at the server while nothing comes. */
+const IDLE_WAIT_MS = 5_000
+
+/** The same for a stream on which nothing came lately: one request in five seconds, and all that comes in `maxWaitMs` after the first message. */
+export async function awaitMessages(consumer: Consumer, maxMessages: number, maxWaitMs: number): Promise<JsMsg[]> {
+  const first = await fetchMessages(consumer, 1, IDLE_WAIT_MS)
+  if (first.length === 0 || maxMessages === 1) return first
+  const others = await fetchMessages(consumer, maxMessages - 1, maxWaitMs).catch(() => [])
+  return [...first, ...others]
+}
+
 /** What `work` answers. Until it ends, none of `messages` is sent again; those that were acked or put off are left alone. */
 export async function keepInHand<T>(messages: JsMsg[], work: Promise<T>): Promise<T> {
+  if (messages.length === 0) return work
   const ended = new AbortController()
   const signalling = signalUntil(ended.signal, messages)
   try {

@@ -1,6 +1,6 @@
 import { Screenshot } from '../../proto/gen/probe/v1/screenshot.ts'
 import { SHOTS_STREAM } from '../../shared/subjects.ts'
-import { durableConsumer, fetchMessages, type JsMsg, keepInHand } from '../platform/durable-consumer.ts'
+import { awaitMessages, durableConsumer, type JsMsg, keepInHand } from '../platform/durable-consumer.ts'
 import { type Loop, type LoopTools, startLoop } from '../platform/loop.ts'
 import { isRefusedRow } from '../platform/postgres.ts'
 import { keepScreenshot, type ScreenshotTools } from './actions.ts'
@@ -23,7 +23,7 @@ export function startScreenshotRecorder(context: LoopTools & ScreenshotTools): L
     try {
       consumer ??= await durableConsumer(context.nats, SHOTS_STREAM, 'screenshots')
       while (!signal.aborted) {
-        const messages = await fetchMessages(consumer, MESSAGES_AT_ONCE, FETCH_WAIT_MS)
+        const messages = await awaitMessages(consumer, MESSAGES_AT_ONCE, FETCH_WAIT_MS)
         await keepInHand(
           messages,
           keepAll(context, messages, outcome => kept.inc({ outcome })),
