@@ -15,6 +15,7 @@ import {
   claimDueWatches,
   type DueWatch,
   holdFreeMonitors,
+  isAnyWatchDue,
   setNextLooks,
   statesOf,
   upsertSeen,
@@ -52,6 +53,7 @@ export async function storeCertificates(db: Db, seen: SeenCertificate[], now: Da
  * come, with the mark that they were sent, in one transaction. Answers how many it looked at.
  */
 export async function lookAtDue(db: Db, publicUrl: string, limit: number, now: Date): Promise<number> {
+  if (!(await isAnyWatchDue(db, now))) return 0
   return db.transaction(async tx => {
     const due = await claimDueWatches(tx, now, limit)
     const idle = due.filter(watch => watch.isDeleted)

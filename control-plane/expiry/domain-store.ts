@@ -1,4 +1,4 @@
-import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
+import { type Db, execute, hasRows, query, type Tx } from '../platform/postgres.ts'
 
 /** A domain whose registration is to be looked up, with what is known of it. */
 export type DueDomain = { name: string; identity: string | null; expiresAt: Date | null; failures: number }
@@ -8,6 +8,7 @@ export type DueDomain = { name: string; identity: string | null; expiresAt: Date
  * monitor is left are forgotten.
  */
 export async function claimDueDomains(db: Db, now: Date, leaseMs: number, limit: number): Promise<DueDomain[]> {
+  if (!(await hasRows(db, 'SELECT FROM domains WHERE next_look_at <= ?', [now]))) return []
   const until = new Date(now.getTime() + leaseMs)
   return db.transaction(async tx => {
     const claimed = await query<DueDomain & { isWatched: boolean }>(

@@ -1,5 +1,5 @@
 import type { MonitorType } from '../../shared/check.ts'
-import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
+import { type Db, execute, hasRows, query, type Tx } from '../platform/postgres.ts'
 import type { SeenCertificate } from '../results/certificates.ts'
 import type { MonitorState } from '../verdict/types.ts'
 import type { ExpiryKind } from './expiry-event.ts'
@@ -80,6 +80,10 @@ export type DueWatch = {
   isPaused: boolean
   isDeleted: boolean
 }
+
+/** What it costs when none is due. */
+export const isAnyWatchDue = (db: Db, now: Date): Promise<boolean> =>
+  hasRows(db, 'SELECT FROM expiry_watches WHERE next_look_at <= ?', [now])
 
 /** Claims due watches with their monitors until the transaction ends; what another process holds is left to it. */
 export function claimDueWatches(tx: Tx, now: Date, limit: number): Promise<DueWatch[]> {

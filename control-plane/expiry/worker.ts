@@ -10,9 +10,9 @@ import { claimDueDomains } from './domain-store.ts'
 import { parseBootstrap } from './rdap.ts'
 import type { WhoisServer } from './whois.ts'
 
-const WATCHES_INTERVAL_MS = 2_000
+const WATCHES_INTERVAL_MS = 5_000
 const WATCHES_AT_ONCE = 200
-const DOMAINS_INTERVAL_MS = 3_000
+const DOMAINS_INTERVAL_MS = 5_000
 const DOMAINS_AT_ONCE = 4
 const QUESTION_TIMEOUT_MS = 10_000
 /** longer than RDAP and WHOIS together may take */

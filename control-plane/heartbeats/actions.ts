@@ -3,10 +3,11 @@ import { newPingToken } from '../monitors/actions.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { isOneMonitors, judge } from '../verdict/judge.ts'
-import { excuseSilence, markListening, type Silence, silenceMs } from './intake-store.ts'
+import { excuseSilence, goOnListening, markListening, type Silence, silenceMs } from './intake-store.ts'
 import { overdue } from './overdue.ts'
 import {
   insertPings,
+  isAnyDue,
   lockDue,
   lockPinged,
   lockWithoutToken,
@@ -101,7 +102,8 @@ const SILENCE_LIMIT_MS = 5_000
  * Passes the verdict on at most `limit` heartbeats whose success did not come in time; any number of processes may do
  * so at once. Answers how many it looked at: fewer than `limit` means that no more were due.
  */
-export function judgeOverdue(tools: HeartbeatTools & { log: Log }, limit: number): Promise<number> {
+export async function judgeOverdue(tools: HeartbeatTools & { log: Log }, limit: number): Promise<number> {
+  if (!(await isAnyDue(tools.db))) return 0
   return tools.db.transaction(async tx => {
     if ((await silenceMs(tx)) > SILENCE_LIMIT_MS) return 0
     const monitors = await lockDue(tx, limit)
@@ -151,7 +153,8 @@ function judgedDue(watch: Watch, nowMs: number): Taken | null {
  * Says that this process takes pings. After a silence (everything was down, or PostgreSQL was away) what could not
  * arrive is excused in the same transaction, before anybody finds it overdue: our outage is not the job's.
  */
-export function sayListening(db: Db): Promise<{ silence: Silence; excused: number } | null> {
+export async function sayListening(db: Db): Promise<{ silence: Silence; excused: number } | null> {
+  if (await goOnListening(db, SILENCE_LIMIT_MS)) return null
   return db.transaction(async tx => {
     const silence = await markListening(tx)
     if (silence.to.getTime() - silence.from.getTime() <= SILENCE_LIMIT_MS) return null

@@ -3,6 +3,17 @@ import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
 /** Nobody took pings between these two times, so what did not arrive then may well have been sent. */
 export type Silence = { from: Date; to: Date }
 
+/** Says that pings are being taken now, unless nobody had said so for longer than `limitMs`. Answers whether it did. */
+export async function goOnListening(db: Db, limitMs: number): Promise<boolean> {
+  const touched = await execute(
+    db,
+    `UPDATE heartbeat_intake SET listening_at = clock_timestamp()
+     WHERE listening_at >= clock_timestamp() - ? * interval '1 ms'`,
+    [limitMs],
+  )
+  return touched > 0
+}
+
 /** Says that pings are being taken now, and answers since when nobody had said so. One process at a time. */
 export async function markListening(tx: Tx): Promise<Silence> {
   const [silence] = await query<Silence>(

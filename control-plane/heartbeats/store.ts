@@ -1,4 +1,4 @@
-import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
+import { type Db, execute, hasRows, query, type Tx } from '../platform/postgres.ts'
 import type { MonitorState } from '../verdict/types.ts'
 import type { Heartbeat, HeartbeatMonitor, Ping, Watch } from './types.ts'
 
@@ -15,6 +15,10 @@ export function lockPinged(tx: Tx, hashes: Buffer[]): Promise<(HeartbeatMonitor 
     [hashes],
   )
 }
+
+/** Whether any monitor seems overdue: what it costs when none is. */
+export const isAnyDue = (db: Db): Promise<boolean> =>
+  hasRows(db, 'SELECT FROM heartbeats WHERE due_at <= clock_timestamp()')
 
 /**
  * At most `limit` monitors that seem overdue, locked; what another process works on is left out. Whether they are has to

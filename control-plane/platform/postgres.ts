@@ -161,6 +161,12 @@ export async function query<Row>(
   return result.rows
 }
 
+/** Whether a SELECT finds anything: one look outside of a transaction, for loops that mostly find nothing. */
+export async function hasRows(db: Db, select: string, bindings: Knex.RawBinding[] = []): Promise<boolean> {
+  const [row] = await query<{ isThere: boolean }>(db, `SELECT EXISTS (${select}) AS "isThere"`, bindings)
+  return row!.isThere
+}
+
 /** How many rows a statement touched. */
 export async function execute(db: Db, sql: string, bindings: Knex.RawBinding[] | Knex.ValueDict = []): Promise<number> {
   const result = await db.raw<{ rowCount: number | null }>(sql, bindings)

@@ -1,4 +1,4 @@
-import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
+import { type Db, execute, hasRows, query, type Tx } from '../platform/postgres.ts'
 import { type Feed, feedKey } from './feeds/index.ts'
 import type { FeedReport } from './feeds/report.ts'
 
@@ -42,6 +42,7 @@ export async function holdFeed(tx: Tx, id: string, feed: Feed, now: Date): Promi
  * follows any more are forgotten.
  */
 export async function claimDueFeeds(db: Db, now: Date, leaseEnds: Date, limit: number): Promise<StoredFeed[]> {
+  if (!(await hasRows(db, 'SELECT FROM vendor_feeds WHERE next_fetch_at <= ?', [now]))) return []
   return db.transaction(async tx => {
     const due = await query<{ id: string }>(
       tx,

@@ -7,7 +7,7 @@ import { followCatalog } from './actions.ts'
 import { claimDueFeeds, type StoredFeed } from './feed-store.ts'
 import { refreshFeed } from './refresh-actions.ts'
 
-const LOOK_INTERVAL_MS = 2_000
+const LOOK_INTERVAL_MS = 5_000
 const FEEDS_AT_ONCE = 16
 const TIMEOUT_MS = 10_000
 /** longer than a read and all that follows from it may take */
