@@ -32,7 +32,9 @@ export function followMonitors(desk: () => Desk): () => Promise<void> {
     const now = await historyPlace(desk().db)
     isAgainDue ||= isOtherHistory(now, place, desk().book.roster.revision)
     if (isAgainDue) await readAgain(desk())
-    else await readChanges(desk(), monitor => enterChanged(desk(), monitor))
+    else if (now.revision > desk().book.roster.revision)
+      await readChanges(desk(), monitor => enterChanged(desk(), monitor))
+    else forgetDeleted(desk().book.roster, nowMs())
     isAgainDue = false
     place = now
   }

@@ -12,7 +12,7 @@ import { connectAccounts } from '../platform/nats-accounts.ts'
 import { nextRun } from '../platform/next-run.ts'
 import type { Db } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
-import { createNoteAbsences } from './absence-actions.ts'
+import { createNoteAbsences, type NoteAbsences } from './absence-actions.ts'
 import { startAccess } from './access-worker.ts'
 import { updateLiveSets } from './actions.ts'
 import { countsOf, createBook, planOf } from './book.ts'
@@ -61,6 +61,12 @@ const STOP_WITHIN_MS = 2_000
 export async function startFleet(context: FleetContext): Promise<{ port: number; stop(): Promise<void> }> {
   const meters = fleetMeters(context.metrics)
   const admissions = new Map<string, () => Promise<void>>()
+  let isWoken = false
+  const takeWake = () => {
+    const was = isWoken
+    isWoken = false
+    return was
+  }
   const desk: Desk = {
     ...context,
     timing: context.timing ?? FLEET_TIMING,
@@ -76,7 +82,10 @@ export async function startFleet(context: FleetContext): Promise<{ port: number;
       return admit()
     },
     heedEpoch: (region, epoch) => heedEpoch(desk, region, epoch),
-    wake: () => rounds.wake(),
+    wake() {
+      isWoken = true
+      rounds.wake()
+    },
     catchUp: nextRun(followMonitors(() => desk)),
     enterInTurn: atMost(1),
   }
@@ -99,8 +108,9 @@ export async function startFleet(context: FleetContext): Promise<{ port: number;
     context.log.warn('probes connect in plain text, with the secrets of monitors on the way: set GRPC_TLS_CERT')
   }
 
+  context.metrics.beforeRender(() => measure(desk, monotonicMs()))
   const hints = readHints(desk)
-  const rounds = startLoop('fleet_links', desk.timing.roundMs, context, createRound(desk), CRITICAL)
+  const rounds = startLoop('fleet_links', desk.timing.roundMs, context, createRound(desk, takeWake), CRITICAL)
   const monitors = startLoop('fleet_monitors', FOLLOW_EVERY_MS, context, () => desk.catchUp(), MONITORS_LIMITS)
   const epochs = startLoop('fleet_epochs', FOLLOW_EVERY_MS, context, () => readEpochs(desk), CRITICAL)
   const access = startAccess(desk, context, accounts)
@@ -137,31 +147,53 @@ async function admitTo(desk: Desk, region: string): Promise<void> {
 const epochsOf = (desk: Desk) => (region: string) => planOf(desk.book, region).epoch
 
 /** Closes dead links, writes down who was heard, and buries or lets in probes. */
-function createRound(desk: Desk): () => Promise<void> {
-  const { timing, db } = desk
+function createRound(desk: Desk, takeWake: () => boolean): () => Promise<void> {
+  const { timing } = desk
   // since when everything heard was written down in time: only then is an old `last_seen_at` a dead probe (live-set.ts)
   let soundSinceMs = monotonicMs()
   let recordedMs = monotonicMs()
   const orphans = new Map<string, number>()
   const onRead = createNoteAbsences(desk)
+  // in every second round, and in one that was asked for; a new probe is let in at once, by `admit`
+  let isLookDue = false
+  const counts = createCounts(desk)
   return async () => {
     const startedMs = monotonicMs()
     for (const link of [...desk.links.values()]) {
       if (startedMs - link.lastHeardMs > timing.deadAfterMs) link.close('silent')
     }
     await recordLinks(desk, startedMs)
-    await recordCounts(db, countsOf(desk.book))
+    await counts()
     if (monotonicMs() - recordedMs > timing.deadAfterMs / 2) soundSinceMs = monotonicMs()
     recordedMs = monotonicMs()
     const mayBury = recordedMs - soundSinceMs > timing.deadAfterMs
-    const changed = await updateLiveSets(db, timing, { mayBury, knownEpoch: epochsOf(desk), onRead })
-    if (changed.length > 0) {
-      desk.log.info({ regions: changed }, 'other probes are live now')
-      await readEpochs(desk)
-    }
+    isLookDue = takeWake() || !isLookDue
+    if (isLookDue) await lookAtLiveSets(desk, mayBury, onRead)
     forgetRuns(desk.runs, monotonicMs())
-    measure(desk, monotonicMs())
     reportOrphans(desk, orphans)
+  }
+}
+
+async function lookAtLiveSets(desk: Desk, mayBury: boolean, onRead: NoteAbsences): Promise<void> {
+  const changed = await updateLiveSets(desk.db, desk.timing, { mayBury, knownEpoch: epochsOf(desk), onRead })
+  if (changed.length === 0) return
+  desk.log.info({ regions: changed }, 'other probes are live now')
+  await readEpochs(desk)
+}
+
+/** Other processes write the same; what they or a restore of the database changed is written again. */
+const COUNTS_AGAIN_MS = 10_000
+
+function createCounts({ db, book }: Desk): () => Promise<void> {
+  let recorded = ''
+  let atMs = Number.NEGATIVE_INFINITY
+  return async () => {
+    const counts = countsOf(book)
+    const text = JSON.stringify(counts)
+    if (text === recorded && monotonicMs() - atMs < COUNTS_AGAIN_MS) return
+    await recordCounts(db, counts)
+    recorded = text
+    atMs = monotonicMs()
   }
 }
 

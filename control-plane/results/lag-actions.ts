@@ -4,6 +4,9 @@ import type { ReaderTools } from './actions.ts'
 import type { PartitionReader } from './reader.ts'
 import { storedPositions } from './store.ts'
 
+/** A look at a stream that found nothing to count: as long as no message has come since, nothing is behind. */
+export type LagSeen = { caughtUpWith: { created: string; lastSequence: number } | null }
+
 /**
  * Measures how far all partitions are behind, whichever process reads them, or none: a reader that is stuck cannot say
  * so. What this process has counted itself is newer than what is stored. When it cannot be measured there is no value.
@@ -11,9 +14,14 @@ import { storedPositions } from './store.ts'
 export async function measureLag(
   { db, nats, meters }: Pick<ReaderTools, 'db' | 'nats' | 'meters'>,
   readers: ReadonlyMap<number, PartitionReader>,
+  seen: LagSeen,
 ): Promise<void> {
   try {
     const stream = await streamState(nats, RESULTS_STREAM)
+    const { created, lastSequence } = stream
+    if (seen.caughtUpWith?.created === created && seen.caughtUpWith.lastSequence === lastSequence) return
+    seen.caughtUpWith = null
+    let waiting = 0
     const partitions = await storedPositions(db)
     await Promise.all(
       partitions.map(async ({ id, position, positionAtMs, streamCreated }) => {
@@ -22,6 +30,7 @@ export async function measureLag(
         const isBehind = counted < stream.lastSequence
         const last = isBehind ? await lastMessageOn(nats, RESULTS_STREAM, partitionFilter(id)) : null
         const messages = last ? Math.max(0, last.sequence - counted) : 0
+        waiting += messages
         const partition = { partition: id }
         meters.lag.set(partition, messages)
         const sinceMs = isSame ? positionAtMs : null
@@ -31,7 +40,9 @@ export async function measureLag(
         )
       }),
     )
+    if (waiting === 0) seen.caughtUpWith = { created, lastSequence }
   } catch (error) {
+    seen.caughtUpWith = null
     meters.lag.reset()
     meters.lagSeconds.reset()
     throw error

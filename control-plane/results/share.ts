@@ -1,5 +1,5 @@
 /** A row of `partitions` as far as ownership goes. `isLive`: its lease has not run out. */
-export type Holding = { id: number; owner: string | null; isLive: boolean }
+export type Holding = { id: number; owner: string | null; epoch: number; isLive: boolean }
 
 /**
  * The partitions that `me` should take now: what nobody holds, up to its share of the whole; then, one by one, from

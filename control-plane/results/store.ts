@@ -46,7 +46,7 @@ export async function renewLeases(db: Db, owner: string, silent: number[], lease
 export function holdingsOf(db: Db): Promise<Holding[]> {
   return query(
     db,
-    `SELECT id, owner, coalesce(lease_until > clock_timestamp(), false) AS "isLive" FROM partitions ORDER BY id`,
+    `SELECT id, owner, epoch, coalesce(lease_until > clock_timestamp(), false) AS "isLive" FROM partitions ORDER BY id`,
   )
 }
 

@@ -11,7 +11,7 @@ import type { Nats } from '../platform/nats.ts'
 import { streamState } from '../platform/ordered-reader.ts'
 import type { Db } from '../platform/postgres.ts'
 import { LEASE_MS, type ReaderTools } from './actions.ts'
-import { measureLag } from './lag-actions.ts'
+import { type LagSeen, measureLag } from './lag-actions.ts'
 import { followLiveSets } from './live-sets-actions.ts'
 import { createMeters } from './meters.ts'
 import { answered, isSettled, type Reach } from './proof.ts'
@@ -75,8 +75,8 @@ export async function startVerdict(context: VerdictContext): Promise<VerdictWork
     async () => {
       const silent = [...readers.values()].filter(reader => !reader.isReading()).map(reader => reader.id)
       await renewLeases(leases, me, silent, LEASE_MS)
-      if (silent.length === 0 && isSettled(reach, monotonicMs())) await takeShare(leases, me)
-      const owned = await partitionsOf(leases, me)
+      const mayTake = silent.length === 0 && isSettled(reach, monotonicMs())
+      const owned = mayTake ? await takeShare(leases, me) : await partitionsOf(leases, me)
       matchReaders(readers, owned, tools, () => own.wake())
       tools.meters.owned.set(owned.filter(({ id }) => readers.get(id)?.isReading()).length)
     },
@@ -94,7 +94,7 @@ export async function startVerdict(context: VerdictContext): Promise<VerdictWork
         for (const reader of readers.values()) reader.restart()
       }
       place = now
-      for (;;) {
+      while (now.revision > revision) {
         const changed = await changedSince(db, revision, CHANGES_AT_ONCE)
         for (const { id, partition } of changed) readers.get(partition)?.markStale([id])
         revision = changed.at(-1)?.revision ?? revision
@@ -127,7 +127,8 @@ export async function startVerdict(context: VerdictContext): Promise<VerdictWork
     const isGone = (region: string) => isRegionGone(tools.liveSets.of(region), absences, region)
     lookAtSight(tools.regionSight, REGIONS, isGone, monotonicMs())
   })
-  const lag = startLoop('verdict-lag', LAG_INTERVAL_MS, { log, metrics }, () => measureLag(tools, readers))
+  const seen: LagSeen = { caughtUpWith: null }
+  const lag = startLoop('verdict-lag', LAG_INTERVAL_MS, { log, metrics }, () => measureLag(tools, readers, seen))
 
   return {
     wake: () => follow.wake(),
@@ -139,9 +140,13 @@ export async function startVerdict(context: VerdictContext): Promise<VerdictWork
   }
 }
 
-async function takeShare(db: Db, me: string): Promise<void> {
-  const wanted = partitionsToTake(await holdingsOf(db), me)
-  if (wanted.length > 0) await takePartitions(db, me, wanted, LEASE_MS)
+/** Answers what is owned then. */
+async function takeShare(db: Db, me: string): Promise<{ id: number; epoch: number }[]> {
+  const holdings = await holdingsOf(db)
+  const wanted = partitionsToTake(holdings, me)
+  if (wanted.length === 0) return holdings.filter(({ owner }) => owner === me)
+  await takePartitions(db, me, wanted, LEASE_MS)
+  return partitionsOf(db, me)
 }
 
 /** Readers for exactly what is owned now, by this epoch. Where one has to end first, the next one begins after it. */

@@ -6,6 +6,7 @@ const holdings = (owners: string): Holding[] =>
   [...owners].map((letter, id) => ({
     id,
     owner: letter === '.' ? null : letter.toUpperCase(),
+    epoch: 1,
     isLive: letter !== '.' && letter === letter.toUpperCase(),
   }))
 
