@@ -8,7 +8,7 @@ import type { Nats } from './nats.ts'
 import { type Db, query } from './postgres.ts'
 
 /** A clock that is set is noticed after this at the latest, as long as its engine answers. */
-const ASK_EVERY_MS = 1_000
+const ASK_EVERY_MS = 2_000
 const ANSWER_WITHIN_MS = 5_000
 /** A larger difference is reported to the operator. */
 const DISAGREEMENT_MS = 3_000
