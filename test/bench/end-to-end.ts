@@ -12,6 +12,7 @@ import { createMonitors, type Engines, type Figure, figure, REGIONS, readMetric,
 const MONITORS = 3_000
 const SECONDS = 30
 const MOST_US = 500
+const WARM_MS = 60_000
 /** Uptime Kuma 2.5.3, 1,000 monitors at 20 s, its whole process: measured on a machine with two cores, as this one. */
 const KUMA_US = 5_200
 
@@ -32,23 +33,25 @@ export async function benchEndToEnd(t: Teardown, engines: Engines): Promise<Figu
   }
   const spent = () => Object.values(parts).map(pids => pids.reduce((sum, pid) => sum + treeCpuUs(pid), 0))
   const counted = () => readMetric(picket.origin, 'picket_verdict_results_total{kind="counted"}')
-  const [checksBefore, before] = [await counted(), spent()]
-  await pause(SECONDS * 1_000)
-  const checks = (await counted()) - checksBefore
-  const each = spent().map((us, i) => Math.round((us - before[i]!) / checks))
-  const total = each.reduce((sum, us) => sum + us, 0)
+  const measure = async () => {
+    const [checksBefore, before] = [await counted(), spent()]
+    await pause(SECONDS * 1_000)
+    const checks = (await counted()) - checksBefore
+    const each = spent().map((us, i) => Math.round((us - before[i]!) / checks))
+    const list = Object.keys(parts).map((name, i) => `${name} ${each[i]}`)
+    return { checks, total: each.reduce((sum, us) => sum + us, 0), list: list.join(', ') }
+  }
+  const first = await measure()
+  await pause(WARM_MS)
+  const { checks, total, list } = await measure()
   return [
     figure(
-      `end to end: CPU time a check, all processes (${MONITORS.toLocaleString('en')} monitors × ${REGIONS.length} regions, ${Math.round(checks / SECONDS)} checks a second)`,
+      `end to end: CPU time a check, all processes (${MONITORS.toLocaleString('en')} monitors × ${REGIONS.length} regions, ${Math.round(checks / SECONDS)} checks a second), after two minutes`,
       `${total} µs; Uptime Kuma ${KUMA_US.toLocaleString('en')} µs, ${(KUMA_US / total).toFixed(0)} times as much`,
       `≤ ${MOST_US} µs`,
       total <= MOST_US,
     ),
-    figure(
-      '  of which',
-      Object.keys(parts)
-        .map((name, i) => `${name} ${each[i]}`)
-        .join(', '),
-    ),
+    figure('  of which', list),
+    figure('  in the first minute, while V8 compiles', `${first.total} µs: ${first.list}`),
   ]
 }

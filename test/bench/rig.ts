@@ -143,10 +143,16 @@ export function cpuUs(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * CLOCK_TICK_US
 }
 
-/** The same of a process and everything that it started. */
+/** What its children took that have ended, in µs. */
+export function endedChildrenUs(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
+  return (Number(fields[13]) + Number(fields[14])) * CLOCK_TICK_US
+}
+
+/** The same of a process and everything that it started, also of what has ended since. */
 export function treeCpuUs(pid: number): number {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean)
-  return children.reduce((sum, child) => sum + treeCpuUs(Number(child)), cpuUs(pid))
+  return children.reduce((sum, child) => sum + treeCpuUs(Number(child)), cpuUs(pid) + endedChildrenUs(pid))
 }
 
 /** The smallest value that `share` of the sorted values do not exceed. */

@@ -1,6 +1,6 @@
 /** CPU time and memory of the processes that one process started, by program. From /proc, so on Linux only. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { cpuUs } from './rig.ts'
+import { cpuUs, endedChildrenUs } from './rig.ts'
 
 /** As the figures name them, and what of a command line tells them apart. The first that matches counts. */
 const COMMANDS = {
@@ -29,7 +29,7 @@ export function programsOf(pid: number): Look {
     // one that has just ended, as workers of PostgreSQL do
     if (memory === null) continue
     const name = PROGRAMS.find(program => command.includes(COMMANDS[program]))!
-    look.set(one, { name, cpuUs: cpuUs(one), memoryMb: Number(memory[1]) / 1_024 })
+    look.set(one, { name, cpuUs: cpuUs(one) + endedChildrenUs(one), memoryMb: Number(memory[1]) / 1_024 })
   }
   return look
 }
