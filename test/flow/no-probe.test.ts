@@ -19,6 +19,13 @@ t.test(
     t.equal(none.status, null)
     const { data: some } = (await picket.api.post('/monitors', { ...body, regions: ['us-east', 'eu-west'] })).body
     t.same(some.configuration_issues, ['no_probe: no live probe in eu-west can check this monitor'])
+    const first = await waitFor(async () => (await picket.api.get(`/monitors/${some.id}/transitions`)).body.data[0], {
+      label: 'a first status',
+    })
+    t.match(first, { to: 'up', quorum: 'reduced' })
+    const firstAfterMs = Date.parse(first.at) - Date.parse(some.created_at)
+    t.comment(`the first status came after ${firstAfterMs} ms`)
+    t.ok(firstAfterMs < 150_000, `within three intervals: ${firstAfterMs} ms`)
     const probe = await picket.addProbe('eu-west')
     await waitFor(async () => (await issues(some.id)).length === 0, { label: 'a probe in eu-west' })
     t.match(await issues(none.id), [/^no_probe: no live probe in ap-southeast can/])
