@@ -79,7 +79,7 @@ export function keepBook({ book, links, database, pump, wake }: Parts): Bookkeep
       for (const region of regions) {
         const current = database.liveSet(region)
         const next = nextLiveSet(current, database.probesSeen(region), FLEET_TIMING, mayBury)
-        if (!isSameSet([...current].sort(), next)) database.saveEpoch(region, next)
+        if (!isSameSet([...current].sort(), next)) database.saveEpoch(region, next, planOf(book, region).epoch)
       }
     },
   }
