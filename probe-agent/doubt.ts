@@ -27,7 +27,7 @@ const SHARE_OF_NEW = 0.8
 /** And so many times the share of the ten minutes before. */
 const TIMES_BASELINE = 3
 const BASELINE_MINUTES = 10
-/** What has lasted so long is no jump any more. */
+/** What has lasted so long is the usual state. */
 const LONGEST_US = 60 * MINUTE_US
 /** A doubt goes on while so many of the hosts that it began with fail, also where they are less than 3 % of all. */
 const SHARE_TO_GO_ON = 0.5
@@ -64,7 +64,7 @@ export function createDoubt(onChange: (isDoubting: boolean, hosts: number) => vo
     strikes = []
   }
 
-  /** A new minute begins; what nobody hears of any more is forgotten. */
+  /** A new minute begins; what was not heard for long is forgotten. */
   function turn(atUs: number): void {
     if (atUs - minuteUs < MINUTE_US) return
     minuteUs = atUs

@@ -43,7 +43,7 @@ export function askWitnessOfSilent(desk: Desk, { probeId, region }: Link, silent
   desk.nats.connection.publish(WITNESS_SUBJECT, JSON.stringify(hint))
 }
 
-/** What a witness saw goes to the verdict as a result of the witness's region, which is no result of the monitor. */
+/** What a witness saw goes to the verdict as a result of the witness's region, which is not a result of the monitor. */
 export function publishWitnessed(desk: Desk, link: Link, runId: string, run: WitnessedRun, result: Result): void {
   if (isRunRefusal(result)) return
   const { monitorId, configVersion } = run

@@ -5,8 +5,8 @@ import { changeStatus } from './transition.ts'
 import type { Counted, Decision, MonitorState, Policy } from './types.ts'
 
 /**
- * What the check of a witness changes: it confirms doubted failures of the monitor's regions, or contradicts them. It is no
- * vote, and no result of the monitor: a transition shows the check that it confirmed.
+ * What the check of a witness changes: it confirms doubted failures of the monitor's regions, or contradicts them. It is not a
+ * vote, and not a result of the monitor: a transition shows the check that it confirmed.
  */
 export function hearWitness(state: MonitorState, check: Counted, policy: Policy, nowMs: number): Decision {
   const nothing: Decision = {

@@ -39,11 +39,11 @@ for (const some of [ALL.slice(0, 40), ALL.slice(40), OF_BOTH_REGIONS]) {
 }
 
 type Vote = { doubt?: { settled_by: string; witness: { region: string; status: string } | null } }
-type Told = { id: string; to: string; explanation: { votes: Vote[]; decided_by: { attempt: number } }; summary: string }
+type Row = { id: string; to: string; explanation: { votes: Vote[]; decided_by: { attempt: number } }; summary: string }
 
 /** The transitions to down of some hosts. */
 const downs = (some: readonly number[]) =>
-  query<Told>(
+  query<Row>(
     db,
     `SELECT monitor_id AS id, to_status AS "to", explanation, summary FROM transitions
      WHERE to_status <> 'up' AND monitor_id = ANY (CAST(? AS uuid[])) ORDER BY at`,

@@ -62,14 +62,14 @@ t.test('a witness is a probe of any other region, now this one, now that', async
   t.match(witnessFor(book, hint), { probeId: /^probe of (eu|ap)-/, spec: plain })
 })
 
-const nobody: [title: string, ReturnType<typeof bookOf>, Partial<typeof hint>?][] = [
+const without: [title: string, ReturnType<typeof bookOf>, Partial<typeof hint>?][] = [
   ['every region with a probe is the monitor’s', bookOf(entry(['us-east', 'eu-west']), ['us-east', 'eu-west'])],
   ['no probe can make such a check', bookOf(entry(['us-east']), ['us-east', 'eu-west'], ['tcp'])],
   ['the monitor says no', bookOf(entry(['us-east'], { witness: undefined }), ['us-east', 'eu-west'])],
   ['the monitor was changed since', bookOf(entry(['us-east']), ['eu-west']), { configVersion: 2 }],
   ['the monitor is unknown', bookOf(entry(['us-east']), ['eu-west']), { monitorId: 'm2' }],
 ]
-for (const [title, book, other] of nobody) {
+for (const [title, book, other] of without) {
   t.test(`there is no witness when ${title}`, async t => {
     for (const runId of RUNS) t.equal(witnessFor(book, { ...hint, ...other, runId }), null)
   })

@@ -154,7 +154,7 @@ t.test('a transition says what was doubted, and what settled it', async t => {
     resultOf({ region: 'us-east', scheduledAtMs: START_MS + second * 1000, outcome, isDoubted: true })
   const check = { region: 'eu-west', scheduledAtMs: START_MS + 61_000, trigger: Trigger.WITNESS }
   const witness = resultOf({ ...check, outcome: DOWN, error: TIMED_OUT })
-  const told = (results: Counted[]) => {
+  const transitionsAfter = (results: Counted[]) => {
     let state = newMonitorState('m-1', 1)
     return results.flatMap(result => {
       const decision = decide(state, result, policy, result.scheduledAtMs)
@@ -163,7 +163,7 @@ t.test('a transition says what was doubted, and what settled it', async t => {
     })
   }
 
-  const confirmed = told([us(0, UP), us(60, DOWN), witness]).at(-1)!
+  const confirmed = transitionsAfter([us(0, UP), us(60, DOWN), witness]).at(-1)!
   t.match(confirmed, { to: 'down', failingRegions: ['us-east'], check: { region: 'us-east' } })
   t.match(confirmed.explanation, {
     decided_by: { region: 'us-east' },
@@ -179,7 +179,7 @@ t.test('a transition says what was doubted, and what settled it', async t => {
     '1 of 1 region failed 1 check: us-east (connection refused). us-east failed for many hosts at once; a check from eu-west failed too.',
   )
 
-  const alone = told([us(0, UP), us(60, DOWN), us(90, DOWN)]).at(-1)!
+  const alone = transitionsAfter([us(0, UP), us(60, DOWN), us(90, DOWN)]).at(-1)!
   t.match(alone.explanation.votes, [{ doubt: { settled_by: 'limit', witness: null } }])
   t.match(sentence(alone.explanation), /; no other region could confirm or contradict it in time\.$/)
 })
