@@ -13,7 +13,7 @@ export type Caller = {
   hello: Hello
   latencyMs: number
   isReached: () => boolean
-  /** Runs at the probe, unless it has ended; later when it stands still. */
+  /** Runs at the probe, unless it has ended; later when it is frozen. */
   deliver: (ms: number, take: () => void) => void
   onWelcome: (welcome: Welcome) => void
   onMessage: (body: MessageBody) => void

@@ -9,7 +9,7 @@ import { isRunRefusal, ResultBatch, Trigger } from '../../shared/result.ts'
 import { partitionOf, type RunHint, resultSubject } from '../../shared/subjects.ts'
 import type { FleetDesk } from './fleet.ts'
 
-/** What is said on core NATS between processes of the control plane; safe to lose. */
+/** Messages on core NATS between processes of the control plane; they may be lost. */
 export type Hints = {
   publish: (hint: Hint) => void
   /** until `take` answers false */

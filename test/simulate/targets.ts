@@ -20,7 +20,7 @@ import type { Host, Time } from './time.ts'
 /** How each target is now, by index of its monitor: in which way it is broken; null: it is well. */
 export type Targets = { monitors: Monitor[]; broken: (OutageKind | null)[]; checks: number }
 
-/** Of the targets checked by a probe beside those that are simulated, so many were heard of in the last 15 s. */
+/** Of the targets checked by a probe, in addition to those that are simulated, so many were heard of in the last 15 s. */
 const BACKGROUND_WORDS = 150
 const RECENT_MS = 15_000
 const TESTED = 2
@@ -41,7 +41,7 @@ const ERRORS = {
   offline: error(FailureSource.INTERNAL, 'probe_offline'),
 }
 
-/** What comes of an attempt, after how long. `isSilent`: it could be our own network. */
+/** The result of an attempt, and after how long. `isSilent`: it could be our own network. */
 type Seen = { afterMs: number; outcome: Outcome; statusCode: number; error: CheckError | null; isSilent: boolean }
 
 type RunnerParts = { targets: Targets; outlook: Outlook; host: Host; random: Random; time: Time; world: World }

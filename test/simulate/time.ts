@@ -85,7 +85,7 @@ export function createTime(): Time {
 
 const isBefore = (a: Timer, b: Timer) => a.dueMs < b.dueMs || (a.dueMs === b.dueMs && a.number < b.number)
 
-/** A process: its timers fire neither after its end nor while it stands still. */
+/** A process: its timers fire neither after its end nor while it is frozen. */
 export type Host = {
   machine: Machine
   isAlive: () => boolean
