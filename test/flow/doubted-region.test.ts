@@ -28,7 +28,7 @@ const body = (host: number) => ({
   url: hosts.url(host),
   regions: OF_BOTH_REGIONS.includes(host) ? ['us-east', 'eu-west'] : ['us-east'],
   interval_seconds: 30,
-  timeout_ms: 5_000,
+  timeout_ms: 20_000,
   retry_count: RETRIES,
   witness: !WITHOUT_WITNESS.includes(host),
 })
@@ -41,13 +41,16 @@ for (const some of [ALL.slice(0, 40), ALL.slice(40), OF_BOTH_REGIONS]) {
 type Vote = { doubt?: { settled_by: string; witness: { region: string; status: string } | null } }
 type Row = { id: string; to: string; explanation: { votes: Vote[]; decided_by: { attempt: number } }; summary: string }
 
-/** The transitions to down of some hosts. */
+/** When the part of the test under way began; a machine that is too slow for its own targets has outages before. */
+let since = new Date(0)
+
+/** The transitions to down or degraded of some hosts since then. */
 const downs = (some: readonly number[]) =>
   query<Row>(
     db,
     `SELECT monitor_id AS id, to_status AS "to", explanation, summary FROM transitions
-     WHERE to_status <> 'up' AND monitor_id = ANY (CAST(? AS uuid[])) ORDER BY at`,
-    [some.map(host => ids.get(host)!)],
+     WHERE to_status <> 'up' AND at > ? AND monitor_id = ANY (CAST(? AS uuid[])) ORDER BY at`,
+    [since, some.map(host => ids.get(host)!)],
   )
 const areUp = async (some: readonly number[]) => {
   const rows = await query(db, `SELECT FROM monitors WHERE status = 'up' AND id = ANY (CAST(? AS uuid[]))`, [
@@ -62,6 +65,7 @@ const arrivedAt = (host: number, sinceMs: number) =>
 
 t.test('a host that breaks alone is down with its last re-check, without a doubt', async t => {
   await waitFor(() => areUp([...ALL, ...OF_BOTH_REGIONS]), { label: 'all up' })
+  since = new Date()
   hosts.lose(us, [BROKEN])
   hosts.lose(eu, [BROKEN])
   const [down] = await waitFor(async () => ((await downs([BROKEN])).length > 0 ? downs([BROKEN]) : null), {
@@ -77,6 +81,7 @@ t.test('a host that breaks alone is down with its last re-check, without a doubt
 
 t.test('a probe that loses all hosts for a while makes no outage, also without a witness', async t => {
   const sinceMs = Date.now()
+  since = new Date(sinceMs)
   hosts.lose(us, [...ALL, ...OF_BOTH_REGIONS])
   const wouldBeDown = () => WITHOUT_WITNESS.filter(host => lostBy(us, host, sinceMs) > RETRIES)
   await waitFor(() => wouldBeDown().length >= 4, { label: 'failing hosts' })
@@ -84,14 +89,12 @@ t.test('a probe that loses all hosts for a while makes no outage, also without a
   const healedMs = Date.now()
   const all = [...ALL, ...OF_BOTH_REGIONS]
   await waitFor(() => all.every(host => arrivedAt(host, healedMs)), { label: 'a check of each host' })
-  t.same(
-    (await downs(all)).filter(({ id }) => id !== ids.get(BROKEN)),
-    [],
-  )
+  t.same(await downs(all), [])
 })
 
 t.test('in a region in doubt, what a witness confirms is down and what it sees well is not', async t => {
   const sinceMs = Date.now()
+  since = new Date(sinceMs)
   // the region sees nothing at all; of one host another region does not either
   hosts.lose(eu, [BROKEN_LATER])
   hosts.lose(us, [...ALL, ...OF_BOTH_REGIONS])

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { clientProcess } from './client-process.ts'
 import type { Teardown } from './teardown.ts'
 
+/** `pid` null: before the first loss. */
 export type SeenAtHost = { host: number; pid: number | null; atMs: number; isLost: boolean }
 
 export type ManyHosts = {
@@ -20,7 +21,8 @@ export async function startManyHosts(t: Teardown, pids: () => readonly number[])
   const server = createServer((_, response) => response.writeHead(200, { connection: 'close' }).end())
   server.on('connection', socket => {
     const host = Number(socket.localAddress?.split('.').at(-1))
-    const pid = clientProcess(socket, pids())
+    // to find the process costs much on a busy machine, and is of use only once something was lost
+    const pid = lost.size === 0 ? null : clientProcess(socket, pids())
     const isLost = pid !== null && (lost.get(pid)?.has(host) ?? false)
     seen.push({ host, pid, atMs: Date.now(), isLost })
     if (isLost) socket.resetAndDestroy()
