@@ -4,7 +4,7 @@ import { startManyHosts } from '../support/many-hosts.ts'
 import { type Picket, startPicket } from '../support/picket.ts'
 import { waitFor } from '../support/wait.ts'
 
-// takes about 180 s
+// takes about 220 s
 
 const picket: Picket = await startPicket(t, { regions: ['us-east', 'eu-west'] })
 const { api } = picket
