@@ -71,6 +71,7 @@ function figuresOf({ system, ledger, hook, customers }: Scene, records: Records)
     'times a partition was taken up': system.readings.count,
     'outages of targets': system.targets.outages.length,
     'of them long': system.targets.outages.filter(isLong).length,
+    'regions without a probe for a while, whose monitors were not replayed': records.absentRegions.length,
     incidents: records.incidents.length,
     transitions: records.transitions.length,
     'writes of customers': customers.written.size,

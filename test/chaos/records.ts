@@ -8,6 +8,8 @@ import { PARTITIONS } from '../../shared/subjects.ts'
 export type Records = {
   monitors: WatchedMonitor[]
   transitions: StoredTransition[]
+  /** regions that had, for a while, no probe that could publish */
+  absentRegions: string[]
   incidents: { monitorId: string; startedMs: number; isResolved: boolean }[]
   /** of people */
   reports: string[]
@@ -53,6 +55,9 @@ export async function readRecords(db: Db, clickhouseUrl: string, monitorIds: str
        FROM transitions WHERE monitor_id = ANY(?) ORDER BY at, id`,
       [monitorIds],
     ),
+    absentRegions: (
+      await query<{ region: string }>(db, 'SELECT region FROM region_epochs WHERE absent_from IS NOT NULL')
+    ).map(({ region }) => region),
     incidents: incidents.flatMap(({ monitorId, startedMs, isResolved }) =>
       monitorId === null ? [] : { monitorId, startedMs, isResolved },
     ),

@@ -29,6 +29,7 @@ const delivery = (event: string, occurredMs: number, changes: Partial<StoredDeli
 /** One outage from minute 10 to minute 14, all as it should be. */
 const good = (changes: Partial<Records> = {}): Records => ({
   monitors: [],
+  absentRegions: [],
   transitions: [
     transition(null, 'up', 0),
     transition('up', 'down', 10 * MINUTE_MS),
