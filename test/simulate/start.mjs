@@ -7,7 +7,7 @@ import { build } from 'esbuild'
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const folder = mkdtempSync(join(ROOT, 'node_modules', '.simulate-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
-process.on('SIGINT', () => process.exit(130))
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130))
 const outfile = join(folder, 'run.mjs')
 await build({
   entryPoints: [join(ROOT, 'test/simulate/run.ts')],
