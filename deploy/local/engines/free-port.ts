@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { linkSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
@@ -28,14 +28,19 @@ function reserve(port: number): boolean {
   const folder = join(tmpdir(), `picket-ports-${userInfo().uid}`)
   const file = join(folder, String(port))
   if (!isOurs(folder)) return true
+  // written first and named after: no process reads a file without an id in it
+  const written = `${file}.${process.pid}`
+  writeFileSync(written, String(process.pid))
   try {
-    writeFileSync(file, String(process.pid), { flag: 'wx' })
-    return true
+    linkSync(written, file)
   } catch {
     if (isRunning(Number(readFileSync(file, 'utf8')))) return false
-    writeFileSync(file, String(process.pid))
+    renameSync(written, file)
     return true
+  } finally {
+    rmSync(written, { force: true })
   }
+  return true
 }
 
 function isOurs(folder: string): boolean {
