@@ -14,17 +14,24 @@ const LONGEST_MS = 1000
 export function createAlarm(timers: Timers, call: () => void): Alarm {
   let stop: Cancel = () => {}
   let lagMs = 0
+  /** when the timer that is set is due; Infinity: none is */
+  let untilMs = Number.POSITIVE_INFINITY
+  const noteLag = () => {
+    lagMs = Math.max(lagMs, timers.monotonicMs() - untilMs)
+    untilMs = Number.POSITIVE_INFINITY
+  }
   return {
     setIn(ms) {
       stop()
+      noteLag()
       if (ms <= 0) {
         timers.soon(call)
         return
       }
       const lengthMs = Math.min(Math.ceil(ms), LONGEST_MS)
-      const untilMs = timers.monotonicMs() + lengthMs
+      untilMs = timers.monotonicMs() + lengthMs
       stop = timers.after(lengthMs, () => {
-        lagMs = Math.max(lagMs, timers.monotonicMs() - untilMs)
+        noteLag()
         call()
       })
     },

@@ -155,7 +155,7 @@ function createRound(desk: Desk, takeWake: () => boolean): () => Promise<void> {
   const orphans = new Map<string, number>()
   const onRead = createNoteAbsences(desk)
   // in every second round, and in one that was asked for; a new probe is let in at once, by `admit`
-  let isLookDue = false
+  let isLookDue = true
   const counts = createCounts(desk)
   return async () => {
     const startedMs = monotonicMs()
@@ -167,8 +167,13 @@ function createRound(desk: Desk, takeWake: () => boolean): () => Promise<void> {
     if (monotonicMs() - recordedMs > timing.deadAfterMs / 2) soundSinceMs = monotonicMs()
     recordedMs = monotonicMs()
     const mayBury = recordedMs - soundSinceMs > timing.deadAfterMs
-    isLookDue = takeWake() || !isLookDue
-    if (isLookDue) await lookAtLiveSets(desk, mayBury, onRead)
+    const isLook = takeWake() || isLookDue
+    // also after a look that failed
+    isLookDue = true
+    if (isLook) {
+      await lookAtLiveSets(desk, mayBury, onRead)
+      isLookDue = false
+    }
     forgetRuns(desk.runs, monotonicMs())
     reportOrphans(desk, orphans)
   }

@@ -25,7 +25,7 @@ export const noAbsences = (): KnownAbsences => ({
 /** JetStream's clock was set when it is ahead of the monotonic one by so much more or less, in ms. */
 const SAME_MS = 2_000
 /** A process knows the new time so long after JetStream's clock was set. */
-const CLOCK_KNOWN_MS = 3_000
+const CLOCK_KNOWN_MS = 5_000
 
 /**
  * The absences in JetStream's time. The database says how long ago each was; what a process has seen once stays where it was,
