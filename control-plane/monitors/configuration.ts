@@ -46,7 +46,8 @@ export function probeIssues(monitor: WatchedInRegions, liveTypes: LiveTypes | nu
 
 type WatchedInRegions = Watched & Pick<StoredMonitor, 'regions'>
 
-function regionsWithoutProbe(monitor: WatchedInRegions, liveTypes: LiveTypes | null): string[] {
+/** The regions of a monitor of which no live probe can check it; empty when that is not known. */
+export function regionsWithoutProbe(monitor: WatchedInRegions, liveTypes: LiveTypes | null): string[] {
   if (liveTypes === null || !isChecked(monitor)) return []
   return monitor.regions.filter(region => !liveTypes.get(region)?.has(monitor.type))
 }

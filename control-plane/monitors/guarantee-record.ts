@@ -1,6 +1,12 @@
 import { Type } from 'typebox'
 import { enumOf } from '../web/schemas.ts'
-import { configurationIssues, isDecidedByOthers, type LiveTypes, probeIssues } from './configuration.ts'
+import {
+  configurationIssues,
+  isDecidedByOthers,
+  type LiveTypes,
+  probeIssues,
+  regionsWithoutProbe,
+} from './configuration.ts'
 import { ABSENCE_MS, OUTAGE_KINDS, outageLimits, paceOf, transitionInDoubtMs } from './guarantee.ts'
 import { MonitorRecord } from './record.ts'
 import type { StoredMonitor } from './types.ts'
@@ -48,6 +54,7 @@ export const HOLDS_WHILE = `NATS, PostgreSQL and one probe in each region of the
 export function presentGuarantee(monitor: StoredMonitor, liveTypes: LiveTypes | null) {
   const obstacles = obstaclesOf(monitor, liveTypes)
   const pace = paceOf(monitor)
+  const withProbe = monitor.regions.length - regionsWithoutProbe(monitor, liveTypes).length
   const limits = obstacles.length > 0 ? [] : outageLimits(pace)
   return {
     outages: limits.map(({ kind, transitionMs, messageMs, shortestMs }) => ({
@@ -55,7 +62,7 @@ export function presentGuarantee(monitor: StoredMonitor, liveTypes: LiveTypes | 
       down_within: seconds(transitionMs),
       message_within: seconds(messageMs),
       shortest: seconds(shortestMs),
-      down_within_in_doubt: seconds(transitionInDoubtMs(kind, pace, monitor.regions.length)),
+      down_within_in_doubt: seconds(transitionInDoubtMs(kind, pace, withProbe)),
     })),
     reasons: obstacles.length > 0 ? obstacles : weaknessesOf(monitor, liveTypes),
     holds_while: HOLDS_WHILE,

@@ -1,4 +1,4 @@
-import type { ResultBatch } from '../../shared/result.ts'
+import { type ResultBatch, Trigger } from '../../shared/result.ts'
 import { monotonicMs } from '../platform/clock.ts'
 import { isId } from '../platform/ids.ts'
 import { logNowMs } from '../platform/nats.ts'
@@ -135,7 +135,8 @@ function countBatch(reading: Reading, harvest: Harvest, message: StreamMessage, 
   if (isRecall) tools.meters.recalled.inc(batch.results.length)
   else {
     countRegion(harvest, batch.region)
-    tools.regionSight.heardMs.set(batch.region, monotonicMs())
+    // the check of a witness comes by way of the fleet
+    if (batch.results[0]?.trigger !== Trigger.WITNESS) tools.regionSight.heardMs.set(batch.region, monotonicMs())
   }
   const tolerance = toleranceOf(reading.logTime, message.takenAtMs, monotonicMs())
   const live = tools.liveSets.of(batch.region)

@@ -1,5 +1,4 @@
 import { monotonicMs, now } from '../platform/clock.ts'
-import { logNowMs } from '../platform/nats.ts'
 import { type Tx, waitAtMost } from '../platform/postgres.ts'
 import type { MonitorState } from '../verdict/types.ts'
 import { storeUnchecked, type Unchecked } from '../verdict/unchecked-actions.ts'
@@ -24,7 +23,8 @@ const LOCK_MS_ONE_BY_ONE = 20
 export async function heedUnchecked(reading: Reading, silentMs: number, isAll: boolean): Promise<void> {
   const { tools, memory, sight, position, deferred, unstored } = reading
   const nowMs = monotonicMs()
-  const logMs = logNowMs(tools.nats)
+  // as this reader has it: what it remembers moves with its own next message
+  const logMs = nowMs + reading.logTime.offsetMs
   const isRecent = isAll || (position.takenAtMs !== null && logMs - position.takenAtMs < BEHIND_MS)
   noteRound(sight, silentMs < HEARD_WITHIN_MS && isRecent, nowMs)
   if (nowMs - sight.lookedMs < LOOK_EVERY_MS || sight.soundSinceMs === null) return

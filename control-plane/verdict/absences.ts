@@ -26,7 +26,7 @@ export function absentRegions({ cells }: MonitorState, { regions, absences }: Po
 /** A region as its next result finds it: after an absence it has no vote until a chain has decided, as a new region. */
 export function cellOnReturn(cell: Cell, absences: Absences, nowMs: number): Cell {
   if (cell.state === 'pending' || lostMs(cell, absences) > nowMs) return cell
-  return { ...resetStreaks(cell), state: 'pending', firstFailure: null }
+  return resetStreaks({ ...cell, state: 'pending' })
 }
 
 const keyOf = (absences: Absences) =>

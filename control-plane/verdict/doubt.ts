@@ -1,4 +1,5 @@
 import { Outcome } from '../../proto/gen/probe/v1/result.ts'
+import { lostMs } from './absences.ts'
 import { isHeld } from './held.ts'
 import { ANSWER_GRACE_MS } from './partial.ts'
 import type { Ask, Cell, CellDoubt, Counted, MonitorState, Policy } from './types.ts'
@@ -113,9 +114,12 @@ function settle(cell: Cell, state: MonitorState, policy: Policy, nowMs: number):
   return nowMs < witnessUntilMs || others.some(isSeenWell) ? cell : settledBy(cell, 'limit')
 }
 
-/** A region that is held has no vote, but fails all the same. */
-const isRecent = ({ votedAtMs }: Cell, policy: Policy, nowMs: number) =>
-  votedAtMs !== null && nowMs < votedAtMs + voteLifetimeMs(policy)
+/** A region that is held has no vote, but fails all the same, unless it has lost its probes since. */
+function isRecent(cell: Cell, policy: Policy, nowMs: number): boolean {
+  const { votedAtMs } = cell
+  if (votedAtMs === null || nowMs >= votedAtMs + voteLifetimeMs(policy)) return false
+  return !policy.absences || lostMs(cell, policy.absences) > nowMs
+}
 
 const othersOf = ({ region }: Cell, { cells }: MonitorState) => cells.filter(other => other.region !== region)
 

@@ -14,7 +14,8 @@ export function doubtAfterClockStep({ doubt }: Cell, stepMs: number, slotMs: num
   return {
     doubt: {
       settledBy,
-      sinceMs: sinceMs + slotMs,
+      // not less with a clock that was set ahead: the next slot is no later check than the one before
+      sinceMs: sinceMs + stepMs,
       askedForMs: askedForMs === null ? null : askedForMs + slotMs,
       witness: witness && {
         ...witness,

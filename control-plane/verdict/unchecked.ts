@@ -20,7 +20,7 @@ export function uncheckedState(state: MonitorState, sinceMs: number): MonitorSta
     noMajoritySinceMs: null,
     quorumLostSinceMs: null,
     unchecked: { sinceMs, isTold: false },
-    cells: state.cells.map(cell => ({ ...resetStreaks(cell), state: 'pending', firstFailure: null })),
+    cells: state.cells.map(cell => resetStreaks({ ...cell, state: 'pending' })),
   }
 }
 
