@@ -86,15 +86,18 @@ async function natsFacts(nats: Nats, partitions: PartitionFact[]): Promise<NatsF
   const nowMs = nats.clock.nowMs()
   const fills = await Promise.all(STREAMS.map(async name => ({ name, fill: await streamFill(nats, name) })))
   const results = fills.find(({ name }) => name === RESULTS_STREAM)?.fill ?? null
-  const recorders = Object.entries(RECORDERS).map(
-    async ([stream, name]): Promise<RecorderFact> => ({ stream, ...(await consumerBacklog(nats, stream, name)) }),
+  // awaited at once: a refusal that comes while something else is awaited would end the process
+  const recorders = await Promise.all(
+    Object.entries(RECORDERS).map(
+      async ([stream, name]): Promise<RecorderFact> => ({ stream, ...(await consumerBacklog(nats, stream, name)) }),
+    ),
   )
   return {
     nowMs,
     clock: nowMs === null ? [] : [{ name: 'JetStream', aheadMs: nowMs - believedMs() }],
     streams: fills.flatMap(({ name, fill }) => (fill === null ? [] : [{ name, ...fill }])),
     uncounted: results ? await uncounted(nats, partitions, results) : new Map(),
-    recorders: await Promise.all(recorders),
+    recorders,
   }
 }
 
