@@ -66,15 +66,22 @@ export function statusByVote({ voting, failing, degraded }: Tally): 'up' | 'down
 }
 
 /**
- * Since when the quorum is lost with at least one region voting all the time; null while there is one or nobody
+ * Since when the quorum is lost with at least one region voting all the time; null while there is one, or while no region
  * votes. `before` holds the votes before the result taken at `nowMs`, `tally` counts them with it. A moment without
- * any voter begins the wait anew (decisions 4.4).
+ * any voter begins the wait again (decisions 4.4), and so does the return of a region that had no probe (decision 195).
  */
 export function quorumLostSince(before: MonitorState, tally: Tally, policy: Policy, nowMs: number): number | null {
   if (hasQuorumOfPresent(tally) || tally.voting === 0) return null
-  const ends = before.cells.map(cell => voteEndsMs(cell, before, policy)).sort((a, b) => b - a)
-  if ((ends[0] ?? Number.NEGATIVE_INFINITY) <= nowMs) return nowMs
+  const ends = before.cells.map(cell => voteEndsMs(cell, before, policy))
+  if (!ends.some(endMs => endMs > nowMs)) return nowMs
   if (before.quorumLostSinceMs !== null) return before.quorumLostSinceMs
-  const endOfNeededMs = ends[votesNeeded(tally.regions) - 1] ?? Number.NEGATIVE_INFINITY
-  return Number.isFinite(endOfNeededMs) ? Math.min(endOfNeededMs, nowMs) : nowMs
+  const changes = [nowMs, ...ends, ...changesOfPresence(policy)].filter(ms => Number.isFinite(ms) && ms <= nowMs)
+  const hadQuorumUntil = (ms: number) => hasQuorumOfPresent(countVotes(before, policy, ms - 1))
+  return changes.sort((a, b) => b - a).find(hadQuorumUntil) ?? nowMs
 }
+
+const changesOfPresence = ({ regions, absences }: Policy): number[] =>
+  regions.flatMap(region => {
+    const absence = absences?.get(region)
+    return absence ? [absence.fromMs, absence.untilMs] : []
+  })

@@ -112,4 +112,27 @@ testRows([
           ap  0 .`,
     statuses: 'up@0',
   },
+  {
+    says: 'a region that is back is waited for, also after an absence that was longer than the wait',
+    policy: absent('eu-west', 80, 500),
+    run: `us  0..480/60 .  540 x 541 x 544 x
+          eu  0..60/60 .  550 .`,
+    statuses: 'up@0 degraded@550',
+  },
+  {
+    says: 'a region that is back and says nothing is waited for five minutes from its return',
+    policy: absent('eu-west', 80, 500),
+    run: `us  0..480/60 .  540 x 541 x 544 x  600..780/60 x  799 x  801 x
+          eu  0..60/60 .`,
+    statuses: 'up@0 down@801(reduced)',
+  },
+  {
+    says: 'the wait begins when the regions that have a probe lose their quorum, not when an earlier vote ended',
+    policy: absent('us-east', 30),
+    run: `us  0 .
+          eu  0..840/60 .  920 x 921 x 924 x  960..1140/60 x  1211 x
+          ap  0..720/60 .
+          uw  0 .`,
+    statuses: 'up@0 down@1211(reduced)',
+  },
 ])
