@@ -40,6 +40,19 @@ export async function uncheckedSince(db: Db, monitorIds: string[]): Promise<Map<
   return new Map(rows.map(({ id, since }) => [id, since]))
 }
 
+/** What is stored of those monitors whose owner was notified that they are unchecked. The caller holds their locks. */
+export async function notifiedUnchecked(tx: Tx, monitorIds: string[]): Promise<Map<string, MonitorState['unchecked']>> {
+  if (monitorIds.length === 0) return new Map()
+  const rows = await query<{ id: string; unchecked: MonitorState['unchecked'] }>(
+    tx,
+    `SELECT v.monitor_id AS id, v.state->'unchecked' AS unchecked
+     FROM verdict_states v JOIN monitors m ON m.id = v.monitor_id
+     WHERE v.monitor_id = ANY (?::uuid[]) AND m.status IS NULL AND (v.state->'unchecked'->>'isTold')::boolean`,
+    [monitorIds],
+  )
+  return new Map(rows.map(({ id, unchecked }) => [id, unchecked]))
+}
+
 /** Forgets what the verdict knows of a monitor, so that it starts anew (decisions 4.8). */
 export async function forgetStates(tx: Tx, monitorIds: string[]): Promise<void> {
   await execute(tx, 'DELETE FROM verdict_states WHERE monitor_id = ANY (?::uuid[])', [monitorIds])

@@ -6,7 +6,7 @@ import { newId } from '../platform/ids.ts'
 import type { Tx } from '../platform/postgres.ts'
 import { silencedMonitors } from '../silences/store.ts'
 import { storeSights } from './sight-actions.ts'
-import { storeStates } from './store.ts'
+import { notifiedUnchecked, storeStates } from './store.ts'
 import type { MonitorState } from './types.ts'
 import { uncheckedEvent, uncheckedReason } from './unchecked.ts'
 
@@ -16,7 +16,8 @@ export type Unchecked = { monitorId: string; configVersion: number; state: Monit
 /**
  * Stores that monitors are not checked any more (decision 196): no status from the last check on, and the event for their owners.
  * Of those that are silenced the owner is notified later, if they are still unchecked then. Monitors that are locked,
- * changed, paused or deleted are left out. Answers the states that were stored.
+ * changed, paused or deleted are left out. Answers the states that are stored, also those of an earlier transaction
+ * whose commit was not answered: nothing follows from them a second time.
  */
 export async function storeUnchecked(
   tx: Tx,
@@ -40,7 +41,8 @@ export async function storeUnchecked(
       .filter(isChecked)
       .map(monitor => [monitor.id, monitor]),
   )
-  const valid = same.filter(({ monitorId }) => monitors.has(monitorId))
+  const stored = await notifiedUnchecked(tx, [...monitors.keys()])
+  const valid = same.filter(({ monitorId }) => monitors.has(monitorId) && !stored.has(monitorId))
   const silenced = await silencedMonitors(tx, [...monitors.keys()], now)
   const states = valid
     .map(({ state }) => ({ ...state, unchecked: { ...state.unchecked!, isTold: !silenced.has(state.monitorId) } }))
@@ -65,5 +67,9 @@ export async function storeUnchecked(
     return uncheckedEvent(newId(), monitors.get(monitorId)!, unchecked.sinceMs, incident, publicUrl, now)
   })
   await announce(tx, events, now)
-  return states
+  const known = same.flatMap(({ monitorId, state }) => {
+    const unchecked = stored.get(monitorId)
+    return unchecked ? [{ ...state, unchecked }] : []
+  })
+  return [...states, ...known]
 }

@@ -1,17 +1,20 @@
 import t from 'tap'
 import { draftMonitor } from '../../control-plane/monitors/actions.ts'
 import { insertMonitors } from '../../control-plane/monitors/store.ts'
-import { createPostgres } from '../../control-plane/platform/postgres.ts'
+import { createPostgres, query } from '../../control-plane/platform/postgres.ts'
 import { createSecrets } from '../../control-plane/platform/secrets.ts'
 import { policyOf } from '../../control-plane/results/policy.ts'
 import { watchesOf } from '../../control-plane/results/store.ts'
 import { decide } from '../../control-plane/verdict/decide.ts'
 import { newMonitorState } from '../../control-plane/verdict/state.ts'
-import { storeStates } from '../../control-plane/verdict/store.ts'
+import { storeStates, storeStatuses } from '../../control-plane/verdict/store.ts'
 import type { Counted } from '../../control-plane/verdict/types.ts'
+import { uncheckedState } from '../../control-plane/verdict/unchecked.ts'
+import { storeUnchecked } from '../../control-plane/verdict/unchecked-actions.ts'
 import { Outcome, Trigger } from '../../shared/result.ts'
 import { createDatabase } from '../support/database.ts'
 import { insertTenant } from '../support/tenant.ts'
+import { insertChannel, insertMonitor } from '../support/verdict.ts'
 
 const { url } = await createDatabase(t)
 const db = createPostgres(url)
@@ -48,4 +51,22 @@ t.test('a half-grown streak reads back as it was, with the newest result once, a
   t.match(decide(stored!.state!, result, policy, 30_200), { kind: 'history', reason: 'not_newer' })
   const next = { ...result, attempt: 3 }
   t.equal(decide(stored!.state!, next, policy, 30_300).state.cells[0]!.failures, 2)
+})
+
+t.test('an owner is notified once of an unchecked monitor, also when the answer to the commit was lost', async t => {
+  const id = await insertMonitor(db, projectId)
+  await insertChannel(db, projectId, [id])
+  await db.transaction(tx => storeStatuses(tx, [{ id, status: 'up', at: new Date(0) }]))
+  const state = uncheckedState({ ...newMonitorState(id, 1), status: 'up' }, 30_000)
+  const store = () =>
+    db.transaction(tx =>
+      storeUnchecked(tx, [{ monitorId: id, configVersion: 1, state }], 'https://p.example', new Date()),
+    )
+  const count = async (sql: string) => (await query<{ n: number }>(db, sql, [id]))[0]!.n
+  for (const time of ['first', 'repeated']) {
+    const states = await store()
+    t.match(states, [{ monitorId: id, unchecked: { sinceMs: 30_000, isTold: true } }], `${time}: the reader knows it`)
+    t.equal(await count(`SELECT count(*)::int AS n FROM events WHERE subject = 'monitor:' || ?`), 1, time)
+    t.equal(await count('SELECT count(*)::int AS n FROM transitions WHERE monitor_id = ?'), 1, time)
+  }
 })
