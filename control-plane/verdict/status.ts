@@ -12,7 +12,7 @@ import {
 
 export type Weighed = {
   status: Status
-  /** null: held, too few regions vote */
+  /** null: nothing is decided, because too few regions vote, or because an unchecked monitor waits for the others */
   quorum: 'full' | 'reduced' | null
   quorumLostSinceMs: number | null
   noMajoritySinceMs: number | null
@@ -22,22 +22,25 @@ export type Weighed = {
 export function weigh(before: MonitorState, voted: MonitorState, policy: Policy, nowMs: number): Weighed {
   const tally = countVotes(voted, policy, nowMs)
   const quorumLostSinceMs = quorumLostSince(before, tally, policy, nowMs)
-  const quorum = quorumOf(
-    tally,
-    quorumLostSinceMs,
-    reducedAfterMs(before.unchecked ? null : before.status, policy),
-    nowMs,
-  )
-  if (quorum === null) {
-    return { status: before.status, quorum, quorumLostSinceMs, noMajoritySinceMs: before.noMajoritySinceMs }
-  }
+  // an unchecked monitor is decided like a new one
+  const shown = before.unchecked ? null : before.status
+  const quorum = quorumOf(tally, quorumLostSinceMs, reducedAfterMs(shown, policy), nowMs)
+  if (quorum === null) return asBefore(before, quorumLostSinceMs)
   const vote = statusByVote(tally)
-  const isMajorityGone = before.status === 'down' && vote !== 'down'
+  const isMajorityGone = shown === 'down' && vote !== 'down'
   const noMajoritySinceMs = isMajorityGone ? (before.noMajoritySinceMs ?? nowMs) : null
   const mayDegrade = vote !== 'degraded' || mayEnterDegraded(voted, tally, noMajoritySinceMs, policy, nowMs)
+  if (!mayDegrade && before.unchecked) return asBefore(before, quorumLostSinceMs)
   const status = mayDegrade ? vote : before.status
   return { status, quorum, quorumLostSinceMs, noMajoritySinceMs: status === 'down' ? noMajoritySinceMs : null }
 }
+
+const asBefore = ({ status, noMajoritySinceMs }: MonitorState, quorumLostSinceMs: number | null): Weighed => ({
+  status,
+  quorum: null,
+  quorumLostSinceMs,
+  noMajoritySinceMs,
+})
 
 function quorumOf(tally: Tally, lostSinceMs: number | null, reducedAfterMs: number, nowMs: number): Weighed['quorum'] {
   if (hasQuorum(tally)) return 'full'

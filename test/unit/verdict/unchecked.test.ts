@@ -6,7 +6,7 @@ import { lastCountedMs, uncheckedReason, uncheckedState } from '../../../control
 import { Outcome } from '../../../proto/gen/probe/v1/result.ts'
 import { policyOf, resultOf, START_MS } from './runs.ts'
 
-const [US, EU] = ['us-east', 'eu-west']
+const [US, EU, AP] = ['us-east', 'eu-west', 'ap-southeast']
 
 /** Feeds `us 0 .` as [region, second, up]; answers the state and the transitions, as `up>down@64`. */
 function feed(state: MonitorState, policy: Policy, checks: [string, number, boolean][]) {
@@ -24,6 +24,7 @@ function feed(state: MonitorState, policy: Policy, checks: [string, number, bool
 
 const one = policyOf({ regions: [US!], retryCount: 1 })
 const two = policyOf({ regions: [US!, EU!], retryCount: 0 })
+const three = policyOf({ regions: [US!, EU!, AP!], retryCount: 0 })
 const start = (policy: Policy, checks: [string, number, boolean][]) =>
   feed(newMonitorState('m-1', 1), policy, checks).state
 const unchecked = (state: MonitorState) => uncheckedState(state, lastCountedMs(state)!)
@@ -32,6 +33,9 @@ const downOnce = start(one, [
   [US!, 0, false],
   [US!, 1, false],
 ])
+const inAll = (up: boolean): [string, number, boolean][] => [US!, EU!, AP!].map((region, i) => [region, i, up])
+const upInAll = start(three, inAll(true))
+const downInAll = start(three, inAll(false))
 
 type Row = [title: string, state: MonitorState, policy: Policy, checks: [string, number, boolean][], expected: string]
 const rows: Row[] = [
@@ -90,6 +94,29 @@ const rows: Row[] = [
     ],
     'up>up@1180',
   ],
+  [
+    'down before, and one of three regions fails afterwards: the votes are shown, not what was before',
+    unchecked(downInAll),
+    three,
+    [
+      [US!, 1_000, false],
+      [EU!, 1_001, true],
+      [AP!, 1_002, true],
+      [EU!, 1_062, true],
+    ],
+    'down>degraded@1001',
+  ],
+  [
+    'up before, and one of three regions fails afterwards: nothing is shown before the others have answered',
+    unchecked(upInAll),
+    three,
+    [
+      [EU!, 1_000, true],
+      [US!, 1_001, false],
+      [EU!, 1_002, false],
+    ],
+    'up>down@1002',
+  ],
 ]
 
 for (const [title, state, policy, checks, expected] of rows) {
@@ -104,6 +131,14 @@ t.test('an outage lasts from its beginning, also when nothing was checked in bet
   const { state } = feed(unchecked(downOnce), one, [])
   const { transition } = decide(state, resultOf({ region: US!, scheduledAtMs: START_MS + 1e6 }), one, START_MS + 1e6)
   t.equal(transition?.downDurationMs, 1e6 - 1_000)
+})
+
+t.test('an outage goes on while a minority of the regions fails afterwards', async t => {
+  const { state } = feed(unchecked(downInAll), three, [
+    [US!, 1_000, false],
+    [EU!, 1_001, true],
+  ])
+  t.equal(state.outageSinceMs, downInAll.outageSinceMs)
 })
 
 t.test('the reason names the last check', async t => {
