@@ -37,7 +37,8 @@ export function withDeferred(
   if (!deferral?.change) return { row, isVoid: false }
   const { change } = deferral
   if (row && !row.isDeleted && !row.isPaused && row.configVersion <= change.configVersion) {
-    return { row: { ...row, state: change.state }, isVoid: false }
+    const status = change.transitions.at(-1)?.to ?? row.status
+    return { row: { ...row, status, state: change.state }, isVoid: false }
   }
   deferred.set(monitorId, { ...deferral, change: null })
   return { row: asBefore(row, deferral.before), isVoid: true }

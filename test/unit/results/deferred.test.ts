@@ -1,5 +1,6 @@
 import t from 'tap'
 import { type Deferred, defer, withDeferred } from '../../../control-plane/results/deferred.ts'
+import { type Memory, takeUp } from '../../../control-plane/results/memory.ts'
 import type { Change } from '../../../control-plane/verdict/judge.ts'
 import { newMonitorState } from '../../../control-plane/verdict/state.ts'
 import type { MonitorState, Transition } from '../../../control-plane/verdict/types.ts'
@@ -67,4 +68,14 @@ t.test(
 
 t.test('A monitor that was paused and resumed meanwhile begins again, whatever waited', async t => {
   t.same(withDeferred(waiting(), monitorId, { ...row, configVersion: 2, state: null }).row?.state, null)
+})
+
+t.test('A first verdict that waits for locked rows counts as shown after a restart', async t => {
+  const decided: MonitorState = { ...state(1), status: 'down' }
+  const deferred: Deferred = new Map()
+  defer(deferred, { ...change(1), state: decided, transitions: [{ from: null, to: 'down' } as Transition] }, null)
+  const memory: Memory = new Map()
+  const { row: known } = withDeferred(deferred, monitorId, { ...row, state: null })
+  takeUp(memory, monitorId, known, { lookedForVersion: 1, isDiscarded: false })
+  t.same(memory.get(monitorId)?.state, decided)
 })
