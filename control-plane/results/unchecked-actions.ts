@@ -32,7 +32,6 @@ export async function heedUnchecked(reading: Reading, silentMs: number, isAll: b
   const { explainedSinceMs } = tools.regionSight
   const look = { sight, explainedSinceMs, monotonicMs: nowMs, logMs }
   const found = findUnchecked(memory, look, AT_ONCE)
-  sight.passedOver = new Set(found.map(({ monitorId }) => monitorId))
   const free = found.filter(({ monitorId }) => !deferred.has(monitorId))
   if (free.length === 0) return
   const states = await persistently(reading, () =>
@@ -45,10 +44,9 @@ export async function heedUnchecked(reading: Reading, silentMs: number, isAll: b
   for (const state of states) {
     memory.get(state.monitorId)!.state = state
     unstored.delete(state.monitorId)
-    sight.passedOver.delete(state.monitorId)
   }
-  // the rest at once
-  if (states.length >= AT_ONCE) sight.lookedMs = Number.NEGATIVE_INFINITY
+  // the rest at once, also where some of these could not be stored
+  if (found.length >= AT_ONCE && states.length > 0) sight.lookedMs = Number.NEGATIVE_INFINITY
   tools.meters.unchecked.inc(states.filter(({ unchecked }) => unchecked!.isTold).length)
 }
 

@@ -12,8 +12,8 @@ export type Sight = {
   lookedMs: number
   /** when monitors were read from the database again, because they may have been changed */
   touchedMs: Map<string, number>
-  /** found in the last look and not stored: in the next one others have their turn */
-  passedOver: Set<string>
+  /** the last monitor of a look that found more than it may: the next look goes on behind it, so that each has its turn */
+  lookedTo: string | null
 }
 
 export const newSight = (): Sight => ({
@@ -21,7 +21,7 @@ export const newSight = (): Sight => ({
   soundMs: Number.NEGATIVE_INFINITY,
   lookedMs: Number.NEGATIVE_INFINITY,
   touchedMs: new Map(),
-  passedOver: new Set(),
+  lookedTo: null,
 })
 
 /** Between two rounds of a reader that works; after a longer time it does not know what it missed. */
@@ -48,19 +48,28 @@ export type Look = {
  * state as it is from then on.
  */
 export function findUnchecked(memory: Memory, look: Look, limit: number): Unchecked[] {
-  const found: Unchecked[] = []
-  const { touchedMs, passedOver } = look.sight
+  const { sight, monotonicMs } = look
+  const [first, behind]: [Unchecked[], Unchecked[]] = [[], []]
+  let found = sight.lookedTo !== null && memory.has(sight.lookedTo) ? first : behind
   for (const [monitorId, watch] of memory) {
-    const { policy, state } = watch
-    if (policy === null || state.status === null || passedOver.has(monitorId)) continue
-    if (state.unchecked ? state.unchecked.isTold : !isSilent(watch, monitorId, look)) continue
-    const { configVersion } = policy
-    const sinceMs = lastCountedMs(state) ?? look.logMs - voteLifetimeMs(policy)
-    found.push({ monitorId, configVersion, state: state.unchecked ? state : uncheckedState(state, sinceMs) })
-    if (found.length >= limit) break
+    const one = found.length < limit ? uncheckedOf(monitorId, watch, look) : null
+    if (one) found.push(one)
+    if (behind.length >= limit) break
+    if (monitorId === sight.lookedTo) found = behind
   }
-  for (const [id, atMs] of touchedMs) if (look.monotonicMs - atMs > LONGEST_LIFETIME_MS) touchedMs.delete(id)
-  return found
+  const all = [...behind, ...first].slice(0, limit)
+  sight.lookedTo = all.length === limit ? all.at(-1)!.monitorId : null
+  for (const [id, atMs] of sight.touchedMs) if (monotonicMs - atMs > LONGEST_LIFETIME_MS) sight.touchedMs.delete(id)
+  return all
+}
+
+function uncheckedOf(monitorId: string, watch: Watch, look: Look): Unchecked | null {
+  const { policy, state } = watch
+  if (policy === null || state.status === null) return null
+  if (state.unchecked ? state.unchecked.isTold : !isSilent(watch, monitorId, look)) return null
+  const { configVersion } = policy
+  const sinceMs = lastCountedMs(state) ?? look.logMs - voteLifetimeMs(policy)
+  return { monitorId, configVersion, state: state.unchecked ? state : uncheckedState(state, sinceMs) }
 }
 
 /** Of a monitor that is checked every hour. */

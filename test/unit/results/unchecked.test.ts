@@ -19,26 +19,23 @@ type Case = {
   unchecked?: MonitorState['unchecked']
 }
 
-function isFound(one: Case): boolean {
-  const { status = 'up', votedAgoMs = 600_000, soundForMs = 600_000, explainedForMs = 600_000 } = one
-  const memory: Memory = new Map()
+function watch(memory: Memory, id: string, one: Case): void {
+  const { status = 'up', votedAgoMs = 600_000 } = one
   const votedAtMs = votedAgoMs === null ? null : NOW - votedAgoMs
   const cell: Cell = {
     ...{ region: 'us-east', state: 'ok', failures: 0, notUp: 0, better: 0, firstFailure: null, last: null },
     ...{ fence: { configVersion: 1, epoch: 1, scheduledAtMs: 1, attempt: 1 }, secondOpinion: null, votedAtMs },
   }
-  const state = { ...newMonitorState('m', 1), status, cells: [cell], unchecked: one.unchecked ?? null }
+  const state = { ...newMonitorState(id, 1), status, cells: [cell], unchecked: one.unchecked ?? null }
   const settings = { configVersion: 1, streaksSince: 1, regions: ['us-east'], retryCount: 0, intervalSeconds: 30 }
-  const row = {
-    id: 'm',
-    ...settings,
-    timeoutMs: 5_000,
-    status,
-    isPaused: one.isPaused ?? false,
-    isDeleted: false,
-    state,
-  }
-  takeUp(memory, 'm', row, { lookedForVersion: 1, isDiscarded: false })
+  const row = { id, ...settings, timeoutMs: 5_000, status, isPaused: one.isPaused ?? false, isDeleted: false, state }
+  takeUp(memory, id, row, { lookedForVersion: 1, isDiscarded: false })
+}
+
+function isFound(one: Case): boolean {
+  const { soundForMs = 600_000, explainedForMs = 600_000 } = one
+  const memory: Memory = new Map()
+  watch(memory, 'm', one)
   const sight = newSight()
   sight.soundSinceMs = soundForMs === null ? null : NOW - soundForMs
   if (one.touchedAgoMs !== undefined) sight.touchedMs.set('m', NOW - one.touchedAgoMs)
@@ -64,6 +61,23 @@ const rows: [title: string, one: Case, expected: boolean][] = [
 ]
 t.test('which monitors lose their status', async t => {
   for (const [title, one, expected] of rows) t.equal(isFound(one), expected, title)
+})
+
+t.test('every unchecked monitor has its turn, however many others cannot be stored', async t => {
+  const memory: Memory = new Map()
+  for (let i = 0; i < 7; i++) watch(memory, `m${i}`, {})
+  const sight = newSight()
+  sight.soundSinceMs = 0
+  const look = { sight, explainedSinceMs: new Map([['us-east', 0]]), monotonicMs: NOW, logMs: NOW }
+  const next = () =>
+    findUnchecked(memory, look, 3)
+      .map(({ monitorId }) => monitorId)
+      .join(' ')
+  t.same([next(), next(), next()], ['m0 m1 m2', 'm3 m4 m5', 'm6 m0 m1'])
+  memory.delete('m1')
+  t.equal(next(), 'm0 m2 m3', 'the place where the look ended is gone')
+  for (const id of ['m0', 'm4', 'm5', 'm6']) memory.delete(id)
+  t.same([next(), next()], ['m2 m3', 'm2 m3'])
 })
 
 t.test('a reader sees everything from when it is up to date, without a break', async t => {
