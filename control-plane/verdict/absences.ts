@@ -6,10 +6,15 @@ import type { Absences, Cell, MonitorState, Policy } from './types.ts'
  * so each result is judged by what was true when it was taken, also when it is read later.
  */
 
-/** When the vote of a region ended because the region had no probe; Infinity: that did not end it. */
-export function lostMs({ region, votedAtMs }: Cell, absences: Absences): number {
+/**
+ * When the vote of a region ended because the region had no probe; Infinity: that did not end it. After a restart without
+ * a checkpoint (`restoredAtMs`) a region that was ok may have been checked since an absence: such a result is not stored.
+ */
+export function lostMs({ region, state, votedAtMs }: Cell, absences: Absences, restoredAtMs: number | null): number {
   const absence = absences.get(region)
-  return absence !== undefined && votedAtMs !== null && votedAtMs < absence.fromMs ? absence.fromMs : Infinity
+  if (absence === undefined || votedAtMs === null || votedAtMs >= absence.fromMs) return Infinity
+  const mayBeNewer = state === 'ok' && restoredAtMs !== null && absence.untilMs <= restoredAtMs
+  return mayBeNewer ? Infinity : absence.fromMs
 }
 
 /** The regions that have no probe at `nowMs`, and from which nothing has counted since then. */
@@ -24,8 +29,8 @@ export function absentRegions({ cells }: MonitorState, { regions, absences }: Po
 }
 
 /** A region as its next result finds it: after an absence it has no vote until a chain has decided, as a new region. */
-export function cellOnReturn(cell: Cell, absences: Absences, nowMs: number): Cell {
-  if (cell.state === 'pending' || lostMs(cell, absences) > nowMs) return cell
+export function cellOnReturn(cell: Cell, absences: Absences, restoredAtMs: number | null, nowMs: number): Cell {
+  if (cell.state === 'pending' || lostMs(cell, absences, restoredAtMs) > nowMs) return cell
   return resetStreaks({ ...cell, state: 'pending' })
 }
 

@@ -48,7 +48,9 @@ export function decide(
   const base = adopt(state, policy, nowMs)
   const adopting: Storing = base === state ? 'no' : 'at_once'
   const known = findCell(base.cells, result.region)
-  const cell = (known && policy.absences ? cellOnReturn(known, policy.absences, nowMs) : known) ?? newCell(result)
+  const { absences } = policy
+  const found = known && absences ? cellOnReturn(known, absences, base.restoredAtMs, nowMs) : known
+  const cell = found ?? newCell(result)
   if (result.trigger === Trigger.OTHER_PROBE) return hearAside(base, cell, result, nowMs, adopting)
   const disorder = refuseOrder(cell.fence, result, nowMs + tolerance.fenceMs)
   if (disorder !== null) return noVerdict('history', disorder, withRaisedGeneration(base, cell, result), adopting)

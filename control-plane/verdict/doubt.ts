@@ -118,7 +118,7 @@ function settle(cell: Cell, state: MonitorState, policy: Policy, nowMs: number):
 function isRecent(cell: Cell, policy: Policy, nowMs: number): boolean {
   const { votedAtMs } = cell
   if (votedAtMs === null || nowMs >= votedAtMs + voteLifetimeMs(policy)) return false
-  return !policy.absences || lostMs(cell, policy.absences) > nowMs
+  return !policy.absences || lostMs(cell, policy.absences, null) > nowMs
 }
 
 const othersOf = ({ region }: Cell, { cells }: MonitorState) => cells.filter(other => other.region !== region)

@@ -34,7 +34,7 @@ export function voteEndsMs(cell: Cell, state: MonitorState, policy: Policy): num
   if (cell.state === 'pending' || cell.votedAtMs === null || isHeld(cell)) return Number.NEGATIVE_INFINITY
   const seenAtMs = state.restoredAtMs === null ? cell.votedAtMs : Math.max(cell.votedAtMs, state.restoredAtMs)
   const endsMs = seenAtMs + voteLifetimeMs(policy)
-  return policy.absences ? Math.min(endsMs, lostMs(cell, policy.absences)) : endsMs
+  return policy.absences ? Math.min(endsMs, lostMs(cell, policy.absences, state.restoredAtMs)) : endsMs
 }
 
 export function countVotes(state: MonitorState, policy: Policy, nowMs: number): Tally {

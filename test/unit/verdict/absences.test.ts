@@ -1,4 +1,10 @@
-import { START_MS, testRows } from './runs.ts'
+import t from 'tap'
+import { decide } from '../../../control-plane/verdict/decide.ts'
+import { newMonitorState, restore } from '../../../control-plane/verdict/state.ts'
+import type { MonitorState } from '../../../control-plane/verdict/types.ts'
+import { countVotes } from '../../../control-plane/verdict/votes.ts'
+import { Outcome } from '../../../proto/gen/probe/v1/result.ts'
+import { policyOf, resultOf, START_MS, testRows } from './runs.ts'
 
 const from = (second: number, until = Infinity) => ({
   fromMs: START_MS + second * 1_000,
@@ -136,3 +142,30 @@ testRows([
     statuses: 'up@0 down@1211(reduced)',
   },
 ])
+
+/** Of a region that was checked once at 0, restored as known from 600 on. */
+function restored(outcome: Outcome, knownFromSecond: number | null): MonitorState {
+  const result = resultOf({ region: 'eu-west', scheduledAtMs: START_MS, outcome })
+  const { state } = decide(newMonitorState('m-1', 1), result, hourly(), START_MS)
+  return restore(state, knownFromSecond === null ? null : START_MS + knownFromSecond * 1_000)
+}
+const hourly = (changes = {}) => policyOf({ regions: ['eu-west'], retryCount: 0, intervalMs: 3_600_000, ...changes })
+const votesAt = (state: MonitorState, absences: object, second: number) =>
+  countVotes(state, hourly(absences), START_MS + second * 1_000).voting
+
+t.test('after a restart without a checkpoint a region that was ok may have been checked after an absence', async t => {
+  const short = absent('eu-west', 100, 200)
+  t.equal(votesAt(restored(Outcome.UP, 600), short, 700), 1, 'results since the absence may be unknown')
+  t.equal(votesAt(restored(Outcome.UP, null), short, 700), 0, 'all results are known')
+  t.equal(votesAt(restored(Outcome.UP, 150), short, 700), 0, 'all results since the absence are known')
+  t.equal(votesAt(restored(Outcome.UP, 600), absent('eu-west', 100), 700), 0, 'it has no probe yet')
+  t.equal(
+    votesAt(restored(Outcome.DOWN, 600), short, 700),
+    0,
+    'that a failing region was checked again would be stored',
+  )
+  const failed = resultOf({ region: 'eu-west', scheduledAtMs: START_MS + 700_000, outcome: Outcome.DOWN })
+  const policy = hourly({ ...short, retryCount: 1 })
+  const { state } = decide(restored(Outcome.UP, 600), failed, policy, START_MS + 700_000)
+  t.match(state.cells, [{ state: 'ok', failures: 1 }], 'its next result finds it as it was')
+})
