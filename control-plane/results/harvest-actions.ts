@@ -1,8 +1,6 @@
 import { insertDisagreements } from '../fleet/drain-store.ts'
 import type { NewDisagreement } from '../fleet/odd-probes.ts'
 import { monotonicMs } from '../platform/clock.ts'
-import { newId } from '../platform/ids.ts'
-import { logNowMs } from '../platform/nats.ts'
 import { isRefusedRow, type Tx } from '../platform/postgres.ts'
 import type { Change } from '../verdict/judge.ts'
 import {
@@ -17,7 +15,7 @@ import {
 import { keyOfCertificate, type SeenCertificate } from './certificates.ts'
 import { noteDeferred, sortOut } from './deferred-actions.ts'
 import { insertDeferred } from './deferred-store.ts'
-import { hintsOf } from './hints.ts'
+import { publishHints } from './hint-actions.ts'
 import { isHeld, isOneTenants, judgeApart, judgeFree, type Outcome } from './judging-actions.ts'
 import { addOverdue, type Harvest, takeBack } from './memory.ts'
 import { countKinds, countTransitions } from './meters.ts'
@@ -48,9 +46,7 @@ export async function storeHarvest(reading: Reading, harvest: Harvest): Promise<
       limit: STORED_LATER_AT_ONCE,
     })
   if (harvest.changes.size > 0) await storeChanges(reading, harvest)
-  for (const hint of hintsOf(harvest, newId, logNowMs(tools.nats))) {
-    tools.nats.connection.publish(hint.subject, JSON.stringify(hint.body))
-  }
+  publishHints(tools.nats, harvest)
   const witnesses = harvest.asks.filter(({ ask }) => ask.witness).length
   if (witnesses > 0) tools.meters.witnesses.inc(witnesses)
   tools.meters.unstored.set({ partition: reading.partition.id }, unstored.size)

@@ -10,6 +10,9 @@ import {
 import type { RegionState } from '../verdict/types.ts'
 import type { Harvest } from './memory.ts'
 
+/** What hints are made of. */
+export type News = Pick<Harvest, 'regionStates' | 'asks'>
+
 export type Hint = { subject: string; body: object }
 
 const WIRE_STATES: Record<RegionState, WireState> = {
@@ -20,9 +23,9 @@ const WIRE_STATES: Record<RegionState, WireState> = {
 }
 
 /** What the regions are told once a harvest is stored; safe to lose (decisions 4.2 and 4.5). */
-export function hintsOf(harvest: Harvest, newId: () => string, nowMs: number): Hint[] {
+export function hintsOf(news: News, newId: () => string, nowMs: number): Hint[] {
   const states = new Map<string, { monitorId: string; state: WireState }[]>()
-  for (const { monitorId, region, state } of harvest.regionStates) {
+  for (const { monitorId, region, state } of news.regionStates) {
     const told = states.get(region) ?? []
     told.push({ monitorId, state: WIRE_STATES[state] })
     states.set(region, told)
@@ -42,7 +45,7 @@ export function hintsOf(harvest: Harvest, newId: () => string, nowMs: number): H
   })
   return [
     ...[...states].map(([region, told]) => ({ subject: stateHintSubject(region), body: { states: told } })),
-    ...harvest.asks.flatMap(({ monitorId, ask }) => [
+    ...news.asks.flatMap(({ monitorId, ask }) => [
       ...ask.regions.map(region => ({ subject: runHintSubject(region), body: runHint(monitorId) })),
       ...ask.otherProbes.map(({ region, notProbeId }) => ({
         subject: runHintSubject(region),

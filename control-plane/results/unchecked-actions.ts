@@ -3,8 +3,9 @@ import { type Tx, waitAtMost } from '../platform/postgres.ts'
 import type { MonitorState } from '../verdict/types.ts'
 import { storeUnchecked, type Unchecked } from '../verdict/unchecked-actions.ts'
 import { movePosition, noteSaved, persistently, type ReaderTools, type Reading } from './actions.ts'
+import { publishHints } from './hint-actions.ts'
 import { isHeld, isOneTenants } from './judging-actions.ts'
-import { findUnchecked, noteRound } from './unchecked.ts'
+import { findUnchecked, noteRound, regionStatesOf } from './unchecked.ts'
 
 const LOOK_EVERY_MS = 5_000
 const AT_ONCE = 200
@@ -45,6 +46,7 @@ export async function heedUnchecked(reading: Reading, silentMs: number, isAll: b
     memory.get(state.monitorId)!.state = state
     unstored.delete(state.monitorId)
   }
+  publishHints(tools.nats, { regionStates: regionStatesOf(states), asks: [] })
   // the rest at once, also where some of these could not be stored
   if (found.length >= AT_ONCE && states.length > 0) sight.lookedMs = Number.NEGATIVE_INFINITY
   tools.meters.unchecked.inc(states.filter(({ unchecked }) => unchecked!.isTold).length)

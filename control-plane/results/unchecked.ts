@@ -1,7 +1,8 @@
+import type { MonitorState } from '../verdict/types.ts'
 import { lastCountedMs, uncheckedState } from '../verdict/unchecked.ts'
 import type { Unchecked } from '../verdict/unchecked-actions.ts'
 import { voteLifetimeMs } from '../verdict/votes.ts'
-import type { Memory, Watch } from './memory.ts'
+import type { Harvest, Memory, Watch } from './memory.ts'
 
 /** What a reader knows of its own view. Times are monotonic, in ms. */
 export type Sight = {
@@ -71,6 +72,10 @@ function uncheckedOf(monitorId: string, watch: Watch, look: Look): Unchecked | n
   const sinceMs = lastCountedMs(state) ?? look.logMs - voteLifetimeMs(policy)
   return { monitorId, configVersion, state: state.unchecked ? state : uncheckedState(state, sinceMs) }
 }
+
+/** What probes have to hear of monitors that lost their status: a region that failed is re-checked again. */
+export const regionStatesOf = (states: readonly MonitorState[]): Harvest['regionStates'] =>
+  states.flatMap(({ monitorId, cells }) => cells.map(({ region, state }) => ({ monitorId, region, state })))
 
 /** Of a monitor that is checked every hour. */
 const LONGEST_LIFETIME_MS = 4 * 3_600_000

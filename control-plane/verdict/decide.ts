@@ -102,7 +102,8 @@ function count(
   const isDecided = adopting !== 'no' || isTimed || changed !== null || isMoved
   const differs = isAsking || known.doubt !== after.doubt || differsInSubstance(known, after, policy.retryCount)
   const asked = isAsking ? ask(reason, result, policy, voted.cells) : null
-  const isHeard = known.state === after.state && !isMistaken(before, result, policy)
+  // a probe may take an unchecked monitor for what it was before, and not re-check its failure
+  const isHeard = known.state === after.state && !base.unchecked && !isMistaken(before, result, policy)
   // what was never stored cannot be brought back
   const store = isDecided || (differs && (base.status === null || base.unchecked)) ? 'at_once' : differs ? 'soon' : 'no'
   return {

@@ -1,5 +1,7 @@
 import t from 'tap'
 import { execute, query } from '../../control-plane/platform/postgres.ts'
+import { RegionState } from '../../proto/gen/probe/v1/fleet.ts'
+import { stateHintSubject } from '../../shared/subjects.ts'
 import {
   insertChannel,
   insertMonitor,
@@ -52,6 +54,14 @@ const eventsOf = async (id: string) =>
   )
 const deliveriesOf = (id: string) =>
   query(db, `SELECT event_name AS name FROM deliveries WHERE subject = ? ORDER BY id`, [`monitor:${id}`])
+/** What the probes of the region heard of monitors, as `<monitor> pending`. */
+const heard = new Set<string>()
+nats.connection.subscribe(stateHintSubject('us-east'), {
+  callback: (_, { data }) => {
+    const { states } = JSON.parse(new TextDecoder().decode(data)) as { states: { monitorId: string; state: number }[] }
+    for (const { monitorId, state } of states) if (state === RegionState.PENDING) heard.add(`${monitorId} pending`)
+  },
+})
 const path = async (id: string) => (await transitionsOf(db, id)).map(({ from, to }) => `${from}>${to}`).join(' ')
 
 t.test(
@@ -69,6 +79,7 @@ t.test(
       [id],
     )
     t.comment(`the status was lost ${last!.lostMs} ms after the last check`)
+    await waitFor(() => heard.has(`${id} pending`), { label: 'the hint that the region begins as a new one' })
     t.ok(last!.lostMs >= LIFETIME_MS - 1_000, 'the time since the last check is unknown')
     t.same(await eventsOf(id), ['monitor.unchecked'])
     t.same(await deliveriesOf(id), [{ name: 'monitor.unchecked' }])

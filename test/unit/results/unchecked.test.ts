@@ -2,7 +2,7 @@ import t from 'tap'
 import type { RegionLive } from '../../../control-plane/results/live-sets.ts'
 import { type Memory, takeUp } from '../../../control-plane/results/memory.ts'
 import { isRegionGone, lookAtSight, newRegionSight } from '../../../control-plane/results/region-sight.ts'
-import { findUnchecked, newSight, noteRound } from '../../../control-plane/results/unchecked.ts'
+import { findUnchecked, newSight, noteRound, regionStatesOf } from '../../../control-plane/results/unchecked.ts'
 import { newMonitorState } from '../../../control-plane/verdict/state.ts'
 import type { Cell, MonitorState, Status } from '../../../control-plane/verdict/types.ts'
 
@@ -78,6 +78,16 @@ t.test('every unchecked monitor has its turn, however many others cannot be stor
   t.equal(next(), 'm0 m2 m3', 'the place where the look ended is gone')
   for (const id of ['m0', 'm4', 'm5', 'm6']) memory.delete(id)
   t.same([next(), next()], ['m2 m3', 'm2 m3'])
+})
+
+t.test('probes of a monitor that lost its status begin as if they had not checked it', async t => {
+  const memory: Memory = new Map()
+  watch(memory, 'm', {})
+  const sight = newSight()
+  sight.soundSinceMs = 0
+  const look = { sight, explainedSinceMs: new Map([['us-east', 0]]), monotonicMs: NOW, logMs: NOW }
+  const states = findUnchecked(memory, look, 1).map(({ state }) => state)
+  t.same(regionStatesOf(states), [{ monitorId: 'm', region: 'us-east', state: 'pending' }])
 })
 
 t.test('a reader sees everything from when it is up to date, without a break', async t => {

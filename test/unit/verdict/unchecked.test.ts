@@ -141,6 +141,16 @@ t.test('an outage goes on while a minority of the regions fails afterwards', asy
   t.equal(state.outageSinceMs, downInAll.outageSinceMs)
 })
 
+t.test(
+  'a probe that makes one attempt a slot hears with its first result that the region begins as a new one',
+  async t => {
+    const failed = resultOf({ region: US!, scheduledAtMs: START_MS + 1e6, outcome: Outcome.DOWN })
+    const said = (state: MonitorState) => decide(state, failed, one, START_MS + 1e6).regionState
+    t.same(said(unchecked(downOnce)), { region: US, state: 'pending' })
+    t.equal(said(downOnce), null, 'not while it is checked')
+  },
+)
+
 t.test('the reason names the last check', async t => {
   t.equal(uncheckedReason(START_MS), 'no check has counted since 2026-01-01T00:00:00.000Z')
 })
