@@ -48,7 +48,7 @@ export const MonitorWithGuarantee = Type.Object(
   { title: 'MonitorWithGuarantee' },
 )
 
-export const HOLDS_WHILE = `NATS, PostgreSQL and one probe in each region of the monitor are working, the monitor was up without a failed check in the minutes before, no rule delays the alert, and while many hosts fail for its region at once no probe of another region gets an answer of the target. When some of its regions, not all, lose their probes, the other ones decide without them: each limit is ${ABSENCE_MS / 1_000} s longer while that begins`
+export const HOLDS_WHILE = `NATS, PostgreSQL and one probe in each region of the monitor are working, the monitor was up without a failed check in the minutes before, no rule delays the alert, and while many hosts fail for its region at once no probe of another region gets an answer of the target other than a status of 500 or more. When some of its regions, not all, lose their probes, the other ones decide without them: each limit is ${ABSENCE_MS / 1_000} s longer while that begins`
 
 /** `liveTypes` null: which probes are connected is not known. */
 export function presentGuarantee(monitor: StoredMonitor, liveTypes: LiveTypes | null) {

@@ -84,7 +84,7 @@ const changeable = (defaults: Partial<typeof DEFAULTS>) => ({
     Type.Boolean({
       ...defaultOf(defaults.witness),
       description:
-        'a probe of another region may check the monitor when many hosts begin to fail for a region at once: it confirms or contradicts the failure and never votes; false for what only the chosen regions can reach',
+        'a probe of another region may check the monitor when many hosts begin to fail for a region at once: a status of 500 or more confirms the failure, any other answer contradicts it, no answer changes nothing; it never votes',
     }),
   ),
   witness_with_credentials: Type.Optional(

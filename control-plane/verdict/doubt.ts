@@ -86,14 +86,15 @@ export function cellsAfterWitness(state: MonitorState, check: Counted, policy: P
 }
 
 /**
- * Whether a witness sees the target well; null: its check says nothing. Doubted failures are those without an answer, so any
- * answer that is no error of a server contradicts them, also a refusal by status or content that may be meant for the place
- * it asks from.
+ * Whether a witness sees the target well; null: its check says nothing. Only an answer says something: a witness without one may
+ * be the one that cannot reach the target, because of its name, its address or a firewall. Doubted failures are those without an
+ * answer, so any answer that is no error of a server contradicts them, also a refusal by status or content that may be meant for
+ * the place it asks from.
  */
-function isSeenWellBy({ outcome, statusCode, error, isDoubted }: Counted): boolean | null {
+function isSeenWellBy({ outcome, statusCode, error }: Counted): boolean | null {
   if (outcome !== Outcome.DOWN) return outcome === Outcome.UP || outcome === Outcome.DEGRADED ? true : null
-  if (statusCode > 0 ? statusCode < 500 : error?.code === 'assertion_failed') return true
-  return isDoubted ? null : false
+  if (statusCode > 0) return statusCode < 500
+  return error?.code === 'assertion_failed' ? true : null
 }
 
 function settle(cell: Cell, state: MonitorState, policy: Policy, nowMs: number): Cell {

@@ -26,7 +26,7 @@ export function sentence(explanation: Explanation): string {
 
 const SETTLED = {
   region: 'another region fails too',
-  witness: 'a check from elsewhere failed too',
+  witness: 'a check from another region got an error of the server',
   probe: 'it fails after that as well',
   limit: 'no other region could confirm or contradict it in time',
 } as const
@@ -37,7 +37,8 @@ function doubts(failing: readonly ExplainedVote[]): string {
     .map(({ region, doubt }) => {
       if (!doubt?.settled_by) return ''
       const { settled_by: by, witness } = doubt
-      const reason = by === 'witness' && witness ? `a check from ${witness.region} failed too` : SETTLED[by]
+      const reason =
+        by === 'witness' && witness ? `a check from ${witness.region} got status ${witness.status_code}` : SETTLED[by]
       return ` ${region} failed for many hosts at once; ${reason}.`
     })
     .join('')

@@ -273,7 +273,7 @@ export type MonitorCreate = {
      */
     retry_count?: number;
     /**
-     * a probe of another region may check the monitor when many hosts begin to fail for a region at once: it confirms or contradicts the failure and never votes; false for what only the chosen regions can reach
+     * a probe of another region may check the monitor when many hosts begin to fail for a region at once: a status of 500 or more confirms the failure, any other answer contradicts it, no answer changes nothing; it never votes
      */
     witness?: boolean;
     /**
@@ -423,7 +423,7 @@ export type MonitorUpdate = {
      */
     retry_count?: number;
     /**
-     * a probe of another region may check the monitor when many hosts begin to fail for a region at once: it confirms or contradicts the failure and never votes; false for what only the chosen regions can reach
+     * a probe of another region may check the monitor when many hosts begin to fail for a region at once: a status of 500 or more confirms the failure, any other answer contradicts it, no answer changes nothing; it never votes
      */
     witness?: boolean;
     /**
@@ -1352,7 +1352,7 @@ export type ProjectFile = {
          */
         retry_count?: number;
         /**
-         * a probe of another region may check the monitor when many hosts begin to fail for a region at once: it confirms or contradicts the failure and never votes; false for what only the chosen regions can reach
+         * a probe of another region may check the monitor when many hosts begin to fail for a region at once: a status of 500 or more confirms the failure, any other answer contradicts it, no answer changes nothing; it never votes
          */
         witness?: boolean;
         /**

@@ -46,11 +46,28 @@ testRows([
     asks: 'first_failure:us@60 witness@60',
   },
   {
-    says: 'a failure that a witness has before the re-checks have ended is down with the last of them',
+    says: 'a witness that gets no answer says nothing: it may be the one that cannot reach the target',
+    policy: alone,
+    run: `us 0 .  94 x[d]
+          ${fails}
+          eu 62 x[w] 70 x[w,s=65]`,
+    statuses: 'up@0 down@94',
+  },
+  {
+    says: 'what one witness sees well, another one that gets no answer does not take back',
+    policy: alone,
+    run: `us 0 .  94 x[d] 124 x[d]
+          ${fails}
+          eu 62 .[w]
+          ap 96 x[w,s=95]`,
+    statuses: 'up@0',
+  },
+  {
+    says: 'an error of the server that a witness sees before the re-checks have ended is down with the last of them',
     policy: alone,
     run: `us 0 .
           ${fails}
-          eu 62 x[w]`,
+          eu 62 x[w,code=503]`,
     statuses: 'up@0 down@64',
   },
   {
@@ -58,7 +75,7 @@ testRows([
     policy: alone,
     run: `us 0 .
           ${fails}
-          eu 70 x[w,s=65]`,
+          eu 70 x[w,s=65,code=500]`,
     statuses: 'up@0 down@70',
   },
   {
@@ -84,15 +101,14 @@ testRows([
     run: `us 0 .  94 x[d]
           ${fails}
           eu 62 .[w]
-          ap 96 x[w,s=95]`,
+          ap 96 x[w,s=95,code=503]`,
     statuses: 'up@0 down@96',
   },
   {
-    says: 'a witness that doubts itself or knows nothing says nothing',
+    says: 'a witness that knows nothing says nothing',
     policy: alone,
     run: `us 0 .  94 x[d]
           ${fails}
-          ap 62 x[w,d]
           uw 63 ?[w]`,
     statuses: 'up@0 down@94',
   },
@@ -105,18 +121,10 @@ testRows([
     statuses: 'up@0',
   },
   {
-    says: 'an error of the server, seen by a witness, is an outage',
-    policy: alone,
-    run: `us 0 .
-          ${fails}
-          eu 62 x[w,code=503]`,
-    statuses: 'up@0 down@64',
-  },
-  {
     says: 'a witness never votes: without doubted failures its checks change nothing',
     policy: alone,
     run: `us 0 .  60 x 61 x[s=60,a=2] 63 .
-          eu 10 x[w] 61 x[w] 70 x[w]`,
+          eu 10 x[w,code=503] 61 x[w,code=503] 70 x[w,code=503]`,
     statuses: 'up@0',
     asks: 'first_failure:us@60',
     regions: 'us=ok',
@@ -200,7 +208,7 @@ testRows([
     policy: { regions: ['us-east', 'eu-west'], witness: true },
     run: `us 0 .  300 x[d] 301 x[d,s=300,a=2] 304 x[d,s=300,a=3] 330 x[d]
           eu 0 .
-          ap 302 x[w]`,
+          ap 302 x[w,code=503]`,
     statuses: 'up@0',
     asks: 'first_failure:us@300 witness@300',
     regions: 'us=failing eu=ok',
@@ -217,7 +225,7 @@ testRows([
     run: `us 0 .  66 x[d,c=2] 67 x[d,c=2,s=66,a=2] 70 x[d,c=2,s=66,a=3]
           policy 65 c=2
           ${fails}
-          eu 68 x[w]  69 .[w,c=2]`,
+          eu 68 x[w,code=503]  69 .[w,c=2]`,
     statuses: 'up@0',
   },
   {

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { transitionInDoubtMs } from '../../../control-plane/monitors/guarantee.ts'
 import { decide } from '../../../control-plane/verdict/decide.ts'
 import { newMonitorState } from '../../../control-plane/verdict/state.ts'
 import type { Counted, MonitorState, Policy } from '../../../control-plane/verdict/types.ts'
@@ -23,10 +24,19 @@ const MINUTE_MS = 60_000
 /** What the network of the probe does to the checks of a host at a moment of the fault. `failsAfterMs`: until the failure. */
 type Fault = { seconds: number; share: number; failsAfterMs: number }
 
-type Scene = { fault: Fault; isDoubting: boolean; hasWitness: boolean; retries: number; dead?: readonly number[] }
+type Scene = {
+  fault: Fault
+  isDoubting: boolean
+  hasWitness: boolean
+  retries: number
+  dead?: readonly number[]
+  /** with what the dead ones answer a witness; 0: not at all */
+  deadStatus?: number
+}
 
 /** Which monitors of one region, with a host each, go down, and when, in ms from the beginning of the fault. */
-async function downsOf({ fault, isDoubting, hasWitness, retries, dead = [] }: Scene): Promise<Map<number, number>> {
+async function downsOf(scene: Scene): Promise<Map<number, number>> {
+  const { fault, isDoubting, hasWitness, retries, dead = [], deadStatus = 0 } = scene
   const time = createVirtualTime()
   const doubt = createDoubt()
   const isLost = (host: number) => {
@@ -70,8 +80,10 @@ async function downsOf({ fault, isDoubting, hasWitness, retries, dead = [] }: Sc
     states.set(monitorId, decision.state)
     if (decision.transition?.to === 'down') downs.set(hostOf(monitorId), atMs - FAULT_MS)
     if (!decision.ask?.witness) return
-    const outcome = isDead(hostOf(monitorId)) ? Outcome.DOWN : Outcome.UP
-    const check = { ...result, region: 'eu-west', probeId: 'w', outcome, trigger: Trigger.WITNESS, attempt: 1 }
+    const seen = isDead(hostOf(monitorId))
+      ? { outcome: Outcome.DOWN, statusCode: deadStatus }
+      : { outcome: Outcome.UP, statusCode: 200 }
+    const check = { ...result, ...seen, region: 'eu-west', probeId: 'w', trigger: Trigger.WITNESS, attempt: 1 }
     const { isDoubted: _, ...sure } = { ...check, scheduledAtMs: EPOCH_MS + atMs }
     time.after(1_000, () => take(monitorId, sure))
   }
@@ -118,13 +130,25 @@ for (const [title, fault, hasDownsAlone] of FAULTS) {
   })
 }
 
-t.test('what is really down meanwhile is down as soon as a witness has looked', async t => {
-  const fault = { seconds: 300, share: 0.6, failsAfterMs: REFUSED_MS }
-  const dead = [8, 16, 24, 32]
-  const downs = await downsOf({ fault, isDoubting: true, hasWitness: true, retries: 2, dead })
-  t.same(
-    [...downs.keys()].sort((a, b) => a - b),
-    dead,
-  )
-  for (const [host, ms] of downs) t.ok(ms <= (INTERVAL_S + 8) * 1_000, `host ${host} after ${ms} ms`)
-})
+const PACE = { intervalMs: INTERVAL_S * 1_000, timeoutMs: TIMEOUT_MS, retryCount: 2 }
+const DEAD: [title: string, deadStatus: number, withinMs: number][] = [
+  [
+    'what answers a witness with an error of the server is down as soon as it has looked',
+    503,
+    (INTERVAL_S + 8) * 1_000,
+  ],
+  ['what is really down meanwhile is down within the guarantee', 0, transitionInDoubtMs('refused', PACE, 1)],
+]
+
+for (const [title, deadStatus, withinMs] of DEAD) {
+  t.test(title, async t => {
+    const fault = { seconds: 300, share: 0.6, failsAfterMs: REFUSED_MS }
+    const dead = [8, 16, 24, 32]
+    const downs = await downsOf({ fault, isDoubting: true, hasWitness: true, retries: 2, dead, deadStatus })
+    t.same(
+      [...downs.keys()].sort((a, b) => a - b),
+      dead,
+    )
+    for (const [host, ms] of downs) t.ok(ms <= withinMs, `host ${host} after ${ms} ms`)
+  })
+}

@@ -153,7 +153,8 @@ t.test('a transition says what was doubted, and what settled it', async t => {
   const us = (second: number, outcome: Outcome) =>
     resultOf({ region: 'us-east', scheduledAtMs: START_MS + second * 1000, outcome, isDoubted: true })
   const check = { region: 'eu-west', scheduledAtMs: START_MS + 61_000, trigger: Trigger.WITNESS }
-  const witness = resultOf({ ...check, outcome: DOWN, error: TIMED_OUT })
+  const unavailable = { source: FailureSource.TARGET, code: 'http_status', message: 'status 503' }
+  const witness = resultOf({ ...check, outcome: DOWN, error: unavailable, statusCode: 503 })
   const transitionsAfter = (results: Counted[]) => {
     let state = newMonitorState('m-1', 1)
     return results.flatMap(result => {
@@ -172,11 +173,11 @@ t.test('a transition says what was doubted, and what settled it', async t => {
   t.match(confirmed.explanation.votes[0]!.doubt!.witness, {
     region: 'eu-west',
     status: 'down',
-    error: { code: 'ETIMEDOUT' },
+    status_code: 503,
   })
   t.equal(
     sentence(confirmed.explanation),
-    '1 of 1 region failed 1 check: us-east (connection refused). us-east failed for many hosts at once; a check from eu-west failed too.',
+    '1 of 1 region failed 1 check: us-east (connection refused). us-east failed for many hosts at once; a check from eu-west got status 503.',
   )
 
   const alone = transitionsAfter([us(0, UP), us(60, DOWN), us(90, DOWN)]).at(-1)!
