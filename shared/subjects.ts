@@ -33,6 +33,12 @@ export function fnv1a(text: string): number {
 }
 
 export const resultSubject = (partition: number, region: string) => `${RESULTS_STREAM}.${partition}.${region}`
+/**
+ * What witnesses saw, published by the fleet: in the order of the partition, and on the subject of no region, so that no probe
+ * may publish it.
+ */
+export const WITNESS_REGION = 'witness'
+export const witnessSubject = (partition: number) => resultSubject(partition, WITNESS_REGION)
 export const lateSubject = (partition: number, region: string) => `${LATE_STREAM}.${partition}.${region}`
 /** What the ordered reader of one partition listens to. */
 export const partitionFilter = (partition: number) => `${RESULTS_STREAM}.${partition}.*`

@@ -3,8 +3,8 @@ import type { Link } from './link.ts'
 /** A check that somebody waits for, the link that it was given to, and the answer (a RunDone) once it has come. */
 type RunInHand = { link: Link; sinceMs: number; answer: Uint8Array | null; witnessed: WitnessedRun | null }
 
-/** The monitor that a witness looks at; only what was asked for counts. */
-export type WitnessedRun = { monitorId: string; configVersion: number }
+/** The check that a witness makes, as it was asked for; only that counts. */
+export type WitnessedRun = { monitorId: string; configVersion: number; scheduledAtMs: number }
 
 /**
  * What this process has in hand of checks on demand, by run, oldest first. Whoever waits repeats the hint until there

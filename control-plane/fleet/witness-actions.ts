@@ -1,6 +1,6 @@
 import type { Silent } from '../../proto/gen/probe/v1/fleet.ts'
 import { isRunRefusal, type Result, ResultBatch, Trigger } from '../../shared/result.ts'
-import { partitionOf, resultSubject, WITNESS_SUBJECT, type WitnessHint } from '../../shared/subjects.ts'
+import { partitionOf, WITNESS_SUBJECT, type WitnessHint, witnessSubject } from '../../shared/subjects.ts'
 import { monotonicMs } from '../platform/clock.ts'
 import { isId, newId } from '../platform/ids.ts'
 import { logNowMs } from '../platform/nats.ts'
@@ -27,7 +27,7 @@ export function forwardWitness(desk: Desk, data: unknown): void {
     desk.meters.lost.inc({ what: 'witness' })
     return
   }
-  takeInHand(desk.runs, runId, link, monotonicMs(), { monitorId, configVersion })
+  takeInHand(desk.runs, runId, link, monotonicMs(), { monitorId, configVersion, scheduledAtMs })
   pump(desk, link)
 }
 
@@ -43,15 +43,18 @@ export function askWitnessOfSilent(desk: Desk, { probeId, region }: Link, silent
   desk.nats.connection.publish(WITNESS_SUBJECT, JSON.stringify(hint))
 }
 
-/** What a witness saw goes to the verdict as a result of the witness's region, which is not a result of the monitor. */
+/**
+ * What a witness saw goes to the verdict on a subject that no probe may publish on, so that no probe can pretend to be a
+ * witness. Of the monitor and the time of the check counts what was asked for.
+ */
 export function publishWitnessed(desk: Desk, link: Link, runId: string, run: WitnessedRun, result: Result): void {
   if (isRunRefusal(result)) return
-  const { monitorId, configVersion } = run
+  const { monitorId } = run
   const { epoch } = planOf(desk.book, link.region)
-  const seen = { ...result, monitorId, configVersion, epoch, trigger: Trigger.WITNESS }
-  const batch = { probeId: link.probeId, region: link.region, results: [seen] }
+  const witnessed = { ...result, ...run, epoch, trigger: Trigger.WITNESS }
+  const batch = { probeId: link.probeId, region: link.region, results: [], witnessed }
   desk.nats.js
-    .publish(resultSubject(partitionOf(monitorId), link.region), ResultBatch.encode(batch).finish(), {
+    .publish(witnessSubject(partitionOf(monitorId)), ResultBatch.encode(batch).finish(), {
       msgID: `${runId}.${link.probeId}`,
     })
     .catch(err => {

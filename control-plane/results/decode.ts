@@ -1,4 +1,5 @@
-import { type CheckError, FailureSource, type Result, ResultBatch } from '../../shared/result.ts'
+import { type CheckError, FailureSource, type Result, ResultBatch, Trigger } from '../../shared/result.ts'
+import { WITNESS_REGION } from '../../shared/subjects.ts'
 import { createOneOfEach } from '../platform/one-of-each.ts'
 import type { Counted } from '../verdict/types.ts'
 
@@ -9,15 +10,24 @@ const oneName = createOneOfEach<string>(10_000)
 
 /**
  * The batch in a message of `RESULTS.<partition>.<region>`. Throws when it cannot be decoded, or when it speaks of
- * another region than the one whose subject it came on.
+ * another region than the one whose subject it came on. What a witness saw counts only on the subject of witnesses, where
+ * only the fleet may publish, and nothing else counts there.
  */
 export function decodeBatch(subject: string, data: Uint8Array): ResultBatch {
   const batch = ResultBatch.decode(data)
-  const region = subject.slice(subject.lastIndexOf('.') + 1)
-  if (batch.region !== region) throw new Error(`a batch of region "${batch.region}" came on ${subject}`)
+  const { witnessed } = batch
+  const subjectRegion = subject.slice(subject.lastIndexOf('.') + 1)
+  const isOfWitness = subjectRegion === WITNESS_REGION
+  const region = isOfWitness ? storable(batch.region) : subjectRegion
+  if (!isOfWitness && batch.region !== region) throw new Error(`a batch of region "${batch.region}" came on ${subject}`)
+  const results = isOfWitness && witnessed && batch.results.length === 0 ? [witnessed] : batch.results
+  if (isOfWitness !== (witnessed !== undefined) || results.some(({ trigger }) => isWitness(trigger) !== isOfWitness))
+    throw new Error(`a batch that mixes results with what a witness saw came on ${subject}`)
   const probeId = storable(batch.probeId)
-  return { ...batch, region: oneName(region, () => region), probeId: oneName(probeId, () => probeId) }
+  return { region: oneName(region, () => region), probeId: oneName(probeId, () => probeId), results }
 }
+
+const isWitness = (trigger: Trigger) => trigger === Trigger.WITNESS
 
 /** A result as the verdict reads it. Throws for a time before 1970, which is none. */
 export function toCounted(batch: ResultBatch, result: Result): Counted {

@@ -72,11 +72,12 @@ export function confirmOthers(cells: readonly Cell[], failing: Cell): readonly C
 /** The monitor's regions after a check by a witness; the very same list when it is of no use, or known. */
 export function cellsAfterWitness(state: MonitorState, check: Counted, policy: Policy, nowMs: number): readonly Cell[] {
   const isWell = isSeenWellBy(check)
-  if (policy.regions.includes(check.region) || isWell === null) return state.cells
+  if (!policy.witness || policy.regions.includes(check.region) || isWell === null) return state.cells
   const isNews = ({ doubt, firstFailure }: Cell) =>
     doubt?.settledBy === null &&
+    doubt.askedForMs !== null &&
     firstFailure !== null &&
-    check.scheduledAtMs >= firstFailure.scheduledAtMs &&
+    check.scheduledAtMs >= Math.max(doubt.askedForMs, firstFailure.scheduledAtMs) &&
     check.scheduledAtMs > (doubt.witness?.check.scheduledAtMs ?? 0)
   if (!state.cells.some(isNews)) return state.cells
   const witness = { check, isWell, takenAtMs: nowMs }

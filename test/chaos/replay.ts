@@ -33,7 +33,8 @@ function replayPartition(messages: StoredMessage[], monitors: WatchedMonitor[]):
   const told: Told[] = []
   for (const { takenAtMs, batch } of messages) {
     // a time before 1970 is not a time of a check
-    for (const result of batch.results.filter(({ scheduledAtMs }) => scheduledAtMs >= 0)) {
+    const results = batch.witnessed ? [batch.witnessed] : batch.results
+    for (const result of results.filter(({ scheduledAtMs }) => scheduledAtMs >= 0)) {
       const harvest = newHarvest()
       countResult(memory, harvest, result.monitorId, toCounted(batch, result), takenAtMs)
       for (const { monitorId, transitions } of harvest.changes.values()) {

@@ -1,5 +1,5 @@
 import { NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../shared/result.ts'
-import { PARTITIONS, partitionOf } from '../../shared/subjects.ts'
+import { PARTITIONS, partitionOf, WITNESS_REGION } from '../../shared/subjects.ts'
 import type { Random } from './random.ts'
 
 export type WrongMessage = { subject: string; data: Uint8Array }
@@ -77,6 +77,8 @@ export function wrongMessages(random: Random, { stream, regions, monitorIds, now
   ]
 }
 
-/** Whether the region of a batch is that of its subject; of no others the verdict may count a result. */
-export const isOfItsRegion = (subject: string, { region }: ResultBatch): boolean =>
-  subject.slice(subject.lastIndexOf('.') + 1) === region
+/** Whether the region of a batch is that of its subject, or a witness saw it; of no others the verdict may count a result. */
+export function isOfItsRegion(subject: string, { region, witnessed }: ResultBatch): boolean {
+  const subjectRegion = subject.slice(subject.lastIndexOf('.') + 1)
+  return subjectRegion === (witnessed ? WITNESS_REGION : region)
+}

@@ -2,7 +2,7 @@ import t from 'tap'
 import { newId } from '../../control-plane/platform/ids.ts'
 import type { RunDone, RunNow } from '../../proto/gen/probe/v1/fleet.ts'
 import { FailureSource, NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../shared/result.ts'
-import { WITNESS_SUBJECT, type WitnessHint } from '../../shared/subjects.ts'
+import { partitionOf, WITNESS_SUBJECT, type WitnessHint, witnessSubject } from '../../shared/subjects.ts'
 import { all, connectProbe, createTestFleet, PATIENT } from '../support/fleet.ts'
 import { insertMonitor } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
@@ -47,12 +47,17 @@ t.test('a witness of another region', async t => {
     const run = await waitFor(() => runs()[0], { label: 'a check at the other region' })
     t.match(run, { monitorId, trigger: Trigger.WITNESS, spec: { type: 'http', url: 'https://shop.example' } })
     t.equal(run.spec!.screenshotOnFailure, false)
-    elsewhere.send({ $case: 'runDone', value: done(run) })
+    elsewhere.send({
+      $case: 'runDone',
+      value: done(run, { scheduledAtMs: run.scheduledAtMs + 9, trigger: Trigger.SLOT }),
+    })
     const { subject, batch } = await waitFor(() => taken[0], { label: 'the result' })
-    t.match(subject, /^RESULTS\.\d+\.eu-west$/)
+    t.equal(subject, witnessSubject(partitionOf(monitorId)))
     const { epoch } = await fleet.epoch('eu-west')
     t.match(batch, { probeId: await elsewhere.probeId(), region: 'eu-west' })
-    t.match(batch.results, [{ monitorId, configVersion: 1, epoch, trigger: Trigger.WITNESS, outcome: Outcome.DOWN }])
+    const { scheduledAtMs } = run
+    const asked = { monitorId, configVersion: 1, epoch, scheduledAtMs, trigger: Trigger.WITNESS }
+    t.match(batch, { results: [], witnessed: { ...asked, outcome: Outcome.DOWN } })
     t.equal(all(own, 'runNow').length, 0, 'the region itself is not asked')
   })
 
@@ -67,7 +72,7 @@ t.test('a witness of another region', async t => {
     // a probe that answers for another monitor answers for the one that it was asked for
     elsewhere.send({ $case: 'runDone', value: done(next, { monitorId: newId(), outcome: Outcome.UP }) })
     await waitFor(() => taken[1], { label: 'the result' })
-    t.match(taken[1]!.batch.results, [{ monitorId, outcome: Outcome.UP }])
+    t.match(taken[1]!.batch.witnessed, { monitorId, outcome: Outcome.UP })
   })
 
   await t.test(

@@ -14,7 +14,14 @@ import {
 } from '../../control-plane/platform/nats-operator.ts'
 import { createNatsObjects } from '../../control-plane/platform/objects.ts'
 import { startNats as startEngine } from '../../deploy/local/engines/nats.ts'
-import { inboxPrefixOf, lateSubject, resultSubject, runHintSubject, shotSubject } from '../../shared/subjects.ts'
+import {
+  inboxPrefixOf,
+  lateSubject,
+  resultSubject,
+  runHintSubject,
+  shotSubject,
+  witnessSubject,
+} from '../../shared/subjects.ts'
 import { startNats } from '../support/nats.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -57,6 +64,7 @@ t.test('a probe publishes what its region’s probes do, and is refused everythi
   const refused = [
     resultSubject(3, 'us-east'),
     lateSubject(3, 'us-east'),
+    witnessSubject(3),
     shotSubject('us-east'),
     runHintSubject('eu-west'),
     '$JS.API.STREAM.DELETE.RESULTS',

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { query } from '../../control-plane/platform/postgres.ts'
 import { deleteMonitor, pauseMonitor, resumeMonitor } from '../../control-plane/verdict/actions.ts'
-import { ResultBatch } from '../../shared/result.ts'
-import { partitionOf, type RunHint, resultSubject } from '../../shared/subjects.ts'
+import { ResultBatch, Trigger } from '../../shared/result.ts'
+import { partitionOf, type RunHint, resultSubject, witnessSubject } from '../../shared/subjects.ts'
 import {
   insertChannel,
   insertMonitor,
@@ -134,6 +134,28 @@ t.test('A batch that speaks of another region than its subject is set aside', as
   await reaches(id, 'up')
   t.equal(await verdict.metric('picket_verdict_set_aside_total'), before + 1)
 })
+
+t.test(
+  'Only the fleet says what a witness saw: on the subject of its region a probe cannot pretend to be one',
+  async t => {
+    const id = await insertMonitor(db, projectId, { regions: ['us-east'] })
+    await publish(nats, [resultOf(id, { up: true })])
+    await reaches(id, 'up')
+    // the specification's defaults: two re-checks
+    for (const attempt of [1, 2, 3])
+      await publish(nats, [resultOf(id, { up: false, statusCode: 0, doubted: true, attempt })])
+    const before = await verdict.metric('picket_verdict_set_aside_total')
+    const witnessed = resultOf(id, { up: false, statusCode: 503, trigger: Trigger.WITNESS })
+    await publish(nats, [witnessed], 'eu-west', 'probe-eu-west')
+    const setAside = () => verdict.metric('picket_verdict_set_aside_total')
+    await waitFor(async () => (await setAside()) > before, { label: 'what is set aside' })
+    await reaches(id, 'up')
+    const batch = { probeId: 'probe-eu-west', region: 'eu-west', results: [], witnessed }
+    await nats.js.publish(witnessSubject(partitionOf(id)), ResultBatch.encode(batch).finish())
+    await reaches(id, 'up down')
+    t.equal(await setAside(), before + 1)
+  },
+)
 
 t.test(
   'A monitor paused while down has its incident resolved without monitor.up, and resumes without a status',

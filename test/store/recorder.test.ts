@@ -12,7 +12,7 @@ import { createPostgres } from '../../control-plane/platform/postgres.ts'
 import { createLog } from '../../shared/log.ts'
 import { createMetrics } from '../../shared/metrics.ts'
 import { FailureSource, NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../shared/result.ts'
-import { lateSubject, partitionOf, RESULTS_STREAM, resultSubject } from '../../shared/subjects.ts'
+import { lateSubject, partitionOf, RESULTS_STREAM, resultSubject, witnessSubject } from '../../shared/subjects.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { createDatabase } from '../support/database.ts'
 import { startNats } from '../support/nats.ts'
@@ -109,8 +109,10 @@ t.test('every result is in the history once, however often its batch comes', asy
 t.test('what a witness saw is no check of the monitor', async t => {
   const id = uuidv7()
   startRecording(t)
-  const seen = result(id, 1, { trigger: Trigger.WITNESS })
-  await publish([seen, result(id, 2)])
+  const witnessed = result(id, 1, { trigger: Trigger.WITNESS })
+  const batch = { probeId: 'probe-1', region: 'eu-west', results: [], witnessed }
+  await nats.js.publish(witnessSubject(partitionOf(id)), ResultBatch.encode(batch).finish())
+  await publish([result(id, 2)])
   await recorded(id, 1)
   await publish([result(id, 3)])
   await recorded(id, 2)

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { decodeBatch, toCounted } from '../../../control-plane/results/decode.ts'
 import { FailureSource, NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../../shared/result.ts'
+import { witnessSubject } from '../../../shared/subjects.ts'
 
 const result: Result = {
   monitorId: '0190a0a0-0000-7000-8000-000000000001',
@@ -31,6 +32,24 @@ t.test('A batch comes out as it went in, without what PostgreSQL cannot store', 
 t.test('A batch of another region than its subject, and bytes that are none, are refused', async t => {
   t.throws(() => decodeBatch('RESULTS.4.us-east', encode('eu-west', [result])), /"eu-west" came on RESULTS.4.us-east/)
   t.throws(() => decodeBatch('RESULTS.4.us-east', Uint8Array.of(255, 255, 255, 255)))
+})
+
+const seen = { ...result, trigger: Trigger.WITNESS }
+const encodeWitnessed = (witnessed: Result, results: Result[] = []) =>
+  ResultBatch.encode({ probeId: 'p', region: 'eu-west', results, witnessed }).finish()
+
+t.test('What a witness saw comes on a subject of its own, and nothing else does', async t => {
+  const batch = decodeBatch(witnessSubject(4), encodeWitnessed(seen))
+  t.same(batch, { probeId: 'p', region: 'eu-west', results: [seen] })
+  const refused: [subject: string, data: Uint8Array][] = [
+    [witnessSubject(4), encode('witness', [result])],
+    [witnessSubject(4), encode('eu-west', [seen])],
+    [witnessSubject(4), encodeWitnessed(result)],
+    [witnessSubject(4), encodeWitnessed(seen, [result])],
+    ['RESULTS.4.eu-west', encode('eu-west', [result, seen])],
+    ['RESULTS.4.eu-west', encodeWitnessed(seen)],
+  ]
+  for (const [subject, data] of refused) t.throws(() => decodeBatch(subject, data), /witness/)
 })
 
 t.test('The error to tell is the check’s own, else the first failed assertion', async t => {

@@ -130,6 +130,32 @@ testRows([
     regions: 'us=ok',
   },
   {
+    says: 'a monitor that may not be checked elsewhere has no witness',
+    policy: { ...alone, witness: false },
+    run: `us 0 .  94 x[d]
+          ${fails}
+          eu 62 .[w] 70 x[w,code=503]`,
+    statuses: 'up@0 down@94',
+  },
+  {
+    says: 'a check by a witness from before it was asked changes nothing',
+    policy: alone,
+    run: `us 0 .  94 x[d]
+          ${fails}
+          eu 62 .[w,s=59]`,
+    statuses: 'up@0 down@94',
+  },
+  {
+    says: 'a witness that was not asked, because another region votes, changes nothing',
+    policy: { regions: ['us-east', 'eu-west'], witness: true },
+    run: `us 0 .
+          ${fails}
+          eu 0 .  60.5 .
+          ap 70 x[w,code=503]`,
+    statuses: 'up@0',
+    asks: 'first_failure:us@60',
+  },
+  {
     says: 'a probe that is sure at the deciding attempt is believed at once',
     policy: alone,
     run: 'us 0 .  60 x[d] 61 x[d,s=60,a=2] 64 x[s=60,a=3]',

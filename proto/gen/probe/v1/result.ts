@@ -11,7 +11,10 @@ export const protobufPackage = "picket.probe.v1";
 
 export const protobufFileName = "probe/v1/result.proto";
 
-/** What a probe publishes to JetStream, subject RESULTS.<partition>.<region> (or LATE.<partition>.<region>). */
+/**
+ * What a probe publishes to JetStream, subject RESULTS.<partition>.<region> (or LATE.<partition>.<region>), and what the
+ * fleet publishes for a witness, subject RESULTS.<partition>.witness, which no probe may publish on.
+ */
 
 export enum Outcome {
   UP = 0,
@@ -50,6 +53,8 @@ export interface ResultBatch {
   probeId: string;
   region: string;
   results: Result[];
+  /** only from the fleet, instead of results: not a check of the monitor, kept in no history */
+  witnessed?: Result | undefined;
 }
 
 export interface CheckError {
@@ -160,7 +165,7 @@ export interface Result {
 }
 
 function createBaseResultBatch(): ResultBatch {
-  return { probeId: "", region: "", results: [] };
+  return { probeId: "", region: "", results: [], witnessed: undefined };
 }
 
 export const ResultBatch: MessageFns<ResultBatch> = {
@@ -173,6 +178,9 @@ export const ResultBatch: MessageFns<ResultBatch> = {
     }
     for (const v of message.results) {
       Result.encode(v!, writer.uint32(26).fork()).join();
+    }
+    if (message.witnessed !== undefined) {
+      Result.encode(message.witnessed, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -212,6 +220,14 @@ export const ResultBatch: MessageFns<ResultBatch> = {
             }
 
             message.results.push(Result.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.witnessed = Result.decode(reader, reader.uint32());
             continue;
           }
         }
