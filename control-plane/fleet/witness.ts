@@ -43,8 +43,16 @@ export function witnessSpec({ spec, witness }: Pick<Entry, 'spec' | 'witness'>):
 }
 
 function hasCredentials({ url, headers, body, auth }: CheckSpec): boolean {
-  return auth !== undefined || body !== undefined || url.includes('?') || Object.keys(headers).some(isPrivate)
+  return (
+    auth !== undefined ||
+    body !== undefined ||
+    (isWeb(url) && url.includes('?')) ||
+    Object.keys(headers).some(isPrivate)
+  )
 }
+
+/** Only an http(s) address can hold a secret there; the query of a dns address is the question itself. */
+const isWeb = (url: string) => /^https?:/i.test(url)
 
 const isPrivate = (header: string) => !HARMLESS.has(header.toLowerCase())
 
@@ -54,7 +62,7 @@ function withoutCredentials(spec: CheckSpec): CheckSpec {
   return {
     ...spec,
     type: type === 'keyword' ? 'http' : type,
-    url: url.replace(/[?#].*$/s, ''),
+    url: isWeb(url) ? url.replace(/[?#].*$/s, '') : url,
     method: method === 'HEAD' ? 'HEAD' : 'GET',
     headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !isPrivate(name))),
     body: undefined,

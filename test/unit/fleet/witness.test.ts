@@ -28,6 +28,15 @@ for (const [title, spec] of secrets) {
   })
 }
 
+t.test('a witness asks a name server the same question: a dns address holds no secret', async t => {
+  for (const url of ['dns://192.0.2.53/_dmarc.example.com?type=TXT', 'dns://example.com?type=MX']) {
+    const spec = specOf({ type: 'dns', url })
+    t.same(witnessSpec({ spec: { ...spec, assertions }, witness: 'reduced' }), { ...spec, assertions })
+    const withHeader = { ...spec, headers: { 'X-Anything': SECRET } }
+    t.match(witnessSpec({ spec: withHeader, witness: 'reduced' }), { type: 'dns', url, headers: {} })
+  }
+})
+
 t.test('a check without credentials is made as it is, and none where the monitor allows none', async t => {
   t.same(witnessSpec({ spec: { ...plain, assertions }, witness: 'reduced' }), { ...plain, assertions })
   t.equal(witnessSpec({ spec: plain }), null)
