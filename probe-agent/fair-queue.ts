@@ -22,6 +22,8 @@ export type FairQueue<T extends Owned> = {
   join: (tenant: number) => void
   leave: (tenant: number) => void
   tenants: () => number
+  /** Whether tenants other than this one have any. 0: it is not known which one it is. */
+  isSharedWith: (tenant: number) => boolean
   countDue: (nowMs: number) => number
 }
 
@@ -85,6 +87,7 @@ export function createFairQueue<T extends Owned>(): FairQueue<T> {
       lanes.delete(tenant)
     },
     tenants: () => lanes.size,
+    isSharedWith: tenant => tenant !== 0 && lanes.size > Number(lanes.has(tenant)),
     countDue(nowMs) {
       let count = 0
       for (const { queue } of lanes.values()) count += queue.countDue(nowMs)

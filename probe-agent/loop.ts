@@ -8,7 +8,7 @@ import { createAlarm } from './alarm.ts'
 import { type Asked, createAttempts } from './attempts.ts'
 import { machine, type Timers } from './clock.ts'
 import { createFairQueue } from './fair-queue.ts'
-import { missedResult, type Occasion, refusedResult, resultOf, type Subject } from './observed.ts'
+import { missedResult, refusedResult, resultOf, type Subject } from './observed.ts'
 import { createPlaces, type Place } from './places.ts'
 import type { Ran } from './run.ts'
 import { missedSlots } from './schedule.ts'
@@ -44,7 +44,7 @@ export type Loop = {
   /** The chain that is to begin becomes the one asked for. False: it has begun, or is another one's already. */
   joinChain: (watch: Watch, trigger: Trigger, runId: string) => boolean
   /** One attempt for the one who asks: not re-checked, and `take` alone hears of it. False: no place for it. */
-  checkAside: (spec: CheckSpec, subject: Subject, occasion: Occasion, take: (result: Result) => void) => boolean
+  checkAside: (spec: CheckSpec, asked: Asked, tenant: number, take: (result: Result) => void) => boolean
   /** the assignment epoch that results carry */
   epoch: () => number
   /** Takes no more checks on demand; slots go on. */
@@ -238,10 +238,10 @@ export function createLoop(parts: LoopParts): Loop {
   return {
     startChain,
     joinChain,
-    checkAside(spec, subject, occasion, take) {
-      const place = isLeaving ? 'full' : places.take(timers.monotonicMs())
+    checkAside(spec, asked, tenant, take) {
+      const place = isLeaving ? 'full' : places.take(timers.monotonicMs(), tenant, queue.isSharedWith(tenant))
       if (typeof place === 'string') return false
-      check(place, spec, { subject, occasion }, take)
+      check(place, spec, asked, take)
       return true
     },
     epoch: () => epoch,

@@ -19,7 +19,7 @@ export type RunNowParts = {
  * A check asked for outside the schedule. A monitor of ours starts a chain: it is published, so it counts for the
  * verdict, and answered to whom `run_id` names; so is one that is just about to begin. While a chain runs, a person gets
  * an attempt of their own, published for the history alone, and a second opinion nothing more: the chain is that opinion.
- * A request with its own `spec` is only answered.
+ * A request with its own `spec` is only answered; its tenant gets no more than its share of the places.
  */
 export function createRunNow({ loop, watches, clock, publish, answer }: RunNowParts): (request: RunNow) => void {
   function subjectOf({ monitorId }: RunNow): Subject {
@@ -38,7 +38,7 @@ export function createRunNow({ loop, watches, clock, publish, answer }: RunNowPa
 
   /** One attempt on the side, of which `take` hears. */
   function checkAside(request: RunNow, spec: CheckSpec, occasion: Occasion, take: (result: Result) => void): void {
-    const hasPlace = loop.checkAside(spec, subjectOf(request), occasion, take)
+    const hasPlace = loop.checkAside(spec, { subject: subjectOf(request), occasion }, request.tenant ?? 0, take)
     if (!hasPlace) refuse(request, 'probe_busy', 'the probe is stopping or runs as many checks as it may')
   }
 

@@ -116,7 +116,7 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
       clock,
       run: check,
       sendRunDone: value => fleet.send({ $case: 'runDone', value }),
-      sendSilent: value => fleet.send({ $case: 'silent', value: { ...value, doubted: isDoubting() || undefined } }),
+      sendSilent: value => fleet.send({ $case: 'silent', value }),
       shutter,
       sendScreenshotWanted: value => fleet.send({ $case: 'screenshotWanted', value }),
       compareEveryMs: config.compareEveryMs,

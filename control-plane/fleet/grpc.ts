@@ -23,7 +23,7 @@ import { isPlanned, ownerOf } from './plan.ts'
 import { askForScreenshot, differencesFor } from './screenshot-actions.ts'
 import { askOtherRegions } from './silent-actions.ts'
 import { markDraining, storedStates } from './store.ts'
-import { askWitnessOfSilent, publishWitnessed } from './witness-actions.ts'
+import { publishWitnessed } from './witness-actions.ts'
 
 type Call = ServerDuplexStream<ProbeMessage, FleetMessage>
 
@@ -206,7 +206,6 @@ function hear(desk: Desk, link: Link, { body }: ProbeMessage): void {
       return
     case 'silent':
       askOtherRegions(desk, link, body.value)
-      askWitnessOfSilent(desk, link, body.value)
       return
     case 'draining':
       desk.log.info({ probeId: link.probeId, region: link.region, probe: link.name }, 'a probe drains')

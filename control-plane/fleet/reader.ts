@@ -82,7 +82,7 @@ function forwardDifference(desk: Desk, region: string, data: unknown): void {
   link?.send({ $case: 'screenshotDifference', value: { monitorId: hint.monitorId, difference } })
 }
 
-type Run = { probeId: string; spec: CheckSpec | undefined }
+type Run = { probeId: string; spec: CheckSpec | undefined; tenant?: number }
 
 /** Every process comes to the same probe; the one that has its link passes the hint on, once. */
 async function forwardRun(desk: Desk, region: string, hint: RunHint): Promise<void> {
@@ -92,7 +92,7 @@ async function forwardRun(desk: Desk, region: string, hint: RunHint): Promise<vo
   if (inHand?.answer) desk.nats.connection.publish(runDoneSubject(runId), inHand.answer)
   const link = desk.links.get(run?.probeId ?? '')
   if (!run || !link || inHand?.answer || inHand?.link.isOpen) return
-  if (!addRun(link.outbox, { runId, monitorId, trigger, scheduledAtMs, spec: run.spec })) {
+  if (!addRun(link.outbox, { runId, monitorId, trigger, scheduledAtMs, spec: run.spec, tenant: run.tenant })) {
     desk.meters.lost.inc({ what: 'run' })
     return
   }
@@ -109,11 +109,11 @@ async function runOfMonitor(desk: Desk, region: string, hint: RunHint): Promise<
   if ((entries.get(monitorId)?.configVersion ?? -1) < configVersion) await desk.catchUp()
   const plan = planOf(desk.book, region)
   const owner = ownerOf(plan, monitorId)
-  const spec = entries.get(monitorId)?.spec
+  const { spec, tenant } = entries.get(monitorId) ?? {}
   if (!owner || !spec) return null
   const probeId = owner === notProbeId ? probeFor(plan, monitorId, needOf(spec), notProbeId) : owner
   // the probe that checks it anyway has the check, or gets it first: its result is to count
-  return probeId === null ? null : { probeId, spec: probeId === owner ? undefined : spec }
+  return probeId === null ? null : { probeId, spec: probeId === owner ? undefined : spec, tenant }
 }
 
 /** Any live probe that can: which one, the run says. */

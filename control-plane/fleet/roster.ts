@@ -23,6 +23,8 @@ export type Entry = {
   sizeBytes: number
   /** when its other regions were last asked because one found it silent; monotonic, in ms */
   othersAskedMs?: number
+  /** when a witness was last asked for it; monotonic, in ms */
+  witnessAskedMs?: number
 }
 
 /** All monitors by id, and what changed in the order of revisions, so that "since revision n" needs no full scan. */

@@ -28,6 +28,13 @@ export function takeInHand(
   runs.set(runId, { link, sinceMs: nowMs, answer: null, witnessed })
 }
 
+/** How many checks of a witness are under way on a link. */
+export function witnessedBy(runs: RunsInHand, link: Link): number {
+  let count = 0
+  for (const run of runs.values()) if (run.witnessed && run.link === link) count++
+  return count
+}
+
 /** Forgets the runs that nobody waits for any more. */
 export function forgetRuns(runs: RunsInHand, nowMs: number): void {
   for (const [runId, { sinceMs }] of runs) {

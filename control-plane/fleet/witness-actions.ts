@@ -1,17 +1,17 @@
-import type { Silent } from '../../proto/gen/probe/v1/fleet.ts'
 import { isRunRefusal, type Result, ResultBatch, Trigger } from '../../shared/result.ts'
-import { partitionOf, WITNESS_SUBJECT, type WitnessHint, witnessSubject } from '../../shared/subjects.ts'
+import { partitionOf, type WitnessHint, witnessSubject } from '../../shared/subjects.ts'
 import { monotonicMs } from '../platform/clock.ts'
-import { isId, newId } from '../platform/ids.ts'
-import { logNowMs } from '../platform/nats.ts'
+import { isId } from '../platform/ids.ts'
 import { planOf } from './book.ts'
 import type { Desk } from './desk.ts'
 import { pump } from './grpc.ts'
 import type { Link } from './link.ts'
 import { addRun } from './outbox.ts'
-import { ownerOf } from './plan.ts'
-import { takeInHand, type WitnessedRun } from './runs-in-hand.ts'
-import { witnessFor } from './witness.ts'
+import { takeInHand, type WitnessedRun, witnessedBy } from './runs-in-hand.ts'
+import { mayAskWitness, witnessFor } from './witness.ts'
+
+/** A probe has its own monitors to check: it is the witness of at most so many checks at once. */
+const WITNESSED_AT_ONCE = 50
 
 /**
  * Has a probe of another region check a monitor once, to confirm failures that its own region doubts (decision 197). Every
@@ -20,27 +20,18 @@ import { witnessFor } from './witness.ts'
 export function forwardWitness(desk: Desk, data: unknown): void {
   const hint = readWitnessHint(data)
   const witness = hint && witnessFor(desk.book, hint)
-  const link = desk.links.get(witness?.probeId ?? '')
-  if (!hint || !witness || !link) return
+  if (!hint || !witness || !mayAskWitness(desk.book, hint, monotonicMs())) return
+  const link = desk.links.get(witness.probeId)
+  if (!link) return
   const { runId, monitorId, configVersion, scheduledAtMs } = hint
-  if (!addRun(link.outbox, { runId, monitorId, trigger: Trigger.WITNESS, scheduledAtMs, spec: witness.spec })) {
+  const { spec, tenant } = witness
+  const hasRoom = witnessedBy(desk.runs, link) < WITNESSED_AT_ONCE
+  if (!hasRoom || !addRun(link.outbox, { runId, monitorId, trigger: Trigger.WITNESS, scheduledAtMs, spec, tenant })) {
     desk.meters.lost.inc({ what: 'witness' })
     return
   }
   takeInHand(desk.runs, runId, link, monotonicMs(), { monitorId, configVersion, scheduledAtMs })
   pump(desk, link)
-}
-
-/**
- * A probe that doubts its failures found a target silent: where no other region of the monitor is asked, a witness is, long
- * before the first attempt fails. A hint, safe to lose.
- */
-export function askWitnessOfSilent(desk: Desk, { probeId, region }: Link, silent: Silent): void {
-  const { monitorId, configVersion, doubted } = silent
-  if (!doubted || desk.book.roster.entries.get(monitorId)?.regions.length !== 1) return
-  if (ownerOf(planOf(desk.book, region), monitorId) !== probeId) return
-  const hint: WitnessHint = { runId: newId(), monitorId, configVersion, scheduledAtMs: logNowMs(desk.nats) }
-  desk.nats.connection.publish(WITNESS_SUBJECT, JSON.stringify(hint))
 }
 
 /**

@@ -1,11 +1,12 @@
 import type { CheckSpec } from '../../shared/check.ts'
+import { DOUBT_RECHECK_MS } from '../../shared/rechecks.ts'
 import { fnv1a, type WitnessHint } from '../../shared/subjects.ts'
 import type { Book } from './book.ts'
 import { needOf, probeFor } from './plan.ts'
 import type { Entry } from './roster.ts'
 
 /** The probe that is to confirm a failure, and what it checks. */
-export type Witness = { region: string; probeId: string; spec: CheckSpec }
+export type Witness = { region: string; probeId: string; spec: CheckSpec; tenant: number }
 
 /**
  * A live probe of a region that is not the monitor's, which can run the check; null where there is none or the monitor may not
@@ -20,9 +21,22 @@ export function witnessFor({ roster, plans }: Book, { runId, monitorId, configVe
     .sort()
     .flatMap(region => {
       const probeId = probeFor(plans.get(region)!, runId, needOf(spec))
-      return probeId === null ? [] : [{ region, probeId, spec }]
+      return probeId === null ? [] : [{ region, probeId, spec, tenant: entry.tenant }]
     })
   return candidates[fnv1a(runId) % candidates.length] ?? null
+}
+
+/** A witness is asked at most this often for a monitor, as a share of the time between checks of a region in doubt. */
+const SHARE_OF_PACE = 0.5
+
+/** Whether a witness may be asked for the monitor again; it is noted that it was. `nowMs` is monotonic. */
+export function mayAskWitness({ roster }: Book, { monitorId }: WitnessHint, nowMs: number): boolean {
+  const entry = roster.entries.get(monitorId)
+  if (!entry) return false
+  const paceMs = Math.min(entry.intervalS * 1000, DOUBT_RECHECK_MS)
+  if (nowMs - (entry.witnessAskedMs ?? Number.NEGATIVE_INFINITY) < paceMs * SHARE_OF_PACE) return false
+  entry.witnessAskedMs = nowMs
+  return true
 }
 
 /** Headers that hold no secret. */

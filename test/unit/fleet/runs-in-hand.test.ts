@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Link } from '../../../control-plane/fleet/link.ts'
-import { forgetRuns, type RunsInHand, takeInHand } from '../../../control-plane/fleet/runs-in-hand.ts'
+import { forgetRuns, type RunsInHand, takeInHand, witnessedBy } from '../../../control-plane/fleet/runs-in-hand.ts'
 
 t.test('a run is remembered for as long as anybody may wait for it, 65 s from when it was last handed on', async t => {
   const link = {} as Link
@@ -15,4 +15,16 @@ t.test('a run is remembered for as long as anybody may wait for it, 65 s from wh
   t.same(left(66_000), ['first', 'moved'])
   t.same(left(66_001), ['moved'])
   t.same(left(67_001), [])
+})
+
+t.test('the checks of a witness are counted for each link, other runs are not', async t => {
+  const [one, another] = [{} as Link, {} as Link]
+  const runs: RunsInHand = new Map()
+  const witnessed = { monitorId: 'm', configVersion: 1, scheduledAtMs: 5 }
+  takeInHand(runs, 'a', one, 0, witnessed)
+  takeInHand(runs, 'b', one, 0, witnessed)
+  takeInHand(runs, 'c', another, 0, witnessed)
+  takeInHand(runs, 'd', one, 0)
+  t.equal(witnessedBy(runs, one), 2)
+  t.equal(witnessedBy(runs, another), 1)
 })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createBook, enterEpoch, enterMonitor } from '../../../control-plane/fleet/book.ts'
 import type { Entry } from '../../../control-plane/fleet/roster.ts'
-import { witnessFor, witnessSpec } from '../../../control-plane/fleet/witness.ts'
+import { mayAskWitness, witnessFor, witnessSpec } from '../../../control-plane/fleet/witness.ts'
 import type { CheckSpec } from '../../../shared/check.ts'
 import { specOf } from '../../support/spec.ts'
 
@@ -68,7 +68,19 @@ t.test('a witness is a probe of any other region, now this one, now that', async
   const book = bookOf(entry(['us-east']), ['us-east', 'eu-west', 'ap-southeast'])
   const chosen = RUNS.map(runId => witnessFor(book, { ...hint, runId })!.region)
   t.same([...new Set(chosen)].sort(), ['ap-southeast', 'eu-west'])
-  t.match(witnessFor(book, hint), { probeId: /^probe of (eu|ap)-/, spec: plain })
+  t.match(witnessFor(book, hint), { probeId: /^probe of (eu|ap)-/, spec: plain, tenant: 1 })
+})
+
+t.test('a witness is asked for a monitor once in half the time between its checks in doubt', async t => {
+  for (const [intervalS, pauseMs] of [
+    [20, 10_000],
+    [3_600, 15_000],
+  ] as const) {
+    const book = bookOf(entry(['us-east'], { intervalS }), ['us-east', 'eu-west'])
+    const asked = [0, 1, pauseMs - 1, pauseMs, pauseMs + 1].map(atMs => mayAskWitness(book, hint, atMs))
+    t.same(asked, [true, false, false, true, false])
+    t.equal(mayAskWitness(book, { ...hint, monitorId: 'm2' }, 0), false)
+  }
 })
 
 const without: [title: string, ReturnType<typeof bookOf>, Partial<typeof hint>?][] = [

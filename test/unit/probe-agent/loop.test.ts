@@ -1,5 +1,6 @@
 import t from 'tap'
 import { createLoop } from '../../../probe-agent/loop.ts'
+import { createRunNow } from '../../../probe-agent/run-now.ts'
 import { slotsOf } from '../../../probe-agent/schedule.ts'
 import { createWatches } from '../../../probe-agent/watches.ts'
 import { Outcome, type Result, Trigger } from '../../../proto/gen/probe/v1/result.ts'
@@ -147,4 +148,41 @@ t.test('a tenant whose checks all hang does not hold up the checks of another te
   }
   t.equal(countOf('well'), 5, 'each of its slots is checked')
   t.ok(countOf('hanging') <= 40, 'the hanging tenant has at most four fifths of the 50 places')
+})
+
+t.test('checks for monitors of others get their tenant’s share of the places and no more', async t => {
+  let nowMs = Date.UTC(2026, 7, 1)
+  const started: string[] = []
+  const refused: string[] = []
+  const watches = createWatches('eu-west')
+  const clock = { learn: () => 0, nowMs: () => nowMs }
+  const parts = {
+    ...{ watches, clock, publish() {} },
+    answer: (_: string, { error }: Result) => void refused.push(error?.code ?? ''),
+  }
+  const loop = createLoop({
+    ...parts,
+    run(spec) {
+      started.push(spec.url)
+      return spec.url === 'hanging' ? new Promise(() => {}) : Promise.resolve(WELL)
+    },
+    maxConcurrentChecks: 5,
+    log: createLog('test', 'silent'),
+  })
+  // the hanging checks never end, so this is not waited for
+  t.teardown(() => void loop.drain())
+  const upserts = [assignment('well', checkSpec('well'), { intervalS: 30, tenant: 2 })]
+  loop.apply({ isSnapshot: true, isLast: true, revision: 1, epoch: 1, upserts, removals: [] })
+  const runNow = createRunNow({ loop, ...parts })
+  const request = { monitorId: 'of another', trigger: Trigger.WITNESS, scheduledAtMs: 0, spec: checkSpec('hanging') }
+  for (let run = 1; run <= 100; run++) runNow({ ...request, runId: `run ${run}`, tenant: 1 })
+  const countOf = (url: string) => started.filter(one => one === url).length
+  t.equal(countOf('hanging') + refused.length, 100)
+  t.match(refused, Array(refused.length).fill('probe_busy'))
+  for (let slot = 1; slot <= 3; slot++) {
+    nowMs += 30_000
+    loop.clockLearned(0)
+    await waitFor(() => countOf('well') === slot, { label: `slot ${slot} of the other tenant` })
+  }
+  t.ok(countOf('hanging') <= 4, 'four fifths of the 5 places')
 })

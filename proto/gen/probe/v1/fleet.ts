@@ -111,8 +111,6 @@ export interface Draining {
 export interface Silent {
   monitorId: string;
   configVersion: number;
-  /** the probe doubts its failures now: a witness is asked too */
-  doubted?: boolean | undefined;
 }
 
 export interface FleetMessage {
@@ -252,7 +250,11 @@ export interface RunNow {
   monitorId: string;
   trigger: Trigger;
   scheduledAtMs: number;
-  spec?: CheckSpec | undefined;
+  spec?:
+    | CheckSpec
+    | undefined;
+  /** with a spec: as in Assignment */
+  tenant?: number | undefined;
 }
 
 export interface TakeScreenshot {
@@ -767,7 +769,7 @@ export const Draining: MessageFns<Draining> = {
 };
 
 function createBaseSilent(): Silent {
-  return { monitorId: "", configVersion: 0, doubted: undefined };
+  return { monitorId: "", configVersion: 0 };
 }
 
 export const Silent: MessageFns<Silent> = {
@@ -777,9 +779,6 @@ export const Silent: MessageFns<Silent> = {
     }
     if (message.configVersion !== 0) {
       writer.uint32(16).uint32(message.configVersion);
-    }
-    if (message.doubted !== undefined) {
-      writer.uint32(24).bool(message.doubted);
     }
     return writer;
   },
@@ -811,14 +810,6 @@ export const Silent: MessageFns<Silent> = {
             }
 
             message.configVersion = reader.uint32();
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.doubted = reader.bool();
             continue;
           }
         }
@@ -2015,7 +2006,7 @@ export const MonitorRegionState: MessageFns<MonitorRegionState> = {
 };
 
 function createBaseRunNow(): RunNow {
-  return { runId: "", monitorId: "", trigger: 0, scheduledAtMs: 0, spec: undefined };
+  return { runId: "", monitorId: "", trigger: 0, scheduledAtMs: 0, spec: undefined, tenant: undefined };
 }
 
 export const RunNow: MessageFns<RunNow> = {
@@ -2034,6 +2025,9 @@ export const RunNow: MessageFns<RunNow> = {
     }
     if (message.spec !== undefined) {
       CheckSpec.encode(message.spec, writer.uint32(42).fork()).join();
+    }
+    if (message.tenant !== undefined) {
+      writer.uint32(48).uint32(message.tenant);
     }
     return writer;
   },
@@ -2089,6 +2083,14 @@ export const RunNow: MessageFns<RunNow> = {
             }
 
             message.spec = CheckSpec.decode(reader, reader.uint32());
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.tenant = reader.uint32();
             continue;
           }
         }
