@@ -29,7 +29,8 @@ export type AttemptsParts = {
   onChainEnd?: (watch: Watch, end: ChainEnd) => void
 }
 
-export type Asked = { subject: Subject; occasion: Occasion; cancellation?: Cancellation }
+/** `isOfOthers`: a check of what is not assigned to this probe. */
+export type Asked = { subject: Subject; occasion: Occasion; cancellation?: Cancellation; isOfOthers?: boolean }
 
 /** A monitor of which nothing is known yet, because its checks failed by our own fault, is checked again so soon. */
 const FIRST_STATE_MS = 30_000

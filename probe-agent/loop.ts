@@ -19,7 +19,7 @@ export type LoopParts = {
   watches: Watches
   clock: RemoteClock
   /** never rejects */
-  run: (spec: CheckSpec, cancellation?: Cancellation) => Promise<Ran>
+  run: (spec: CheckSpec, cancellation?: Cancellation, isOfOthers?: boolean) => Promise<Ran>
   publish: (result: Result) => void
   /** a result that answers the run-now which began its chain */
   answer: (runId: string, result: Result) => void
@@ -171,9 +171,9 @@ export function createLoop(parts: LoopParts): Loop {
 
   /** Runs a check and gives its place back; what it saw goes to `take`. */
   function check(place: Place, spec: CheckSpec, asked: Asked, take: (result: Result) => void): void {
-    const { subject, occasion, cancellation } = asked
+    const { subject, occasion, cancellation, isOfOthers } = asked
     const startedAtMs = clock.nowMs() ?? 0
-    void run(spec, cancellation).then(ran => {
+    void run(spec, cancellation, isOfOthers).then(ran => {
       places.giveBack(place)
       take(resultOf(subject, occasion, startedAtMs, ran))
       if (isDraining && places.taken() === 0) whenIdle()

@@ -38,7 +38,8 @@ export function createRunNow({ loop, watches, clock, publish, answer }: RunNowPa
 
   /** One attempt on the side, of which `take` hears. */
   function checkAside(request: RunNow, spec: CheckSpec, occasion: Occasion, take: (result: Result) => void): void {
-    const hasPlace = loop.checkAside(spec, { subject: subjectOf(request), occasion }, request.tenant ?? 0, take)
+    const asked = { subject: subjectOf(request), occasion, isOfOthers: request.spec !== undefined }
+    const hasPlace = loop.checkAside(spec, asked, request.tenant ?? 0, take)
     if (!hasPlace) refuse(request, 'probe_busy', 'the probe is stopping or runs as many checks as it may')
   }
 

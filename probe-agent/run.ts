@@ -8,7 +8,7 @@ import type { Doubt } from './doubt.ts'
 import { type LeftBehind, leftBehind } from './evidence.ts'
 import { judge } from './judging.ts'
 import type { SelfTest } from './self-test.ts'
-import { noteWay } from './way-to-host.ts'
+import { hasNoAnswer, noteWay } from './way-to-host.ts'
 
 type Judged = { observation: Observation; outcome: Outcome; failedAssertions: FailedAssertion[] }
 
@@ -20,6 +20,8 @@ export type RunOptions = {
   selfTest?: SelfTest
   /** without one, no failure is doubted */
   doubt?: Doubt
+  /** A check of what is not assigned to this probe: it reads the doubt and the self-test, and notes nothing for them. */
+  isOfOthers?: boolean
   /** Ends the check early; what it saw until then says nothing about the target. */
   cancellation?: Cancellation
 }
@@ -31,10 +33,15 @@ export type RunOptions = {
 export async function runCheck(spec: CheckSpec, egress: Egress, options: RunOptions = {}): Promise<Ran> {
   const { observation, outcome, failedAssertions } = await runJudged(spec, egress, options)
   const { evidence, certificate } = leftBehind(spec, observation, outcome)
-  const { doubt, cancellation } = options
-  const isInDoubt = doubt !== undefined && !cancellation?.isCancelled && noteWay(doubt, spec, observation, nowUs())
-  const isDoubted = isInDoubt && outcome === Outcome.DOWN
+  const isDoubted = isInDoubt(spec, observation, options) && outcome === Outcome.DOWN
   return { observation, outcome, failedAssertions, evidence, certificate, isDoubted }
+}
+
+function isInDoubt(spec: CheckSpec, observation: Observation, options: RunOptions): boolean {
+  const { doubt, cancellation, isOfOthers } = options
+  if (doubt === undefined || cancellation?.isCancelled) return false
+  if (isOfOthers) return hasNoAnswer(observation) && doubt.isDoubting(nowUs())
+  return noteWay(doubt, spec, observation, nowUs())
 }
 
 async function runJudged(spec: CheckSpec, egress: Egress, options: RunOptions): Promise<Judged> {
@@ -44,7 +51,7 @@ async function runJudged(spec: CheckSpec, egress: Egress, options: RunOptions): 
   const { error } = observation
   if (!options.selfTest || options.cancellation?.isCancelled) return ran
   const isSilent = error !== null && isNetworkError(observation, error)
-  options.selfTest.observe(spec.url, !isSilent)
+  if (!options.isOfOthers) options.selfTest.observe(spec.url, !isSilent)
   if (!isSilent) return ran
   observation.error = await options.selfTest.excuse(error, startedUs)
   return { observation, outcome: outcomeOf(observation.error, 'passed'), failedAssertions: [] }

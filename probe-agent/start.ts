@@ -126,8 +126,8 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
     work.welcome(message)
   }
 
-  async function check(spec: CheckSpec, cancellation?: Cancellation): Promise<Ran> {
-    const ran = await runCheck(spec, egress, { selfTest, doubt, cancellation })
+  async function check(spec: CheckSpec, cancellation?: Cancellation, isOfOthers?: boolean): Promise<Ran> {
+    const ran = await runCheck(spec, egress, { selfTest, doubt, cancellation, isOfOthers })
     if (!cancellation?.isCancelled) tally.count(spec.type, ran.outcome)
     return ran
   }

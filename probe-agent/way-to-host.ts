@@ -16,16 +16,20 @@ const DOUBTFUL_CODES = new Set([
 
 /** Notes whether the host of a check answered. True for a failure that is doubted; what goes wrong in ourselves is not noted. */
 export function noteWay(doubt: Doubt, spec: CheckSpec, observation: Observation, nowUs: number): boolean {
-  const { error, statusCode, resolvedIp } = observation
+  const { error, resolvedIp } = observation
   if (error?.source === FailureSource.INTERNAL && error.code !== 'probe_offline') return false
   const host = hostOf(spec)
-  if (error === null || statusCode !== null || !isDoubtful(error)) {
+  if (!hasNoAnswer(observation)) {
     doubt.answered(spec.url, host, nowUs)
     return false
   }
   doubt.failed(spec.url, resolvedIp ?? host, nowUs)
   return doubt.isDoubting(nowUs)
 }
+
+/** Whether a check failed in a way that many hosts may have at once because of our own network. */
+export const hasNoAnswer = ({ error, statusCode }: Observation): boolean =>
+  error !== null && statusCode === null && isDoubtful(error)
 
 const isDoubtful = ({ code, source }: CheckError) => source !== FailureSource.TARGET || DOUBTFUL_CODES.has(code)
 

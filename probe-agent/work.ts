@@ -21,7 +21,7 @@ export type WorkParts = {
   welcome: Welcome
   post: Post
   clock: RemoteClock
-  run: (spec: CheckSpec, cancellation?: Cancellation) => Promise<Ran>
+  run: (spec: CheckSpec, cancellation?: Cancellation, isOfOthers?: boolean) => Promise<Ran>
   sendRunDone: (runDone: RunDone) => void
   sendSilent: (silent: Silent) => void
   /** null: no browser here */

@@ -3,6 +3,7 @@ import { createDoubt } from '../../../probe-agent/doubt.ts'
 import { type Ran, runCheck } from '../../../probe-agent/run.ts'
 import { createSelfTest } from '../../../probe-agent/self-test.ts'
 import { createEgress } from '../../../shared/egress/index.ts'
+import { nowUs } from '../../../shared/egress/monotonic.ts'
 import { Outcome } from '../../../shared/result.ts'
 import { specOf } from '../../support/spec.ts'
 import { startTarget, startTcpTarget } from '../../support/target.ts'
@@ -49,4 +50,38 @@ t.test('an answer of the target, and what is wrong with ourselves, is never doub
     const broken = await runCheck(specOf({ url: `http://127.0.1.${host}/`, type: 'heartbeat' }), egress, { doubt })
     t.match(broken, { outcome: Outcome.UNKNOWN, isDoubted: false })
   }
+})
+
+t.test('checks for monitors of others tell a probe nothing about its own network', async t => {
+  const noted: string[] = []
+  const selfTest = createSelfTest({ targets: [] })
+  const observed = { ...selfTest, observe: (target: string) => void noted.push(target) }
+  const doubt = createDoubt()
+  const target = await startTarget(t)
+  const { port } = new URL(target.url)
+  const closed = await startTcpTarget(t)
+  await closed.close()
+  const refused = (host: number, isOfOthers: boolean) =>
+    runCheck(specOf({ url: `http://127.0.1.${host}:${closed.port}/` }), egress, {
+      selfTest: observed,
+      doubt,
+      isOfOthers,
+    })
+
+  for (const host of [1, 2, 3, 4])
+    await runCheck(specOf({ url: `http://127.0.0.1:${port}/?${host}` }), egress, { doubt })
+  const ofOthers: Ran[] = []
+  for (let host = 1; host <= 20; host++) ofOthers.push(await refused(host, true))
+  t.equal(ofOthers.filter(({ isDoubted }) => isDoubted).length, 0)
+  t.equal(doubt.isDoubting(nowUs()), false, 'hosts of others begin no doubt')
+  t.same(noted, [])
+
+  const own: Ran[] = []
+  for (const host of [101, 102, 103, 104, 105]) own.push(await refused(host, false))
+  t.equal(own.at(-1)?.isDoubted, true)
+  t.equal(noted.length, 5)
+  t.equal((await refused(1, true)).isDoubted, true, 'the doubt of the probe holds for them as well')
+  for (let host = 21; host <= 60; host++) await refused(host, true)
+  await runCheck(specOf({ url: target.url }), egress, { doubt, isOfOthers: true })
+  t.equal(doubt.isDoubting(nowUs()), true, 'and they do not end it')
 })

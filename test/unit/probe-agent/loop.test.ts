@@ -162,8 +162,9 @@ t.test('checks for monitors of others get their tenant’s share of the places a
   }
   const loop = createLoop({
     ...parts,
-    run(spec) {
+    run(spec, _, isOfOthers = false) {
       started.push(spec.url)
+      t.equal(isOfOthers, spec.url === 'hanging', 'a check knows whether it is of others')
       return spec.url === 'hanging' ? new Promise(() => {}) : Promise.resolve(WELL)
     },
     maxConcurrentChecks: 5,
