@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { clientProcess } from './client-process.ts'
 import type { Teardown } from './teardown.ts'
 
@@ -11,18 +11,25 @@ export type ManyHosts = {
   url(host: number): string
   /** from now on connections of this process to these hosts are reset; to none: all arrive again */
   lose(pid: number, hosts: readonly number[]): void
+  /** from now on these hosts answer this process with status 503 */
+  breakFor(pid: number, hosts: readonly number[]): void
   seen: SeenAtHost[]
 }
 
 /** Hosts with an address each, of which a process can lose any, as with routes that are gone or a firewall that rejects. */
 export async function startManyHosts(t: Teardown, pids: () => readonly number[]): Promise<ManyHosts> {
   const lost = new Map<number, ReadonlySet<number>>()
+  const broken = new Map<number, ReadonlySet<number>>()
+  const brokenSockets = new WeakSet<Socket>()
   const seen: SeenAtHost[] = []
-  const server = createServer((_, response) => response.writeHead(200, { connection: 'close' }).end())
+  const server = createServer(({ socket }, response) =>
+    response.writeHead(brokenSockets.has(socket) ? 503 : 200, { connection: 'close' }).end(),
+  )
   server.on('connection', socket => {
     const host = Number(socket.localAddress?.split('.').at(-1))
     // to find the process costs much on a busy machine, and is of use only once something was lost
-    const pid = lost.size === 0 ? null : clientProcess(socket, pids())
+    const pid = lost.size + broken.size === 0 ? null : clientProcess(socket, pids())
+    if (pid !== null && broken.get(pid)?.has(host)) brokenSockets.add(socket)
     const isLost = pid !== null && (lost.get(pid)?.has(host) ?? false)
     seen.push({ host, pid, atMs: Date.now(), isLost })
     if (isLost) socket.resetAndDestroy()
@@ -39,6 +46,7 @@ export async function startManyHosts(t: Teardown, pids: () => readonly number[])
   return {
     url: host => `http://127.0.1.${host}:${port}/`,
     lose: (pid, hosts) => void lost.set(pid, new Set(hosts)),
+    breakFor: (pid, hosts) => void broken.set(pid, new Set(hosts)),
     seen,
   }
 }
