@@ -47,7 +47,7 @@ export function startControlPlanes(parts: Parts): ControlPlanes {
     const host = createHost(time, random)
     const mine = { host, reading: null as Reading | null, revision: 0 }
     owner = mine
-    const known = followEpochs(host, database, stream)
+    const known = followEpochs(host, database, stream, hints)
     const begin = () => {
       if (database.isAway()) return void host.machine.after(1_000, begin)
       mine.revision = database.latestRevision()

@@ -4,6 +4,7 @@ import type { Link } from '../../control-plane/fleet/link.ts'
 import type { ProbeSeen } from '../../control-plane/fleet/live-set.ts'
 import type { LiveProbe } from '../../control-plane/fleet/plan.ts'
 import type { RegionLive, Span } from '../../control-plane/results/live-sets.ts'
+import type { RegionNow } from '../../control-plane/results/live-sets-store.ts'
 import type { MonitorState, Status } from '../../control-plane/verdict/types.ts'
 import { CHECK_TYPES } from '../../shared/check.ts'
 import { BEGIN_MS, type Settings } from './scene.ts'
@@ -34,11 +35,14 @@ type ProbeRow = {
   offlineMs: number
 }
 
+/** `absent…`: by PostgreSQL's clock, when the region had no probe that could publish */
+type RegionRow = { epoch: number; probeIds: string[]; absentFromMs: number | null; absentUntilMs: number | null }
+
 /** The rows that a restore brings back to what they were. */
 type Rows = {
   monitors: Map<string, MonitorRow>
   probes: Map<string, ProbeRow>
-  epochs: Map<string, { epoch: number; probeIds: string[] }>
+  epochs: Map<string, RegionRow>
   live: Map<string, Map<string, Span[]>>
   position: { sequence: number; atMs: number | null; streamCreated: string | null }
   revision: number
@@ -46,6 +50,7 @@ type Rows = {
 
 /** Epochs are seconds, more or less. */
 const LIVE_KEPT_S = 2 * 86_400
+const ABSENCE_KEPT_MS = 4 * 3_600_000
 
 export const CAPABILITIES: string[] = [...CHECK_TYPES]
 
@@ -230,7 +235,8 @@ export function createDatabase(time: Time) {
       const before = rows.epochs.get(region)?.epoch ?? 0
       const byClock = Math.trunc(nowMs() / 1000 - EPOCHS_SINCE_S)
       const epoch = Math.max(before + 1, above + 1, byClock)
-      rows.epochs.set(region, { epoch, probeIds })
+      const { absentFromMs = null, absentUntilMs = null } = rows.epochs.get(region) ?? {}
+      rows.epochs.set(region, { epoch, probeIds, absentFromMs, absentUntilMs })
       noteLive(region, epoch, probeIds)
       epochsChanged.publish()
     },
@@ -243,6 +249,32 @@ export function createDatabase(time: Time) {
           .map((id): LiveProbe => ({ id, capabilities: CAPABILITIES }))
           .sort((a, b) => (a.id < b.id ? -1 : 1)),
       }))
+    },
+    /** As `recordAbsences`. */
+    recordAbsences({ absent, present }: { absent: string[]; present: string[] }) {
+      check()
+      for (const [region, row] of rows.epochs) {
+        const isAbsent = row.absentFromMs !== null && row.absentUntilMs === null
+        if (absent.includes(region) && !isAbsent)
+          Object.assign(row, { absentFromMs: nowMs(), absentUntilMs: null })
+        else if (present.includes(region) && isAbsent) row.absentUntilMs = nowMs()
+      }
+    },
+    /** As `epochsOfRegions`. */
+    regionsNow(): RegionNow[] {
+      check()
+      const now = nowMs()
+      return [...rows.epochs].map(([region, { epoch, absentFromMs, absentUntilMs }]) => {
+        const isRecent = absentUntilMs === null || absentUntilMs > now - ABSENCE_KEPT_MS
+        return {
+          region,
+          epoch,
+          absentFrom: absentFromMs === null ? null : String(absentFromMs),
+          absentUntil: absentUntilMs === null ? null : String(absentUntilMs),
+          absentForMs: absentFromMs !== null && isRecent ? now - absentFromMs : null,
+          backForMs: absentUntilMs === null ? null : now - absentUntilMs,
+        }
+      })
     },
     liveOf(region: string): RegionLive {
       check()

@@ -87,8 +87,8 @@ export function keepBook({ book, links, database, pump, wake }: Parts): Bookkeep
 
 function entryOf(row: MonitorRow): Entry {
   const { id, revision, configVersion, settings } = row
-  const { intervalS, retryCount, regions } = settings
+  const { intervalS, retryCount, regions, witness } = settings
   const base = { id, revision, configVersion, tenant: row.index % 8, sizeBytes: 200 }
   if (row.isPaused) return { ...base, intervalS: 0, retryCount: 0, regions: [], spec: null }
-  return { ...base, intervalS, retryCount, regions, spec: specOf(row, settings) }
+  return { ...base, intervalS, retryCount, regions, spec: specOf(row, settings), ...(witness && { witness: 'whole' }) }
 }

@@ -1,7 +1,9 @@
+import { lookAtRegions, newAbsenceWatch } from '../../control-plane/fleet/absence.ts'
 import { type Book, createBook, planOf } from '../../control-plane/fleet/book.ts'
 import { isPossibleEpoch } from '../../control-plane/fleet/epochs.ts'
 import type { Link } from '../../control-plane/fleet/link.ts'
 import { isPlanned } from '../../control-plane/fleet/plan.ts'
+import { forgetRuns, type RunsInHand } from '../../control-plane/fleet/runs-in-hand.ts'
 import { FLEET_TIMING } from '../../control-plane/fleet/timing.ts'
 import type { ProbeMessage, Welcome } from '../../proto/gen/probe/v1/fleet.ts'
 import { CAPABILITIES, type Database } from './database.ts'
@@ -39,6 +41,8 @@ export type FleetDesk = {
   host: Host
   stream: JetStream
   hints: Hints
+  /** checks by probes that have to confirm failures of other regions */
+  runs: RunsInHand
   pump: (link: Link) => void
 }
 
@@ -55,6 +59,9 @@ type Parts = {
 const { deadAfterMs, heartbeatIntervalMs, roundMs } = FLEET_TIMING
 const FOLLOW_EVERY_MS = 2_000
 const NOTIFIED_AFTER_MS = 5
+const PRESENT_EVERY_MS = 3_000
+/** From then on it is looked whether a region still has a probe. */
+const SILENT_MS = 5_000
 /** After a change rounds are made for so long: until a probe that came back is steady. Between changes they find nothing. */
 const RESTLESS_MS = 90_000
 
@@ -66,12 +73,16 @@ export function startFleetProcess({ name, host, database, stream, hints, alarm }
   const ended: string[] = []
   const wake = () => alarm.publish()
   const pump = (link: Link) => sendOwed(book, database, link)
-  const desk: FleetDesk = { book, links, host, stream, hints, pump }
+  const runs: RunsInHand = new Map()
+  const desk: FleetDesk = { book, links, host, stream, hints, runs, pump }
   const { catchUp, readEpochs, renew, updateLiveSets } = keepBook({ book, links, database, pump, wake })
   let connections = 0
   let restlessUntilMs = machine.monotonicMs() + RESTLESS_MS
   let soundSinceMs = machine.monotonicMs()
   let recordedMs = machine.monotonicMs()
+  const absences = newAbsenceWatch()
+  let absencesRecordedMs = Number.NEGATIVE_INFINITY
+  let knownAbsent = ''
 
   /** In between everything was written down in time; so it is now, before any process looks. */
   function beRestless(): void {
@@ -95,16 +106,32 @@ export function startFleetProcess({ name, host, database, stream, hints, alarm }
 
   function round(): void {
     const now = machine.monotonicMs()
-    for (const link of [...links.values()]) if (now - link.lastHeardMs > deadAfterMs) link.close('silent')
+    for (const link of [...links.values()]) {
+      if (now - link.lastHeardMs > deadAfterMs) link.close('silent')
+      else if (now - link.lastHeardMs > SILENT_MS) wake()
+    }
+    forgetRuns(runs, now)
     if (now > restlessUntilMs) return
     trying(() => {
       for (const link of links.values()) recordSeen(link, now)
       database.markDisconnected(ended.splice(0))
       if (now - recordedMs > deadAfterMs / 2) soundSinceMs = now
       recordedMs = now
+      noteAbsences(now)
       updateLiveSets(database.regions(), now - soundSinceMs > deadAfterMs)
       readEpochs()
     })
+  }
+
+  /** As `createNoteAbsences`. */
+  function noteAbsences(now: number): void {
+    const regions = database.epochs().map(({ region }) => region)
+    const looked = lookAtRegions(absences, regions, regions.flatMap(database.probesSeen), FLEET_TIMING, now)
+    const absent = looked.absent.join(' ')
+    if (absent === knownAbsent && now - absencesRecordedMs < PRESENT_EVERY_MS) return
+    database.recordAbsences(looked)
+    knownAbsent = absent
+    absencesRecordedMs = now
   }
 
   function recordSeen(link: Link, now: number): void {

@@ -6,8 +6,9 @@ import { regionsToAsk } from '../../control-plane/fleet/silence.ts'
 import type { Hint } from '../../control-plane/results/hints.ts'
 import type { ProbeMessage, RegionState } from '../../proto/gen/probe/v1/fleet.ts'
 import { isRunRefusal, ResultBatch, Trigger } from '../../shared/result.ts'
-import { partitionOf, type RunHint, resultSubject } from '../../shared/subjects.ts'
+import { partitionOf, type RunHint, resultSubject, WITNESS_SUBJECT, type WitnessHint } from '../../shared/subjects.ts'
 import type { FleetDesk } from './fleet.ts'
+import { askWitnessOfSilent, forwardWitness, publishWitnessed } from './witness.ts'
 
 /** Messages on core NATS between processes of the control plane; they may be lost. */
 export type Hints = {
@@ -26,7 +27,8 @@ export function hearHints(desk: FleetDesk): void {
   desk.hints.subscribe(({ subject, body }) => {
     if (!desk.host.isRunning()) return desk.host.isAlive()
     const [, kind, region = ''] = subject.split('.')
-    if (kind === 'state') forwardStates(desk, region, body as StatesBody)
+    if (subject === WITNESS_SUBJECT) forwardWitness(desk, body as WitnessHint)
+    else if (kind === 'state') forwardStates(desk, region, body as StatesBody)
     else forwardRun(desk, region, body as RunHint)
     return true
   })
@@ -68,9 +70,16 @@ export function hearProbe(desk: FleetDesk, link: Link, body: NonNullable<ProbeMe
       }
       hints.publish({ subject: `HINT.run.${region}`, body: hint })
     }
+    askWitnessOfSilent(desk, link, body.value)
   }
   if (body.$case !== 'runDone') return
   const { runId, result } = body.value
+  const run = desk.runs.get(runId)
+  if (run?.witnessed) {
+    desk.runs.delete(runId)
+    if (result && run.link === link) publishWitnessed(desk, link, runId, run.witnessed, result)
+    return
+  }
   if (result?.trigger !== Trigger.SECOND_OPINION || isRunRefusal(result)) return
   const plan = planOf(book, link.region)
   const owner = ownerOf(plan, result.monitorId)

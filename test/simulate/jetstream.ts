@@ -5,6 +5,7 @@ export type Message = { sequence: number; takenAtMs: number; subject: string; da
 
 /** One stream: messages in their order, each id once in two minutes, times by a clock that can be set. */
 export type JetStream = {
+  isAway: () => boolean
   /** Stores a message; the same id again changes nothing. */
   store: (subject: string, data: Uint8Array, id: string) => void
   /** its clock, in ms since 1970 */
@@ -46,6 +47,7 @@ export function createJetStream(time: Time, isAway: () => boolean): JetStream {
   }
 
   return {
+    isAway,
     nowMs,
     store(subject, data, id) {
       if (isAway() || ids.has(id)) return

@@ -1,4 +1,5 @@
 import { isPossibleEpoch } from '../../control-plane/fleet/epochs.ts'
+import { absencesNow, type KnownAbsences, noAbsences } from '../../control-plane/results/absences.ts'
 import {
   endWait,
   isLiveNow,
@@ -7,26 +8,33 @@ import {
   newPatience,
   type RegionLive,
 } from '../../control-plane/results/live-sets.ts'
+import { isRegionGone, lookAtSight, newRegionSight, type RegionSight } from '../../control-plane/results/region-sight.ts'
+import { REGIONS } from '../../shared/check.ts'
 import type { ResultBatch } from '../../shared/result.ts'
 import type { Database } from './database.ts'
+import type { Hints } from './hints.ts'
 import type { JetStream } from './jetstream.ts'
 import type { Host } from './time.ts'
 
-/** The live sets as one process of the role `verdict` knows them (`results/live-sets-actions.ts`). */
+/** The live sets, and the regions without a probe, as one process of the role `verdict` knows them (`results/live-sets-actions.ts`). */
 export type KnownEpochs = {
   of: (region: string) => RegionLive | undefined
   epochOf: (region: string) => number
   /** A batch of an epoch that is ahead: reads again; answers for how long to wait before it is looked at again, in ms. */
   await: (batch: ResultBatch, epoch: number) => number
+  absences: () => KnownAbsences
+  sight: RegionSight
 }
 
 const REFRESH_WITHIN_MS = 2_000
 const PAUSE_MS = 250
 
-export function followEpochs(host: Host, database: Database, stream: JetStream): KnownEpochs {
+export function followEpochs(host: Host, database: Database, stream: JetStream, hints: Hints): KnownEpochs {
   const { machine } = host
   const sets: LiveSets = new Map()
   const patience = newPatience()
+  const sight = newRegionSight()
+  let absences = noAbsences()
 
   /** What is in force never goes back: where the database has an older epoch, it gets a higher one. */
   function refresh(): boolean {
@@ -45,13 +53,25 @@ export function followEpochs(host: Host, database: Database, stream: JetStream):
     })
   }
 
+  function readAbsences(): void {
+    const { monotonicMs } = machine
+    if (!database.isAway())
+      absences = absencesNow(absences, database.regionsNow(), { logMs: hints.logNowMs(), monotonicMs: monotonicMs() })
+    const isGone = (region: string) => isRegionGone(sets.get(region), absences.absences, region)
+    lookAtSight(sight, REGIONS, isGone, monotonicMs())
+  }
+
   refresh()
+  readAbsences()
+  machine.every(REFRESH_WITHIN_MS, readAbsences)
   database.onEpochs(() => {
     refreshSoon()
     return host.isAlive()
   })
   return {
     of: region => sets.get(region),
+    absences: () => absences,
+    sight,
     epochOf: region => sets.get(region)?.epoch ?? 0,
     await({ region, probeId }, epoch) {
       if (!refresh()) return PAUSE_MS

@@ -6,7 +6,10 @@ export type OutageKind = 'refused' | 'wrong' | 'slow' | 'hanging' | 'degraded'
 const OUTAGE_KINDS: OutageKind[] = ['refused', 'wrong', 'slow', 'hanging']
 
 /** A time in which the target of a monitor is broken. ms since the beginning. */
-export type Outage = { index: number; kind: OutageKind; fromMs: number; toMs: number }
+export type Outage = { index: number; kind: OutageKind; fromMs: number; toMs: number; isShared: boolean }
+
+/** Many hosts break at once, as when a data centre fails: those of the monitors of one group, and others. */
+export type SharedOutage = { group: number; kind: OutageKind; fromMs: number; toMs: number }
 
 /** What a customer does. */
 export type Edit = { index: number; atMs: number; what: 'header' | 'target' | 'retries' | 'timeout' | 'regions' }
@@ -46,7 +49,7 @@ export type FaultKind = (typeof FAULT_KINDS)[number]
 /** `place`: a probe, a region or a process; empty: everything. `size`: a share, or ms by which a clock is set. */
 export type Fault = { kind: FaultKind; fromMs: number; toMs: number; place: string; size: number }
 
-export type Plan = { outages: Outage[]; edits: Edit[]; pauses: Pause[]; asks: Asking[]; faults: Fault[] }
+export type Plan = { outages: Outage[]; shared: SharedOutage[]; edits: Edit[]; pauses: Pause[]; asks: Asking[]; faults: Fault[] }
 
 const DAY_MS = 86_400_000
 const [S, MIN, HOUR] = [1_000, 60_000, 3_600_000]
@@ -84,6 +87,10 @@ const RATES: Record<FaultKind, { aYear: number; shortestMs: number; longestMs: n
 }
 
 const OUTAGES_A_YEAR = 70
+const SHARED_A_YEAR = 12
+/** Monitors with the same remainder fail together. */
+const GROUPS = 5
+const APART_MS = 20 * MIN
 const EDITS_A_YEAR = 24
 const PAUSES_A_YEAR = 4
 const ASKS_A_YEAR = 50
@@ -129,10 +136,15 @@ export function makePlan(scene: Scene, { seed, days, factor, only, correlate }: 
   )
   faults.sort((a, b) => a.fromMs - b.fromMs)
   const afterFault = () => (faults.length > 0 ? random.pick(faults).fromMs + random.between(0, MIN) : moment())
-  const outages = scene.monitors.flatMap(({ index }) =>
+  const alone = scene.monitors.flatMap(({ index }) =>
     outagesOf(random, index, count(OUTAGES_A_YEAR), correlate ? afterFault : moment),
   )
-  return { outages, edits, pauses, asks, faults }
+  const shared = sharedOutages(random, times(count(SHARED_A_YEAR), moment))
+  const together = shared.flatMap(({ group, ...outage }) =>
+    scene.monitors.filter(({ index }) => index % GROUPS === group).map(({ index }) => ({ ...outage, index, isShared: true })),
+  )
+  const outages = [...alone.filter(one => !together.some(other => isNear(one, other))), ...together]
+  return { outages, shared, edits, pauses, asks, faults }
 }
 
 /** Short ones are as likely as long ones: a length of 5 s to 15 s as one of 20 to 60 minutes. */
@@ -146,11 +158,25 @@ function outagesOf(random: Random, index: number, amount: number, moment: () => 
   const outages: Outage[] = []
   for (const fromMs of Array.from({ length: amount }, moment).sort((a, b) => a - b)) {
     const before = outages.at(-1)
-    if (before && fromMs < before.toMs + 20 * MIN) continue
+    if (before && fromMs < before.toMs + APART_MS) continue
     const kind = random.chance(0.08) ? 'degraded' : random.pick(OUTAGE_KINDS)
-    outages.push({ index, kind, fromMs, toMs: fromMs + spread(random, 5 * S, 2 * HOUR) })
+    outages.push({ index, kind, fromMs, toMs: fromMs + spread(random, 5 * S, 2 * HOUR), isShared: false })
   }
   return outages
+}
+
+const isNear = (one: Outage, other: Outage) =>
+  one.index === other.index && one.fromMs < other.toMs + APART_MS && other.fromMs < one.toMs + APART_MS
+
+/** One after the other: what answers is never doubted, so these are silent or refuse. */
+function sharedOutages(random: Random, moments: number[]): SharedOutage[] {
+  const shared: SharedOutage[] = []
+  for (const fromMs of moments.sort((a, b) => a - b)) {
+    if (fromMs < (shared.at(-1)?.toMs ?? 0) + APART_MS) continue
+    const kind = random.pick(['refused', 'hanging'] as const)
+    shared.push({ group: random.between(0, GROUPS - 1), kind, fromMs, toMs: fromMs + spread(random, 20 * S, 30 * MIN) })
+  }
+  return shared
 }
 
 function placesOf(scene: Scene, kind: FaultKind): string[] {

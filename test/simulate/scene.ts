@@ -12,6 +12,8 @@ export type Settings = {
   intervalS: number
   timeoutMs: number
   retryCount: number
+  /** a probe of another region may check it */
+  witness: boolean
 }
 
 export type Monitor = {
@@ -31,6 +33,10 @@ const TIMEOUTS_MS = [10_000, 5_000, 10_000, 30_000]
 const RETRIES = [2, 1, 2, 0, 2, 1]
 /** One target of so many takes half of its timeout for an answer. */
 const SLOW_ONE_IN = 12
+/** One monitor of so many, of one region, may not be checked elsewhere. */
+const WITHOUT_WITNESS_ONE_IN = 24
+/** One monitor of so many has its target on the host of the one before. */
+const SHARED_HOST_ONE_IN = 6
 
 export function makeScene(random: Random, monitors: number, probesPerRegion: number): Scene {
   return {
@@ -44,6 +50,7 @@ export function makeScene(random: Random, monitors: number, probesPerRegion: num
         intervalS: 30,
         timeoutMs: TIMEOUTS_MS[(index + round) % TIMEOUTS_MS.length]!,
         retryCount: RETRIES[(index + round) % RETRIES.length]!,
+        witness: index % WITHOUT_WITNESS_ONE_IN !== 1,
       }
       const isSlow = index % SLOW_ONE_IN === SLOW_ONE_IN - 1
       const quickMs = isSlow ? settings.timeoutMs / 2 : random.between(20, 150)
@@ -52,11 +59,15 @@ export function makeScene(random: Random, monitors: number, probesPerRegion: num
   }
 }
 
-/** What probes get; the address names the monitor. */
+/** The host of a monitor's target. */
+export const hostOf = (index: number): string =>
+  `${index % SHARED_HOST_ONE_IN === SHARED_HOST_ONE_IN - 1 ? index - 1 : index}.example.com`
+
+/** What probes get; the address names the host and the monitor. */
 export function specOf({ index }: Pick<Monitor, 'index'>, { timeoutMs }: Settings): CheckSpec {
   return {
     type: 'http',
-    url: `https://${index}.example.com/`,
+    url: `https://${hostOf(index)}/${index}`,
     method: 'GET',
     headers: {},
     body: undefined,
@@ -72,4 +83,4 @@ export function specOf({ index }: Pick<Monitor, 'index'>, { timeoutMs }: Setting
   }
 }
 
-export const monitorIndexOf = ({ url }: CheckSpec): number => Number.parseInt(url.slice(8), 10)
+export const monitorIndexOf = ({ url }: CheckSpec): number => Number(url.slice(url.lastIndexOf('/') + 1))

@@ -1,7 +1,7 @@
 import type { Hint } from '../../control-plane/results/hints.ts'
 import { createLog } from '../../shared/log.ts'
 import { seededRandom } from '../chaos/random.ts'
-import { createWorld } from './conditions.ts'
+import { createWorld, type World } from './conditions.ts'
 import { startControlPlanes } from './control-planes.ts'
 import { startCustomers } from './customers.ts'
 import { createDatabase } from './database.ts'
@@ -45,7 +45,7 @@ export async function simulate(options: Options, onProgress: (days: number) => v
   const stream = createJetStream(time, () => world.nats.isAway)
   const database = createDatabase(time)
   const log = createLog('simulate', 'silent')
-  const targets: Targets = { monitors: scene.monitors, broken: scene.monitors.map(() => null), checks: 0 }
+  const targets: Targets = { monitors: scene.monitors, broken: scene.monitors.map(() => null), checks: 0, shared: null }
   const said = createTopic<Hint>()
   // processes ask for JetStream's time every second
   let knownAheadMs = 0
@@ -72,7 +72,7 @@ export async function simulate(options: Options, onProgress: (days: number) => v
   const customers = startCustomers({ hints, time, database, scene, plan, random, chronicle })
   const control = startControlPlanes({ time, random, database, stream, hints, shared })
   const probes = createFleetOfProbes({ time, world, stream, targets, random, log, scene, processes: control.fleet })
-  startOutages(time, plan, targets)
+  startOutages(time, world, plan, targets)
   startFaults({ time, world, stream, database, random, plan, scene, control, probes, customers, shared, chronicle })
 
   const endMs = options.days * DAY_MS
@@ -106,7 +106,16 @@ function faultSeen({ kind, fromMs, toMs, place, size }: Plan['faults'][number], 
   return { kind, fromMs, toMs, place, region, size }
 }
 
-function startOutages(time: Time, plan: Plan, targets: Targets): void {
+function startOutages(time: Time, world: World, plan: Plan, targets: Targets): void {
+  for (const { kind, fromMs, toMs } of plan.shared) {
+    time.after(fromMs, () => {
+      targets.shared = { kind, salt: `shared ${fromMs}` }
+      world.changed.publish()
+    })
+    time.after(toMs, () => {
+      targets.shared = null
+    })
+  }
   for (const { index, kind, fromMs, toMs } of plan.outages) {
     time.after(fromMs, () => {
       targets.broken[index] = kind

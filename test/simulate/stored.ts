@@ -13,6 +13,7 @@ const watchedOf = ({ id, configVersion, streaksSince, settings, status, isPaused
   retryCount: settings.retryCount,
   intervalSeconds: settings.intervalS,
   timeoutMs: settings.timeoutMs,
+  witness: settings.witness,
 })
 
 /** As it would come back from PostgreSQL. */

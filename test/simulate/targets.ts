@@ -1,9 +1,13 @@
 import { decideOnline } from '../../probe-agent/connectivity.ts'
+import { createDoubt } from '../../probe-agent/doubt.ts'
 import type { Ran } from '../../probe-agent/run.ts'
+import { noteWay } from '../../probe-agent/way-to-host.ts'
 import type { CheckSpec } from '../../shared/check.ts'
 import type { Cancellation } from '../../shared/egress/index.ts'
 import { type CheckError, FailureSource, Outcome } from '../../shared/result.ts'
+import { fnv1a } from '../../shared/subjects.ts'
 import type { Random } from '../chaos/random.ts'
+import { createBackground, observationOf } from './background.ts'
 import {
   areTargetsGone,
   brokenWay,
@@ -14,11 +18,20 @@ import {
   type World,
 } from './conditions.ts'
 import type { OutageKind } from './plan.ts'
-import { type Monitor, monitorIndexOf } from './scene.ts'
+import { hostOf, type Monitor, monitorIndexOf } from './scene.ts'
 import type { Host, Time } from './time.ts'
 
 /** How each target is now, by index of its monitor: in which way it is broken; null: it is well. */
-export type Targets = { monitors: Monitor[]; broken: (OutageKind | null)[]; checks: number }
+export type Targets = {
+  monitors: Monitor[]
+  broken: (OutageKind | null)[]
+  checks: number
+  /** what broke many hosts at once, everywhere: also of those that no monitor is on */
+  shared: { kind: OutageKind; salt: string } | null
+}
+
+/** Of the other hosts of a probe, the share that an outage of many hosts takes. */
+const SHARED_SHARE = 0.25
 
 /** Of the targets checked by a probe, in addition to those that are simulated, so many were heard of in the last 15 s. */
 const BACKGROUND_WORDS = 150
@@ -30,8 +43,8 @@ const RESOLVER_TIMEOUT_MS = 5_000
 /** An attempt of so many fails for itself, at a target whose failures are re-checked: nothing may come of it. */
 const FLAKE_ONE_IN = 20_000
 
-const TIMINGS = { dnsUs: 0, connectUs: 0, tlsUs: 0, firstByteUs: 0, transferUs: 0 }
 const error = (source: FailureSource, code: string): CheckError => ({ source, code, message: code })
+const QUICK_MS = 100
 const ERRORS = {
   refused: error(FailureSource.TARGET, 'connection_refused'),
   wrong: error(FailureSource.TARGET, 'assertion_failed'),
@@ -42,7 +55,35 @@ const ERRORS = {
 }
 
 /** The result of an attempt, and after how long. `isSilent`: it could be our own network. */
-type Seen = { afterMs: number; outcome: Outcome; statusCode: number; error: CheckError | null; isSilent: boolean }
+export type Seen = { afterMs: number; outcome: Outcome; statusCode: number; error: CheckError | null; isSilent: boolean }
+
+const WELL: Seen = { afterMs: QUICK_MS, outcome: Outcome.UP, statusCode: 200, error: null, isSilent: false }
+
+const hangs = (timeoutMs: number): Seen => ({
+  ...{ afterMs: timeoutMs, outcome: Outcome.DOWN, statusCode: 0, error: ERRORS.timeout },
+  isSilent: true,
+})
+const failsAt = (afterMs: number, timeoutMs: number, what: Partial<Seen>): Seen => ({
+  ...hangs(timeoutMs),
+  afterMs: Math.min(timeoutMs, afterMs),
+  ...what,
+})
+
+/** `quickMs`: how long an answer of the target takes now. */
+function seenBroken(kind: OutageKind, timeoutMs: number, quickMs: number): Seen {
+  switch (kind) {
+    case 'refused':
+      return failsAt(Math.min(50, quickMs), timeoutMs, { error: ERRORS.refused, isSilent: false })
+    case 'wrong':
+      return failsAt(Math.min(quickMs, 500), timeoutMs, { error: ERRORS.wrong, statusCode: 503, isSilent: false })
+    case 'slow':
+      return failsAt(timeoutMs * 0.98, timeoutMs, { error: ERRORS.wrong, statusCode: 503, isSilent: false })
+    case 'hanging':
+      return hangs(timeoutMs)
+    case 'degraded':
+      return { ...WELL, afterMs: Math.min(timeoutMs, quickMs), outcome: Outcome.DEGRADED }
+  }
+}
 
 type RunnerParts = { targets: Targets; outlook: Outlook; host: Host; random: Random; time: Time; world: World }
 
@@ -50,6 +91,8 @@ export type Runner = {
   run: (spec: CheckSpec, cancellation?: Cancellation) => Promise<Ran>
   /** what the last test of the probe's own connection said */
   isOnline: () => boolean
+  /** whether failures are doubted now */
+  isDoubting: () => boolean
 }
 
 /**
@@ -63,6 +106,20 @@ export function createRunner({ targets, outlook, host, random, time, world }: Ru
   let lastSaid = true
   let lastUnresolvedMs = Number.NEGATIVE_INFINITY
   let trouble: { sinceMs: number } | null = null
+  const nowUs = () => Math.round(machine.monotonicMs() * 1000)
+  const doubt = createDoubt()
+  const isInTrouble = () =>
+    isUplinkGone(outlook) || areTargetsGone(outlook) || isResolverGone(outlook) || shareHidden(outlook) > 0
+  const background = createBackground({
+    machine,
+    doubt,
+    isInTrouble: () => isInTrouble() || targets.shared !== null,
+    attempt: (host, timeoutMs) => {
+      const { shared } = targets
+      const isBroken = shared !== null && fnv1a(shared.salt + host) / 2 ** 32 < SHARED_SHARE
+      return seenOn(host, timeoutMs) ?? (isBroken ? seenBroken(shared.kind, timeoutMs, QUICK_MS) : WELL)
+    },
+  })
 
   function lookAtNetwork(): void {
     const isInTrouble = isUplinkGone(outlook) || areTargetsGone(outlook) || shareHidden(outlook) > 0
@@ -101,8 +158,11 @@ export function createRunner({ targets, outlook, host, random, time, world }: Ru
 
   world.changed.subscribe(() => {
     if (!trouble) machine.after(0, test)
+    machine.after(0, background.look)
     return host.isAlive()
   })
+
+  machine.after(0, background.look)
 
   function excused(seen: Seen, startedMs: number): CheckError | null {
     if (!seen.isSilent) return seen.error
@@ -112,58 +172,41 @@ export function createRunner({ targets, outlook, host, random, time, world }: Ru
     return lastUnresolvedMs >= startedMs ? ERRORS.offline : seen.error
   }
 
+  /** What comes of an attempt because of the ways there; null: they are well. */
+  function seenOn(host: string, timeoutMs: number): Seen | null {
+    if (isUplinkGone(outlook)) return hangs(timeoutMs)
+    if (isResolverGone(outlook)) return failsAt(RESOLVER_TIMEOUT_MS, timeoutMs, { error: ERRORS.resolver })
+    if (areTargetsGone(outlook)) return failsAt(100, timeoutMs, { error: ERRORS.unreachable })
+    const way = brokenWay(outlook, host)
+    if (!way) return null
+    return way.isRejecting ? seenBroken('refused', timeoutMs, QUICK_MS) : hangs(timeoutMs)
+  }
+
   function look(monitor: Monitor, timeoutMs: number): Seen {
-    const hang: Seen = {
-      afterMs: timeoutMs,
-      outcome: Outcome.DOWN,
-      statusCode: 0,
-      error: ERRORS.timeout,
-      isSilent: true,
-    }
-    const at = (afterMs: number, what: Partial<Seen>): Seen => ({
-      ...hang,
-      afterMs: Math.min(timeoutMs, afterMs),
-      ...what,
-    })
-    if (isUplinkGone(outlook)) return hang
-    if (isResolverGone(outlook)) return at(RESOLVER_TIMEOUT_MS, { error: ERRORS.resolver })
-    if (areTargetsGone(outlook)) return at(100, { error: ERRORS.unreachable })
-    const way = brokenWay(outlook, monitor.id)
-    if (way) return way.isRejecting ? at(50, { error: ERRORS.refused, isSilent: false }) : hang
+    const bad = seenOn(hostOf(monitor.index), timeoutMs)
+    if (bad) return bad
     const quickMs = monitor.quickMs + random.between(0, monitor.spreadMs)
     const isFlake = monitor.settings.retryCount > 0 && random.between(1, FLAKE_ONE_IN) === 1
-    switch (targets.broken[monitor.index] ?? (isFlake ? 'wrong' : null)) {
-      case 'refused':
-        return at(Math.min(50, quickMs), { error: ERRORS.refused, isSilent: false })
-      case 'wrong':
-        return at(Math.min(quickMs, 500), { error: ERRORS.wrong, statusCode: 503, isSilent: false })
-      case 'slow':
-        return at(timeoutMs * 0.98, { error: ERRORS.wrong, statusCode: 503, isSilent: false })
-      case 'hanging':
-        return hang
-      case 'degraded':
-        return at(quickMs, { outcome: Outcome.DEGRADED, statusCode: 200, error: null, isSilent: false })
-      default:
-        return at(Math.min(quickMs, timeoutMs * 0.98), {
-          outcome: Outcome.UP,
-          statusCode: 200,
-          error: null,
-          isSilent: false,
-        })
-    }
+    const broken = targets.broken[monitor.index] ?? (isFlake ? 'wrong' : null)
+    return broken ? seenBroken(broken, timeoutMs, quickMs) : { ...WELL, afterMs: Math.min(quickMs, timeoutMs * 0.98) }
   }
 
   return {
     isOnline: () => lastSaid,
+    isDoubting: () => doubt.isDoubting(nowUs()),
     run(spec, cancellation) {
       targets.checks++
       const startedMs = machine.monotonicMs()
-      const seen = look(targets.monitors[monitorIndexOf(spec)]!, spec.timeoutMs)
+      const index = monitorIndexOf(spec)
+      const seen = look(targets.monitors[index]!, spec.timeoutMs)
       return new Promise(resolve => {
-        const end = (outcome: Outcome, statusCode: number | null, error: CheckError | null) => {
+        const end = (outcome: Outcome, statusCode: number | null, error: CheckError | null, isCancelled = false) => {
           const totalUs = Math.round((machine.monotonicMs() - startedMs) * 1000)
-          const observation = { error, timings: TIMINGS, totalUs, statusCode }
-          resolve({ observation, outcome, failedAssertions: [] } as unknown as Ran)
+          const observation = { ...observationOf(error, statusCode, hostOf(index)), totalUs }
+          if (error !== null) background.catchUp()
+          const isInDoubt = !isCancelled && noteWay(doubt, spec, observation, nowUs())
+          const isDoubted = isInDoubt && outcome === Outcome.DOWN
+          resolve({ observation, outcome, failedAssertions: [], isDoubted } as unknown as Ran)
           time.settled()
         }
         const stop = machine.after(seen.afterMs, () => {
@@ -173,7 +216,7 @@ export function createRunner({ targets, outlook, host, random, time, world }: Ru
         if (cancellation)
           cancellation.onCancel = () => {
             stop()
-            end(Outcome.UNKNOWN, null, null)
+            end(Outcome.UNKNOWN, null, null, true)
           }
       })
     },

@@ -1,3 +1,4 @@
+import { afterStep, heedAbsences, isByNewClock } from '../../control-plane/results/absences.ts'
 import { applyCheckpoint } from '../../control-plane/results/checkpoint.ts'
 import { decodeBatch, toCounted } from '../../control-plane/results/decode.ts'
 import { hintsOf } from '../../control-plane/results/hints.ts'
@@ -20,6 +21,7 @@ import {
   type Unstored,
 } from '../../control-plane/results/memory.ts'
 import { isCounted, type Start, startOf } from '../../control-plane/results/start-position.ts'
+import { newSight } from '../../control-plane/results/unchecked.ts'
 import type { ResultBatch } from '../../shared/result.ts'
 import type { Database } from './database.ts'
 import type { Hints } from './hints.ts'
@@ -27,13 +29,14 @@ import type { JetStream, Message } from './jetstream.ts'
 import type { KnownEpochs } from './known-epochs.ts'
 import { type Checkpoint, copyOf, markedOf } from './stored.ts'
 import type { Host } from './time.ts'
+import { heedUnchecked } from './unchecked.ts'
 
-/** A status that changed, as it was committed. ms since the beginning. */
+/** A status that changed, as it was committed; `to` null: it was taken away, because no check counts. ms since the beginning. */
 export type Committed = {
   monitorId: string
   atMs: number
   from: string | null
-  to: string
+  to: string | null
   quorum: string
   sequence: number
 }
@@ -96,6 +99,10 @@ export function beginReading(parts: VerdictParts): Reading {
   let checkpointDueMs = 0
   let isCounting = false
   let isWaiting = false
+  let { absences } = known.absences()
+  heedAbsences(memory, absences)
+  let steppedMs = Number.NEGATIVE_INFINITY
+  const sight = newSight()
 
   /** Repeats a step that PostgreSQL refuses, and goes on reading after it. */
   function persistently(step: () => void, pauseMs = RETRY_FIRST_MS): boolean {
@@ -117,6 +124,7 @@ export function beginReading(parts: VerdictParts): Reading {
     if (isWaiting || !host.isRunning()) return
     const messages = stream.from(next)
     if (messages.length === 0) return
+    followAbsences()
     if (stale.size > 0) {
       const ids = [...stale]
       if (!persistently(() => look(ids))) return
@@ -153,10 +161,21 @@ export function beginReading(parts: VerdictParts): Reading {
     keepCheckpoint()
   }
 
+  /** Which regions have no probe, as of the newest reading. */
+  function followAbsences(): void {
+    const read = known.absences()
+    if (read.absences === absences || !isByNewClock(read, steppedMs)) return
+    absences = read.absences
+    heedAbsences(memory, absences)
+  }
+
   function follow({ takenAtMs }: Message): void {
     const stepMs = stepBefore(logTime, takenAtMs, machine.monotonicMs(), hints.logNowMs())
     if (stepMs === 0 || !isCounting) return
     for (const id of [...unstored.keys(), ...stepAll(memory, stepMs)]) unstored.set(id, LONG_AGO)
+    steppedMs = machine.monotonicMs()
+    absences = afterStep(absences, stepMs)
+    heedAbsences(memory, absences)
   }
 
   function countBatch(harvest: Harvest, message: Message, batch: ResultBatch): void {
@@ -166,6 +185,7 @@ export function beginReading(parts: VerdictParts): Reading {
       for (const id of beginAt(memory, message.takenAtMs, position.takenAtMs)) unstored.set(id, LONG_AGO)
       isCounting = true
     }
+    if (!isRecall) known.sight.heardMs.set(batch.region, machine.monotonicMs())
     const tolerance = toleranceOf(logTime, message.takenAtMs, machine.monotonicMs())
     const live = known.of(batch.region)
     const spans = live?.spans.get(batch.probeId)
@@ -228,6 +248,7 @@ export function beginReading(parts: VerdictParts): Reading {
     for (const id of ids) {
       const row = database.monitor(id)
       takeUp(memory, id, row ? copyOf(row) : null, { lookedForVersion: row?.configVersion ?? 0, isDiscarded: false })
+      touch(id)
     }
   }
 
@@ -236,7 +257,13 @@ export function beginReading(parts: VerdictParts): Reading {
       const row = database.monitor(monitorId)
       const lookedForVersion = Math.max(configVersion, row?.configVersion ?? 0)
       takeUp(memory, monitorId, row ? copyOf(row) : null, { lookedForVersion, isDiscarded: false })
+      touch(monitorId)
     }
+  }
+
+  function touch(id: string): void {
+    heedAbsences(memory, absences, [id])
+    sight.touchedMs.set(id, machine.monotonicMs())
   }
 
   function savePosition(): void {
@@ -260,6 +287,7 @@ export function beginReading(parts: VerdictParts): Reading {
     checkpointDueMs = machine.monotonicMs() + SAVE_EVERY_MS
   }
 
+  heedUnchecked({ host, database, stream, hints, known, shared, memory, unstored, sight, isWaiting: () => isWaiting })
   return {
     read,
     markStale: ids => {

@@ -31,12 +31,15 @@ export type SettingsFrom = {
   intervalS: number
   timeoutMs: number
   retryCount: number
+  /** a probe of another region may check it */
+  witness: boolean
   isPaused: boolean
   /** the target or its assertions were changed with this */
   isOtherTarget: boolean
 }
 
-export type TargetOutage = { monitorId: string; kind: string; fromMs: number; toMs: number }
+/** `isShared`: many other hosts began to fail at the same time. */
+export type TargetOutage = { monitorId: string; kind: string; fromMs: number; toMs: number; isShared: boolean }
 
 /** `region`: of the probe or the region that it concerns; null: everything. */
 export type FaultSeen = {
@@ -52,6 +55,7 @@ export type CommittedTransition = {
   monitorId: string
   atMs: number
   from: string | null
-  to: string
+  /** null: no status any more */
+  to: string | null
   quorum: string
 }

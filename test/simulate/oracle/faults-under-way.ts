@@ -4,23 +4,30 @@ import type { Chronicle, FaultSeen, SettingsFrom } from './chronicle.ts'
 const MOVES_MS = 30_000
 const TAKES_OVER_MS = 20_000
 const AFTER_MS = 60_000
+/** A region without a probe is not waited for any more. */
+const ABSENT_MS = 20_000
 
 const GLOBAL_AWAY = /^(nats-away|postgres-away|postgres-restored|nats-clock-set|postgres-clock-set)$/
 const CONTROL_PLANE = /^(control-plane-redeployed|fleet-killed|verdict-killed|verdict-without-nats)$/
 /** The work stays with the probe, so its region has none that works. */
 const BLIND = /^probe-resolver-gone$/
 const OF_PROBES = /^(probe-|region-|probes-redeployed$)/
+/** A whole region is neither heard, nor publishes. */
+const WITHOUT_PROBE = /^region-(dead|uplink-lost)$/
 /** Another region is asked by hints; no promise depends on them. */
 const HARMLESS = /^hints-lost$/
 
 export type FaultBook = {
   /** the faults that overlap a time and concern these regions, or everything */
   between: (fromMs: number, toMs: number, regions: readonly string[]) => FaultSeen[]
+  /** of all regions */
+  all: (fromMs: number, toMs: number) => FaultSeen[]
 }
 
 export function createFaultBook({ faults }: Chronicle): FaultBook {
   const sorted = faults.toSorted((a, b) => a.fromMs - b.fromMs)
   return {
+    all: (fromMs, toMs) => sorted.filter(fault => fault.fromMs <= toMs && fault.toMs >= fromMs),
     between: (fromMs, toMs, regions) =>
       sorted.filter(
         fault =>
@@ -53,12 +60,12 @@ export function withFaults(
     const found = book.between(fromMs - LINGERS_MS, untilMs, regions).filter(({ kind }) => !HARMLESS.test(kind))
     if (found.length === faults.length) break
     faults = found
-    limitMs = baseMs + addedMs(faults, fromMs, regions, probes)
+    limitMs = baseMs + addedMs(faults, fromMs, baseMs, regions, probes)
   }
   return { limitMs, faults }
 }
 
-function addedMs(faults: readonly FaultSeen[], fromMs: number, regions: readonly string[], probes: number): number {
+function addedMs(faults: readonly FaultSeen[], fromMs: number, baseMs: number, regions: readonly string[], probes: number) {
   let addedMs = 0
   let awayUntilMs = fromMs
   for (const { kind, toMs } of faults) {
@@ -67,9 +74,29 @@ function addedMs(faults: readonly FaultSeen[], fromMs: number, regions: readonly
   }
   const gone = regions.map(region => goneUntilMs(faults, region, probes))
   const isDecidedByOthers = gone.filter(ms => ms === null).length * 2 > regions.length
-  if (!isDecidedByOthers) for (const ms of gone) if (ms !== null) awayUntilMs = Math.max(awayUntilMs, ms + AFTER_MS)
+  if (isDecidedByOthers) return addedMs + awayUntilMs - fromMs
+  const isOneLeft = gone.includes(null)
+  for (const [i, ms] of gone.entries()) {
+    if (ms === null) continue
+    // those that are left decide, unless the region is back before
+    if (isOneLeft && isAbsent(faults, regions[i]!, fromMs + baseMs + ABSENT_MS)) addedMs += ABSENT_MS
+    else awayUntilMs = Math.max(awayUntilMs, ms + AFTER_MS)
+  }
   return addedMs + awayUntilMs - fromMs
 }
+
+/** The region has no probe at all until then, and for no other reason. */
+function isAbsent(faults: readonly FaultSeen[], region: string, untilMs: number): boolean {
+  const here = faults.filter(fault => fault.region === region)
+  return here.length > 0 && here.every(({ kind, toMs }) => WITHOUT_PROBE.test(kind) && toMs >= untilMs)
+}
+
+/** The region has no probe while it lasts. */
+export const isAbsence = ({ kind }: FaultSeen): boolean => WITHOUT_PROBE.test(kind)
+
+/** Whether each of the regions may have had no probe that works. */
+export const areAllBlind = (faults: readonly FaultSeen[], regions: readonly string[], probes: number): boolean =>
+  regions.every(region => goneUntilMs(faults, region, probes) !== null)
 
 /** Until when no probe of a region may work; null: one works all the time. */
 function goneUntilMs(faults: readonly FaultSeen[], region: string, probes: number): number | null {
@@ -81,14 +108,37 @@ function goneUntilMs(faults: readonly FaultSeen[], region: string, probes: numbe
   return whole.length > 0 ? untilMs(whole) : null
 }
 
-/** What one region cannot tell from an outage. */
-export const PARTIAL_ALONE = 'partial loss, one region'
+/** What a monitor of one region may take for an outage, under partial loss; what else it takes for one breaks the promise. */
+const EXCUSED = {
+  beginning: 'partial loss, one region, at its beginning',
+  noWitness: 'partial loss, one region, no witness',
+  newProbe: 'partial loss, one region, probe without a past',
+}
+const UNEXCUSED = 'partial loss, one region'
+const isPartial = ({ kind }: FaultSeen) => /partial-loss|bad-then-dead/.test(kind)
+
+export const isExcused = (cause: string): boolean => Object.values(EXCUSED).includes(cause)
+
+/** Why a monitor of one region was down under partial loss; null: there was none. `all`: the faults of all regions. */
+export function causeOfOne(
+  all: readonly FaultSeen[],
+  { regions: [region], witness }: Pick<SettingsFrom, 'regions' | 'witness'>,
+  atMs: number,
+  unnoticedMs: number,
+  isChanged: boolean,
+): string | null {
+  const ours = all.filter(fault => fault.region === region)
+  const losses = ours.filter(isPartial)
+  if (losses.length === 0) return null
+  if (losses.some(({ fromMs }) => atMs >= fromMs && atMs <= fromMs + unnoticedMs)) return EXCUSED.beginning
+  if (!witness || all.some(fault => fault.region !== region)) return EXCUSED.noWitness
+  return isChanged || ours.some(fault => !isPartial(fault)) ? EXCUSED.newProbe : UNEXCUSED
+}
 
 /** What a wrong verdict comes from, as far as the faults under way say it. */
-export function causeOf(faults: readonly FaultSeen[], regionCount: number): string {
+export function causeOf(faults: readonly FaultSeen[]): string {
   const kinds = [...new Set(faults.map(({ kind }) => kind))].sort()
   // a probe recognizes by itself that it has lost everything
-  const isPartial = kinds.some(kind => /partial-loss|bad-then-dead/.test(kind))
-  if (isPartial) return regionCount === 1 ? PARTIAL_ALONE : 'partial loss'
+  if (faults.some(isPartial)) return 'partial loss'
   return kinds.length > 0 ? kinds.join(' + ') : 'no fault under way'
 }

@@ -1,11 +1,28 @@
 import type { Chronicle, CommittedTransition, FaultSeen, SettingsFrom, TargetOutage, Watched } from './chronicle.ts'
-import { causeOf, createFaultBook, type FaultBook, PARTIAL_ALONE, withFaults } from './faults-under-way.ts'
+import { causeOf, causeOfOne, createFaultBook, type FaultBook, isExcused, withFaults } from './faults-under-way.ts'
 import { type Detection, type Figures, figuresOf } from './figures.ts'
-import { DECISION_MS, EXPLAINS_DEGRADED_MS, explainsDownMs, limitMs, voteMs } from './limits.ts'
+import {
+  DECISION_MS,
+  EXPLAINS_DEGRADED_MS,
+  explainsDownMs,
+  limitInDoubtMs,
+  limitMs,
+  unnoticedMs,
+  voteMs,
+} from './limits.ts'
+import { isFalseUnchecked, statusesKept } from './unchecked.ts'
 
 /** Something that must not be; reproduces with the seed. */
 export type Finding = {
-  what: 'missed' | 'late' | 'false down' | 'false up' | 'false degraded' | 'reported twice'
+  what:
+    | 'missed'
+    | 'late'
+    | 'false down'
+    | 'false up'
+    | 'false degraded'
+    | 'reported twice'
+    | 'false unchecked'
+    | 'status kept'
   monitorId: string
   index: number
   atMs: number
@@ -25,12 +42,23 @@ export type Report = Figures & {
   kinds: Record<string, number>
   faults: number
   transitions: number
+  /** how often a monitor lost its status because nothing checked it */
+  unchecked: number
   findings: Finding[]
   /** aims that were not met */
   failures: string[]
 }
 
 const FALSE_DEGRADED_ONE_IN = 100_000
+const BROKEN_BY = [
+  'missed',
+  'late',
+  'false down',
+  'false up',
+  'reported twice',
+  'false unchecked',
+  'status kept',
+] as const
 const LONG_MS = 30 * 86_400_000
 /** A transition that was decided before the end of an outage may be committed after it. */
 const IN_FLIGHT_MS = 5_000
@@ -38,12 +66,14 @@ const IN_FLIGHT_MS = 5_000
 /** Holds what was committed against what happened (docs/design/verdict.md). `probes`: how many a region has. */
 export function judge(chronicle: Chronicle, probes = 2): Report {
   const book = createFaultBook(chronicle)
+  const shared = chronicle.outages.filter(({ isShared }) => isShared)
   const findings: Finding[] = []
   const detections: Detection[] = []
   for (const [index, monitor] of chronicle.monitors.entries()) {
     const outages = chronicle.outages.filter(({ monitorId }) => monitorId === monitor.id)
     const transitions = chronicle.transitions.filter(({ monitorId }) => monitorId === monitor.id)
-    const scope = { index, monitor, outages, transitions, book, probes, endMs: chronicle.endMs }
+    const { endMs } = chronicle
+    const scope = { index, monitor, outages, transitions, book, probes, shared, endMs }
     for (const outage of outages) {
       const detection = detect(scope, outage)
       if (!detection) continue
@@ -51,7 +81,11 @@ export function judge(chronicle: Chronicle, probes = 2): Report {
       findings.push(...findingsOf(scope, detection))
     }
     for (const [i, transition] of transitions.entries())
-      findings.push(...falsehoods(scope, transition, transitions[i - 1]))
+      findings.push(...falsehoods(scope, transition, transitions.slice(0, i)))
+    for (const { atMs, settings, faults } of statusesKept(monitor, transitions, book, endMs)) {
+      const about = { monitorId: monitor.id, index, atMs, regions: settings.regions.length, faults }
+      findings.push({ ...about, what: 'status kept', cause: causeOf(faults), details: 'no probe', isBroken: true })
+    }
   }
   const figures = figuresOf(detections, findings)
   return {
@@ -63,6 +97,7 @@ export function judge(chronicle: Chronicle, probes = 2): Report {
     kinds: chronicle.kinds,
     faults: chronicle.faults.length,
     transitions: chronicle.transitions.length,
+    unchecked: chronicle.transitions.filter(({ to }) => to === null).length,
     findings: findings.sort((a, b) => a.atMs - b.atMs),
     failures: failuresOf(findings, chronicle),
   }
@@ -72,6 +107,8 @@ type Scope = {
   index: number
   monitor: Watched
   outages: TargetOutage[]
+  /** those of many hosts, of all monitors */
+  shared: TargetOutage[]
   transitions: CommittedTransition[]
   book: FaultBook
   probes: number
@@ -85,17 +122,22 @@ const settingsAt = ({ settings }: Watched, atMs: number): SettingsFrom =>
 const CHANGE_LINGERS_MS = 120_000
 
 /** What became of an outage; null for one that is not counted: too short, not watched all the time, or only degraded. */
-function detect({ monitor, transitions, book, probes, endMs }: Scope, outage: TargetOutage): Detection | null {
+function detect({ monitor, transitions, shared, book, probes, endMs }: Scope, outage: TargetOutage): Detection | null {
   const { kind, fromMs, toMs } = outage
   const settings = settingsAt(monitor, fromMs)
   const changes = monitor.settings.filter(change => change.fromMs > fromMs - CHANGE_LINGERS_MS && change.fromMs < toMs)
-  const isDownAlready = transitions.findLast(({ atMs }) => atMs < fromMs)?.to === 'down'
+  const isDownAlready = transitions.findLast(({ atMs, to }) => atMs < fromMs && to !== null)?.to === 'down'
   const isWatched = !settings.isPaused && changes.every(({ isPaused }) => !isPaused) && toMs < endMs
   if (kind === 'degraded' || !isWatched || isDownAlready || toMs - fromMs < 1.5 * settings.intervalS * 1000) return null
-  const baseMs = limitMs(kind, settings, monitor.isSlow)
+  const isInDoubt = shared.some(other => other.fromMs < toMs && other.toMs > fromMs - CHANGE_LINGERS_MS)
+  const limitBy = (pace: SettingsFrom) =>
+    isInDoubt
+      ? limitInDoubtMs(kind, pace, monitor.isSlow, pace.regions.length)
+      : limitMs(kind, pace, monitor.isSlow)
+  const baseMs = limitBy(settings)
   const changedMs = changes
     .filter(change => change.fromMs < fromMs + baseMs + CHANGE_LINGERS_MS && change.fromMs > 0)
-    .map(change => Math.max(0, change.fromMs - fromMs) + limitMs(kind, change, monitor.isSlow))
+    .map(change => Math.max(0, change.fromMs - fromMs) + limitBy(change))
   const ownMs = Math.max(baseMs, ...changedMs)
   const { limitMs: allowedMs, faults } = withFaults(book, fromMs, ownMs, settings, probes)
   const isPlain = faults.length === 0 && changedMs.length === 0
@@ -115,7 +157,7 @@ function detect({ monitor, transitions, book, probes, endMs }: Scope, outage: Ta
 function findingsOf({ index, monitor }: Scope, detection: Detection): Finding[] {
   const { outage, settings, limitMs, isPlain, faults, delayMs, lastedMs } = detection
   const base = { monitorId: monitor.id, index, atMs: outage.fromMs, regions: settings.regions.length, faults }
-  const cause = isPlain ? 'no fault under way' : causeOf(faults, settings.regions.length)
+  const cause = isPlain ? 'no fault under way' : causeOf(faults)
   const about = `${outage.kind}, timeout ${settings.timeoutMs / 1000} s, ${settings.retryCount} re-checks, lasted ${Math.round(lastedMs / 1000)} s, limit ${Math.round(limitMs / 1000)} s`
   if (delayMs === null) {
     if (lastedMs < limitMs - DECISION_MS) return []
@@ -127,25 +169,19 @@ function findingsOf({ index, monitor }: Scope, detection: Detection): Finding[] 
   ]
 }
 
-function falsehoods(scope: Scope, transition: CommittedTransition, before: CommittedTransition | undefined): Finding[] {
+function falsehoods(scope: Scope, transition: CommittedTransition, earlier: readonly CommittedTransition[]): Finding[] {
   const { monitor, outages, book, index } = scope
   const { atMs, to, from } = transition
   const settings = settingsAt(monitor, atMs)
   const faults = book.between(atMs - explainsDownMs(settings), atMs, settings.regions)
   const regions = settings.regions.length
-  const finding = (what: Finding['what'], details: string, isBroken: boolean): Finding => ({
-    ...{
-      what,
-      monitorId: monitor.id,
-      index,
-      atMs,
-      regions,
-      cause: causeOf(faults, regions),
-      details,
-      faults,
-      isBroken,
-    },
+  const cause = causeOf(faults)
+  const about = `${from} to ${to}, timeout ${settings.timeoutMs / 1000} s, ${settings.retryCount} re-checks, quorum ${transition.quorum}`
+  const finding = (what: Finding['what'], more: Partial<Finding> = {}): Finding => ({
+    ...{ what, monitorId: monitor.id, index, atMs, regions, cause, details: about, faults, isBroken: true },
+    ...more,
   })
+  if (to === null) return isFalseUnchecked(book, settings, atMs, scope.probes) ? [finding('false unchecked')] : []
   /** What waited for NATS or PostgreSQL is committed when they are back. */
   const heldMs = faults.reduce(
     (ms, { kind, fromMs }) => (/away|restored/.test(kind) ? Math.max(ms, atMs - fromMs) : ms),
@@ -157,10 +193,11 @@ function falsehoods(scope: Scope, transition: CommittedTransition, before: Commi
         (degraded || kind !== 'degraded') && fromMs <= atMs && toMs >= atMs - withinMs - heldMs,
     )
   const found: Finding[] = []
-  const about = `${from} to ${to}, timeout ${settings.timeoutMs / 1000} s, ${settings.retryCount} re-checks, quorum ${transition.quorum}`
-  if (to === 'down' && !overlaps(explainsDownMs(settings), false))
-    found.push(finding('false down', about, causeOf(faults, regions) !== PARTIAL_ALONE))
-  if (to === 'degraded' && !overlaps(EXPLAINS_DEGRADED_MS, true)) found.push(finding('false degraded', about, false))
+  if (to === 'down' && !overlaps(explainsDownMs(settings), false)) {
+    const why = regions === 1 ? causeOfFalseDown(scope, settings, atMs) : null
+    found.push(finding('false down', why === null ? {} : { cause: why, isBroken: !isExcused(why) }))
+  }
+  if (to === 'degraded' && !overlaps(EXPLAINS_DEGRADED_MS, true)) found.push(finding('false degraded', { isBroken: false }))
   if (to === 'up') {
     const broken = outages.find(
       ({ kind, fromMs, toMs }) =>
@@ -172,19 +209,29 @@ function falsehoods(scope: Scope, transition: CommittedTransition, before: Commi
       !monitor.settings.some(
         ({ fromMs, isOtherTarget }) => isOtherTarget && fromMs > (broken?.fromMs ?? 0) && fromMs <= atMs,
       )
-    if (broken && isEnd) found.push(finding('false up', about, true))
+    if (broken && isEnd) found.push(finding('false up'))
   }
+  const previous = earlier.at(-1)
+  const before = earlier.findLast(one => one.to !== null)
+  // shown again after no probe had checked it: nobody is notified
+  const isShownAgain = previous?.to === null && from === to
   const wasForgotten = monitor.settings.some(
     ({ fromMs, isPaused }) => isPaused && fromMs > (before?.atMs ?? 0) && fromMs <= atMs,
   )
-  if (before?.to === to && !wasForgotten) found.push(finding('reported twice', about, true))
+  if (before?.to === to && !wasForgotten && !isShownAgain) found.push(finding('reported twice'))
   return found
+}
+
+function causeOfFalseDown({ book, monitor }: Scope, settings: SettingsFrom, atMs: number): string | null {
+  const all = book.all(atMs - explainsDownMs(settings), atMs)
+  const isChanged = monitor.settings.some(({ fromMs }) => fromMs > atMs - CHANGE_LINGERS_MS && fromMs <= atMs)
+  return causeOfOne(all, settings, atMs, unnoticedMs(settings), isChanged)
 }
 
 function failuresOf(findings: readonly Finding[], { checks, endMs }: Chronicle): string[] {
   const broken = (what: Finding['what']) => findings.filter(finding => finding.what === what && finding.isBroken).length
   const failures: string[] = []
-  for (const what of ['missed', 'late', 'false down', 'false up', 'reported twice'] as const) {
+  for (const what of BROKEN_BY) {
     if (broken(what) > 0) failures.push(`${what}: ${broken(what)}`)
   }
   // a region that loses a part of its ways is rare and concerns many monitors: a share of checks only over a long time

@@ -6,18 +6,24 @@ const START_MS = 1_000
 export const DECISION_MS = 2_000
 const WAITS_MS = [1_000, 3_000, 5_000]
 const SILENCE_MS = 5_000
+const NOTICED_MS = 15_000
 
 type Pace = Pick<SettingsFrom, 'intervalS' | 'timeoutMs' | 'retryCount'>
 
 /** The timeout is at most the interval. */
 const timeoutOf = ({ timeoutMs, intervalS }: Pace) => Math.min(timeoutMs, intervalS * 1000)
 
+function waitsOf({ retryCount }: Pace): number {
+  let waitsMs = 0
+  for (let n = 0; n < retryCount; n++) waitsMs += WAITS_MS[Math.min(n, WAITS_MS.length - 1)]!
+  return waitsMs
+}
+
 /** From the beginning of an outage until `down`, at the latest. A target that was slow before counts as `slow`. */
 export function limitMs(kind: string, pace: Pace, wasSlow: boolean): number {
   const intervalMs = pace.intervalS * 1000
   const timeoutMs = timeoutOf(pace)
-  let waitsMs = 0
-  for (let n = 0; n < pace.retryCount; n++) waitsMs += WAITS_MS[Math.min(n, WAITS_MS.length - 1)]!
+  const waitsMs = waitsOf(pace)
   const base = intervalMs + START_MS + DECISION_MS
   // a check that takes as long as the interval covers the next slot
   const coveredMs = timeoutMs + START_MS > intervalMs ? intervalMs : 0
@@ -26,6 +32,34 @@ export function limitMs(kind: string, pace: Pace, wasSlow: boolean): number {
   if (kind === 'hanging') return base + timeoutMs + pace.retryCount * Math.min(SILENCE_MS, timeoutMs / 3)
   return base + waitsMs + (wasSlow ? coveredMs : 0)
 }
+
+const RECHECK_IN_DOUBT_MS = 30_000
+
+/** From the beginning of an attempt that finds the outage until the last of its chain has failed. */
+const chainMs = (kind: string, pace: Pace): number =>
+  kind === 'hanging'
+    ? timeoutOf(pace) + pace.retryCount * Math.min(SILENCE_MS, timeoutOf(pace) / 3)
+    : waitsOf(pace)
+
+/** The same while many hosts begin to fail at once: one region waits for one more check, several confirm each other. */
+export function limitInDoubtMs(kind: string, pace: Pace, wasSlow: boolean, regions: number): number {
+  const usualMs = limitMs(kind, pace, wasSlow)
+  if (regions > 1 || kind === 'wrong' || kind === 'slow') return usualMs
+  const intervalMs = pace.intervalS * 1000
+  // one that was slow does not overlap its attempts
+  const longestMs = wasSlow && kind === 'hanging' ? (pace.retryCount + 1) * timeoutOf(pace) + waitsOf(pace) : chainMs(kind, pace)
+  const endsMs = START_MS + longestMs
+  const nextSlotMs = (Math.floor(endsMs / intervalMs) + 1) * intervalMs
+  const againMs = Math.min(nextSlotMs, endsMs + RECHECK_IN_DOUBT_MS) + START_MS
+  return intervalMs + againMs + (kind === 'hanging' ? timeoutOf(pace) : 0) + DECISION_MS
+}
+
+/** After the beginning of a partial loss, so long a probe may not know yet that other hosts fail too. */
+export const unnoticedMs = (pace: Pace): number =>
+  Math.max(chainMs('refused', pace), chainMs('hanging', pace)) + NOTICED_MS
+
+/** A monitor of which no check counted for 3 intervals + timeout has no status so long after that. */
+export const UNCHECKED_WITHIN_MS = 30_000
 
 export const voteMs = (pace: Pace) => 3 * pace.intervalS * 1000 + timeoutOf(pace)
 

@@ -8,7 +8,7 @@ const ID = 'a monitor'
 
 /** An hour of a monitor every 30 s with a timeout of 10 s and two re-checks: `refused` is promised within 37 s. */
 function hourOf(given: Partial<Chronicle>, regions = ['us-east', 'eu-west', 'ap-northeast']): Chronicle {
-  const settings = { fromMs: 0, regions, intervalS: 30, timeoutMs: 10_000, retryCount: 2 }
+  const settings = { fromMs: 0, regions, intervalS: 30, timeoutMs: 10_000, retryCount: 2, witness: true }
   return {
     seed: 0,
     endMs: HOUR,
@@ -26,8 +26,9 @@ function hourOf(given: Partial<Chronicle>, regions = ['us-east', 'eu-west', 'ap-
 const outage = (fromMs: number, lastedMs: number, kind = 'refused'): TargetOutage => ({
   ...{ monitorId: ID, kind, fromMs },
   toMs: fromMs + lastedMs,
+  isShared: false,
 })
-const moved = (atMs: number, from: string | null, to: string): CommittedTransition => ({
+const moved = (atMs: number, from: string | null, to: string | null): CommittedTransition => ({
   ...{ monitorId: ID, atMs, from, to },
   quorum: 'full',
 })

@@ -1,0 +1,34 @@
+import type { CommittedTransition, FaultSeen, SettingsFrom, Watched } from './chronicle.ts'
+import { areAllBlind, type FaultBook, isAbsence } from './faults-under-way.ts'
+import { UNCHECKED_WITHIN_MS, voteMs } from './limits.ts'
+
+/** Work moves, and chains begin again, so long after a fault. */
+const LINGERS_MS = 120_000
+
+/** Whether a monitor lost its status although a probe that works checked it. */
+export function isFalseUnchecked(book: FaultBook, settings: SettingsFrom, atMs: number, probes: number): boolean {
+  const faults = book.between(atMs - voteMs(settings) - LINGERS_MS, atMs, settings.regions)
+  return !areAllBlind(faults, settings.regions, probes)
+}
+
+/** The faults in which a monitor of one region had to lose its status, and did not. */
+export function statusesKept(
+  { settings }: Pick<Watched, 'settings'>,
+  transitions: readonly CommittedTransition[],
+  book: FaultBook,
+  endMs: number,
+): { atMs: number; settings: SettingsFrom; faults: FaultSeen[] }[] {
+  return book.all(0, endMs).flatMap(fault => {
+    const { fromMs, toMs, region } = fault
+    const now = settings.findLast(one => one.fromMs <= fromMs) ?? settings[0]!
+    const untilMs = fromMs + voteMs(now) + UNCHECKED_WITHIN_MS
+    if (!isAbsence(fault) || now.isPaused || now.regions.length > 1 || now.regions[0] !== region) return []
+    if (untilMs > Math.min(toMs, endMs)) return []
+    const isChanged = settings.some(one => one.fromMs > fromMs - LINGERS_MS && one.fromMs <= untilMs)
+    const others = book.all(fromMs - LINGERS_MS, untilMs).filter(other => other !== fault)
+    const isDisturbed = others.some(other => other.region === null || other.region === region)
+    const isWithout = (transitions.findLast(({ atMs }) => atMs <= fromMs)?.to ?? null) === null
+    const isTaken = transitions.some(({ to, atMs }) => to === null && atMs > fromMs && atMs <= untilMs)
+    return isChanged || isDisturbed || isWithout || isTaken ? [] : [{ atMs: fromMs, settings: now, faults: [fault] }]
+  })
+}

@@ -1,0 +1,36 @@
+import type { Memory, Unstored } from '../../control-plane/results/memory.ts'
+import { findUnchecked, noteRound, type Sight } from '../../control-plane/results/unchecked.ts'
+import type { VerdictParts } from './verdict.ts'
+
+type Parts = VerdictParts & { memory: Memory; unstored: Unstored; sight: Sight; isWaiting: () => boolean }
+
+const LOOK_EVERY_MS = 5_000
+const AT_ONCE = 200
+
+/** Every few seconds takes the status from monitors that no probe checks, as `heedUnchecked` and `storeUnchecked`. */
+export function heedUnchecked(parts: Parts): void {
+  const { host, database, stream, hints, known, shared, memory, unstored, sight, isWaiting } = parts
+  const { machine } = host
+
+  function look(): void {
+    if (isWaiting() || database.isAway()) return
+    const nowMs = machine.monotonicMs()
+    noteRound(sight, !stream.isAway(), nowMs)
+    if (sight.soundSinceMs === null) return
+    sight.lookedMs = nowMs
+    const { explainedSinceMs } = known.sight
+    const found = findUnchecked(memory, { sight, explainedSinceMs, monotonicMs: nowMs, logMs: hints.logNowMs() }, AT_ONCE)
+    for (const { monitorId, configVersion, state } of found) {
+      const row = database.monitor(monitorId)
+      if (!row || row.isPaused || row.configVersion !== configVersion) continue
+      const stored = { ...state, unchecked: { ...state.unchecked!, isTold: true } }
+      database.storeState(monitorId, stored)
+      if (row.status !== null)
+        shared.onCommit({ monitorId, atMs: nowMs, from: row.status, to: null, quorum: '', sequence: stream.state().lastSequence })
+      database.storeStatus(monitorId, null)
+      memory.get(monitorId)!.state = stored
+      unstored.delete(monitorId)
+    }
+  }
+  machine.every(LOOK_EVERY_MS, look)
+}
