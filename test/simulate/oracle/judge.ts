@@ -60,6 +60,8 @@ const BROKEN_BY = [
   'status kept',
 ] as const
 const LONG_MS = 30 * 86_400_000
+/** Answers by which a target counts as slow. */
+const ANSWERS_REMEMBERED = 100
 /** A transition that was decided before the end of an outage may be committed after it. */
 const IN_FLIGHT_MS = 5_000
 
@@ -122,7 +124,7 @@ const settingsAt = ({ settings }: Watched, atMs: number): SettingsFrom =>
 const CHANGE_LINGERS_MS = 120_000
 
 /** What became of an outage; null for one that is not counted: too short, not watched all the time, or only degraded. */
-function detect({ monitor, transitions, shared, book, probes, endMs }: Scope, outage: TargetOutage): Detection | null {
+function detect({ monitor, outages, transitions, shared, book, probes, endMs }: Scope, outage: TargetOutage): Detection | null {
   const { kind, fromMs, toMs } = outage
   const settings = settingsAt(monitor, fromMs)
   const changes = monitor.settings.filter(change => change.fromMs > fromMs - CHANGE_LINGERS_MS && change.fromMs < toMs)
@@ -130,10 +132,13 @@ function detect({ monitor, transitions, shared, book, probes, endMs }: Scope, ou
   const isWatched = !settings.isPaused && changes.every(({ isPaused }) => !isPaused) && toMs < endMs
   if (kind === 'degraded' || !isWatched || isDownAlready || toMs - fromMs < 1.5 * settings.intervalS * 1000) return null
   const isInDoubt = shared.some(other => other.fromMs < toMs && other.toMs > fromMs - CHANGE_LINGERS_MS)
+  const rememberedMs = ANSWERS_REMEMBERED * settings.intervalS * 1000
+  const wasSlow = outages.some(one => one.kind === 'slow' && one.fromMs < fromMs && one.toMs > fromMs - rememberedMs)
+  const isSlow = monitor.isSlow || wasSlow
   const limitBy = (pace: SettingsFrom) =>
     isInDoubt
-      ? limitInDoubtMs(kind, pace, monitor.isSlow, pace.regions.length)
-      : limitMs(kind, pace, monitor.isSlow)
+      ? limitInDoubtMs(kind, pace, isSlow, pace.regions.length)
+      : limitMs(kind, pace, isSlow)
   const baseMs = limitBy(settings)
   const changedMs = changes
     .filter(change => change.fromMs < fromMs + baseMs + CHANGE_LINGERS_MS && change.fromMs > 0)
@@ -145,7 +150,7 @@ function detect({ monitor, transitions, shared, book, probes, endMs }: Scope, ou
   return {
     outage,
     settings,
-    isSlow: monitor.isSlow,
+    isSlow,
     limitMs: allowedMs,
     isPlain,
     faults,
