@@ -1,8 +1,8 @@
-import type { CheckSpec } from '../../shared/check.ts'
-import { type CheckError, FailureSource } from '../../shared/result.ts'
 import type { Machine } from '../../probe-agent/clock.ts'
 import type { Doubt } from '../../probe-agent/doubt.ts'
 import { noteWay } from '../../probe-agent/way-to-host.ts'
+import type { CheckSpec } from '../../shared/check.ts'
+import { type CheckError, FailureSource } from '../../shared/result.ts'
 import type { Seen } from './targets.ts'
 
 /** Each probe checks so many more targets, each on a host of its own. */
@@ -56,7 +56,8 @@ export function createBackground({ machine, doubt, isInTrouble, attempt }: Parts
     const now = machine.monotonicMs()
     if (!isChecking) {
       const first = Math.ceil(Math.max(doneMs, now - KEPT_MS) / STEP_MS)
-      for (let slot = first; slot * STEP_MS < now; slot++) noteWay(doubt, specs[slot % HOSTS]!, ANSWERED, slot * STEP_MS * 1000)
+      for (let slot = first; slot * STEP_MS < now; slot++)
+        noteWay(doubt, specs[slot % HOSTS]!, ANSWERED, slot * STEP_MS * 1000)
     }
     doneMs = now
   }

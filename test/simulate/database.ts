@@ -255,8 +255,7 @@ export function createDatabase(time: Time) {
       check()
       for (const [region, row] of rows.epochs) {
         const isAbsent = row.absentFromMs !== null && row.absentUntilMs === null
-        if (absent.includes(region) && !isAbsent)
-          Object.assign(row, { absentFromMs: nowMs(), absentUntilMs: null })
+        if (absent.includes(region) && !isAbsent) Object.assign(row, { absentFromMs: nowMs(), absentUntilMs: null })
         else if (present.includes(region) && isAbsent) row.absentUntilMs = nowMs()
       }
     },

@@ -8,7 +8,12 @@ import {
   newPatience,
   type RegionLive,
 } from '../../control-plane/results/live-sets.ts'
-import { isRegionGone, lookAtSight, newRegionSight, type RegionSight } from '../../control-plane/results/region-sight.ts'
+import {
+  isRegionGone,
+  lookAtSight,
+  newRegionSight,
+  type RegionSight,
+} from '../../control-plane/results/region-sight.ts'
 import { REGIONS } from '../../shared/check.ts'
 import type { ResultBatch } from '../../shared/result.ts'
 import type { Database } from './database.ts'

@@ -49,7 +49,14 @@ export type FaultKind = (typeof FAULT_KINDS)[number]
 /** `place`: a probe, a region or a process; empty: everything. `size`: a share, or ms by which a clock is set. */
 export type Fault = { kind: FaultKind; fromMs: number; toMs: number; place: string; size: number }
 
-export type Plan = { outages: Outage[]; shared: SharedOutage[]; edits: Edit[]; pauses: Pause[]; asks: Asking[]; faults: Fault[] }
+export type Plan = {
+  outages: Outage[]
+  shared: SharedOutage[]
+  edits: Edit[]
+  pauses: Pause[]
+  asks: Asking[]
+  faults: Fault[]
+}
 
 const DAY_MS = 86_400_000
 const [S, MIN, HOUR] = [1_000, 60_000, 3_600_000]
@@ -141,7 +148,9 @@ export function makePlan(scene: Scene, { seed, days, factor, only, correlate }: 
   )
   const shared = sharedOutages(random, times(count(SHARED_A_YEAR), moment))
   const together = shared.flatMap(({ group, ...outage }) =>
-    scene.monitors.filter(({ index }) => index % GROUPS === group).map(({ index }) => ({ ...outage, index, isShared: true })),
+    scene.monitors
+      .filter(({ index }) => index % GROUPS === group)
+      .map(({ index }) => ({ ...outage, index, isShared: true })),
   )
   const outages = [...alone.filter(one => !together.some(other => isNear(one, other))), ...together]
   return { outages, shared, edits, pauses, asks, faults }

@@ -17,7 +17,8 @@ export function timeOf(ms: number): string {
 }
 
 export function asText(report: Report): string {
-  const { seed, days, checks, liveSets, faults, outages, detection, causes, findings, failures, kinds, unchecked } = report
+  const { seed, days, checks, liveSets, faults, outages, detection, causes, findings, failures, kinds, unchecked } =
+    report
   return [
     `seed ${seed}: ${days} days, ${checks} checks, ${faults} faults, ${liveSets} changes of live sets, ${unchecked} times without a status`,
     `results: ${Object.entries(kinds)

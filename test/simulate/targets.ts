@@ -55,7 +55,13 @@ const ERRORS = {
 }
 
 /** The result of an attempt, and after how long. `isSilent`: it could be our own network. */
-export type Seen = { afterMs: number; outcome: Outcome; statusCode: number; error: CheckError | null; isSilent: boolean }
+export type Seen = {
+  afterMs: number
+  outcome: Outcome
+  statusCode: number
+  error: CheckError | null
+  isSilent: boolean
+}
 
 const WELL: Seen = { afterMs: QUICK_MS, outcome: Outcome.UP, statusCode: 200, error: null, isSilent: false }
 

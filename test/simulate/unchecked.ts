@@ -19,14 +19,25 @@ export function heedUnchecked(parts: Parts): void {
     if (sight.soundSinceMs === null) return
     sight.lookedMs = nowMs
     const { explainedSinceMs } = known.sight
-    const found = findUnchecked(memory, { sight, explainedSinceMs, monotonicMs: nowMs, logMs: hints.logNowMs() }, AT_ONCE)
+    const found = findUnchecked(
+      memory,
+      { sight, explainedSinceMs, monotonicMs: nowMs, logMs: hints.logNowMs() },
+      AT_ONCE,
+    )
     for (const { monitorId, configVersion, state } of found) {
       const row = database.monitor(monitorId)
       if (!row || row.isPaused || row.configVersion !== configVersion) continue
       const stored = { ...state, unchecked: { ...state.unchecked!, isTold: true } }
       database.storeState(monitorId, stored)
       if (row.status !== null)
-        shared.onCommit({ monitorId, atMs: nowMs, from: row.status, to: null, quorum: '', sequence: stream.state().lastSequence })
+        shared.onCommit({
+          monitorId,
+          atMs: nowMs,
+          from: row.status,
+          to: null,
+          quorum: '',
+          sequence: stream.state().lastSequence,
+        })
       database.storeStatus(monitorId, null)
       memory.get(monitorId)!.state = stored
       unstored.delete(monitorId)

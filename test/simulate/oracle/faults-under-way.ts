@@ -65,7 +65,13 @@ export function withFaults(
   return { limitMs, faults }
 }
 
-function addedMs(faults: readonly FaultSeen[], fromMs: number, baseMs: number, regions: readonly string[], probes: number) {
+function addedMs(
+  faults: readonly FaultSeen[],
+  fromMs: number,
+  baseMs: number,
+  regions: readonly string[],
+  probes: number,
+) {
   let addedMs = 0
   let awayUntilMs = fromMs
   for (const { kind, toMs } of faults) {

@@ -124,7 +124,10 @@ const settingsAt = ({ settings }: Watched, atMs: number): SettingsFrom =>
 const CHANGE_LINGERS_MS = 120_000
 
 /** What became of an outage; null for one that is not counted: too short, not watched all the time, or only degraded. */
-function detect({ monitor, outages, transitions, shared, book, probes, endMs }: Scope, outage: TargetOutage): Detection | null {
+function detect(
+  { monitor, outages, transitions, shared, book, probes, endMs }: Scope,
+  outage: TargetOutage,
+): Detection | null {
   const { kind, fromMs, toMs } = outage
   const settings = settingsAt(monitor, fromMs)
   const changes = monitor.settings.filter(change => change.fromMs > fromMs - CHANGE_LINGERS_MS && change.fromMs < toMs)
@@ -136,9 +139,7 @@ function detect({ monitor, outages, transitions, shared, book, probes, endMs }: 
   const wasSlow = outages.some(one => one.kind === 'slow' && one.fromMs < fromMs && one.toMs > fromMs - rememberedMs)
   const isSlow = monitor.isSlow || wasSlow
   const limitBy = (pace: SettingsFrom) =>
-    isInDoubt
-      ? limitInDoubtMs(kind, pace, isSlow, pace.regions.length)
-      : limitMs(kind, pace, isSlow)
+    isInDoubt ? limitInDoubtMs(kind, pace, isSlow, pace.regions.length) : limitMs(kind, pace, isSlow)
   const baseMs = limitBy(settings)
   const changedMs = changes
     .filter(change => change.fromMs < fromMs + baseMs + CHANGE_LINGERS_MS && change.fromMs > 0)
@@ -202,7 +203,8 @@ function falsehoods(scope: Scope, transition: CommittedTransition, earlier: read
     const why = regions === 1 ? causeOfFalseDown(scope, settings, atMs) : null
     found.push(finding('false down', why === null ? {} : { cause: why, isBroken: !isExcused(why) }))
   }
-  if (to === 'degraded' && !overlaps(EXPLAINS_DEGRADED_MS, true)) found.push(finding('false degraded', { isBroken: false }))
+  if (to === 'degraded' && !overlaps(EXPLAINS_DEGRADED_MS, true))
+    found.push(finding('false degraded', { isBroken: false }))
   if (to === 'up') {
     const broken = outages.find(
       ({ kind, fromMs, toMs }) =>

@@ -37,9 +37,7 @@ const RECHECK_IN_DOUBT_MS = 30_000
 
 /** From the beginning of an attempt that finds the outage until the last of its chain has failed. */
 const chainMs = (kind: string, pace: Pace): number =>
-  kind === 'hanging'
-    ? timeoutOf(pace) + pace.retryCount * Math.min(SILENCE_MS, timeoutOf(pace) / 3)
-    : waitsOf(pace)
+  kind === 'hanging' ? timeoutOf(pace) + pace.retryCount * Math.min(SILENCE_MS, timeoutOf(pace) / 3) : waitsOf(pace)
 
 /** The same while many hosts begin to fail at once: one region waits for one more check, several confirm each other. */
 export function limitInDoubtMs(kind: string, pace: Pace, wasSlow: boolean, regions: number): number {
@@ -47,7 +45,8 @@ export function limitInDoubtMs(kind: string, pace: Pace, wasSlow: boolean, regio
   if (regions > 1 || kind === 'wrong' || kind === 'slow') return usualMs
   const intervalMs = pace.intervalS * 1000
   // one that was slow does not overlap its attempts
-  const longestMs = wasSlow && kind === 'hanging' ? (pace.retryCount + 1) * timeoutOf(pace) + waitsOf(pace) : chainMs(kind, pace)
+  const longestMs =
+    wasSlow && kind === 'hanging' ? (pace.retryCount + 1) * timeoutOf(pace) + waitsOf(pace) : chainMs(kind, pace)
   const endsMs = START_MS + longestMs
   const nextSlotMs = (Math.floor(endsMs / intervalMs) + 1) * intervalMs
   const againMs = Math.min(nextSlotMs, endsMs + RECHECK_IN_DOUBT_MS) + START_MS

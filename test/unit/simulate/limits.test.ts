@@ -1,6 +1,6 @@
 import t from 'tap'
-import { OUTAGE_KINDS, outageLimits } from '../../../control-plane/monitors/guarantee.ts'
-import { limitMs } from '../../simulate/oracle/limits.ts'
+import { OUTAGE_KINDS, outageLimits, transitionInDoubtMs } from '../../../control-plane/monitors/guarantee.ts'
+import { limitInDoubtMs, limitMs } from '../../simulate/oracle/limits.ts'
 
 const INTERVALS_S = [30, 60, 300]
 const TIMEOUTS_MS = [1_000, 5_000, 10_000, 30_000, 60_000]
@@ -16,6 +16,13 @@ t.test('what the document of the verdict promises is what the API answers', asyn
           kind,
           Math.round(limitMs(kind, { intervalS, timeoutMs, retryCount }, false)),
         ])
+        for (const regions of [1, 2])
+          for (const kind of OUTAGE_KINDS)
+            t.equal(
+              Math.round(limitInDoubtMs(kind, { intervalS, timeoutMs, retryCount }, false, regions)),
+              Math.round(transitionInDoubtMs(kind, pace, regions)),
+              `in doubt: ${kind}, ${regions} regions, ${intervalS} s, timeout ${timeoutMs} ms, ${retryCount} re-checks`,
+            )
         t.same(promised, answered, `${intervalS} s, timeout ${timeoutMs} ms, ${retryCount} re-checks`)
       }
 })

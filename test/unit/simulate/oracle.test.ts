@@ -139,13 +139,50 @@ for (const [title, given, found, regions] of rows) {
   })
 }
 
-t.test('with one region a false down under partial loss is a figure, and with two a broken promise', async t => {
-  const given = {
-    transitions: [FIRST_UP, moved(TEN, 'up', 'down')],
-    faults: [fault('region-partial-loss', TEN - MIN, MIN, 'us-east')],
+const LOSS = fault('region-partial-loss', TEN - 5 * MIN, 6 * MIN, 'us-east')
+const DOWN = { transitions: [FIRST_UP, moved(TEN, 'up', 'down')] }
+const ONE = ['us-east']
+
+t.test('a false down under partial loss breaks the promise, except where one region cannot know better', async t => {
+  t.same(judge(hourOf({ ...DOWN, faults: [LOSS] }, ONE)).failures, ['false down: 1'])
+  const causes: [string, Partial<Chronicle>][] = [
+    ['at its beginning', { faults: [{ ...LOSS, fromMs: TEN - 20_000 }] }],
+    ['no witness', { faults: [LOSS, fault('hints-lost', TEN - MIN, 2 * MIN, null)] }],
+    ['probe without a past', { faults: [LOSS, fault('probe-killed', TEN - MIN, 10_000, 'us-east')] }],
+  ]
+  for (const [cause, given] of causes) {
+    const { findings, failures } = judge(hourOf({ ...DOWN, ...given }, ONE))
+    t.match(findings, [{ what: 'false down', cause: `partial loss, one region, ${cause}`, isBroken: false }])
+    t.same(failures, [])
+    t.same(judge(hourOf({ ...DOWN, ...given }, ['us-east', 'eu-west'])).failures, ['false down: 1'], 'with two regions')
   }
-  const alone = judge(hourOf(given, ['us-east']))
-  t.match(alone.findings, [{ what: 'false down', cause: 'partial loss, one region', isBroken: false }])
-  t.same(alone.failures, [])
-  t.same(judge(hourOf(given, ['us-east', 'eu-west'])).failures, ['false down: 1'])
+})
+
+t.test('while many hosts fail at once, a single region has one more check, and several regions have none', async t => {
+  const shared = { ...outage(TEN, 5 * MIN), isShared: true }
+  const given = { outages: [shared], transitions: [FIRST_UP, moved(TEN + 60_000, 'up', 'down')] }
+  t.same(judge(hourOf(given, ONE)).failures, [])
+  t.same(judge(hourOf(given)).failures, ['late: 1'])
+})
+
+t.test('a monitor without a probe loses its status in time, and one with a probe never', async t => {
+  const gone = fault('region-dead', TEN, 10 * MIN, 'us-east')
+  const nulled = (atMs: number) => ({ transitions: [FIRST_UP, moved(atMs, 'up', null)] })
+  t.same(judge(hourOf({ ...nulled(TEN + 2 * MIN), faults: [gone] }, ONE)).failures, [], 'in time')
+  t.same(judge(hourOf({ transitions: [FIRST_UP], faults: [gone] }, ONE)).failures, ['status kept: 1'])
+  t.same(judge(hourOf(nulled(TEN), ONE)).failures, ['false unchecked: 1'])
+  const two = hourOf({ ...nulled(TEN + 2 * MIN), faults: [gone] }, ['us-east', 'eu-west'])
+  t.same(judge(two).failures, ['false unchecked: 1'], 'another region has one')
+})
+
+t.test('a status that is shown again after it was lost is no second report, a new message is', async t => {
+  const gone = fault('region-dead', TEN + MIN, 10 * MIN, 'us-east')
+  const lost = [FIRST_UP, moved(TEN + 30_000, 'up', 'down'), moved(TEN + 3 * MIN, 'down', null)]
+  const given = (from: string) => ({
+    outages: [outage(TEN, 30 * MIN)],
+    transitions: [...lost, moved(TEN + 12 * MIN, from, 'down')],
+    faults: [gone],
+  })
+  t.same(judge(hourOf(given('down'), ONE)).failures, [])
+  t.same(judge(hourOf(given('up'), ONE)).failures, ['reported twice: 1'])
 })
