@@ -244,13 +244,7 @@ export function beginReading(parts: VerdictParts): Reading {
     })
   }
 
-  function look(ids: readonly string[]): void {
-    for (const id of ids) {
-      const row = database.monitor(id)
-      takeUp(memory, id, row ? copyOf(row) : null, { lookedForVersion: row?.configVersion ?? 0, isDiscarded: false })
-      touch(id)
-    }
-  }
+  const look = (ids: readonly string[]) => lookFor(ids.map(monitorId => ({ monitorId, configVersion: 0 })))
 
   function lookFor(results: readonly { monitorId: string; configVersion: number }[]): void {
     for (const { monitorId, configVersion } of results) {
