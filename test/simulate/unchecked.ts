@@ -1,15 +1,16 @@
+import type { LogTime } from '../../control-plane/results/log-time.ts'
 import type { Memory, Unstored } from '../../control-plane/results/memory.ts'
 import { findUnchecked, noteRound, type Sight } from '../../control-plane/results/unchecked.ts'
 import type { VerdictParts } from './verdict.ts'
 
-type Parts = VerdictParts & { memory: Memory; unstored: Unstored; sight: Sight; isWaiting: () => boolean }
+type Counting = { memory: Memory; unstored: Unstored; sight: Sight; logTime: LogTime; isWaiting: () => boolean }
 
 const LOOK_EVERY_MS = 5_000
 const AT_ONCE = 200
 
 /** Every few seconds takes the status from monitors that no probe checks, as `heedUnchecked` and `storeUnchecked`. */
-export function heedUnchecked(parts: Parts): void {
-  const { host, database, stream, hints, known, shared, memory, unstored, sight, isWaiting } = parts
+export function heedUnchecked({ host, database, stream, known, shared }: VerdictParts, counting: Counting): void {
+  const { memory, unstored, sight, logTime, isWaiting } = counting
   const { machine } = host
 
   function look(): void {
@@ -21,7 +22,7 @@ export function heedUnchecked(parts: Parts): void {
     const { explainedSinceMs } = known.sight
     const found = findUnchecked(
       memory,
-      { sight, explainedSinceMs, monotonicMs: nowMs, logMs: hints.logNowMs() },
+      { sight, explainedSinceMs, monotonicMs: nowMs, logMs: nowMs + logTime.offsetMs },
       AT_ONCE,
     )
     for (const { monitorId, configVersion, state } of found) {

@@ -22,7 +22,7 @@ import {
 } from '../../control-plane/results/memory.ts'
 import { isCounted, type Start, startOf } from '../../control-plane/results/start-position.ts'
 import { newSight } from '../../control-plane/results/unchecked.ts'
-import type { ResultBatch } from '../../shared/result.ts'
+import { type ResultBatch, Trigger } from '../../shared/result.ts'
 import type { Database } from './database.ts'
 import type { Hints } from './hints.ts'
 import type { JetStream, Message } from './jetstream.ts'
@@ -185,7 +185,9 @@ export function beginReading(parts: VerdictParts): Reading {
       for (const id of beginAt(memory, message.takenAtMs, position.takenAtMs)) unstored.set(id, LONG_AGO)
       isCounting = true
     }
-    if (!isRecall) known.sight.heardMs.set(batch.region, machine.monotonicMs())
+    // the check of a witness comes by way of the fleet
+    if (!isRecall && batch.results[0]?.trigger !== Trigger.WITNESS)
+      known.sight.heardMs.set(batch.region, machine.monotonicMs())
     const tolerance = toleranceOf(logTime, message.takenAtMs, machine.monotonicMs())
     const live = known.of(batch.region)
     const spans = live?.spans.get(batch.probeId)
@@ -281,7 +283,7 @@ export function beginReading(parts: VerdictParts): Reading {
     checkpointDueMs = machine.monotonicMs() + SAVE_EVERY_MS
   }
 
-  heedUnchecked({ host, database, stream, hints, known, shared, memory, unstored, sight, isWaiting: () => isWaiting })
+  heedUnchecked(parts, { memory, unstored, sight, logTime, isWaiting: () => isWaiting })
   return {
     read,
     markStale: ids => {
