@@ -3,10 +3,16 @@ import { incidentOfMonitor } from '../incidents/incident-of-monitor.ts'
 import { resetStreaks } from './streaks.ts'
 import type { MonitorState } from './types.ts'
 
-/** When a monitor's newest check counted, in JetStream's time; null: none that is known. */
+/**
+ * When a monitor's newest check counted, in JetStream's time; null: none that is known. So does one by another probe of the
+ * region: what it contradicts counts for nothing, slot after slot, but the monitor is checked.
+ */
 export function lastCountedMs({ cells }: Pick<MonitorState, 'cells'>): number | null {
   let newestMs: number | null = null
-  for (const { votedAtMs } of cells) if (votedAtMs !== null && votedAtMs > (newestMs ?? 0)) newestMs = votedAtMs
+  for (const { votedAtMs, secondOpinion } of cells) {
+    const atMs = Math.max(votedAtMs ?? 0, secondOpinion?.takenAtMs ?? 0)
+    if (atMs > (newestMs ?? 0)) newestMs = atMs
+  }
   return newestMs
 }
 

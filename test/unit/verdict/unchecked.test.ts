@@ -3,7 +3,7 @@ import { decide } from '../../../control-plane/verdict/decide.ts'
 import { newMonitorState } from '../../../control-plane/verdict/state.ts'
 import type { MonitorState, Policy } from '../../../control-plane/verdict/types.ts'
 import { lastCountedMs, uncheckedReason, uncheckedState } from '../../../control-plane/verdict/unchecked.ts'
-import { Outcome } from '../../../proto/gen/probe/v1/result.ts'
+import { Outcome, Trigger } from '../../../proto/gen/probe/v1/result.ts'
 import { policyOf, resultOf, START_MS } from './runs.ts'
 
 const [US, EU, AP] = ['us-east', 'eu-west', 'ap-southeast']
@@ -153,4 +153,24 @@ t.test(
 
 t.test('the reason names the last check', async t => {
   t.equal(uncheckedReason(START_MS), 'no check has counted since 2026-01-01T00:00:00.000Z')
+})
+
+t.test('a monitor whose failures another probe of the region contradicts, slot after slot, is checked', async t => {
+  let state = upOnce
+  let seenMs = 0
+  for (const slotS of [60, 120, 180, 240, 300]) {
+    const scheduledAtMs = START_MS + slotS * 1_000
+    const failed = (attempt: number) => resultOf({ region: US!, scheduledAtMs, attempt, outcome: Outcome.DOWN })
+    seenMs = scheduledAtMs + 500
+    const seenWell = {
+      ...resultOf({ region: US!, scheduledAtMs: seenMs }),
+      probeId: 'us-east-p2',
+      trigger: Trigger.OTHER_PROBE,
+    }
+    state = decide(state, failed(1), one, scheduledAtMs).state
+    state = decide(state, seenWell, one, seenMs).state
+    state = decide(state, failed(2), one, seenMs + 500).state
+  }
+  t.equal(state.status, 'up')
+  t.equal(lastCountedMs(state), seenMs)
 })
