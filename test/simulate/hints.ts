@@ -8,7 +8,7 @@ import type { ProbeMessage, RegionState } from '../../proto/gen/probe/v1/fleet.t
 import { isRunRefusal, ResultBatch, Trigger } from '../../shared/result.ts'
 import { partitionOf, type RunHint, resultSubject, WITNESS_SUBJECT, type WitnessHint } from '../../shared/subjects.ts'
 import type { FleetDesk } from './fleet.ts'
-import { askWitnessOfSilent, forwardWitness, publishWitnessed } from './witness.ts'
+import { forwardWitness, publishWitnessed } from './witness.ts'
 
 /** Messages on core NATS between processes of the control plane; they may be lost. */
 export type Hints = {
@@ -70,7 +70,6 @@ export function hearProbe(desk: FleetDesk, link: Link, body: NonNullable<ProbeMe
       }
       hints.publish({ subject: `HINT.run.${region}`, body: hint })
     }
-    askWitnessOfSilent(desk, link, body.value)
   }
   if (body.$case !== 'runDone') return
   const { runId, result } = body.value

@@ -51,7 +51,7 @@ export function startProbeProcess(parts: ProbeParts): ProbeProcess {
   const { machine } = host
   const outlook: Outlook = { own: world.of(name), region: world.of(region) }
   const clock = createRemoteClock(machine.monotonicMs)
-  const { run, isOnline, isDoubting } = createRunner({ targets, outlook, host, random, time, world })
+  const { run, isOnline } = createRunner({ targets, outlook, host, random, time, world })
   const instanceId = machine.uuid()
   let session: Session | null = null
   let failures = 0
@@ -101,7 +101,7 @@ export function startProbeProcess(parts: ProbeParts): ProbeProcess {
           clock,
           run,
           sendRunDone: value => send({ $case: 'runDone', value }),
-          sendSilent: value => send({ $case: 'silent', value: { ...value, doubted: isDoubting() || undefined } }),
+          sendSilent: value => send({ $case: 'silent', value }),
           shutter: null,
           sendScreenshotWanted() {},
           compareEveryMs: 0,

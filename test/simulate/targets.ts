@@ -1,7 +1,7 @@
 import { decideOnline } from '../../probe-agent/connectivity.ts'
 import { createDoubt } from '../../probe-agent/doubt.ts'
 import type { Ran } from '../../probe-agent/run.ts'
-import { noteWay } from '../../probe-agent/way-to-host.ts'
+import { hasNoAnswer, noteWay } from '../../probe-agent/way-to-host.ts'
 import type { CheckSpec } from '../../shared/check.ts'
 import type { Cancellation } from '../../shared/egress/index.ts'
 import { type CheckError, FailureSource, Outcome } from '../../shared/result.ts'
@@ -94,11 +94,9 @@ function seenBroken(kind: OutageKind, timeoutMs: number, quickMs: number): Seen 
 type RunnerParts = { targets: Targets; outlook: Outlook; host: Host; random: Random; time: Time; world: World }
 
 export type Runner = {
-  run: (spec: CheckSpec, cancellation?: Cancellation) => Promise<Ran>
+  run: (spec: CheckSpec, cancellation?: Cancellation, isOfOthers?: boolean) => Promise<Ran>
   /** what the last test of the probe's own connection said */
   isOnline: () => boolean
-  /** whether failures are doubted now */
-  isDoubting: () => boolean
 }
 
 /**
@@ -199,8 +197,7 @@ export function createRunner({ targets, outlook, host, random, time, world }: Ru
 
   return {
     isOnline: () => lastSaid,
-    isDoubting: () => doubt.isDoubting(nowUs()),
-    run(spec, cancellation) {
+    run(spec, cancellation, isOfOthers = false) {
       targets.checks++
       const startedMs = machine.monotonicMs()
       const index = monitorIndexOf(spec)
@@ -210,8 +207,11 @@ export function createRunner({ targets, outlook, host, random, time, world }: Ru
           const totalUs = Math.round((machine.monotonicMs() - startedMs) * 1000)
           const observation = { ...observationOf(error, statusCode, hostOf(index)), totalUs }
           if (error !== null) background.catchUp()
-          const isInDoubt = !isCancelled && noteWay(doubt, spec, observation, nowUs())
-          const isDoubted = isInDoubt && outcome === Outcome.DOWN
+          const isInDoubt = () =>
+            isOfOthers
+              ? hasNoAnswer(observation) && doubt.isDoubting(nowUs())
+              : noteWay(doubt, spec, observation, nowUs())
+          const isDoubted = !isCancelled && isInDoubt() && outcome === Outcome.DOWN
           resolve({ observation, outcome, failedAssertions: [], isDoubted } as unknown as Ran)
           time.settled()
         }

@@ -1,6 +1,8 @@
+import { hintsOf } from '../../control-plane/results/hints.ts'
 import type { LogTime } from '../../control-plane/results/log-time.ts'
 import type { Memory, Unstored } from '../../control-plane/results/memory.ts'
-import { findUnchecked, noteRound, type Sight } from '../../control-plane/results/unchecked.ts'
+import { findUnchecked, noteRound, regionStatesOf, type Sight } from '../../control-plane/results/unchecked.ts'
+import type { MonitorState } from '../../control-plane/verdict/types.ts'
 import type { VerdictParts } from './verdict.ts'
 
 type Counting = { memory: Memory; unstored: Unstored; sight: Sight; logTime: LogTime; isWaiting: () => boolean }
@@ -9,7 +11,10 @@ const LOOK_EVERY_MS = 5_000
 const AT_ONCE = 200
 
 /** Every few seconds takes the status from monitors that no probe checks, as `heedUnchecked` and `storeUnchecked`. */
-export function heedUnchecked({ host, database, stream, known, shared }: VerdictParts, counting: Counting): void {
+export function heedUnchecked(
+  { host, database, stream, hints, known, shared }: VerdictParts,
+  counting: Counting,
+): void {
   const { memory, unstored, sight, logTime, isWaiting } = counting
   const { machine } = host
 
@@ -25,6 +30,7 @@ export function heedUnchecked({ host, database, stream, known, shared }: Verdict
       { sight, explainedSinceMs, monotonicMs: nowMs, logMs: nowMs + logTime.offsetMs },
       AT_ONCE,
     )
+    const states: MonitorState[] = []
     for (const { monitorId, configVersion, state } of found) {
       const row = database.monitor(monitorId)
       if (!row || row.isPaused || row.configVersion !== configVersion) continue
@@ -42,7 +48,10 @@ export function heedUnchecked({ host, database, stream, known, shared }: Verdict
       database.storeStatus(monitorId, null)
       memory.get(monitorId)!.state = stored
       unstored.delete(monitorId)
+      states.push(stored)
     }
+    const news = { regionStates: regionStatesOf(states), asks: [] }
+    for (const hint of hintsOf(news, hints.newId, hints.logNowMs())) hints.publish(hint)
   }
   machine.every(LOOK_EVERY_MS, look)
 }
