@@ -37,7 +37,7 @@ export function withAbsences(policy: Policy, ours: { absences: Absences; key: st
   return ours ? shared({ ...settings, absences: ours.absences }, ours.key) : shared(settings)
 }
 
-/** `absences`: what stands for those of the policy. */
+/** `absences`: names those of the policy. */
 function shared(policy: Policy, absences = ''): Policy {
   const { configVersion, streaksSince, regions, retryCount, intervalMs, timeoutMs, witness } = policy
   const key = [configVersion, streaksSince, retryCount, intervalMs, timeoutMs, witness, ...regions, '/', absences]
