@@ -18,10 +18,10 @@ const WINDOW_US = MINUTE_US
 const COUNT_EVERY_US = 10 * SECOND_US
 /** Fewer hosts than this may have one cause of their own. */
 const HOSTS_ENOUGH = 3
-/** Of few hosts half of those heard meanwhile have to begin to fail, of many 3 %. */
+/** Of few hosts, half of those checked meanwhile have to begin to fail; of many, 3 %. */
 const SHARE_OF_FEW = 0.5
 const SHARE_OF_MANY = 0.03
-/** Of hosts that were never heard before, as after a start, nearly all: some may have been down for long. */
+/** Of hosts that were never checked before, as after a start, nearly all: some may have been down for long. */
 const NEW_HOSTS_ENOUGH = 5
 const SHARE_OF_NEW = 0.8
 /** And so many times the share of the ten minutes before. */
@@ -29,10 +29,10 @@ const TIMES_BASELINE = 3
 const BASELINE_MINUTES = 10
 /** What has lasted so long is the usual state. */
 const LONGEST_US = 60 * MINUTE_US
-/** A doubt goes on while so many of the hosts that it began with fail, also where they are less than 3 % of all. */
+/** A doubt continues while this many of its first hosts fail, also where they are less than 3 % of all. */
 const SHARE_TO_GO_ON = 0.5
 const STRIKES_AT_MOST = 5_000
-/** What was not heard for so long is forgotten; the longest interval is an hour. */
+/** Hosts that were not checked for this long are forgotten; the longest interval is an hour. */
 const FORGET_AFTER_US = 70 * MINUTE_US
 
 type Target = { isAnswering: boolean; heardUs: number }
@@ -64,7 +64,7 @@ export function createDoubt(onChange: (isDoubting: boolean, hosts: number) => vo
     strikes = []
   }
 
-  /** A new minute begins; what was not heard for long is forgotten. */
+  /** A new minute begins; hosts that were not checked for long are forgotten. */
   function turn(atUs: number): void {
     if (atUs - minuteUs < MINUTE_US) return
     minuteUs = atUs
@@ -77,15 +77,15 @@ export function createDoubt(onChange: (isDoubting: boolean, hosts: number) => vo
   /** The share of hosts that began to fail in the ten minutes before this one. */
   function baseline(): number {
     let struck = 0
-    let heard = 0
+    let checked = 0
     for (let i = 1; i < minutes.length; i++) {
       struck += minutes[i]!.strikes
-      heard += minutes[i]!.strikes + minutes[i]!.answers
+      checked += minutes[i]!.strikes + minutes[i]!.answers
     }
-    return heard === 0 ? 0 : struck / heard
+    return checked === 0 ? 0 : struck / checked
   }
 
-  /** Whether, counted back from now to any of the strikes, too many of the hosts heard since then began to fail. */
+  /** Whether, counted back from now to any of the strikes, too many of the hosts checked since then began to fail. */
   function isJump(): boolean {
     const usual = baseline() * TIMES_BASELINE
     const known = new Set<string>()

@@ -14,7 +14,7 @@ const DOUBTFUL_CODES = new Set([
   'tls_error',
 ])
 
-/** Notes whether the host of a check answered. True for a failure that is doubted; what goes wrong in ourselves is not noted. */
+/** Notes whether the host of a check answered. True for a failure that is doubted; faults of the probe itself are not noted. */
 export function noteWay(doubt: Doubt, spec: CheckSpec, observation: Observation, nowUs: number): boolean {
   const { error, resolvedIp } = observation
   if (error?.source === FailureSource.INTERNAL && error.code !== 'probe_offline') return false
@@ -27,7 +27,7 @@ export function noteWay(doubt: Doubt, spec: CheckSpec, observation: Observation,
   return doubt.isDoubting(nowUs)
 }
 
-/** Whether a check failed in a way that many hosts may have at once because of our own network. */
+/** Whether a check failed in a way that many hosts may have at once because of the network of the probe. */
 export const hasNoAnswer = ({ error, statusCode }: Observation): boolean =>
   error !== null && statusCode === null && isDoubtful(error)
 

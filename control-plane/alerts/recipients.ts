@@ -11,7 +11,7 @@ export type Audience = { rules: Rule[]; subscriptions: Subscription[]; overrides
 /**
  * The channels that hear of an event, each once (specification, "Subscription"): of a monitor's by rules, of incidents
  * and vendors by subscriptions, but a channel that has an override for the vendor by that. A recovery from `degraded` alone, known by its empty `down_duration`, goes only to rules
- * that heard of the degradation too (decisions 4.5); expiry events and `monitor.unchecked` go to every channel with a rule (decisions 6.5).
+ * that were notified of the degradation too (decisions 4.5); expiry events and `monitor.unchecked` go to every channel with a rule (decisions 6.5).
  */
 export function recipients(event: Event, { rules, subscriptions, overrides }: Audience): string[] {
   const alertType = alertTypeOf(event.name)

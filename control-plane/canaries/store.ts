@@ -136,7 +136,7 @@ export async function factsOf(db: Db, { monitorId, isPaused }: Canary, outage: O
   return { wasPaused: isPaused || before?.to === null, wasUp: before?.to === 'up', changes, alerts }
 }
 
-/** A planned failure with what came of it. */
+/** A planned failure and its measured result. */
 export type Judged = Measured & Outage & Compared & { region: Region; limits: Limits }
 
 /** False when another process was faster. */

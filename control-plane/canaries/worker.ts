@@ -17,7 +17,7 @@ export function startCanaryWorker({ db, ...tools }: LoopTools & { db: Db }): Loo
     const canaries = await allCanaries(db)
     for (const canary of canaries) show(canary, meters)
     const judged = await measureOutages(db, canaries, now())
-    for (const one of judged) tell(one, meters, tools)
+    for (const one of judged) report(one, meters, tools)
     if (judged.length > 0) await pruneCanaries(db, new Date(nowMs() - KEPT_MS))
   })
 }
@@ -30,7 +30,7 @@ function show({ region, kinds }: Canary, { outages, guarantees }: CanaryMeters):
   }
 }
 
-function tell(judged: Judged, meters: CanaryMeters, { log }: LoopTools): void {
+function report(judged: Judged, meters: CanaryMeters, { log }: LoopTools): void {
   const { region, kind, outcome, stages, startedAt, guarantee, limits, lateSeconds } = judged
   meters.outages.inc({ region, kind, outcome })
   meters.guarantees.inc({ region, kind, guarantee })

@@ -53,7 +53,7 @@ const HEADS: Record<MonitorEvent, (data: MonitorEventData, context: RenderContex
     tone: 'degraded',
     badge: 'Not checked',
     title: `${monitor.name} is not checked`,
-    text: `Our probes do not check it: ${check.error}. Its status is unknown until they do again.`,
+    text: `Its status is unknown: ${check.error}.`,
   }),
 }
 

@@ -5,7 +5,7 @@ import { shortenWaits } from './store.ts'
 import { PLANNED_WAITS } from './waits.ts'
 
 const LOOK_EVERY_MS = 2_000
-/** Rows that were locked are looked at once more. */
+/** Rows that were locked are tried once more. */
 const AGAIN_AFTER_MS = 60_000
 
 /**

@@ -4,7 +4,7 @@ import { recordAbsences } from './absence-store.ts'
 import type { Desk } from './desk.ts'
 import type { ProbeSeen } from './live-set.ts'
 
-/** How often it is looked whether a region that was without a probe has one again. */
+/** How often to check whether a region that was without a probe has one again. */
 const PRESENT_EVERY_MS = 3_000
 
 export type NoteAbsences = (regions: Iterable<string>, probes: readonly ProbeSeen[]) => Promise<void>

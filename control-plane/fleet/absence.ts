@@ -12,7 +12,7 @@ export const newAbsenceWatch = (): AbsenceWatch => ({ since: new Map(), lookedMs
 
 type Timing = Pick<FleetTiming, 'heartbeatIntervalMs' | 'deadAfterMs'>
 
-/** For how long a probe has been neither heard nor able to publish, in ms; what it said of NATS may be `silentMs` old. */
+/** For how long a probe has sent no heartbeat or could not publish, in ms; its last report on NATS may be `silentMs` old. */
 const unableMs = ({ silentMs, natsAwayMs }: ProbeSeen) => (natsAwayMs > 0 ? natsAwayMs + silentMs : silentMs)
 
 /** Two heartbeats, and some time on the way. */

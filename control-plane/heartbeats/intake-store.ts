@@ -3,7 +3,7 @@ import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
 /** Nobody took pings between these two times, so what did not arrive then may well have been sent. */
 export type Silence = { from: Date; to: Date }
 
-/** Says that pings are being taken now, unless nobody had said so for longer than `limitMs`. Answers whether it did. */
+/** Records that pings are being taken now, unless the last record is older than `limitMs`. Returns whether it did. */
 export async function goOnListening(db: Db, limitMs: number): Promise<boolean> {
   const touched = await execute(
     db,

@@ -99,7 +99,7 @@ export function createConnectionWatch(url: string, limits: QueryLimits, suspicio
       })
   }
 
-  /** Looks go on as long as a query waits for its answer. */
+  /** Checks continue while a query waits for its answer. */
   const begin = () => {
     if (timer) return
     lookedMs = monotonicMs()
@@ -153,7 +153,7 @@ function destroy({ client, sentMs, waiting }: Watched, suspicion: Suspicion): vo
 type Query = (...args: unknown[]) => unknown
 type Callback = (error: unknown, result: unknown) => void
 
-/** Notes when queries are sent and what is heard; `begin` before each. The driver is always called with a callback, by knex. */
+/** Notes when queries are sent and when data arrives; `begin` before each. The driver is always called with a callback, by knex. */
 function followQueries(watched: Watched, begin: () => void): void {
   const { client } = watched
   streamOf(client).on('data', () => {

@@ -36,14 +36,14 @@ export async function connectAccounts(
     reconnectTimeWait: 500,
     timeout: 5_000,
   })
-  const told = new Map<string, string>()
-  /** all that was told, as text; null: not all of it is known to be told */
-  let toldInAll: string | null = null
+  const sent = new Map<string, string>()
+  /** the whole content of the last send, as text; null: unknown, or not all of it was accepted */
+  let sentInAll: string | null = null
   const forget = async () => {
     for await (const { type } of connection.status()) {
       if (type !== 'reconnect') continue
-      told.clear()
-      toldInAll = null
+      sent.clear()
+      sentInAll = null
     }
   }
   forget()
@@ -51,12 +51,12 @@ export async function connectAccounts(
     async publish(revoked) {
       // signing takes longer than all the rest, and mostly nothing has changed
       const inAll = JSON.stringify([...revoked])
-      if (toldInAll === inAll) return
-      toldInAll = inAll
+      if (sentInAll === inAll) return
+      sentInAll = inAll
       try {
         await publishChanged(revoked)
       } catch (error) {
-        toldInAll = null
+        sentInAll = null
         throw error
       }
     },
@@ -67,11 +67,11 @@ export async function connectAccounts(
     const known = new Map(accountJwts(operator, 0, revoked).map(account => [account.publicKey, account.jwt]))
     for (const { publicKey, jwt: text } of accountJwts(operator, nowS(), revoked)) {
       const content = known.get(publicKey) ?? ''
-      if (told.get(publicKey) === content) continue
+      if (sent.get(publicKey) === content) continue
       const answer = await connection.request(UPDATE, text, { timeout: WITHIN_MS })
       const { error } = answer.json<{ error?: { description?: string } }>()
       if (error) throw new Error(`NATS does not take an account: ${error.description}`)
-      told.set(publicKey, content)
+      sent.set(publicKey, content)
     }
   }
 }

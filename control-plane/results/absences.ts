@@ -5,7 +5,7 @@ import type { Memory } from './memory.ts'
 import { withAbsences } from './policy.ts'
 
 /**
- * Which regions are without a probe, as one process knows it. `absences` is the same map as long as nothing changes. `known`: by
+ * Which regions are without a probe, as one process knows it. `absences` is the same map until something changes. `known`: by
  * which times of the database each was known first; `offsetMs`: how far JetStream's clock was ahead of the monotonic one then.
  */
 export type KnownAbsences = {
@@ -88,12 +88,12 @@ export const afterStep = (absences: Absences, stepMs: number): Absences =>
 export const isByNewClock = ({ readMs }: Pick<KnownAbsences, 'readMs'>, steppedMs: number): boolean =>
   readMs > steppedMs + CLOCK_KNOWN_MS
 
-/** Tells the policies of monitors which of their regions have no probe; of all monitors, or of some. */
+/** Notes in the policies of monitors which of their regions have no probe. `ids`: these monitors; default: all. */
 export function heedAbsences(memory: Memory, absences: Absences, ids: Iterable<string> = memory.keys()): void {
   for (const id of ids) {
     const watch = memory.get(id)
     if (!watch?.policy) continue
-    const ours = absencesOf(watch.policy, absences)
-    if (ours !== null || watch.policy.absences) watch.policy = withAbsences(watch.policy, ours)
+    const own = absencesOf(watch.policy, absences)
+    if (own !== null || watch.policy.absences) watch.policy = withAbsences(watch.policy, own)
   }
 }

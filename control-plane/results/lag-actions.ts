@@ -4,7 +4,7 @@ import type { ReaderTools } from './actions.ts'
 import type { PartitionReader } from './reader.ts'
 import { storedPositions } from './store.ts'
 
-/** A look at a stream that found nothing to count: as long as no message has come since, nothing is behind. */
+/** A look at a stream that found nothing to count: until another message comes, nothing is behind. */
 export type LagSeen = { caughtUpWith: { created: string; lastSequence: number } | null }
 
 /**

@@ -31,10 +31,10 @@ export function policyOf(monitor: WatchedMonitor): Policy {
   return shared({ configVersion, streaksSince, regions, ...timing, ...(witness && { witness }) })
 }
 
-/** The same policy with the regions that have no probe; null: it says nothing of such regions. */
-export function withAbsences(policy: Policy, ours: { absences: Absences; key: string } | null): Policy {
+/** The same policy with those of its regions that have no probe; null: all have one. */
+export function withAbsences(policy: Policy, own: { absences: Absences; key: string } | null): Policy {
   const { absences: _, ...settings } = policy
-  return ours ? shared({ ...settings, absences: ours.absences }, ours.key) : shared(settings)
+  return own ? shared({ ...settings, absences: own.absences }, own.key) : shared(settings)
 }
 
 /** `absences`: names those of the policy. */

@@ -6,7 +6,7 @@ const RECALL_MS = 120_000
 const LONGEST_RECALL_MS = 16 * 60_000
 
 /**
- * How long before the position results are read again without a checkpoint. Twice as long as votes live (`voteMs`):
+ * How long before the position results are read again without a checkpoint. Twice the lifetime of a vote (`voteMs`):
  * then those that may still count are known, and when the ones before ended, because a hold begins then.
  */
 export const recallMs = (voteMs: number): number => Math.min(Math.max(2 * voteMs, RECALL_MS), LONGEST_RECALL_MS)

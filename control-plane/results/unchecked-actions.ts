@@ -18,7 +18,7 @@ const LOCK_MS_ONE_BY_ONE = 20
 
 /**
  * Takes the status from monitors that no probe checks (decision 196). To be called when everything that was counted is
- * stored. `silentMs`: for how long the server had said nothing when the newest
+ * stored. `silentMs`: for how long the server had sent nothing when the newest
  * messages were taken; `isAll`: there were no more.
  */
 export async function heedUnchecked(reading: Reading, silentMs: number, isAll: boolean): Promise<void> {

@@ -13,7 +13,7 @@ export type Sight = {
   lookedMs: number
   /** when monitors were read from the database again, because they may have been changed */
   touchedMs: Map<string, number>
-  /** the last monitor of a look that found more than it may: the next look goes on behind it, so that each has its turn */
+  /** the last monitor of a look that found more than it may: the next look continues after it, so that each has its turn */
   lookedTo: string | null
 }
 
@@ -44,7 +44,7 @@ export type Look = {
 }
 
 /**
- * The monitors of which no check has counted for as long as a vote lives, three intervals and the timeout, although it would
+ * The monitors of which no check has counted for the lifetime of a vote (three intervals and the timeout), although it would
  * have been seen here all the time; and those whose owner was not notified of that yet. `limit` at most. Each with its
  * state as it is from then on.
  */
@@ -73,7 +73,7 @@ function uncheckedOf(monitorId: string, watch: Watch, look: Look): Unchecked | n
   return { monitorId, configVersion, state: state.unchecked ? state : uncheckedState(state, sinceMs) }
 }
 
-/** What probes have to hear of monitors that lost their status: a region that failed is re-checked again. */
+/** The region states that are sent to probes for monitors that lost their status: the next failure is re-checked. */
 export const regionStatesOf = (states: readonly MonitorState[]): Harvest['regionStates'] =>
   states.flatMap(({ monitorId, cells }) => cells.map(({ region, state }) => ({ monitorId, region, state })))
 

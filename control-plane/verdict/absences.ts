@@ -3,7 +3,7 @@ import type { Absences, Cell, MonitorState, Policy } from './types.ts'
 
 /**
  * A region without a probe that can publish has no vote (decision 195). The verdict knows since when, in JetStream's time,
- * so each result is judged by what was true when it was taken, also when it is read later.
+ * so each result is decided by what was true when it was taken, also when it is read later.
  */
 
 /**

@@ -89,8 +89,8 @@ export function cellsAfterWitness(state: MonitorState, check: Counted, policy: P
 /**
  * Whether a witness sees the target well; null: its check says nothing. Only an answer says something: a witness without one may
  * be the one that cannot reach the target, because of its name, its address or a firewall. Doubted failures are those without an
- * answer, so any answer that is no error of a server contradicts them, also a refusal by status or content that may be meant for
- * the place it asks from.
+ * answer, so every answer except a server error contradicts them. That includes a refusal by status or content: it may depend on
+ * the region of the witness.
  */
 function isSeenWellBy({ outcome, statusCode, error }: Counted): boolean | null {
   if (outcome !== Outcome.DOWN) return outcome === Outcome.UP || outcome === Outcome.DEGRADED ? true : null

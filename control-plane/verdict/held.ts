@@ -14,7 +14,7 @@ export function doubtAfterClockStep({ doubt }: Cell, stepMs: number, slotMs: num
   return {
     doubt: {
       settledBy,
-      // not less with a clock that was set ahead: the next slot is no later check than the one before
+      // not less with a clock that was set ahead: the next slot does not count as a later check
       sinceMs: sinceMs + stepMs,
       askedForMs: askedForMs === null ? null : askedForMs + slotMs,
       witness: witness && {

@@ -155,7 +155,7 @@ export type Ask = {
 /** Two probes of one region contradicted each other on the attempt that would have made it failing. */
 export type Disagreement = { region: string; probeId: string; otherProbeId: string }
 
-/** `from` equals `to` when a monitor that was unchecked is as it was before: no one is notified of that. */
+/** `from` equals `to` when a monitor that was unchecked has its previous status again; this sends no notification. */
 export type Transition = {
   from: Status
   to: 'up' | 'down' | 'degraded'

@@ -57,12 +57,12 @@ export async function storeUnchecked(
     explanation: {},
   }))
   await storeSights(tx, sights, now)
-  const told = states.filter(({ unchecked }) => unchecked.isTold)
+  const notified = states.filter(({ unchecked }) => unchecked.isTold)
   const incidents = await openIncidentsOf(
     tx,
-    told.map(({ monitorId }) => monitorId),
+    notified.map(({ monitorId }) => monitorId),
   )
-  const events = told.map(({ monitorId, unchecked }) => {
+  const events = notified.map(({ monitorId, unchecked }) => {
     const incident = incidents.find(one => one.monitor_id === monitorId) ?? null
     return uncheckedEvent(newId(), monitors.get(monitorId)!, unchecked.sinceMs, incident, publicUrl, now)
   })

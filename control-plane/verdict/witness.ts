@@ -26,8 +26,8 @@ export function hearWitness(state: MonitorState, check: Counted, policy: Policy,
   const voted = { ...base, cells }
   const weighed = weigh(base, voted, policy, nowMs)
   const { quorumLostSinceMs, noMajoritySinceMs } = weighed
-  const heard = cells.find(({ doubt }) => doubt?.witness?.check === check)!
-  const changed = weighed.status === base.status ? null : changeStatus(voted, weighed, heard.last!, policy, nowMs)
+  const cell = cells.find(({ doubt }) => doubt?.witness?.check === check)!
+  const changed = weighed.status === base.status ? null : changeStatus(voted, weighed, cell.last!, policy, nowMs)
   return {
     ...nothing,
     state: changed?.state ?? { ...voted, quorumLostSinceMs, noMajoritySinceMs },

@@ -31,7 +31,7 @@ export async function build() {
     write: false,
     logLevel: 'warning',
   })
-  // else its process, with the memory of a whole build, stays as long as ours
+  // otherwise its process, with the memory of a whole build, lives until this one ends
   await stop()
   mkdirSync(join(ROOT, 'dist'), { recursive: true })
   for (const { path, contents } of outputFiles) {

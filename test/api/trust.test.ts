@@ -10,7 +10,7 @@ const api = await startApi(t, { TRUST_PAGE: 'on' })
 const get = (path: string, headers: Record<string, string> = {}) =>
   api.call('GET', `${api.origin}${path}`, { key: null, headers })
 
-/** The status for another Host than ours. */
+/** The status for the `Host` header of another host. */
 const statusAt = (host: string, path: string) =>
   new Promise<number>((resolve, reject) => {
     const asked = request(`${api.origin}${path}`, { headers: { host } }, answer => {
@@ -29,7 +29,7 @@ t.test('/trust is not there unless the operator turns it on', async t => {
   await t.rejects(startApi(t, { TRUST_PAGE: 'yes' }), /TRUST_PAGE/)
 })
 
-t.test('/trust says that there are no measurements yet, what is guaranteed, and may be kept for a minute', async t => {
+t.test('/trust shows the guarantee before the first measurement, and may be cached for a minute', async t => {
   const page = await get('/trust')
   t.match(page.body, /No measurements yet\./)
   t.equal(page.headers.get('content-type'), 'text/html; charset=utf-8')

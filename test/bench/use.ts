@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { cpuUs, endedChildrenUs } from './rig.ts'
 
-/** As the figures name them, and what of a command line tells them apart. The first that matches counts. */
+/** The names in the figures, and the part of a command line that identifies each. The first match counts. */
 const COMMANDS = {
   'control plane': 'control-plane.js',
   probes: 'probe-agent.js',
@@ -37,9 +37,9 @@ export function programsOf(pid: number): Look {
 /** What each program took between two looks; memory is that of the later one. */
 export function byProgram(before: Look, after: Look, elapsedMs: number): Use[] {
   return PROGRAMS.map(name => {
-    const ours = [...after].filter(([, process]) => process.name === name)
-    const spentUs = ours.reduce((sum, [pid, process]) => sum + process.cpuUs - (before.get(pid)?.cpuUs ?? 0), 0)
-    const memory = ours.reduce((sum, [, process]) => sum + process.memoryMb, 0)
+    const own = [...after].filter(([, process]) => process.name === name)
+    const spentUs = own.reduce((sum, [pid, process]) => sum + process.cpuUs - (before.get(pid)?.cpuUs ?? 0), 0)
+    const memory = own.reduce((sum, [, process]) => sum + process.memoryMb, 0)
     return { name, cpuPercent: spentUs / elapsedMs / 10, memoryMb: memory }
   })
 }

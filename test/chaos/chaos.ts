@@ -65,7 +65,7 @@ async function goThrough(plan: Plan, scene: Scene, onDone: (fault: DoneFault) =>
     targets.break(outage)
     if (outage.toMs === null) return
     await pause(outage.toMs - outage.fromMs)
-    targets.mend(outage.monitor)
+    targets.restore(outage.monitor)
   })
   await Promise.all([...outages, inflict(plan.faults, scene, onDone), pause(plan.lastsMs)])
 }
@@ -88,7 +88,7 @@ async function settle(scene: Scene): Promise<Check[]> {
       'down',
     ),
   )
-  for (const monitor of broken) targets.mend(monitor)
+  for (const monitor of broken) targets.restore(monitor)
   await within(untilStatuses(system, monitorIds, 'up'))
   await customers.stop(answerMs(scale))
   await within(untilSpoolsEmpty(scene))

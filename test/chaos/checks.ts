@@ -3,7 +3,7 @@ import { type Result, STATUS_OF_OUTCOME, Trigger } from '../../shared/result.ts'
 import type { Received } from '../support/receiver.ts'
 import type { Acknowledged } from './ledger.ts'
 import type { Records, StoredTransition } from './records.ts'
-import type { Told } from './replay.ts'
+import type { Replayed } from './replay.ts'
 import type { LostTime } from './standby.ts'
 import type { Outage } from './targets.ts'
 
@@ -44,12 +44,15 @@ const print = (one: { from: string | null; to: string | null; atMs: number; quor
 
 /**
  * Same monitors, statuses, times and quorum, in the same order. Monitors with a region that had no probe for a while are left
- * out: results do not say when the verdict heard of that.
+ * out: results do not say when the verdict learned of that.
  */
-export function checkTransitions(told: readonly Told[], { monitors, transitions, absentRegions }: Records): Check {
+export function checkTransitions(
+  replayed: readonly Replayed[],
+  { monitors, transitions, absentRegions }: Records,
+): Check {
   const compared = monitors.filter(({ regions }) => !regions.some(region => absentRegions.includes(region)))
   const against = compared.flatMap(({ id }) => {
-    const expected = told.filter(one => one.monitorId === id).map(({ transition }) => print(transition))
+    const expected = replayed.filter(one => one.monitorId === id).map(({ transition }) => print(transition))
     const stored = transitions.filter(one => one.monitorId === id).map(print)
     return expected.join() === stored.join()
       ? []

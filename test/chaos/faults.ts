@@ -30,17 +30,17 @@ const ACTS: Record<FaultKind, Act> = {
   async 'cut link'({ links }, { what, lastsMs }) {
     await links.get(what)!.cut()
     await pause(lastsMs)
-    await links.get(what)!.mend()
+    await links.get(what)!.restore()
   },
   async 'held link'({ links }, { what, lastsMs }) {
     links.get(what)!.hold()
     await pause(lastsMs)
-    await links.get(what)!.mend()
+    await links.get(what)!.restore()
   },
   async 'swallowing link'({ links }, { what, lastsMs }) {
     links.get(what)!.swallow()
     await pause(lastsMs)
-    await links.get(what)!.mend()
+    await links.get(what)!.restore()
   },
   async 'silent link'({ links }, { what, lastsMs }) {
     links.get(what)!.abandon()
@@ -83,7 +83,7 @@ const ACTS: Record<FaultKind, Act> = {
 }
 
 /**
- * Runs the faults of a plan by its clock; `onDone` hears of each that is over. All are over when it resolves. One that
+ * Runs the faults of a plan by its clock; `onDone` is called with each that is over. All are over when it resolves. One that
  * takes longer than planned, as the start of a standby on a slow machine, delays the next one of the same thing.
  */
 export async function inflict(
@@ -137,7 +137,7 @@ async function fillDisk({ disks, links, engines }: System, { what, lastsMs }: Pl
   await pause(lastsMs)
   disk.empty()
   if (isEngine) await restartEngine(engines.byName[what]!)
-  else await links.get(PROBES_TO_NATS)!.mend()
+  else await links.get(PROBES_TO_NATS)!.restore()
 }
 
 const AGAIN_AT_MOST = 200

@@ -27,13 +27,13 @@ export async function findingsOf(scene: Scene, faults: readonly DoneFault[]): Pr
   const isOfVerdict = ({ stream, subject, batch }: Acknowledged) =>
     stream === RESULTS_STREAM && isOfItsRegion(subject, batch)
   const results = ledger.messages.filter(isOfVerdict)
-  const told = replay(results, records.monitors)
+  const replayed = replay(results, records.monitors)
   const ends = [...system.programs].flatMap(([name, { ownEnds }]) =>
     ownEnds.map(lines => `${name}: ${JSON.stringify(lines)}`),
   )
   const checks = [
     ...checkHistory(ledger.messages, records),
-    checkTransitions(told, records),
+    checkTransitions(replayed, records),
     ...checkTelling(records, hook.accepted, system.lost),
     ...checkPromise(records, system.targets.outages, monitorIds, scale.isShort),
     checkTimes(timed(scene, records), faults, scale),

@@ -8,13 +8,13 @@ import { partitionOf } from '../../shared/subjects.ts'
 export type StoredMessage = { sequence: number; takenAtMs: number; partition: number; batch: ResultBatch }
 
 /** `result`: the one that decided. */
-export type Told = { monitorId: string; transition: Transition }
+export type Replayed = { monitorId: string; transition: Transition }
 
 /**
  * What the verdict has to come to from these results: every partition in the order of the stream through the pure core,
  * once, by one reader that never fails: no restart changes a verdict.
  */
-export function replay(messages: readonly StoredMessage[], monitors: WatchedMonitor[]): Told[] {
+export function replay(messages: readonly StoredMessage[], monitors: WatchedMonitor[]): Replayed[] {
   const partitions = [...new Set(monitors.map(({ id }) => partitionOf(id)))]
   return partitions.flatMap(partition =>
     replayPartition(
@@ -24,13 +24,13 @@ export function replay(messages: readonly StoredMessage[], monitors: WatchedMoni
   )
 }
 
-function replayPartition(messages: StoredMessage[], monitors: WatchedMonitor[]): Told[] {
+function replayPartition(messages: StoredMessage[], monitors: WatchedMonitor[]): Replayed[] {
   const memory: Memory = new Map()
   for (const monitor of monitors) {
     const options = { lookedForVersion: monitor.configVersion, isDiscarded: false }
     takeUp(memory, monitor.id, { ...monitor, state: null }, options)
   }
-  const told: Told[] = []
+  const replayed: Replayed[] = []
   for (const { takenAtMs, batch } of messages) {
     // a time before 1970 is not a time of a check
     const results = batch.witnessed ? [batch.witnessed] : batch.results
@@ -38,9 +38,9 @@ function replayPartition(messages: StoredMessage[], monitors: WatchedMonitor[]):
       const harvest = newHarvest()
       countResult(memory, harvest, result.monitorId, toCounted(batch, result), takenAtMs)
       for (const { monitorId, transitions } of harvest.changes.values()) {
-        told.push(...transitions.map(transition => ({ monitorId, transition })))
+        replayed.push(...transitions.map(transition => ({ monitorId, transition })))
       }
     }
   }
-  return told
+  return replayed
 }

@@ -43,7 +43,7 @@ export async function promoteStandby({ byName, postgres }: ChaosEngines, cutOffM
     return { fromMs, toMs }
   } finally {
     await standby.stop()
-    await postgres.replication.mend()
+    await postgres.replication.restore()
   }
 }
 

@@ -12,7 +12,7 @@ export type Targets = {
   hangingUrl: string
   urlOf(monitor: number): string
   break(outage: PlannedOutage): void
-  mend(monitor: number): void
+  restore(monitor: number): void
   /** in the order in which they began */
   outages: Outage[]
 }
@@ -38,7 +38,7 @@ export async function startTargets(t: Teardown): Promise<Targets> {
       target.behaveAt(pathOf(monitor), MANNERS[manner])
       outages.push({ monitor, fromMs: Date.now(), toMs: null })
     },
-    mend(monitor) {
+    restore(monitor) {
       target.behaveAt(pathOf(monitor), { kind: 'answer' })
       const outage = outages.findLast(one => one.monitor === monitor && one.toMs === null)
       if (outage) outage.toMs = Date.now()

@@ -82,7 +82,7 @@ t.test('a monitor of that region alone has no status after three intervals, and 
 })
 
 t.test('when its probe can publish again the region has a vote again, with its next finished chain', async t => {
-  await relay.mend()
+  await relay.restore()
   await isAbsent(false)
   target.behave({ kind: 'answer', status: 200 })
   await is('up')

@@ -238,7 +238,7 @@ t.test('PostgreSQL away for a while: nothing is told that is not so, and fetchin
   target.behaveAt('/steady', cells({ a: 'broken' }))
   const failures = () => picket.controlPlane.lines.filter(({ loop }) => loop === 'data-sources').length
   await waitFor(() => failures() >= 2, { label: 'a worker that fails again and again' })
-  await relay.mend()
+  await relay.restore()
   await waitFor(async () => (await source.refresh()).status === 200)
   await source.becomes('a down')
   t.match(await source.read(), { consecutive_failures: 0, last_error: null })

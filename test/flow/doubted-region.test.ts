@@ -106,5 +106,5 @@ t.test('in a region in doubt, what a witness confirms is down and what it sees w
   t.same(await hostsDown(OF_BOTH_REGIONS, sinceMs), [], 'the other region sees them well')
 
   const { data } = (await api.get(`/monitors/${ids.get(BROKEN_LATER)}/checks?region=eu-west`)).body
-  t.same(data.length, 0, 'what the witness saw is no check of the monitor')
+  t.same(data.length, 0, 'the check by the witness is not among the checks of the monitor')
 })

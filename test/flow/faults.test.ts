@@ -125,7 +125,7 @@ t.test(
     await assertOneOutage(t, watch)
     const requests = watch.target.requests.length
 
-    await relay.mend()
+    await relay.restore()
     await waitFor(async () => (await api.get(`/monitors/${watch.id}/checks`)).body.meta?.total >= requests, {
       label: 'every check in the history',
     })

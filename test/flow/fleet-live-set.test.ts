@@ -74,8 +74,10 @@ t.test('a probe that reaches no target gives its work to another one until it do
   a.beat(100, false)
   b.beat(100, false)
   await waitFor(() => all(b, 'heartbeatAck').length > 0)
-  const heard = all(b, 'heartbeatAck').length
-  await waitFor(() => all(b, 'heartbeatAck').length > heard + (2 * FAST.deadAfterMs) / 100, { label: 'two limits' })
+  const acknowledged = all(b, 'heartbeatAck').length
+  await waitFor(() => all(b, 'heartbeatAck').length > acknowledged + (2 * FAST.deadAfterMs) / 100, {
+    label: 'two limits',
+  })
   t.same([a.assigned.size, b.assigned.size], before)
 })
 

@@ -29,10 +29,10 @@ t.test('a witness of another region', async t => {
   await waitFor(() => ids.every(id => own.assigned.has(id)), { label: 'their assignments' })
 
   const taken: { subject: string; batch: ResultBatch }[] = []
-  const heard = fleet.nats.connection.subscribe('RESULTS.>', {
+  const subscription = fleet.nats.connection.subscribe('RESULTS.>', {
     callback: (_, { subject, data }) => void taken.push({ subject, batch: ResultBatch.decode(data) }),
   })
-  t.teardown(() => heard.unsubscribe())
+  t.teardown(() => subscription.unsubscribe())
   const hint = (changes: Partial<WitnessHint> = {}): WitnessHint => ({
     ...{ runId: newId(), monitorId, configVersion: 1, scheduledAtMs: Date.now() },
     ...changes,

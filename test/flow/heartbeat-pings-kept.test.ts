@@ -23,7 +23,7 @@ t.test('a ping that reaches a process without PostgreSQL is acknowledged, and an
   await waitFor(async () => (await pingsStored()) === 4, { timeoutMs: 120_000, label: 'three kept pings' })
   t.ok((await heartbeatOf(db, data.id))!.due_at!.getTime() > due, 'the next success is expected later')
 
-  await relay.mend()
+  await relay.restore()
   await waitFor(async () => (await fetch(`${origin}/readyz`)).ok, { timeoutMs: 120_000, label: 'PostgreSQL again' })
   relay.swallow()
   t.equal((await ping(url)).status, 200, 'also when PostgreSQL gives no answer at all')

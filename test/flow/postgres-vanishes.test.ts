@@ -100,7 +100,7 @@ t.test('while PostgreSQL is away, for however long, no process is restarted, and
   t.notMatch(await text(), /outcome="late"/, 'no round took longer than it may')
 
   await publish(nats, [resultOf(id!, { up: false })])
-  await relay.mend()
+  await relay.restore()
   await waitFor(async () => (await countOf([id!], 'down')) === 1, { label: 'the monitor down' })
   t.notOk(program.lines.some(({ event }) => event === 'stuck'))
   t.equal(await program.stop(), 0)

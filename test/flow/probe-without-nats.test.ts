@@ -48,7 +48,7 @@ t.test(
       'the other probe checks them now',
     )
 
-    await relay.mend()
+    await relay.restore()
     await waitFor(
       async () => {
         const seen = target.seen.length

@@ -37,7 +37,7 @@ t.test('a page is served while PostgreSQL is away, says since when, and catches 
   }
   t.equal((await visit('/status/never-seen')).status, 503)
 
-  await postgres.mend()
+  await postgres.restore()
   await waitFor(async () => (await change({ name: 'Acme Cloud' })).status === 200)
   const fresh = await waitFor(async () => {
     const shown = await visit()
@@ -55,7 +55,7 @@ t.test('while ClickHouse is away a page is not stale: what changes is shown', as
     return visited.text.includes('Acme without history') ? visited : null
   })
   t.equal(shown.since, null)
-  await clickhouse.mend()
+  await clickhouse.restore()
 })
 
 t.test('a change is shown to everybody within moments, also while many look', async t => {

@@ -31,7 +31,7 @@ await execute(db, 'UPDATE monitors SET interval_seconds = ?, config_version = co
 const monitor = async () => (await api.get(`/monitors/${id}`)).body.data
 const is = (status: string | null) =>
   waitFor(async () => (await monitor()).status === status, { label: `status ${status}` })
-const heard = () =>
+const received = () =>
   receiver.received.flatMap(({ json }) => (json.event.startsWith('monitor.') ? (json.event as string) : []))
 
 await is('up')
@@ -41,8 +41,8 @@ t.test(
   async t => {
     await probe!.kill9()
     await is(null)
-    await waitFor(() => heard().length === 1, { label: 'the event' })
-    t.same(heard(), ['monitor.unchecked'])
+    await waitFor(() => received().length === 1, { label: 'the event' })
+    t.same(received(), ['monitor.unchecked'])
     const { data } = receiver.received[0]!.json
     t.equal(data.monitor.status, null)
     t.match(data.check.error, /^no check has counted since 20/)
@@ -86,7 +86,7 @@ t.test(
     probe!.start()
     await is('up')
     t.equal((await incident()).status, 'resolved')
-    await waitFor(() => heard().includes('monitor.up'), { label: 'monitor.up' })
-    t.same(heard(), ['monitor.unchecked', 'monitor.down', 'monitor.unchecked', 'monitor.up'])
+    await waitFor(() => received().includes('monitor.up'), { label: 'monitor.up' })
+    t.same(received(), ['monitor.unchecked', 'monitor.down', 'monitor.unchecked', 'monitor.up'])
   },
 )

@@ -160,7 +160,7 @@ t.test('A process that vanishes in the middle of a decision holds it up for some
   const next = await startVerdictProcess(t, url, server.url)
   await waitFor(async () => (await statusesOf(db, id)) === 'up down', { label: 'the other one' })
   t.comment(`decided after ${((performance.now() - heldMs) / 1_000).toFixed(1)} s`)
-  await relay.mend()
+  await relay.restore()
   await vanishing.stop()
   await next.stop()
   t.equal(await countOf('incidents', 'cause_monitor_id = ?', [id]), 1)
@@ -275,7 +275,7 @@ t.test('While NATS is away nothing is lost', async t => {
   await process.stop()
 })
 
-t.test('A link to NATS that hangs keeps no verdict back once it is mended', async t => {
+t.test('A link to NATS that hangs delays no verdict after it works again', async t => {
   const id = await insertMonitor(db, projectId)
   const relay = await startTcpRelay(t, server.url)
   const process = await startVerdictProcess(t, url, relay.url)
@@ -288,7 +288,7 @@ t.test('A link to NATS that hangs keeps no verdict back once it is mended', asyn
   })
   // until it has asked for them in vain, by its own clock
   await new Promise(resolve => setTimeout(resolve, 7_000))
-  await relay.mend()
+  await relay.restore()
   await waitFor(async () => (await statusesOf(db, id)) === 'up down', { label: 'the verdict' })
   await process.stop()
 })

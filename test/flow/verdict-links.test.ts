@@ -85,7 +85,7 @@ for (const how of ['silent', 'refused'] as const) {
     await settles('16')
     t.equal(await other.metric('picket_verdict_partitions_owned'), 16)
 
-    await relays[0].mend()
+    await relays[0].restore()
     await settles('8 8')
     await fire(ids, true)
     await all(ids, 'up')

@@ -108,7 +108,7 @@ t.test(
     await untilFiring('PicketRegionCannotPublish', 'PicketClocksDisagree', 'PicketClockSet')
     t.pass('the region that cannot publish and the wrong clock are reported')
 
-    await wayOfProbe.mend()
+    await wayOfProbe.restore()
     clock.setAhead(0)
     await untilQuiet()
     t.pass('no alert is left')

@@ -24,7 +24,7 @@ export const observationOf = (error: CheckError | null, statusCode: number | nul
 })
 
 export type Background = {
-  /** To be called before the doubt hears of anything else: the hosts that answered in between. */
+  /** Call it before anything else reaches the doubt: the hosts that answered in between. */
   catchUp: () => void
   /** Something may be broken from now on. */
   look: () => void
@@ -35,7 +35,7 @@ type Parts = {
   doubt: Doubt
   /** whether a host may be out of reach now */
   isInTrouble: () => boolean
-  /** what comes of an attempt on a host */
+  /** the result of an attempt on a host */
   attempt: (host: string, timeoutMs: number) => Pick<Seen, 'afterMs' | 'error' | 'statusCode'>
 }
 
@@ -45,7 +45,7 @@ const ANSWERED = observationOf(null, 200, null)
 
 /**
  * The other targets of a probe. While nothing is broken all of them answer, which is made up for when it matters; in trouble,
- * and until each was heard again, each is checked in its turn.
+ * and until each has answered again, each is checked in its turn.
  */
 export function createBackground({ machine, doubt, isInTrouble, attempt }: Parts): Background {
   let doneMs = machine.monotonicMs()

@@ -8,7 +8,7 @@ export type BrokenWays = { share: number; salt: string; isRejecting: boolean }
 export type Conditions = {
   /** nothing goes in or out */
   uplink: number
-  /** targets cannot be reached, our own parts can */
+  /** targets cannot be reached, the parts of Picket can */
   targets: number
   partials: BrokenWays[]
   /** its resolver does not answer */

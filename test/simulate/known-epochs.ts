@@ -25,7 +25,7 @@ import type { Host } from './time.ts'
 export type KnownEpochs = {
   of: (region: string) => RegionLive | undefined
   epochOf: (region: string) => number
-  /** A batch of an epoch that is ahead: reads again; answers for how long to wait before it is looked at again, in ms. */
+  /** A batch of an epoch that is ahead: reads again; returns how long to wait before it is tried again, in ms. */
   await: (batch: ResultBatch, epoch: number) => number
   absences: () => KnownAbsences
   sight: RegionSight

@@ -13,7 +13,7 @@ export type SharedOutage = { group: number; kind: OutageKind; fromMs: number; to
 
 /** What a customer does. */
 export type Edit = { index: number; atMs: number; what: 'header' | 'target' | 'retries' | 'timeout' | 'regions' }
-/** Somebody wants a check at once. */
+/** A user asks for a check at once. */
 export type Asking = { index: number; atMs: number }
 export type Pause = { index: number; fromMs: number; toMs: number }
 
@@ -109,7 +109,7 @@ export type PlanOptions = {
   factor: number
   /** faults of these kinds alone; empty: all */
   only: readonly FaultKind[]
-  /** targets break within a minute after one of our own parts, as in the same data centre */
+  /** targets break within a minute after a part of Picket, as in the same data centre */
   correlate: boolean
 }
 

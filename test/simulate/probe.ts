@@ -34,7 +34,7 @@ export type ProbeProcess = {
   host: Host
   /** Hands its work over and ends. */
   drain: (onEnd: () => void) => void
-  /** `isSilent`: its host is dead, so the control plane hears nothing of it */
+  /** `isSilent`: its host is dead, so the control plane is not notified */
   end: (isSilent: boolean) => void
 }
 

@@ -26,7 +26,7 @@ if (values.help) {
   --probes P    in each of the 6 regions; ${STANDARD.probesPerRegion} by default
   --factor F    times the usual faults; ${STANDARD.factor} by default, so that 40 days have the faults of a year; 0: none
   --only KIND   faults of this kind alone, also more than once: ${FAULT_KINDS.join(', ')}
-  --correlate   targets break within a minute after one of our own parts
+  --correlate   targets break within a minute after a part of Picket
   --json        the report as JSON`)
   process.exit(0)
 }

@@ -33,14 +33,14 @@ export type Targets = {
 /** Of the other hosts of a probe, the share that an outage of many hosts takes. */
 const SHARED_SHARE = 0.25
 
-/** Of the targets checked by a probe, in addition to those that are simulated, so many were heard of in the last 15 s. */
+/** Of the targets checked by a probe, in addition to those that are simulated, so many were checked in the last 15 s. */
 const BACKGROUND_WORDS = 150
 const RECENT_MS = 15_000
 const TESTED = 2
 const SELF_TEST_EVERY_MS = 5_000
 const SELF_TEST_TIMEOUT_MS = 2_000
 const RESOLVER_TIMEOUT_MS = 5_000
-/** An attempt of so many fails for itself, at a target whose failures are re-checked: nothing may come of it. */
+/** One attempt in so many fails by itself, at a target whose failures are re-checked. It may not change a verdict. */
 const FLAKE_ONE_IN = 20_000
 
 const error = (source: FailureSource, code: string): CheckError => ({ source, code, message: code })
@@ -54,7 +54,7 @@ const ERRORS = {
   offline: error(FailureSource.INTERNAL, 'probe_offline'),
 }
 
-/** The result of an attempt, and after how long. `isSilent`: it could be our own network. */
+/** The result of an attempt, and after how long. `isSilent`: the cause may be the network of the probe. */
 export type Seen = {
   afterMs: number
   outcome: Outcome
@@ -95,12 +95,12 @@ type RunnerParts = { targets: Targets; outlook: Outlook; host: Host; random: Ran
 
 export type Runner = {
   run: (spec: CheckSpec, cancellation?: Cancellation, isOfOthers?: boolean) => Promise<Ran>
-  /** what the last test of the probe's own connection said */
+  /** the result of the last test of the probe's own connection */
   isOnline: () => boolean
 }
 
 /**
- * The checks of one probe: what a target answers over the ways that are there. A failure that could be our own network's
+ * The checks of one probe: what a target answers over the ways that are there. A failure that the network of the probe may have caused
  * is excused by the same rule as in production, on what the probe's self-test would know.
  */
 export function createRunner({ targets, outlook, host, random, time, world }: RunnerParts): Runner {
@@ -176,7 +176,7 @@ export function createRunner({ targets, outlook, host, random, time, world }: Ru
     return lastUnresolvedMs >= startedMs ? ERRORS.offline : seen.error
   }
 
-  /** What comes of an attempt because of the ways there; null: they are well. */
+  /** The result of an attempt because of the routes to the target; null: the routes work. */
   function seenOn(host: string, timeoutMs: number): Seen | null {
     if (isUplinkGone(outlook)) return hangs(timeoutMs)
     if (isResolverGone(outlook)) return failsAt(RESOLVER_TIMEOUT_MS, timeoutMs, { error: ERRORS.resolver })

@@ -5,7 +5,7 @@ import type { Random } from '../chaos/random.ts'
 export type Time = {
   nowMs: () => number
   after: (ms: number, work: () => void) => Cancel
-  /** A promise was settled: what waits for it goes on before the next timer. */
+  /** A promise was settled: what waits for it continues before the next timer. */
   settled: () => void
   /** Lets time pass; every timer that is due fires, in order. */
   pass: (untilMs: number) => Promise<void>

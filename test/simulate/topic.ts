@@ -1,4 +1,4 @@
-/** Who hears of something; a listener that answers false hears no more. */
+/** The listeners of an event; one that returns false is removed. */
 export type Topic<T> = { publish: (value: T) => void; subscribe: (listener: (value: T) => boolean) => void }
 
 export function createTopic<T>(): Topic<T> {

@@ -104,7 +104,7 @@ export function beginReading(parts: VerdictParts): Reading {
   let steppedMs = Number.NEGATIVE_INFINITY
   const sight = newSight()
 
-  /** Repeats a step that PostgreSQL refuses, and goes on reading after it. */
+  /** Repeats a step that PostgreSQL refuses, and continues to read after it. */
   function persistently(step: () => void, pauseMs = RETRY_FIRST_MS): boolean {
     try {
       step()

@@ -13,7 +13,7 @@ const SETTINGS = { vendorSeconds: 60 }
 /** The three rows of a table: due within its wait, at the end of it, and an hour after that. */
 const ROWS = [11, 12, 13].map(number => `00000000-0000-7000-8000-${String(number).padStart(12, '0')}`)
 
-/** What tells the rows of a table apart, where that is not `id`. */
+/** The column that identifies the rows of a table, where that is not `id`. */
 const KEYS: Record<string, string> = {
   heartbeats: 'monitor_id',
   reminders: 'rule_id',

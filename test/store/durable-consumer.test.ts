@@ -31,7 +31,7 @@ t.test('what was lost on its way to a process comes again within ten seconds', a
   relay.swallow()
   await publish('lost')
   await waitFor(async () => (await info()).num_ack_pending === 1, { label: 'the message on its way' })
-  await relay.mend()
+  await relay.restore()
   const [message] = await fetched
   t.match(message, { redelivered: true })
   t.equal(message?.string(), 'lost')

@@ -106,7 +106,7 @@ t.test('every result is in the history once, however often its batch comes', asy
   t.equal((await count(id)).total, 51)
 })
 
-t.test('what a witness saw is no check of the monitor', async t => {
+t.test('a check by a witness is not stored as a check of the monitor', async t => {
   const id = uuidv7()
   startRecording(t)
   const witnessed = result(id, 1, { trigger: Trigger.WITNESS })

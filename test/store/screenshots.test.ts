@@ -177,7 +177,7 @@ t.test('while the object store is away all that came waits for it, and no longer
   await waitFor(() => putOff.size === 3, { label: 'all three to be put off for two seconds' })
   const consumer = () => context.nats.manager.consumers.info(SHOTS_STREAM, 'screenshots')
   await waitFor(async () => (await consumer()).num_redelivered > 0, { label: 'a second try' })
-  await relay.mend()
+  await relay.restore()
   const page = { limit: 10, offset: 0 }
   const list = () => listScreenshots(context.db, context.projectId, context.monitorId, page)
   await waitFor(async () => (await list()).total === 3, { label: 'three screenshots' })

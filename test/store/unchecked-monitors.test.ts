@@ -54,12 +54,12 @@ const eventsOf = async (id: string) =>
   )
 const deliveriesOf = (id: string) =>
   query(db, `SELECT event_name AS name FROM deliveries WHERE subject = ? ORDER BY id`, [`monitor:${id}`])
-/** What the probes of the region heard of monitors, as `<monitor> pending`. */
-const heard = new Set<string>()
+/** The region states that probes received, as `<monitor> pending`. */
+const received = new Set<string>()
 nats.connection.subscribe(stateHintSubject('us-east'), {
   callback: (_, { data }) => {
     const { states } = JSON.parse(new TextDecoder().decode(data)) as { states: { monitorId: string; state: number }[] }
-    for (const { monitorId, state } of states) if (state === RegionState.PENDING) heard.add(`${monitorId} pending`)
+    for (const { monitorId, state } of states) if (state === RegionState.PENDING) received.add(`${monitorId} pending`)
   },
 })
 const path = async (id: string) => (await transitionsOf(db, id)).map(({ from, to }) => `${from}>${to}`).join(' ')
@@ -79,7 +79,7 @@ t.test(
       [id],
     )
     t.comment(`the status was lost ${last!.lostMs} ms after the last check`)
-    await waitFor(() => heard.has(`${id} pending`), { label: 'the hint that the region begins as a new one' })
+    await waitFor(() => received.has(`${id} pending`), { label: 'the hint that the region begins as a new one' })
     t.ok(last!.lostMs >= LIFETIME_MS - 1_000, 'the time since the last check is unknown')
     t.same(await eventsOf(id), ['monitor.unchecked'])
     t.same(await deliveriesOf(id), [{ name: 'monitor.unchecked' }])
@@ -91,7 +91,7 @@ t.test(
   },
 )
 
-t.test('an outage goes on while nobody checks: up afterwards ends it and is notified', async t => {
+t.test('an outage continues while no probe checks the monitor: up afterwards ends it and is notified', async t => {
   const id = await insert()
   checked.set(id, false)
   await is(id, 'down')

@@ -7,9 +7,9 @@ export type TcpRelay = {
   url: string
   /** breaks every connection and refuses new ones, as a server that went away would */
   cut(): Promise<void>
-  /** nothing passes and nobody hears why, as behind a switch that hangs; what was sent arrives once it is mended */
+  /** nothing passes and no side is notified, as behind a switch that hangs; what was sent arrives after `restore` */
   hold(): void
-  /** the same, but what was sent is lost, and with it the connections once it is mended */
+  /** the same, but what was sent is lost, and the connections end with `restore` */
   swallow(): void
   /** what clients sent and it swallowed */
   swallowed(): string
@@ -19,7 +19,7 @@ export type TcpRelay = {
    */
   abandon(): void
   /** lets connections through again, on the same port */
-  mend(): Promise<void>
+  restore(): Promise<void>
 }
 
 type Pair = { inner: Socket; outer: Socket }
@@ -112,7 +112,7 @@ export async function startTcpRelay(t: Teardown, ...targets: [string, ...string[
         pair.inner.on('data', () => {}).resume()
       }
     },
-    async mend() {
+    async restore() {
       const before = state
       state = 'open'
       if (before === 'swallowing') destroyAll()

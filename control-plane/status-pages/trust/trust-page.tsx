@@ -165,9 +165,8 @@ const Method = ({ trust: { pace } }: { trust: Trust }) => (
     <h2>How this is measured</h2>
     <Paragraphs>
       <p>
-        Test targets of our own fail on purpose, by a plan, day and night. Ordinary monitors watch them:{' '}
-        {settingsText(pace)}. “Down” is the moment when the status is stored; “first alert” is the moment when a webhook
-        has received it.
+        Test targets fail on purpose, by a plan, day and night. Ordinary monitors watch them: {settingsText(pace)}.
+        “Down” is the moment when the status is stored; “first alert” is the moment when a webhook has received it.
       </p>
       <p>
         The guarantee is computed from these settings, for an outage that begins just after a check. It holds while

@@ -56,7 +56,7 @@ export function trustOf({ canaries, figures, lastMiss }: TrustFacts, now: Date):
   }
 }
 
-/** Canaries are made alike; where somebody changed one, the page guarantees what all of them hold. */
+/** Canaries are created with the same settings. If one was changed, the page shows the guarantee that all of them keep. */
 function slowest(canaries: readonly Watched[]): Watched | undefined {
   const limit = (canary: Watched) => limitsOf('slow', canary, paceOf(canary)).downWithin
   return canaries.toSorted((a, b) => limit(b) - limit(a))[0]

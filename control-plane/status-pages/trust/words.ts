@@ -34,7 +34,7 @@ export const lateText = ({ lateSeconds }: Miss): string =>
     ? 'it was not noticed, or no alert arrived.'
     : `reported ${secondsText(lateSeconds)} seconds later than guaranteed.`
 
-/** 37 as "37.0", 49.67 as "49.7", so that figures stand below each other */
+/** 37 as "37.0", 49.67 as "49.7", so that figures align in a column */
 export const secondsText = (seconds: number): string => tenths(seconds).toFixed(1)
 
 export const countText = (count: number): string => count.toLocaleString('en')

@@ -12,7 +12,7 @@ const CONTROL_PLANE = /^(control-plane-redeployed|fleet-killed|verdict-killed|ve
 /** The work stays with the probe, so its region has none that works. */
 const BLIND = /^probe-resolver-gone$/
 const OF_PROBES = /^(probe-|region-|probes-redeployed$)/
-/** A whole region is neither heard, nor publishes. */
+/** A whole region sends no heartbeats, or does not publish. */
 const WITHOUT_PROBE = /^region-(dead|uplink-lost)$/
 /** Another region is asked by hints; no promise depends on them. */
 const HARMLESS = /^hints-lost$/
@@ -36,7 +36,7 @@ export function createFaultBook({ faults }: Chronicle): FaultBook {
   }
 }
 
-/** Effects go on for a while after a fault: work moves back, a chain begins again. */
+/** Effects last for a while after a fault: work moves back, a chain begins again. */
 const LINGERS_MS = 120_000
 
 export type Allowance = { limitMs: number; faults: FaultSeen[] }

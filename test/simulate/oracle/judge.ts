@@ -220,7 +220,7 @@ function falsehoods(scope: Scope, transition: CommittedTransition, earlier: read
   }
   const previous = earlier.at(-1)
   const before = earlier.findLast(one => one.to !== null)
-  // shown again after no probe had checked it: nobody is notified
+  // shown again after no probe had checked it: without a notification
   const isShownAgain = previous?.to === null && from === to
   const wasForgotten = monitor.settings.some(
     ({ fromMs, isPaused }) => isPaused && fromMs > (before?.atMs ?? 0) && fromMs <= atMs,

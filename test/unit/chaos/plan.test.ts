@@ -19,7 +19,7 @@ t.test('a long run has as many faults as were asked for, of every kind', async t
 })
 
 t.test('no part of it is broken twice at once', async t => {
-  // 742114 once held a link that a full disk had cut, and nobody mended it
+  // 742114 once held a link that a full disk had cut, and it stayed cut
   for (const [seed, scale] of [
     [4, long],
     [742_114, { ...SHORT, hasDisks: true }],

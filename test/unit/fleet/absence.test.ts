@@ -32,27 +32,31 @@ const cutSince = (s: number): Course => {
   return second => ({ natsAwayS: Math.max(0, second - s) })
 }
 
-/** In which seconds eu-west was said to be absent first and present again, when it is looked each second from `from` on. */
+/** The seconds in which eu-west was first reported absent and present again, with a check each second from `from` on. */
 function look(eu: Course, us: Course, from = 0, pause: [number, number] = [0, 0]): string {
   const watch = newAbsenceWatch()
-  const said: string[] = []
+  const reported: string[] = []
   for (let second = from; second <= 120; second++) {
     if (second > pause[0] && second < pause[1]) continue
     const seen = { 'eu-west': eu(second), 'us-east': us(second) }
     const probes = Object.entries(seen).flatMap(([region, one]) => (one ? [probe(region, one)] : []))
     const { absent, present } = lookAtRegions(watch, REGIONS, probes, FLEET_TIMING, second * 1_000)
     const now = absent.includes('eu-west') ? 'absent' : present.includes('eu-west') ? 'present' : null
-    if (now !== null && !said.at(-1)?.startsWith(now)) said.push(`${now}@${second}`)
+    if (now !== null && !reported.at(-1)?.startsWith(now)) reported.push(`${now}@${second}`)
   }
-  return said.join(' ')
+  return reported.join(' ')
 }
 
-const rows: [title: string, said: string, expected: string][] = [
-  ['a region whose probes are heard and publish is present', look(well, well), 'present@0'],
-  ['16 s after its only probe was heard last a region is absent', look(silentSince(20), well), 'present@0 absent@36'],
+const rows: [title: string, reported: string, expected: string][] = [
+  ['a region whose probes send heartbeats and publish is present', look(well, well), 'present@0'],
+  [
+    '16 s after the last heartbeat of its only probe a region is absent',
+    look(silentSince(20), well),
+    'present@0 absent@36',
+  ],
   ['15 s after the results of its only probe arrived last', look(cutSince(20), well), 'present@0 absent@35'],
   [
-    'a probe that is heard again makes it present at once',
+    'a probe that sends heartbeats again makes it present at once',
     look(s => (s < 60 ? { silentS: s } : {}), well),
     'present@0 absent@16 present@60',
   ],
@@ -71,7 +75,7 @@ const rows: [title: string, said: string, expected: string][] = [
   ],
   ['nor while none of them can publish', look(cutSince(20), cutSince(20)), 'present@0'],
   [
-    'when the first region is heard again the others have 8 s',
+    'when the first region sends heartbeats again the others have 8 s',
     look(silentSince(0), s => ({ silentS: s < 60 ? s : 1 })),
     'present@0 absent@68',
   ],
@@ -80,5 +84,5 @@ const rows: [title: string, said: string, expected: string][] = [
 ]
 
 t.test('which regions have no probe that can publish', async t => {
-  for (const [title, said, expected] of rows) t.equal(said, expected, title)
+  for (const [title, reported, expected] of rows) t.equal(reported, expected, title)
 })

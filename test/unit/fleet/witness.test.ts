@@ -91,7 +91,7 @@ const without: [title: string, ReturnType<typeof bookOf>, Partial<typeof hint>?]
   ['the monitor is unknown', bookOf(entry(['us-east']), ['eu-west']), { monitorId: 'm2' }],
 ]
 for (const [title, book, other] of without) {
-  t.test(`there is no witness when ${title}`, async t => {
+  t.test(`no witness is chosen when ${title}`, async t => {
     for (const runId of RUNS) t.equal(witnessFor(book, { ...hint, ...other, runId }), null)
   })
 }

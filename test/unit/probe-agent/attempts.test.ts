@@ -252,7 +252,7 @@ t.test(
   },
 )
 
-t.test('who asks for a check is answered by a later attempt when the first one is cancelled', async t => {
+t.test('a request for a check is answered by a later attempt when the first one is cancelled', async t => {
   const scene = play(number => (number === 2 ? hang : after(50)), { timeoutMs: 30_000, intervalS: 20 })
   await scene.time.pass(1_000)
   scene.ask('run')

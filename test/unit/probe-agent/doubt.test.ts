@@ -78,7 +78,7 @@ t.test('a doubt lasts while three of its hosts and 3 % of all fail, and an hour 
 
   for (let i = 0; i < 6; i++) doubt.failed(`${i}.example`, `${i}`, 3 * MINUTE_US + i)
   t.equal(doubt.isDoubting(62 * MINUTE_US), true)
-  t.equal(doubt.isDoubting(64 * MINUTE_US), false, 'what lasts so long is no jump')
+  t.equal(doubt.isDoubting(64 * MINUTE_US), false, 'what lasts for an hour is not a jump')
 })
 
 t.test(

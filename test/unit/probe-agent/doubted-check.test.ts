@@ -52,7 +52,7 @@ t.test('an answer of the target, and what is wrong with ourselves, is never doub
   }
 })
 
-t.test('checks for monitors of others tell a probe nothing about its own network', async t => {
+t.test('checks for monitors of other probes do not count for the doubt of a probe', async t => {
   const noted: string[] = []
   const selfTest = createSelfTest({ targets: [] })
   const observed = { ...selfTest, observe: (target: string) => void noted.push(target) }

@@ -106,7 +106,7 @@ t.test('a disk that refuses costs the results that memory could not deliver, and
   mkdirSync(directory)
   spool.append(record('c'))
   await spool.peek(0)
-  t.ok(spool.isTaking(), 'the disk was mended')
+  t.ok(spool.isTaking(), 'the disk works again')
 })
 
 t.test('a disk that refuses while the next result comes loses neither from the count', async t => {

@@ -40,7 +40,7 @@ t.test('a clock of PostgreSQL that was set moves no absence that is known', asyn
   }
 })
 
-t.test('a process that starts after PostgreSQL was set back takes an absence that goes on from now', async t => {
+t.test('a process that starts after PostgreSQL was set back counts an absence that continues from now', async t => {
   t.same(shown(absencesNow(noAbsences(), [row(-3_590_000)], at(100))), [100, Infinity])
   t.equal(shown(absencesNow(noAbsences(), [row(-3_500_000, -3_590_000)], at(100))), null, 'and none that has ended')
 })

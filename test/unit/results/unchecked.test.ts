@@ -121,7 +121,7 @@ t.test('the silence of a region is explained while its results arrive, or while 
   t.equal(since(80), 80_000)
   isGone = false
   t.equal(since(90, true), 80_000, 'back without a break')
-  t.equal(since(110, true), 110_000, 'nobody looked for 20 s')
+  t.equal(since(110, true), 110_000, 'no check for 20 s')
 })
 
 t.test('a region is gone when no probe is in its live set, or none of them can publish', async t => {

@@ -89,7 +89,7 @@ const rows: Row[] = [
   ],
   ['down without an outage', { transitions: [FIRST_UP, moved(TEN, 'up', 'down')] }, ['false down']],
   [
-    'down without an outage, seen from one region, and no fault of ours',
+    'down without an outage, seen from one region, and no simulated fault',
     { transitions: [FIRST_UP, moved(TEN, 'up', 'down')] },
     ['false down'],
     ['us-east'],
@@ -175,14 +175,17 @@ t.test('a monitor without a probe loses its status in time, and one with a probe
   t.same(judge(two).failures, ['false unchecked: 1'], 'another region has one')
 })
 
-t.test('a status that is shown again after it was lost is no second report, a new message is', async t => {
-  const gone = fault('region-dead', TEN + MIN, 10 * MIN, 'us-east')
-  const lost = [FIRST_UP, moved(TEN + 30_000, 'up', 'down'), moved(TEN + 3 * MIN, 'down', null)]
-  const given = (from: string) => ({
-    outages: [outage(TEN, 30 * MIN)],
-    transitions: [...lost, moved(TEN + 12 * MIN, from, 'down')],
-    faults: [gone],
-  })
-  t.same(judge(hourOf(given('down'), ONE)).failures, [])
-  t.same(judge(hourOf(given('up'), ONE)).failures, ['reported twice: 1'])
-})
+t.test(
+  'a status that is shown again after it was lost does not count as a second report, a new message does',
+  async t => {
+    const gone = fault('region-dead', TEN + MIN, 10 * MIN, 'us-east')
+    const lost = [FIRST_UP, moved(TEN + 30_000, 'up', 'down'), moved(TEN + 3 * MIN, 'down', null)]
+    const given = (from: string) => ({
+      outages: [outage(TEN, 30 * MIN)],
+      transitions: [...lost, moved(TEN + 12 * MIN, from, 'down')],
+      faults: [gone],
+    })
+    t.same(judge(hourOf(given('down'), ONE)).failures, [])
+    t.same(judge(hourOf(given('up'), ONE)).failures, ['reported twice: 1'])
+  },
+)

@@ -71,7 +71,7 @@ t.test('where canaries differ, the guarantee is the one that all of them hold', 
   t.equal(pace.intervalMs, 60_000)
 })
 
-t.test('kinds that canaries no longer fail in are shown as long as there are measurements', async t => {
+t.test('kinds that canaries no longer fail in are shown while there are measurements', async t => {
   const [canary] = ORDINARY.canaries
   const onlyHang = { ...ORDINARY, canaries: [{ ...canary!, kinds: ['hang' as const] }] }
   t.equal(trustWith(onlyHang).rows.length, 5)

@@ -79,7 +79,7 @@ testRows([
     statuses: 'up@0 down@70',
   },
   {
-    says: 'a target that a witness sees well is not down as long as witnesses see it well',
+    says: 'a target that witnesses see well is not down',
     policy: alone,
     run: `us 0 .  94..304/30 x[d]
           ${fails}

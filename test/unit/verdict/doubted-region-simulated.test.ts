@@ -133,7 +133,7 @@ for (const [title, fault, hasDownsAlone] of FAULTS) {
 const PACE = { intervalMs: INTERVAL_S * 1_000, timeoutMs: TIMEOUT_MS, retryCount: 2 }
 const DEAD: [title: string, deadStatus: number, withinMs: number][] = [
   [
-    'what answers a witness with an error of the server is down as soon as it has looked',
+    'a target that answers the witness with a server error is down when its answer arrives',
     503,
     (INTERVAL_S + 8) * 1_000,
   ],

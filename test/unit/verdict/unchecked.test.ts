@@ -133,7 +133,7 @@ t.test('an outage lasts from its beginning, also when nothing was checked in bet
   t.equal(transition?.downDurationMs, 1e6 - 1_000)
 })
 
-t.test('an outage goes on while a minority of the regions fails afterwards', async t => {
+t.test('an outage continues while a minority of the regions fails afterwards', async t => {
   const { state } = feed(unchecked(downInAll), three, [
     [US!, 1_000, false],
     [EU!, 1_001, true],
@@ -142,12 +142,12 @@ t.test('an outage goes on while a minority of the regions fails afterwards', asy
 })
 
 t.test(
-  'a probe that makes one attempt a slot hears with its first result that the region begins as a new one',
+  'a probe that makes one attempt a slot learns with its first result that the region begins as a new one',
   async t => {
     const failed = resultOf({ region: US!, scheduledAtMs: START_MS + 1e6, outcome: Outcome.DOWN })
-    const said = (state: MonitorState) => decide(state, failed, one, START_MS + 1e6).regionState
-    t.same(said(unchecked(downOnce)), { region: US, state: 'pending' })
-    t.equal(said(downOnce), null, 'not while it is checked')
+    const regionState = (state: MonitorState) => decide(state, failed, one, START_MS + 1e6).regionState
+    t.same(regionState(unchecked(downOnce)), { region: US, state: 'pending' })
+    t.equal(regionState(downOnce), null, 'not while it is checked')
   },
 )
 
