@@ -1,3 +1,4 @@
+import t from 'tap'
 import { judge, type Report } from '../simulate/oracle/judge.ts'
 import { asText } from '../simulate/report.ts'
 import { type Options, STANDARD, simulate } from '../simulate/simulate.ts'
@@ -12,4 +13,16 @@ export async function testSimulated(t: Tests, options: Partial<Options>): Promis
   if (report.failures.length > 0) t.comment(asText(report))
   t.same(report.failures, [], 'nothing is missed, late, reported twice, or false with two regions or more')
   return report
+}
+
+/** The simulated weeks of one seed; each seed is a test file, so that the runner runs several at a time. */
+export function testWeeks(seed: number): void {
+  t.test(
+    'six days with the faults of eight weeks: every outage is found in time, and nothing is found that was not',
+    async t => {
+      const { outages, faults } = await testSimulated(t, { seed, days: 6 })
+      t.ok(outages.plain > 150, `${outages.plain} outages without a fault, all found`)
+      t.ok(faults > 60, `${faults} faults`)
+    },
+  )
 }
