@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { clientProcess } from './client-process.ts'
+import { listenUntilEnd } from './listening.ts'
 import type { Teardown } from './teardown.ts'
 
 /** `pid` null: before the first loss. */
@@ -34,15 +35,7 @@ export async function startManyHosts(t: Teardown, pids: () => readonly number[])
     seen.push({ host, pid, atMs: Date.now(), isLost })
     if (isLost) socket.resetAndDestroy()
   })
-  await new Promise<void>(resolve => server.listen(0, '0.0.0.0', resolve))
-  t.teardown(
-    () =>
-      new Promise<void>(resolve => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
-  )
-  const { port } = server.address() as AddressInfo
+  const port = await listenUntilEnd(t, server, '0.0.0.0')
   return {
     url: host => `http://127.0.1.${host}:${port}/`,
     lose: (pid, hosts) => void lost.set(pid, new Set(hosts)),

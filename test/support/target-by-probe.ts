@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { clientProcess } from './client-process.ts'
+import { listenUntilEnd } from './listening.ts'
 import type { Teardown } from './teardown.ts'
 
 export type SeenBy = { path: string; pid: number | null; atMs: number }
@@ -28,15 +28,7 @@ export async function startTargetByProbe(t: Teardown, pids: () => readonly numbe
     const status = fails === 'all' || (pid !== null && fails?.includes(pid)) ? 500 : 200
     setTimeout(() => response.writeHead(status).end(), delays.get(path) ?? 0).unref()
   })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(
-    () =>
-      new Promise<void>(resolve => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
-  )
-  const { port } = server.address() as AddressInfo
+  const port = await listenUntilEnd(t, server, '127.0.0.1')
   return {
     url: page => `http://127.0.0.1:${port}/${page}`,
     fail: (page, whom) => void failing.set(`/${page}`, whom),
