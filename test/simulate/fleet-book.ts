@@ -6,7 +6,7 @@ import { isSameSet, nextLiveSet } from '../../control-plane/fleet/live-set.ts'
 import type { Entry } from '../../control-plane/fleet/roster.ts'
 import { FLEET_TIMING } from '../../control-plane/fleet/timing.ts'
 import type { Database, MonitorRow } from './database.ts'
-import { specOf } from './scene.ts'
+import { checkOf } from './scene.ts'
 
 type Parts = {
   book: Book
@@ -90,5 +90,5 @@ function entryOf(row: MonitorRow): Entry {
   const { intervalS, retryCount, regions, witness } = settings
   const base = { id, revision, configVersion, tenant: row.index % 8, sizeBytes: 200 }
   if (row.isPaused) return { ...base, intervalS: 0, retryCount: 0, regions: [], spec: null }
-  return { ...base, intervalS, retryCount, regions, spec: specOf(row, settings), ...(witness && { witness: 'whole' }) }
+  return { ...base, intervalS, retryCount, regions, spec: checkOf(row, settings), ...(witness && { witness: 'whole' }) }
 }

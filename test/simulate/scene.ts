@@ -1,6 +1,7 @@
 import type { CheckSpec } from '../../shared/check.ts'
 import { REGIONS } from '../../shared/check.ts'
 import type { Random } from '../chaos/random.ts'
+import { specOf } from '../support/spec.ts'
 import { newUuid } from './time.ts'
 
 /** The time at which the simulation begins. */
@@ -64,23 +65,7 @@ export const hostOf = (index: number): string =>
   `${index % SHARED_HOST_ONE_IN === SHARED_HOST_ONE_IN - 1 ? index - 1 : index}.example.com`
 
 /** What probes get; the address names the host and the monitor. */
-export function specOf({ index }: Pick<Monitor, 'index'>, { timeoutMs }: Settings): CheckSpec {
-  return {
-    type: 'http',
-    url: `https://${hostOf(index)}/${index}`,
-    method: 'GET',
-    headers: {},
-    body: undefined,
-    timeoutMs,
-    assertions: [],
-    auth: undefined,
-    keyword: undefined,
-    keywordType: 'contains',
-    sslCheck: false,
-    screenshotOnFailure: false,
-    screenshotCompare: false,
-    screenshotThreshold: 0.05,
-  }
-}
+export const checkOf = ({ index }: Pick<Monitor, 'index'>, { timeoutMs }: Settings): CheckSpec =>
+  specOf({ url: `https://${hostOf(index)}/${index}`, timeoutMs })
 
 export const monitorIndexOf = ({ url }: CheckSpec): number => Number(url.slice(url.lastIndexOf('/') + 1))

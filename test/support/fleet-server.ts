@@ -15,6 +15,7 @@ import {
   type Welcome,
 } from '../../proto/gen/probe/v1/fleet.ts'
 import { Trigger } from '../../proto/gen/probe/v1/result.ts'
+import { specOf } from './spec.ts'
 import type { Teardown } from './teardown.ts'
 import { waitFor } from './wait.ts'
 
@@ -138,23 +139,7 @@ const RUN_NOW: RunNow = { runId: '', monitorId: '', trigger: Trigger.RUN_NOW, sc
 
 /** An http check of `url`, and what of it a test wants otherwise. */
 export function checkSpec(url: string, other: Partial<CheckSpec> = {}): CheckSpec {
-  return {
-    type: 'http',
-    url,
-    method: 'GET',
-    headers: {},
-    body: undefined,
-    timeoutMs: 30_000,
-    assertions: [],
-    auth: undefined,
-    keyword: undefined,
-    keywordType: 'contains',
-    sslCheck: false,
-    screenshotOnFailure: false,
-    screenshotCompare: false,
-    screenshotThreshold: 0.05,
-    ...other,
-  }
+  return specOf({ url, timeoutMs: 30_000, ...other })
 }
 
 /** A monitor every 30 s without re-checks, and what of it a test wants otherwise. */
