@@ -4,18 +4,16 @@ import { monotonicMs, sleep } from '../platform/clock.ts'
 import { logNowMs, type Nats } from '../platform/nats.ts'
 import { takenAtMs } from '../platform/ordered-reader.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
-import type { Absences, MonitorState } from '../verdict/types.ts'
-import { heedAbsences } from './absences.ts'
-import { type KnownCertificates, keyOfCertificate, type SeenCertificate } from './certificates.ts'
-import { applyCheckpoint, type Marked } from './checkpoint.ts'
+import type { MonitorState } from '../verdict/types.ts'
+import { keyOfCertificate, type SeenCertificate } from './certificates.ts'
+import type { Marked } from './checkpoint.ts'
+import { beginCounting, type Counting, type CountingTools, noteReadAgain, noteUnstored } from './counting.ts'
 import { asBefore, type Deferred, withDeferred } from './deferred.ts'
 import { deferredOf } from './deferred-store.ts'
 import type { KnownLiveSets } from './live-sets-actions.ts'
-import { type LogTime, newLogTime } from './log-time.ts'
-import { countHeld, longestVoteOf, type Memory, restoreAll, takeUp, type Unstored } from './memory.ts'
+import { countHeld, type Memory, takeUp } from './memory.ts'
 import type { VerdictMeters } from './meters.ts'
-import type { RegionSight } from './region-sight.ts'
-import { droppedSince, type Mark, type Start, type StreamState, startOf } from './start-position.ts'
+import { droppedSince, type Mark, type StreamState } from './start-position.ts'
 import {
   FencedError,
   MovedError,
@@ -26,69 +24,43 @@ import {
   watchesOfPartition,
 } from './store.ts'
 import { newStrangers, noteStranger, type Strangers } from './strangers.ts'
-import { newSight, type Sight } from './unchecked.ts'
 
 /** How long a partition stays its owner's without a sign of life. */
 export const LEASE_MS = 7_000
 
-/** As the time since when a state waits for its storing: with the next results. */
-export const LONG_AGO = 0
-
-export type ReaderTools = {
+export type ReaderTools = CountingTools & {
   db: Db
   nats: Nats
   log: Log
   meters: VerdictMeters
   publicUrl: string
-  /** monitors that others depend on, as far as this process knows */
-  parents: ReadonlySet<string>
-  /** whose results count */
   liveSets: KnownLiveSets
-  /** whether the silence of a region is explained */
-  regionSight: RegionSight
   /** keeps certificates not met before; the same ones again change nothing. Answers the monitors that were locked. */
   storeCertificates: (seen: SeenCertificate[]) => Promise<string[]>
 }
 
 /** What one reading of a partition goes by, from a (re)start to its end. */
-export type Reading = {
+export type Reading = Counting & {
   tools: ReaderTools
   partition: { id: number; epoch: number }
-  memory: Memory
-  certificates: KnownCertificates
   strangers: Strangers
   /** monitors to read again before the next result counts */
   stale: Set<string>
   /** the date of the stream that is being read */
   streamCreated: string
-  start: Start
-  /** where the checkpoint was made that memory began with; null without one */
-  mark: Pick<Mark, 'sequence' | 'takenAtMs'> | null
-  logTime: LogTime
-  /** up to where results are counted */
-  position: { sequence: number; takenAtMs: number | null }
   /** where the position is in PostgreSQL, and since when */
   stored: StoredPosition
   savedMs: number
   /** when the next checkpoint is due, by the monotonic clock, and where the last one was made */
   checkpoint: { dueMs: number; sequence: number }
-  /** what is in memory and in checkpoints only */
-  unstored: Unstored
   /** changes that wait for rows which other transactions have locked; PostgreSQL has them, too */
   deferred: Deferred
   /** projects whose rows were found locked: what changes of them meanwhile waits at once */
   heldProjects: Set<string>
-  /** the regions without a probe that the policies in memory know of, and when JetStream's clock was seen to be set last */
-  absences: Absences
-  steppedMs: number
-  /** whether this reader has seen everything lately */
-  sight: Sight
   /** when they are tried again, by the monotonic clock, and how long they wait then */
   retry: { dueMs: number; pauseMs: number }
   /** aborted when this reading is to end */
   signal: AbortSignal
-  /** the first message that was not counted before has come */
-  isCounting: boolean
 }
 
 /** Loads what a partition's owner has to know. Throws a FencedError when it is the owner no more. */
@@ -109,44 +81,30 @@ export async function beginReading(
     takeUp(memory, stored.id, row, { lookedForVersion: stored.configVersion, isDiscarded: false })
   }
   for (const id of deferred.keys()) if (!memory.has(id)) withDeferred(deferred, id, null)
-  const start = startOf(partition, stream, { mark: checkpoint, foundAtMs, voteMs: longestVoteOf(memory) })
+  const clocks = { monotonicMs: monotonicMs(), logMs: logNowMs(tools.nats) }
+  const { absences } = tools.liveSets.absences()
+  const counting = beginCounting(tools, memory, partition, { stream, foundAtMs, checkpoint, absences, ...clocks })
+  const { start, mark, position } = counting
   if (start.position < partition.position) {
     tools.log.warn({ partition: owned.id, ...stream, stored: partition.position }, 'the stream is another one')
   }
-  const { position } = start
-  tools.log.info({ event: 'reading', partition: owned.id, epoch: owned.epoch, position }, 'a partition is read on')
-  const unstored: Unstored = new Map()
-  if (checkpoint && start.isMarked) {
-    for (const id of applyCheckpoint(memory, checkpoint.marked)) unstored.set(id, LONG_AGO)
-  }
-  restoreAll(memory, start.knownFromMs)
-  const { absences } = tools.liveSets.absences()
-  heedAbsences(memory, absences)
+  const at = { partition: owned.id, epoch: owned.epoch, position: position.sequence }
+  tools.log.info({ event: 'reading', ...at }, 'a partition is read on')
   noteGap(tools, owned.id, memory, droppedSince(start, stream))
   return {
+    ...counting,
     tools,
     partition: owned,
-    memory,
-    certificates: new Map(),
     strangers: newStrangers(monotonicMs()),
     stale,
     streamCreated: stream.created,
-    start,
-    mark: checkpoint && start.isMarked ? checkpoint : null,
-    logTime: newLogTime(logNowMs(tools.nats), monotonicMs()),
-    position: { sequence: start.position, takenAtMs: start.positionAtMs },
     stored: { sequence: partition.position, streamCreated: partition.streamCreated },
     savedMs: monotonicMs(),
-    checkpoint: { dueMs: 0, sequence: start.isMarked && start.position > 0 ? checkpoint!.sequence : 0 },
-    unstored,
+    checkpoint: { dueMs: 0, sequence: mark && start.position > 0 ? mark.sequence : 0 },
     deferred,
     heldProjects: new Set(),
-    absences,
-    steppedMs: Number.NEGATIVE_INFINITY,
-    sight: newSight(),
     retry: { dueMs: 0, pauseMs: 0 },
     signal,
-    isCounting: false,
   }
 }
 
@@ -179,18 +137,12 @@ export async function lookAgain(
     takeUp(memory, id, known, { isDiscarded: isDiscarded || isVoid, lookedForVersion })
     if ((isDiscarded || isVoid) && known?.state && memory.has(id)) noteUnstored(reading, id)
     if (memory.has(id)) {
-      heedAbsences(memory, reading.absences, [id])
-      reading.sight.touchedMs.set(id, monotonicMs())
+      noteReadAgain(reading, id, monotonicMs())
       continue
     }
     noteStranger(strangers, id, monotonicMs())
     for (const region of before?.policy?.regions ?? []) certificates.delete(keyOfCertificate({ monitorId: id, region }))
   }
-}
-
-/** The state of a monitor is not stored as it is in memory. */
-export function noteUnstored({ unstored, position }: Reading, monitorId: string): void {
-  if (!unstored.has(monitorId)) unstored.set(monitorId, position.takenAtMs ?? LONG_AGO)
 }
 
 /** Stores how far results are counted when only memory has changed since the last time. */

@@ -3,29 +3,15 @@ import type { NewDisagreement } from '../fleet/odd-probes.ts'
 import { monotonicMs } from '../platform/clock.ts'
 import { isRefusedRow, type Tx } from '../platform/postgres.ts'
 import type { Change } from '../verdict/judge.ts'
-import {
-  lookAgain,
-  movePosition,
-  noteSaved,
-  noteUnstored,
-  persistently,
-  type ReaderTools,
-  type Reading,
-} from './actions.ts'
+import { lookAgain, movePosition, noteSaved, persistently, type ReaderTools, type Reading } from './actions.ts'
 import { keyOfCertificate, type SeenCertificate } from './certificates.ts'
+import { addWaiting, noteJudged } from './counting.ts'
 import { noteDeferred, sortOut } from './deferred-actions.ts'
 import { insertDeferred } from './deferred-store.ts'
 import { publishHints } from './hint-actions.ts'
 import { isHeld, isOneTenants, judgeApart, judgeFree, type Outcome } from './judging-actions.ts'
-import { addOverdue, type Harvest, takeBack } from './memory.ts'
-import { countKinds, countTransitions } from './meters.ts'
-
-/**
- * How long what decides nothing may be in memory and in checkpoints only: half of what is read again after a restart.
- * So a region that fails for all of its monitors costs no write while they fail, and later one a monitor, a few at a time.
- */
-const UNSTORED_MS = 60_000
-const STORED_LATER_AT_ONCE = 200
+import type { Harvest } from './memory.ts'
+import { countHarvest, countTransitions } from './meters.ts'
 
 /** How long the other tenants of a partition wait for locked rows of one, once. */
 const LOCK_MS = 500
@@ -37,31 +23,23 @@ const LOCK_MS = 500
 export async function storeHarvest(reading: Reading, harvest: Harvest): Promise<void> {
   const { tools } = reading
   if (harvest.certificates.size > 0) await storeSeen(reading, [...harvest.certificates.values()])
-  for (const [id, sinceMs] of harvest.unstored) if (!reading.unstored.has(id)) reading.unstored.set(id, sinceMs)
-  const { memory, position, unstored } = reading
-  if (position.takenAtMs !== null)
-    addOverdue(memory, harvest, unstored, {
-      nowMs: position.takenAtMs,
-      ageMs: UNSTORED_MS,
-      limit: STORED_LATER_AT_ONCE,
-    })
+  addWaiting(reading, harvest)
   if (harvest.changes.size > 0) await storeChanges(reading, harvest)
   publishHints(tools.nats, harvest)
   const witnesses = harvest.asks.filter(({ ask }) => ask.witness).length
   if (witnesses > 0) tools.meters.witnesses.inc(witnesses)
-  tools.meters.unstored.set({ partition: reading.partition.id }, unstored.size)
-  countKinds(tools.meters, harvest)
+  tools.meters.unstored.set({ partition: reading.partition.id }, reading.unstored.size)
+  countHarvest(tools.meters, harvest)
   tools.meters.disagreements.inc(harvest.disagreements.length)
 }
 
 /** Those of a monitor whose row is locked are noted again from its next result. */
 async function storeSeen(reading: Reading, seen: SeenCertificate[]): Promise<void> {
-  const { storeCertificates, meters, log } = reading.tools
+  const { storeCertificates, setAside } = reading.tools
   const locked = await persistently(reading, () =>
     storeCertificates(seen).catch(err => {
       if (!isRefusedRow(err)) throw err
-      meters.setAside.inc({ what: 'certificates' })
-      log.error({ err, count: seen.length }, 'certificates were set aside')
+      setAside('certificates', 'certificates were set aside', { err, count: seen.length })
       return [] as string[]
     }),
   )
@@ -80,16 +58,10 @@ async function storeChanges(reading: Reading, harvest: Harvest): Promise<void> {
   noteSaved(reading)
   noteDeferred(reading, outcome, harvest.before)
   const { discarded } = outcome
-  const taken = new Set(discarded)
-  for (const { monitorId } of changes) {
-    const isWaiting = reading.unstored.delete(monitorId)
-    // behind the others, so that what is refused again and again does not hold them up
-    if (isWaiting && taken.has(monitorId)) noteUnstored(reading, monitorId)
-  }
+  noteJudged(reading, harvest, discarded)
   countTransitions(tools.meters, changes, new Set([...discarded, ...outcome.deferred.map(one => one.monitorId)]))
   tools.meters.discarded.inc(discarded.length)
   if (discarded.length === 0) return
-  takeBack(memory, harvest, discarded)
   const versions = new Map(discarded.map(id => [id, 0]))
   await persistently(reading, () => lookAgain(reading, versions, { isDiscarded: false }))
 }
@@ -117,13 +89,12 @@ async function judgeHarvest(reading: Reading, changes: Change[], told: NewDisagr
 }
 
 /** Of use to the operator only: what the database refuses holds up no verdict. */
-async function storeDisagreements(tx: Tx, { meters, log }: ReaderTools, rows: NewDisagreement[]): Promise<void> {
+async function storeDisagreements(tx: Tx, { setAside }: ReaderTools, rows: NewDisagreement[]): Promise<void> {
   if (rows.length === 0) return
   await tx
     .transaction(savepoint => insertDisagreements(savepoint, rows))
     .catch(err => {
       if (!isRefusedRow(err) && !isHeld(err)) throw err
-      meters.setAside.inc({ what: 'disagreements' })
-      log.error({ err, count: rows.length }, 'disagreements were set aside')
+      setAside('disagreements', 'disagreements were set aside', { err, count: rows.length })
     })
 }

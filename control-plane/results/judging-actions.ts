@@ -65,8 +65,7 @@ async function judgeOneByOne(tx: Tx, changes: Change[], tools: ReaderTools): Pro
       .catch(err => {
         if (isHeld(err)) return { discarded: [], deferred: [change], held: [] }
         if (!isOneMonitors(err)) throw err
-        tools.meters.setAside.inc({ what: 'decision' })
-        tools.log.error({ err, monitorId }, 'a decision was set aside')
+        tools.setAside('decision', 'a decision was set aside', { err, monitorId })
         return { discarded: [monitorId], deferred: [], held: [] }
       })
     outcomes.push(outcome)

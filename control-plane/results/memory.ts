@@ -43,6 +43,10 @@ export type Harvest = {
   kinds: Kinds
   /** the same by region */
   regions: Map<string, Kinds>
+  /** by region, the counted failures that its probe doubts */
+  doubted: Map<string, number>
+  /** results that were read again after a restart */
+  recalled: number
 }
 
 /** Monitors whose state is not stored as it is in memory, each with the JetStream time since when. */
@@ -70,6 +74,8 @@ export function newHarvest(): Harvest {
     certificates: new Map(),
     kinds: newKinds(),
     regions: new Map(),
+    doubted: new Map(),
+    recalled: 0,
   }
 }
 
@@ -77,6 +83,10 @@ export function newHarvest(): Harvest {
 export function countRegion(harvest: Harvest, region: string): void {
   harvest.kinds = harvest.regions.get(region) ?? newKinds()
   harvest.regions.set(region, harvest.kinds)
+}
+
+export function countDoubted({ doubted }: Harvest, region: string): void {
+  doubted.set(region, (doubted.get(region) ?? 0) + 1)
 }
 
 /** Whether the database has to be asked before this result can be counted: an unknown monitor or a newer version. */
@@ -273,7 +283,7 @@ export function addOverdue(
 }
 
 /** Changes that were not stored, because the monitor was changed meanwhile: as if their results had not come. */
-export function takeBack(memory: Memory, { before }: Harvest, monitorIds: string[]): void {
+export function takeBack(memory: Memory, { before }: Harvest, monitorIds: readonly string[]): void {
   for (const id of monitorIds) memory.get(id)!.state = before.get(id)!
 }
 

@@ -64,7 +64,9 @@ export function createMeters(metrics: Metrics) {
 const BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 
 /** Once a harvest, for each of the few regions that it has. */
-export function countKinds(meters: VerdictMeters, { regions }: Pick<Harvest, 'regions'>): void {
+export function countHarvest(meters: VerdictMeters, { regions, doubted, recalled }: Harvest): void {
+  if (recalled > 0) meters.recalled.inc(recalled)
+  for (const [region, count] of doubted) meters.doubted.inc({ region }, count)
   for (const [region, kinds] of regions) {
     for (const [kind, count] of Object.entries(kinds)) {
       meters.results.inc({ kind }, count)

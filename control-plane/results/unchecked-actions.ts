@@ -53,11 +53,7 @@ export async function heedUnchecked(reading: Reading, silentMs: number, isAll: b
 }
 
 /** All at once; after a refusal, or when a lock does not come, one by one: what one tenant's rows hold up comes later. */
-async function storeApart(
-  tx: Tx,
-  found: Unchecked[],
-  { publicUrl, meters, log }: ReaderTools,
-): Promise<MonitorState[]> {
+async function storeApart(tx: Tx, found: Unchecked[], { publicUrl, setAside }: ReaderTools): Promise<MonitorState[]> {
   const store = (some: Unchecked[]) => tx.transaction(savepoint => storeUnchecked(savepoint, some, publicUrl, now()))
   return store(found).catch(async error => {
     if (!isOneTenants(error)) throw error
@@ -67,8 +63,7 @@ async function storeApart(
       const states = await store([one]).catch(err => {
         if (!isOneTenants(err)) throw err
         if (isHeld(err)) return []
-        meters.setAside.inc({ what: 'decision' })
-        log.error({ err, monitorId: one.monitorId }, 'an unchecked monitor was set aside')
+        setAside('decision', 'an unchecked monitor was set aside', { err, monitorId: one.monitorId })
         return []
       })
       stored.push(...states)

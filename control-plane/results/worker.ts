@@ -56,9 +56,14 @@ export type VerdictWorker = {
 export async function startVerdict(context: VerdictContext): Promise<VerdictWorker> {
   const { db, leases = db, log, metrics } = context
   const me = newId()
+  const meters = createMeters(metrics)
   const tools: ReaderTools = {
     ...context,
-    meters: createMeters(metrics),
+    meters,
+    setAside(what, message, details) {
+      meters.setAside.inc({ what })
+      log.error(details, message)
+    },
     parents: new Set(await allParents(db)),
     liveSets: await followLiveSets(context),
     regionSight: newRegionSight(),

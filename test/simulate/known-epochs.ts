@@ -24,7 +24,6 @@ import type { Host } from './time.ts'
 /** The live sets, and the regions without a probe, as one process of the role `verdict` knows them (`results/live-sets-actions.ts`). */
 export type KnownEpochs = {
   of: (region: string) => RegionLive | undefined
-  epochOf: (region: string) => number
   /** A batch of an epoch that is ahead: reads again; returns how long to wait before it is tried again, in ms. */
   await: (batch: ResultBatch, epoch: number) => number
   absences: () => KnownAbsences
@@ -77,7 +76,6 @@ export function followEpochs(host: Host, database: Database, stream: JetStream, 
     of: region => sets.get(region),
     absences: () => absences,
     sight,
-    epochOf: region => sets.get(region)?.epoch ?? 0,
     await({ region, probeId }, epoch) {
       if (!refresh()) return PAUSE_MS
       const isAhead = () => epoch > (sets.get(region)?.epoch ?? 0)

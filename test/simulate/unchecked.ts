@@ -1,11 +1,8 @@
+import type { Counting } from '../../control-plane/results/counting.ts'
 import { hintsOf } from '../../control-plane/results/hints.ts'
-import type { LogTime } from '../../control-plane/results/log-time.ts'
-import type { Memory, Unstored } from '../../control-plane/results/memory.ts'
-import { findUnchecked, noteRound, regionStatesOf, type Sight } from '../../control-plane/results/unchecked.ts'
+import { findUnchecked, noteRound, regionStatesOf } from '../../control-plane/results/unchecked.ts'
 import type { MonitorState } from '../../control-plane/verdict/types.ts'
 import type { VerdictParts } from './verdict.ts'
-
-type Counting = { memory: Memory; unstored: Unstored; sight: Sight; logTime: LogTime; isWaiting: () => boolean }
 
 const LOOK_EVERY_MS = 5_000
 const AT_ONCE = 200
@@ -13,9 +10,9 @@ const AT_ONCE = 200
 /** Every few seconds takes the status from monitors that no probe checks, as `heedUnchecked` and `storeUnchecked`. */
 export function heedUnchecked(
   { host, database, stream, hints, known, shared }: VerdictParts,
-  counting: Counting,
+  { memory, unstored, sight, logTime }: Counting,
+  isWaiting: () => boolean,
 ): void {
-  const { memory, unstored, sight, logTime, isWaiting } = counting
   const { machine } = host
 
   function look(): void {

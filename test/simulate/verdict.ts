@@ -1,31 +1,21 @@
-import { afterStep, heedAbsences, isByNewClock } from '../../control-plane/results/absences.ts'
-import { applyCheckpoint } from '../../control-plane/results/checkpoint.ts'
-import { decodeBatch, toCounted } from '../../control-plane/results/decode.ts'
-import { hintsOf } from '../../control-plane/results/hints.ts'
-import { newestEpoch, refusalOf } from '../../control-plane/results/live-sets.ts'
-import { newLogTime, stepBefore, toleranceOf } from '../../control-plane/results/log-time.ts'
 import {
-  addOverdue,
-  beginAt,
-  countResult,
-  type Harvest,
-  longestVoteOf,
-  type Memory,
-  needsLook,
-  newHarvest,
-  recallResult,
-  restoreAll,
-  stepAll,
-  takeBack,
-  takeUp,
-  type Unstored,
-} from '../../control-plane/results/memory.ts'
-import { isCounted, type Start, startOf } from '../../control-plane/results/start-position.ts'
-import { newSight } from '../../control-plane/results/unchecked.ts'
-import { type ResultBatch, Trigger } from '../../shared/result.ts'
+  addWaiting,
+  beginCounting,
+  type CountingTools,
+  countBatch,
+  epochAhead,
+  followAbsences,
+  followClock,
+  noteJudged,
+  noteReadAgain,
+} from '../../control-plane/results/counting.ts'
+import { decodeBatch } from '../../control-plane/results/decode.ts'
+import { hintsOf } from '../../control-plane/results/hints.ts'
+import { type Harvest, type Memory, needsLook, newHarvest, takeUp } from '../../control-plane/results/memory.ts'
+import { isCounted } from '../../control-plane/results/start-position.ts'
 import type { Database } from './database.ts'
 import type { Hints } from './hints.ts'
-import type { JetStream, Message } from './jetstream.ts'
+import type { JetStream } from './jetstream.ts'
 import type { KnownEpochs } from './known-epochs.ts'
 import { type Checkpoint, copyOf, markedOf } from './stored.ts'
 import type { Host } from './time.ts'
@@ -65,13 +55,9 @@ export type Reading = {
   markStale: (ids: readonly string[]) => void
   /** Stores what was counted, as a process does that ends in order. */
   save: () => void
-  isBlocked: () => boolean
 }
 
 const SAVE_EVERY_MS = 5_000
-const UNSTORED_MS = 60_000
-const STORED_LATER_AT_ONCE = 200
-const LONG_AGO = 0
 const RETRY_FIRST_MS = 250
 const RETRY_LAST_MS = 5_000
 
@@ -80,29 +66,32 @@ export function beginReading(parts: VerdictParts): Reading {
   const { host, database, stream, hints, known, shared } = parts
   const { machine } = host
   const memory: Memory = new Map()
-  const unstored: Unstored = new Map()
   const stale = new Set<string>()
   const { sequence, atMs, streamCreated } = database.position()
   for (const row of database.monitors().values())
     takeUp(memory, row.id, copyOf(row), { lookedForVersion: row.configVersion, isDiscarded: false })
   const partition = { id: 0, epoch: 1, position: sequence, positionAtMs: atMs, streamCreated }
-  const foundAtMs = stream.get(sequence)?.takenAtMs ?? null
-  const mark = shared.checkpoint
-  const start: Start = startOf(partition, stream.state(), { mark, foundAtMs, voteMs: longestVoteOf(memory) })
-  if (mark && start.isMarked) for (const id of applyCheckpoint(memory, markedOf(mark))) unstored.set(id, LONG_AGO)
-  restoreAll(memory, start.knownFromMs)
-  const usedMark = start.isMarked ? mark : null
-  const logTime = newLogTime(hints.logNowMs(), machine.monotonicMs())
-  let position = { sequence: start.position, takenAtMs: start.positionAtMs }
+  const tools: CountingTools = {
+    parents: new Set(),
+    liveSets: known,
+    regionSight: known.sight,
+    setAside(_what, _message, { err }) {
+      throw err
+    },
+  }
+  const counting = beginCounting(tools, memory, partition, {
+    stream: stream.state(),
+    foundAtMs: stream.get(sequence)?.takenAtMs ?? null,
+    checkpoint: shared.checkpoint && { ...shared.checkpoint, marked: markedOf(shared.checkpoint) },
+    absences: known.absences().absences,
+    monotonicMs: machine.monotonicMs(),
+    logMs: hints.logNowMs(),
+  })
+  const { unstored, start } = counting
   let next = 'sequence' in start.from ? start.from.sequence : stream.sequenceAt(start.from.timeMs)
   let savedMs = machine.monotonicMs()
   let checkpointDueMs = 0
-  let isCounting = false
   let isWaiting = false
-  let { absences } = known.absences()
-  heedAbsences(memory, absences)
-  let steppedMs = Number.NEGATIVE_INFINITY
-  const sight = newSight()
 
   /** Repeats a step that PostgreSQL refuses, and continues to read after it. */
   function persistently(step: () => void, pauseMs = RETRY_FIRST_MS): boolean {
@@ -124,7 +113,7 @@ export function beginReading(parts: VerdictParts): Reading {
     if (isWaiting || !host.isRunning()) return
     const messages = stream.from(next)
     if (messages.length === 0) return
-    followAbsences()
+    followAbsences(counting, known.absences())
     if (stale.size > 0) {
       const ids = [...stale]
       if (!persistently(() => look(ids))) return
@@ -132,14 +121,14 @@ export function beginReading(parts: VerdictParts): Reading {
     }
     let harvest = newHarvest()
     for (const message of messages) {
-      follow(message)
+      followClock(counting, message.takenAtMs, machine.monotonicMs(), hints.logNowMs())
       const batch = decodeBatch(message.subject, message.data)
       const versions = batch.results.filter(result => needsLook(memory, result))
-      const ahead = newestEpoch(batch.results)
-      if (versions.length > 0 || ahead > known.epochOf(batch.region)) {
+      const ahead = epochAhead(counting, batch)
+      if (versions.length > 0 || ahead !== null) {
         if (!store(harvest)) return
         harvest = newHarvest()
-        if (ahead > known.epochOf(batch.region)) {
+        if (ahead !== null) {
           const waitMs = known.await(batch, ahead)
           if (waitMs > 0) {
             isWaiting = true
@@ -152,8 +141,8 @@ export function beginReading(parts: VerdictParts): Reading {
         }
         if (!persistently(() => lookFor(versions))) return
       }
-      countBatch(harvest, message, batch)
-      if (!isCounted(start, message)) position = { sequence: message.sequence, takenAtMs: message.takenAtMs }
+      countBatch(counting, harvest, message, batch, machine.monotonicMs())
+      if (!isCounted(start, message)) counting.position = { sequence: message.sequence, takenAtMs: message.takenAtMs }
       next = message.sequence + 1
     }
     if (!store(harvest)) return
@@ -161,60 +150,13 @@ export function beginReading(parts: VerdictParts): Reading {
     keepCheckpoint()
   }
 
-  /** Which regions have no probe, as of the newest reading. */
-  function followAbsences(): void {
-    const read = known.absences()
-    if (read.absences === absences || !isByNewClock(read, steppedMs)) return
-    absences = read.absences
-    heedAbsences(memory, absences)
-  }
-
-  function follow({ takenAtMs }: Message): void {
-    const stepMs = stepBefore(logTime, takenAtMs, machine.monotonicMs(), hints.logNowMs())
-    if (stepMs === 0 || !isCounting) return
-    for (const id of [...unstored.keys(), ...stepAll(memory, stepMs)]) unstored.set(id, LONG_AGO)
-    steppedMs = machine.monotonicMs()
-    absences = afterStep(absences, stepMs)
-    heedAbsences(memory, absences)
-  }
-
-  function countBatch(harvest: Harvest, message: Message, batch: ResultBatch): void {
-    const isRecall = isCounted(start, message)
-    if (isRecall && usedMark && message.sequence <= usedMark.sequence && message.takenAtMs <= usedMark.takenAtMs) return
-    if (!isRecall && !isCounting) {
-      for (const id of beginAt(memory, message.takenAtMs, position.takenAtMs)) unstored.set(id, LONG_AGO)
-      isCounting = true
-    }
-    // the check of a witness comes by way of the fleet
-    if (!isRecall && batch.results[0]?.trigger !== Trigger.WITNESS)
-      known.sight.heardMs.set(batch.region, machine.monotonicMs())
-    const tolerance = toleranceOf(logTime, message.takenAtMs, machine.monotonicMs())
-    const live = known.of(batch.region)
-    const spans = live?.spans.get(batch.probeId)
-    for (const result of batch.results) {
-      const refusal = refusalOf(live, spans, result.epoch)
-      if (refusal !== null) {
-        if (!isRecall) harvest.kinds[refusal]++
-        continue
-      }
-      const counted = toCounted(batch, result)
-      if (isRecall) recallResult(memory, unstored, result.monitorId, counted, message.takenAtMs)
-      else countResult(memory, harvest, result.monitorId, counted, message.takenAtMs, tolerance)
-    }
-  }
-
   /** As `storeHarvest` and `judge`: what changed is committed with the position, then the hints go out. */
   function store(harvest: Harvest): boolean {
-    for (const [id, sinceMs] of harvest.unstored) if (!unstored.has(id)) unstored.set(id, sinceMs)
-    if (position.takenAtMs !== null && unstored.size > 0)
-      addOverdue(memory, harvest, unstored, {
-        nowMs: position.takenAtMs,
-        ageMs: UNSTORED_MS,
-        limit: STORED_LATER_AT_ONCE,
-      })
+    addWaiting(counting, harvest)
     const finish = () => {
       for (const hint of hintsOf(harvest, hints.newId, hints.logNowMs())) hints.publish(hint)
-      for (const [kind, count] of Object.entries(harvest.kinds)) shared.kinds[kind] = (shared.kinds[kind] ?? 0) + count
+      for (const kinds of harvest.regions.values())
+        for (const [kind, count] of Object.entries(kinds)) shared.kinds[kind] = (shared.kinds[kind] ?? 0) + count
     }
     if (harvest.changes.size === 0) {
       finish()
@@ -226,7 +168,6 @@ export function beginReading(parts: VerdictParts): Reading {
       savePosition()
       for (const { monitorId, configVersion, transitions } of harvest.changes.values()) {
         const row = rows.get(monitorId)
-        unstored.delete(monitorId)
         if (!row || row.isPaused || row.configVersion > configVersion) {
           discarded.push(monitorId)
           continue
@@ -234,14 +175,18 @@ export function beginReading(parts: VerdictParts): Reading {
         database.storeState(monitorId, memory.get(monitorId)!.state)
         for (const { from, to, quorum } of transitions) {
           database.storeStatus(monitorId, to)
-          shared.onCommit({ monitorId, atMs: machine.monotonicMs(), from, to, quorum, sequence: position.sequence })
+          shared.onCommit({
+            monitorId,
+            atMs: machine.monotonicMs(),
+            from,
+            to,
+            quorum,
+            sequence: counting.position.sequence,
+          })
         }
       }
-      if (discarded.length > 0) {
-        takeBack(memory, harvest, discarded)
-        for (const id of discarded) unstored.set(id, position.takenAtMs ?? LONG_AGO)
-        look(discarded)
-      }
+      noteJudged(counting, harvest, discarded)
+      look(discarded)
       finish()
     })
   }
@@ -253,25 +198,18 @@ export function beginReading(parts: VerdictParts): Reading {
       const row = database.monitor(monitorId)
       const lookedForVersion = Math.max(configVersion, row?.configVersion ?? 0)
       takeUp(memory, monitorId, row ? copyOf(row) : null, { lookedForVersion, isDiscarded: false })
-      touch(monitorId)
+      noteReadAgain(counting, monitorId, machine.monotonicMs())
     }
   }
 
-  function touch(id: string): void {
-    heedAbsences(memory, absences, [id])
-    sight.touchedMs.set(id, machine.monotonicMs())
-  }
-
   function savePosition(): void {
-    database.storePosition({
-      sequence: position.sequence,
-      atMs: position.takenAtMs,
-      streamCreated: stream.state().created,
-    })
+    const { sequence, takenAtMs } = counting.position
+    database.storePosition({ sequence, atMs: takenAtMs, streamCreated: stream.state().created })
     savedMs = machine.monotonicMs()
   }
 
   function keepCheckpoint(isLast = false): void {
+    const { isCounting, position } = counting
     if (!isCounting || position.takenAtMs === null || database.isAway()) return
     if (!isLast && machine.monotonicMs() < checkpointDueMs) return
     savePosition()
@@ -283,7 +221,7 @@ export function beginReading(parts: VerdictParts): Reading {
     checkpointDueMs = machine.monotonicMs() + SAVE_EVERY_MS
   }
 
-  heedUnchecked(parts, { memory, unstored, sight, logTime, isWaiting: () => isWaiting })
+  heedUnchecked(parts, counting, () => isWaiting)
   return {
     read,
     markStale: ids => {
@@ -292,6 +230,5 @@ export function beginReading(parts: VerdictParts): Reading {
     save() {
       if (!isWaiting) keepCheckpoint(true)
     },
-    isBlocked: () => isWaiting,
   }
 }
