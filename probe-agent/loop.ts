@@ -4,7 +4,6 @@ import type { Log } from '../shared/log.ts'
 import type { RemoteClock } from '../shared/remote-clock.ts'
 import { type Result, type RunRefusal, Trigger } from '../shared/result.ts'
 import { slotFrom } from '../shared/slots.ts'
-import { createAlarm } from './alarm.ts'
 import { type Asked, createAttempts } from './attempts.ts'
 import { machine, type Timers } from './clock.ts'
 import { createFairQueue } from './fair-queue.ts'
@@ -13,6 +12,8 @@ import { createPlaces, type Place } from './places.ts'
 import type { Ran } from './run.ts'
 import { missedSlots } from './schedule.ts'
 import type { ChainEnd } from './screenshots/wanted.ts'
+import { createWaking } from './waking.ts'
+import { moveTimes, nextSlot, timeOfChain } from './watch-times.ts'
 import { newChain, type Watch, type Watches } from './watches.ts'
 
 export type LoopParts = {
@@ -61,9 +62,6 @@ export type Loop = {
 
 /** Starts between which answers are read, so that a burst does not spoil the timings of what already runs. */
 const STARTS_A_TURN = 25
-/** Slots that follow each other more closely start together: waking up for each one costs as much as half a check. */
-const TOGETHER_MS = 15
-const LOOK_FOR_PLACE_AFTER_MS = 50
 /** By more than this the control plane's clock was set; by less it was learned better. */
 const SET_BY_MS = 1000
 /** After a long standstill, the slots reported one by one for a monitor; what is older is only counted in the log. */
@@ -76,14 +74,12 @@ export function createLoop(parts: LoopParts): Loop {
   const { timers = machine } = parts
   const queue = createFairQueue<Watch>()
   const places = createPlaces(maxConcurrentChecks)
-  const alarm = createAlarm(timers, pump)
+  const waking = createWaking(timers, queue, pump)
   let epoch = 0
   let isLeaving = false
   let isDraining = false
   let knowsTime = false
   let startDelayMs = 0
-  /** when a check was started last, by the control plane's clock */
-  let startedMs = 0
   let whenIdle = () => {}
   const attempts = createAttempts({
     timers,
@@ -110,7 +106,7 @@ export function createLoop(parts: LoopParts): Loop {
     for (let starts = 0; starts < STARTS_A_TURN; ) {
       const watch = queue.earliest()
       if (!watch || watch.dueMs > now) {
-        sleepUntilDue(watch, now)
+        waking.sleepUntilDue(watch, now)
         return
       }
       const next = attempts.whenDue(watch)
@@ -118,7 +114,7 @@ export function createLoop(parts: LoopParts): Loop {
       if (next === 'begin') giveUpMissed(watch, now)
       const place = places.take(timers.monotonicMs(), watch.tenant, queue.tenants() > 1)
       if (place === 'full') {
-        alarm.setIn(LOOK_FOR_PLACE_AFTER_MS)
+        waking.sleepUntilPlace()
         return
       }
       if (place === 'share') {
@@ -126,29 +122,15 @@ export function createLoop(parts: LoopParts): Loop {
         continue
       }
       queue.remove(watch)
-      startedMs = now
+      waking.noteStart(now)
       attempt(watch, place)
       starts++
     }
-    alarm.setIn(0)
-  }
-
-  function sleepUntilDue(watch: Watch | undefined, now: number): void {
-    const ms = watch ? watch.dueMs - now : Number.POSITIVE_INFINITY
-    if (queue.isAnyHeldBack()) alarm.setIn(Math.min(ms, LOOK_FOR_PLACE_AFTER_MS))
-    else if (watch) alarm.setIn(wakeMs(watch) - now)
-  }
-
-  /** The next attempt of a chain, and what was asked for, wait for no other check. */
-  function wakeMs({ chain, dueMs }: Watch): number {
-    return chain ? dueMs : Math.max(dueMs, Math.min(startedMs, dueMs) + TOGETHER_MS)
+    waking.goOn()
   }
 
   function put(watch: Watch, dueMs: number): void {
-    queue.put(watch, dueMs)
-    const now = clock.nowMs()
-    if (queue.earliest() !== watch || now === null) return
-    alarm.setIn(Math.max(wakeMs(watch) - now, 1))
+    waking.put(watch, dueMs, clock.nowMs())
   }
 
   function giveUpMissed(watch: Watch, now: number): void {
@@ -180,18 +162,10 @@ export function createLoop(parts: LoopParts): Loop {
     })
   }
 
-  /** After the one just checked, also when the clock has stepped back before it; not when it was an hour wrong. */
-  function nextSlot({ slots, lastScheduledMs }: Watch, now: number): number {
-    const isStep = lastScheduledMs >= now && lastScheduledMs - now < slots.intervalMs
-    return slotFrom(slots, isStep ? lastScheduledMs + 1 : now)
-  }
-
   function startChain(watch: Watch, trigger: Trigger, runId: string, askedForMs: number): void {
     attempts.endDecided(watch)
     const now = Math.floor(clock.nowMs() ?? 0)
-    const isInOrder = askedForMs > Math.max(watch.lastScheduledMs, watch.lastAsideMs) && askedForMs <= now
-    const scheduledAtMs = isInOrder ? askedForMs : Math.max(now, watch.lastAsideMs + 1)
-    watch.chain = newChain(watch, timers.monotonicMs(), scheduledAtMs, trigger, runId)
+    watch.chain = newChain(watch, timers.monotonicMs(), timeOfChain(watch, askedForMs, now), trigger, runId)
     put(watch, now)
   }
 
@@ -225,14 +199,11 @@ export function createLoop(parts: LoopParts): Loop {
 
   /**
    * The clock was set: what is due stays due at the same moment, so that nothing idles and nothing comes twice at once.
-   * From the check after that on slots are those of the new time. Times that would lie in the future go back with it.
+   * From the check after that on slots are those of the new time.
    */
   function moveWith(watch: Watch, movedMs: number, now: number): void {
     if (watch.place >= 0) queue.put(watch, Math.round(watch.dueMs + movedMs))
-    const moved = (ms: number) => (ms > now ? Math.round(ms + movedMs) : ms)
-    watch.lastScheduledMs = moved(watch.lastScheduledMs)
-    watch.lastAsideMs = moved(watch.lastAsideMs)
-    if (watch.chain) watch.chain.scheduledAtMs = moved(watch.chain.scheduledAtMs)
+    moveTimes(watch, movedMs, now)
   }
 
   return {
@@ -282,7 +253,7 @@ export function createLoop(parts: LoopParts): Loop {
     drain() {
       isLeaving = true
       isDraining = true
-      alarm.stop()
+      waking.stop()
       for (const watch of watches.all()) dismiss(watch, 'probe_busy', 'the probe is stopping')
       return new Promise(resolve => {
         whenIdle = resolve
@@ -290,8 +261,8 @@ export function createLoop(parts: LoopParts): Loop {
       })
     },
     load() {
-      const waiting = queue.countDue((clock.nowMs() ?? 0) - TOGETHER_MS)
-      const delays = { loopLagMs: alarm.takeLagMs(), startDelayMs: Math.round(startDelayMs) }
+      const waiting = waking.waiting(clock.nowMs() ?? 0)
+      const delays = { loopLagMs: waking.takeLagMs(), startDelayMs: Math.round(startDelayMs) }
       startDelayMs = 0
       return { running: places.taken(), waiting, ...delays }
     },

@@ -5,6 +5,7 @@ import { type Result, type RunRefusal, Trigger } from '../shared/result.ts'
 import type { Loop } from './loop.ts'
 import { type Occasion, refusedResult, type Subject } from './observed.ts'
 import { withComparison } from './screenshots/wanted.ts'
+import { timeOfAside } from './watch-times.ts'
 import type { Chain, Watch, Watches } from './watches.ts'
 
 export type RunNowParts = {
@@ -45,8 +46,7 @@ export function createRunNow({ loop, watches, clock, publish, answer }: RunNowPa
 
   /** A person who asks while a chain runs finds the attempt in the history; it is no part of the chain. */
   function checkBeside(watch: Watch, chain: Chain, request: RunNow, askedForMs: number): void {
-    // results of a monitor are told apart by their scheduled time, and many may ask in one millisecond
-    watch.lastAsideMs = Math.max(askedForMs, chain.scheduledAtMs + 1, watch.lastAsideMs + 1)
+    watch.lastAsideMs = timeOfAside(watch, chain, askedForMs)
     const occasion = { scheduledAtMs: watch.lastAsideMs, attempt: 1, trigger: Trigger.ASIDE, runId: request.runId }
     checkAside(request, watch.assignment.spec!, occasion, seen => {
       const result = withComparison(watch.assignment, seen)
