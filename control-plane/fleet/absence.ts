@@ -6,9 +6,17 @@ export type AbsenceWatch = {
   /** by region: since when this process has seen in every look that no probe of it can publish */
   since: Map<string, number>
   lookedMs: number
+  /** the absent regions that were written down last, and when */
+  recorded: { absent: string; atMs: number }
 }
 
-export const newAbsenceWatch = (): AbsenceWatch => ({ since: new Map(), lookedMs: Number.NEGATIVE_INFINITY })
+export const newAbsenceWatch = (): AbsenceWatch => ({
+  since: new Map(),
+  lookedMs: Number.NEGATIVE_INFINITY,
+  recorded: { absent: '', atMs: Number.NEGATIVE_INFINITY },
+})
+
+export type Looked = { absent: string[]; present: string[] }
 
 type Timing = Pick<FleetTiming, 'heartbeatIntervalMs' | 'deadAfterMs'>
 
@@ -30,7 +38,7 @@ export function lookAtRegions(
   probes: readonly ProbeSeen[],
   timing: Timing,
   nowMs: number,
-): { absent: string[]; present: string[] } {
+): Looked {
   if (nowMs - watch.lookedMs > timing.deadAfterMs / 2) watch.since.clear()
   watch.lookedMs = nowMs
   // a draining probe still finishes what it began, and another one is on its way
@@ -54,4 +62,15 @@ export function lookAtRegions(
     if (nowMs - sinceMs >= seenForMs && shortestMs >= absentAfterMs) absent.push(region)
   }
   return { absent, present }
+}
+
+/** How often it is looked whether a region that was without a probe has one again. */
+const PRESENT_EVERY_MS = 3_000
+
+/** Whether what was seen has to be written down; `noteRecorded` has to follow once it is. */
+export const isToRecord = ({ recorded }: AbsenceWatch, { absent }: Looked, nowMs: number): boolean =>
+  absent.join(' ') !== recorded.absent || nowMs - recorded.atMs >= PRESENT_EVERY_MS
+
+export function noteRecorded(watch: AbsenceWatch, { absent }: Looked, nowMs: number): void {
+  watch.recorded = { absent: absent.join(' '), atMs: nowMs }
 }

@@ -6,8 +6,7 @@ import {
   type ProbeMessage,
   RunDone,
 } from '../../proto/gen/probe/v1/fleet.ts'
-import { isRunRefusal, ResultBatch, Trigger } from '../../shared/result.ts'
-import { partitionOf, resultSubject, runDoneSubject } from '../../shared/subjects.ts'
+import { runDoneSubject } from '../../shared/subjects.ts'
 import { monotonicMs, sleep } from '../platform/clock.ts'
 import { isId, newId } from '../platform/ids.ts'
 import { logNowMs } from '../platform/nats.ts'
@@ -18,12 +17,12 @@ import { type Caller, findCaller, recordConnection } from './enrolment-actions.t
 import { keysOf } from './keys.ts'
 import { type Farewell, type Link, type MessageBody, outboxFor } from './link.ts'
 import { assignmentsOf, healthOf, helloFault } from './messages.ts'
+import { type Opinion, takeOpinion } from './opinions.ts'
 import { type Piece, takePiece } from './outbox.ts'
-import { isPlanned, ownerOf } from './plan.ts'
+import { isPlanned } from './plan.ts'
 import { askForScreenshot, differencesFor } from './screenshot-actions.ts'
 import { askOtherRegions } from './silent-actions.ts'
 import { markDraining, storedStates } from './store.ts'
-import { publishWitnessed } from './witness-actions.ts'
 
 type Call = ServerDuplexStream<ProbeMessage, FleetMessage>
 
@@ -217,39 +216,28 @@ function hear(desk: Desk, link: Link, { body }: ProbeMessage): void {
   }
 }
 
-/**
- * Tells whoever asked. The opinion of a probe that does not check the monitor itself goes to the verdict from here: it
- * was handed the check only and knows neither version nor epoch (decisions 4.5).
- */
+/** Answers the process that asked, and passes on to the verdict what concerns it. */
 function publishRunDone(desk: Desk, link: Link, done: RunDone): void {
-  const { runId, result } = done
+  const { runId } = done
   // it becomes a part of a subject
   if (!isId(runId)) return
-  const { connection } = desk.nats
-  const answer = RunDone.encode({ ...done, probeId: link.probeId }).finish()
   const run = desk.runs.get(runId)
-  if (run?.witnessed) {
-    desk.runs.delete(runId)
-    if (result && run.link === link) publishWitnessed(desk, link, runId, run.witnessed, result)
-    return
+  if (!run?.witnessed) {
+    const answer = RunDone.encode({ ...done, probeId: link.probeId }).finish()
+    if (run) run.answer = answer
+    desk.nats.connection.publish(runDoneSubject(runId), answer)
   }
-  if (run) run.answer = answer
-  connection.publish(runDoneSubject(runId), answer)
+  const opinion = takeOpinion(desk, link, done)
+  if (opinion) publishOpinion(desk, opinion)
+}
 
-  if (result?.trigger !== Trigger.SECOND_OPINION || isRunRefusal(result)) return
-  const plan = planOf(desk.book, link.region)
-  const owner = ownerOf(plan, result.monitorId)
-  const entry = desk.book.roster.entries.get(result.monitorId)
-  if (!owner || owner === link.probeId || !entry) return
-  const opinion = { ...result, trigger: Trigger.OTHER_PROBE, configVersion: entry.configVersion, epoch: plan.epoch }
-  const batch = { probeId: link.probeId, region: link.region, results: [opinion] }
-  const subject = resultSubject(partitionOf(result.monitorId), link.region)
-  desk.nats.js
-    .publish(subject, ResultBatch.encode(batch).finish(), { msgID: `${runId}.${link.probeId}` })
-    .catch(err => {
-      desk.meters.lost.inc({ what: 'opinion' })
-      desk.log.warn({ err, region: link.region, monitorId: result.monitorId }, 'a second opinion was lost')
-    })
+const LOST = { opinion: 'a second opinion was lost', witness: 'what a witness saw was lost' }
+
+function publishOpinion(desk: Desk, { what, region, monitorId, subject, data, id }: Opinion): void {
+  desk.nats.js.publish(subject, data, { msgID: id }).catch(err => {
+    desk.meters.lost.inc({ what })
+    desk.log.warn({ err, region, monitorId }, LOST[what])
+  })
 }
 
 const FAREWELLS: Record<Exclude<Farewell, 'gone'>, [status, string]> = {

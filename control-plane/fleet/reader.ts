@@ -1,4 +1,3 @@
-import type { CheckSpec } from '../../proto/gen/probe/v1/fleet.ts'
 import { Trigger } from '../../shared/result.ts'
 import {
   type DifferenceHint,
@@ -17,6 +16,7 @@ import { pump } from './grpc.ts'
 import { readRunHint, readScreenshotOrder, readStateHint } from './messages.ts'
 import { addRun } from './outbox.ts'
 import { needOf, ownerOf, probeFor } from './plan.ts'
+import { type Run, runOfMonitor } from './run-of-monitor.ts'
 import { takeInHand } from './runs-in-hand.ts'
 import { openSpec } from './sealed-spec.ts'
 import { forwardWitness } from './witness-actions.ts'
@@ -82,12 +82,10 @@ function forwardDifference(desk: Desk, region: string, data: unknown): void {
   link?.send({ $case: 'screenshotDifference', value: { monitorId: hint.monitorId, difference } })
 }
 
-type Run = { probeId: string; spec: CheckSpec | undefined; tenant?: number }
-
 /** Every process comes to the same probe; the one that has its link passes the hint on, once. */
 async function forwardRun(desk: Desk, region: string, hint: RunHint): Promise<void> {
   const { runId, monitorId, trigger, scheduledAtMs } = hint
-  const run = hint.sealedSpec === undefined ? await runOfMonitor(desk, region, hint) : runOfTest(desk, region, hint)
+  const run = hint.sealedSpec === undefined ? await runOfKnown(desk, region, hint) : runOfTest(desk, region, hint)
   const inHand = desk.runs.get(runId)
   if (inHand?.answer) desk.nats.connection.publish(runDoneSubject(runId), inHand.answer)
   const link = desk.links.get(run?.probeId ?? '')
@@ -101,19 +99,11 @@ async function forwardRun(desk: Desk, region: string, hint: RunHint): Promise<vo
   pump(desk, link)
 }
 
-/** The probe that checks the monitor; with `notProbeId` naming that one, another live probe of the region. */
-async function runOfMonitor(desk: Desk, region: string, hint: RunHint): Promise<Run | null> {
-  const { monitorId, notProbeId, configVersion = 0 } = hint
-  const { entries } = desk.book.roster
-  // a monitor may be asked for in the very moment in which it was made or changed
-  if ((entries.get(monitorId)?.configVersion ?? -1) < configVersion) await desk.catchUp()
-  const plan = planOf(desk.book, region)
-  const owner = ownerOf(plan, monitorId)
-  const { spec, tenant } = entries.get(monitorId) ?? {}
-  if (!owner || !spec) return null
-  const probeId = owner === notProbeId ? probeFor(plan, monitorId, needOf(spec), notProbeId) : owner
-  // the probe that checks it anyway has the check, or gets it first: its result is to count
-  return probeId === null ? null : { probeId, spec: probeId === owner ? undefined : spec, tenant }
+/** A monitor may be asked for in the very moment in which it was made or changed. */
+async function runOfKnown(desk: Desk, region: string, hint: RunHint): Promise<Run | null> {
+  const { monitorId, configVersion = 0 } = hint
+  if ((desk.book.roster.entries.get(monitorId)?.configVersion ?? -1) < configVersion) await desk.catchUp()
+  return runOfMonitor(desk.book, region, hint)
 }
 
 /** Any live probe that can: which one, the run says. */

@@ -1,9 +1,14 @@
 import type { CheckSpec } from '../../shared/check.ts'
 import { DOUBT_RECHECK_MS } from '../../shared/rechecks.ts'
+import { Trigger } from '../../shared/result.ts'
 import { fnv1a, type WitnessHint } from '../../shared/subjects.ts'
 import type { Book } from './book.ts'
+import type { Desk } from './desk.ts'
+import type { Link } from './link.ts'
+import { addRun } from './outbox.ts'
 import { needOf, probeFor } from './plan.ts'
 import type { Entry } from './roster.ts'
+import { takeInHand, witnessedBy } from './runs-in-hand.ts'
 
 /** The probe that is to confirm a failure, and what it checks. */
 export type Witness = { region: string; probeId: string; spec: CheckSpec; tenant: number }
@@ -37,6 +42,30 @@ export function mayAskWitness({ roster }: Book, { monitorId }: WitnessHint, nowM
   if (nowMs - (entry.witnessAskedMs ?? Number.NEGATIVE_INFINITY) < paceMs * SHARE_OF_PACE) return false
   entry.witnessAskedMs = nowMs
   return true
+}
+
+/** A probe has its own monitors to check: it is the witness of at most so many checks at once. */
+const WITNESSED_AT_ONCE = 50
+
+/**
+ * Gives a check to the link of its witness, when this process has that; answers the link. 'busy': the witness has too much to
+ * do. Null: there is nothing to do here.
+ */
+export function giveToWitness(
+  { book, links, runs }: Pick<Desk, 'book' | 'links' | 'runs'>,
+  hint: WitnessHint,
+  nowMs: number,
+): Link | 'busy' | null {
+  const witness = witnessFor(book, hint)
+  if (!witness || !mayAskWitness(book, hint, nowMs)) return null
+  const link = links.get(witness.probeId)
+  if (!link) return null
+  const { runId, monitorId, configVersion, scheduledAtMs } = hint
+  const { spec, tenant } = witness
+  const run = { runId, monitorId, trigger: Trigger.WITNESS, scheduledAtMs, spec, tenant }
+  if (witnessedBy(runs, link) >= WITNESSED_AT_ONCE || !addRun(link.outbox, run)) return 'busy'
+  takeInHand(runs, runId, link, nowMs, { monitorId, configVersion, scheduledAtMs })
+  return link
 }
 
 /** Headers that hold no secret. */

@@ -1,4 +1,4 @@
-import { lookAtRegions, newAbsenceWatch } from '../../control-plane/fleet/absence.ts'
+import { isToRecord, lookAtRegions, newAbsenceWatch, noteRecorded } from '../../control-plane/fleet/absence.ts'
 import { type Book, createBook, planOf } from '../../control-plane/fleet/book.ts'
 import { isPossibleEpoch } from '../../control-plane/fleet/epochs.ts'
 import type { Link } from '../../control-plane/fleet/link.ts'
@@ -59,8 +59,7 @@ type Parts = {
 const { deadAfterMs, heartbeatIntervalMs, roundMs } = FLEET_TIMING
 const FOLLOW_EVERY_MS = 2_000
 const NOTIFIED_AFTER_MS = 5
-const PRESENT_EVERY_MS = 3_000
-/** From then on, regions are checked for whether they still have a probe. */
+/** From then on it is looked whether a region still has a probe. */
 const SILENT_MS = 5_000
 /** After a change rounds are made for so long: until a probe that came back is steady. Between changes they find nothing. */
 const RESTLESS_MS = 90_000
@@ -81,8 +80,6 @@ export function startFleetProcess({ name, host, database, stream, hints, alarm }
   let soundSinceMs = machine.monotonicMs()
   let recordedMs = machine.monotonicMs()
   const absences = newAbsenceWatch()
-  let absencesRecordedMs = Number.NEGATIVE_INFINITY
-  let knownAbsent = ''
 
   /** In between everything was written down in time; so it is now, before any process looks. */
   function beRestless(): void {
@@ -127,11 +124,9 @@ export function startFleetProcess({ name, host, database, stream, hints, alarm }
   function noteAbsences(now: number): void {
     const regions = database.epochs().map(({ region }) => region)
     const looked = lookAtRegions(absences, regions, regions.flatMap(database.probesSeen), FLEET_TIMING, now)
-    const absent = looked.absent.join(' ')
-    if (absent === knownAbsent && now - absencesRecordedMs < PRESENT_EVERY_MS) return
+    if (!isToRecord(absences, looked, now)) return
     database.recordAbsences(looked)
-    knownAbsent = absent
-    absencesRecordedMs = now
+    noteRecorded(absences, looked, now)
   }
 
   function recordSeen(link: Link, now: number): void {

@@ -1,14 +1,16 @@
 import { planOf } from '../../control-plane/fleet/book.ts'
 import type { Link } from '../../control-plane/fleet/link.ts'
+import { takeOpinion } from '../../control-plane/fleet/opinions.ts'
 import { addRun } from '../../control-plane/fleet/outbox.ts'
-import { needOf, ownerOf, probeFor } from '../../control-plane/fleet/plan.ts'
+import { ownerOf } from '../../control-plane/fleet/plan.ts'
+import { runOfMonitor } from '../../control-plane/fleet/run-of-monitor.ts'
 import { regionsToAsk } from '../../control-plane/fleet/silence.ts'
+import { giveToWitness } from '../../control-plane/fleet/witness.ts'
 import type { Hint } from '../../control-plane/results/hints.ts'
 import type { ProbeMessage, RegionState } from '../../proto/gen/probe/v1/fleet.ts'
-import { isRunRefusal, ResultBatch, Trigger } from '../../shared/result.ts'
-import { partitionOf, type RunHint, resultSubject, WITNESS_SUBJECT, type WitnessHint } from '../../shared/subjects.ts'
+import { Trigger } from '../../shared/result.ts'
+import { type RunHint, runHintSubject, WITNESS_SUBJECT, type WitnessHint } from '../../shared/subjects.ts'
 import type { FleetDesk } from './fleet.ts'
-import { forwardWitness, publishWitnessed } from './witness.ts'
 
 /** Messages on core NATS between processes of the control plane; they may be lost. */
 export type Hints = {
@@ -19,6 +21,8 @@ export type Hints = {
   /** JetStream's time as processes of the control plane know it; null: not yet */
   logNowMs: () => number
 }
+
+const PUBLISHED_AFTER_MS = 2
 
 type StatesBody = { states: { monitorId: string; state: RegionState }[] }
 
@@ -45,19 +49,20 @@ function forwardStates(desk: FleetDesk, region: string, { states }: StatesBody):
 }
 
 function forwardRun(desk: FleetDesk, region: string, hint: RunHint): void {
-  const { runId, monitorId, trigger, scheduledAtMs, notProbeId } = hint
-  const plan = planOf(desk.book, region)
-  const owner = ownerOf(plan, monitorId)
-  const spec = desk.book.roster.entries.get(monitorId)?.spec
-  if (!owner || !spec) return
-  const probeId = owner === notProbeId ? probeFor(plan, monitorId, needOf(spec), notProbeId) : owner
-  const link = desk.links.get(probeId ?? '')
-  if (!link) return
-  addRun(link.outbox, { runId, monitorId, trigger, scheduledAtMs, spec: probeId === owner ? undefined : spec })
+  const { runId, monitorId, trigger, scheduledAtMs } = hint
+  const run = runOfMonitor(desk.book, region, hint)
+  const link = desk.links.get(run?.probeId ?? '')
+  if (!run || !link) return
+  addRun(link.outbox, { runId, monitorId, trigger, scheduledAtMs, spec: run.spec })
   desk.pump(link)
 }
 
-/** As `hear` of `fleet/grpc.ts`: a first silence, and the opinion of a probe that does not check the monitor itself. */
+function forwardWitness(desk: FleetDesk, hint: WitnessHint): void {
+  const link = giveToWitness(desk, hint, desk.host.machine.monotonicMs())
+  if (link && link !== 'busy') desk.pump(link)
+}
+
+/** As `hear` of `fleet/grpc.ts`: a first silence, and what a probe that does not check the monitor itself saw. */
 export function hearProbe(desk: FleetDesk, link: Link, body: NonNullable<ProbeMessage['body']>): void {
   const { book, hints, host, stream } = desk
   if (body.$case === 'silent') {
@@ -68,29 +73,12 @@ export function hearProbe(desk: FleetDesk, link: Link, body: NonNullable<ProbeMe
         trigger: Trigger.SECOND_OPINION,
         scheduledAtMs: hints.logNowMs(),
       }
-      hints.publish({ subject: `HINT.run.${region}`, body: hint })
+      hints.publish({ subject: runHintSubject(region), body: hint })
     }
   }
   if (body.$case !== 'runDone') return
-  const { runId, result } = body.value
-  const run = desk.runs.get(runId)
-  if (run?.witnessed) {
-    desk.runs.delete(runId)
-    if (result && run.link === link) publishWitnessed(desk, link, runId, run.witnessed, result)
-    return
-  }
-  if (result?.trigger !== Trigger.SECOND_OPINION || isRunRefusal(result)) return
-  const plan = planOf(book, link.region)
-  const owner = ownerOf(plan, result.monitorId)
-  const entry = book.roster.entries.get(result.monitorId)
-  if (!owner || owner === link.probeId || !entry) return
-  const opinion = { ...result, trigger: Trigger.OTHER_PROBE, configVersion: entry.configVersion, epoch: plan.epoch }
-  const batch = { probeId: link.probeId, region: link.region, results: [opinion] }
-  host.machine.after(2, () =>
-    stream.store(
-      resultSubject(partitionOf(result.monitorId), link.region),
-      ResultBatch.encode(batch).finish(),
-      `${runId}.${link.probeId}`,
-    ),
-  )
+  const opinion = takeOpinion(desk, link, body.value)
+  if (!opinion) return
+  const { subject, data, id } = opinion
+  host.machine.after(PUBLISHED_AFTER_MS, () => stream.store(subject, data, id))
 }
