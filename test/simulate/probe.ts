@@ -12,21 +12,25 @@ import { createPost, type SimulatedPost } from './post.ts'
 import { createRunner, type Targets } from './targets.ts'
 import { createHost, type Host, type Time } from './time.ts'
 
-export type ProbeParts = {
+/** What all probes share. */
+export type ProbeWorld = {
   time: Time
   world: World
   stream: JetStream
   targets: Targets
   random: Random
   log: Log
+  /** the processes of the control plane that take connections now */
+  processes: () => FleetProcess[]
+}
+
+export type ProbeParts = ProbeWorld & {
   name: string
   /** the id that the control plane knows it by */
   probeId: string
   region: string
   /** one way, in ms */
   latencyMs: number
-  /** the processes of the control plane that take connections now */
-  processes: () => FleetProcess[]
 }
 
 /** A process of a probe, from its start to its end. */

@@ -1,23 +1,6 @@
-import type { Log } from '../../shared/log.ts'
-import type { Random } from '../chaos/random.ts'
-import type { World } from './conditions.ts'
-import type { FleetProcess } from './fleet.ts'
-import type { JetStream } from './jetstream.ts'
-import { type ProbeProcess, startProbeProcess } from './probe.ts'
+import { type ProbeProcess, type ProbeWorld, startProbeProcess } from './probe.ts'
 import type { Scene } from './scene.ts'
-import type { Targets } from './targets.ts'
-import { newUuid, type Time } from './time.ts'
-
-type Parts = {
-  time: Time
-  world: World
-  stream: JetStream
-  targets: Targets
-  random: Random
-  log: Log
-  scene: Scene
-  processes: () => FleetProcess[]
-}
+import { newUuid } from './time.ts'
 
 export type Probes = {
   /** Ends the process of a probe; it starts again after so long. */
@@ -31,7 +14,7 @@ export type Probes = {
 const LATENCIES_MS = [1, 35, 45, 48, 110, 90]
 const REDEPLOY_MS = 4_000
 
-export function createFleetOfProbes({ scene, ...parts }: Parts): Probes {
+export function createFleetOfProbes({ scene, ...parts }: ProbeWorld & { scene: Scene }): Probes {
   const { time, random } = parts
   const running = new Map<string, ProbeProcess>()
   const ids = new Map<string, string>()
