@@ -10,6 +10,7 @@ import {
   USUAL_TOLERANCE,
 } from './fences.ts'
 import { isMistaken } from './mistaken-probe.ts'
+import { noVerdict } from './no-verdict.ts'
 import {
   ask,
   askForOpinion,
@@ -26,7 +27,7 @@ import { adopt, replaceCell, withCell } from './state.ts'
 import { weigh } from './status.ts'
 import { advance, differsInSubstance, isCounting, newCell, skip } from './streaks.ts'
 import { changeStatus } from './transition.ts'
-import type { Cell, Counted, Decision, HistoryReason, MonitorState, Policy, Storing } from './types.ts'
+import type { Cell, Counted, Decision, MonitorState, Policy, Storing } from './types.ts'
 import { hearWitness } from './witness.ts'
 
 /**
@@ -151,13 +152,4 @@ function withRaisedGeneration(base: MonitorState, cell: Cell, result: Counted): 
 function findCell(cells: readonly Cell[], region: string): Cell | undefined {
   for (const cell of cells) if (cell.region === region) return cell
   return undefined
-}
-
-function noVerdict(
-  kind: Decision['kind'],
-  reason: HistoryReason | null,
-  state: MonitorState,
-  store: Storing,
-): Decision {
-  return { kind, reason, state, store, transition: null, ask: null, regionState: null, disagreement: null }
 }

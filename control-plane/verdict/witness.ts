@@ -1,4 +1,5 @@
 import { cellsAfterWitness } from './doubt.ts'
+import { noVerdict } from './no-verdict.ts'
 import { adopt } from './state.ts'
 import { weigh } from './status.ts'
 import { changeStatus } from './transition.ts'
@@ -9,16 +10,7 @@ import type { Counted, Decision, MonitorState, Policy } from './types.ts'
  * vote, and not a result of the monitor: a transition shows the check that it confirmed.
  */
 export function hearWitness(state: MonitorState, check: Counted, policy: Policy, nowMs: number): Decision {
-  const nothing: Decision = {
-    kind: 'aside',
-    reason: null,
-    state,
-    store: 'no',
-    transition: null,
-    ask: null,
-    regionState: null,
-    disagreement: null,
-  }
+  const nothing = noVerdict('aside', null, state, 'no')
   if (check.configVersion !== policy.configVersion || state.configVersion > policy.configVersion) return nothing
   const base = adopt(state, policy, nowMs)
   const cells = cellsAfterWitness(base, check, policy, nowMs)
