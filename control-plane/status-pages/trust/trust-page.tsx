@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact'
+import type { Percentiles } from '../../canaries/figures-store.ts'
 import { type RenderedDocument, renderDocument } from '../../web/document.tsx'
 import { STYLES } from '../assets.ts'
 import { brandStyle } from '../brand-style.ts'
@@ -118,7 +118,7 @@ function Row({ row: { kind, limits, measured }, most }: { row: TrustRow; most: n
   )
 }
 
-type LineParts = { title: string; limit: number; figures: NonNullable<TrustRow['measured']>['down'] | undefined }
+type LineParts = { title: string; limit: number; figures: Percentiles | undefined }
 
 const Line = ({ title, limit, figures }: LineParts) => (
   <tr>
@@ -163,7 +163,7 @@ const LastMiss = ({ trust: { lastMiss, compared } }: { trust: Trust }) => (
 const Method = ({ trust: { pace } }: { trust: Trust }) => (
   <section>
     <h2>How this is measured</h2>
-    <Paragraphs>
+    <div class="method">
       <p>
         Test targets fail on purpose, by a plan, day and night. Ordinary monitors watch them: {settingsText(pace)}.
         “Down” is the moment when the status is stored; “first alert” is the moment when a webhook has received it.
@@ -173,8 +173,6 @@ const Method = ({ trust: { pace } }: { trust: Trust }) => (
         NATS, PostgreSQL and one probe in each region work. The measurements include the times when they did not: an
         outage that was not noticed counts as the slowest one.
       </p>
-    </Paragraphs>
+    </div>
   </section>
 )
-
-const Paragraphs = ({ children }: { children: ComponentChildren }) => <div class="method">{children}</div>

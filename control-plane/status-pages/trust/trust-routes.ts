@@ -6,6 +6,7 @@ import { notFound } from '../../web/errors.ts'
 import { type MadeDocument, makeDocument } from '../document.ts'
 import { sendDocument } from '../site-routes.ts'
 import { trustDocument } from './document.ts'
+import type { Trust } from './trust.ts'
 import { trustPage } from './trust-page.tsx'
 import { createKept, readTrust } from './trust-reader.ts'
 
@@ -33,13 +34,13 @@ export function trustRoutes(app: App, { db, publicUrl, isOwnHost }: TrustTools):
   route('/trust.json', ({ json }) => json)
 }
 
-function makePage(publicUrl: string, trust: Parameters<typeof trustPage>[1]): MadeDocument {
+function makePage(publicUrl: string, trust: Trust): MadeDocument {
   const { html, csp } = trustPage(new URL(publicUrl).host, trust)
   const headers = { 'content-security-policy': csp, 'referrer-policy': 'strict-origin-when-cross-origin' }
   return makeDocument({ contentType: 'text/html; charset=utf-8', body: html, headers, maxAgeSeconds: MAX_AGE_SECONDS })
 }
 
-function makeJson(trust: Parameters<typeof trustDocument>[0]): MadeDocument {
+function makeJson(trust: Trust): MadeDocument {
   const headers = { 'access-control-allow-origin': '*' }
   const body = JSON.stringify(trustDocument(trust))
   return makeDocument({ contentType: 'application/json; charset=utf-8', body, headers, maxAgeSeconds: MAX_AGE_SECONDS })
