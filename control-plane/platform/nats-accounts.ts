@@ -6,8 +6,8 @@ export type RevokedProbes = ReadonlyMap<string, readonly string[]>
 
 export type NatsAccounts = {
   /**
-   * Tells the servers what the accounts are and who is out; whoever is out loses its connection at once. What they were
-   * told already is not told again, unless the connection was lost meanwhile. Rejects when they do not take it.
+   * Sends the accounts to the servers, and which probes are out; such a probe loses its connection at once. What was sent
+   * already is not sent again, unless the connection was lost meanwhile. Rejects when the servers do not take it.
    */
   publish(revoked: RevokedProbes): Promise<void>
   close(): Promise<void>

@@ -133,12 +133,12 @@ export function causeOfOne(
   unnoticedMs: number,
   isChanged: boolean,
 ): string | null {
-  const ours = all.filter(fault => fault.region === region)
-  const losses = ours.filter(isPartial)
+  const own = all.filter(fault => fault.region === region)
+  const losses = own.filter(isPartial)
   if (losses.length === 0) return null
   if (losses.some(({ fromMs }) => atMs >= fromMs && atMs <= fromMs + unnoticedMs)) return EXCUSED.beginning
   if (!witness || all.some(fault => fault.region !== region)) return EXCUSED.noWitness
-  return isChanged || ours.some(fault => !isPartial(fault)) ? EXCUSED.newProbe : UNEXCUSED
+  return isChanged || own.some(fault => !isPartial(fault)) ? EXCUSED.newProbe : UNEXCUSED
 }
 
 /** What a wrong verdict comes from, as far as the faults under way say it. */
