@@ -64,7 +64,7 @@ export function lookAtRegions(
   return { absent, present }
 }
 
-/** How often it is looked whether a region that was without a probe has one again. */
+/** How often to check whether a region that was without a probe has one again. */
 const PRESENT_EVERY_MS = 3_000
 
 /** Whether what was seen has to be written down; `noteRecorded` has to follow once it is. */

@@ -59,7 +59,7 @@ type Parts = {
 const { deadAfterMs, heartbeatIntervalMs, roundMs } = FLEET_TIMING
 const FOLLOW_EVERY_MS = 2_000
 const NOTIFIED_AFTER_MS = 5
-/** From then on it is looked whether a region still has a probe. */
+/** From then on, regions are checked for whether they still have a probe. */
 const SILENT_MS = 5_000
 /** After a change rounds are made for so long: until a probe that came back is steady. Between changes they find nothing. */
 const RESTLESS_MS = 90_000
