@@ -19,18 +19,32 @@ export type Waking = {
   takeLagMs: () => number
 }
 
-/** Slots that follow each other more closely start together: waking up for each one costs as much as half a check. */
-const TOGETHER_MS = 15
+/**
+ * Waking up for each slot costs more than the check itself, so slots start together: about so many of them. More would
+ * spoil each other's timings.
+ */
+const STARTS_TOGETHER = 5
+/** How long a slot waits for others: the longest where few are due, the shortest from 333 a second on. */
+const LONGEST_WAIT_MS = 50
+const SHORTEST_WAIT_MS = 15
 const LOOK_FOR_PLACE_AFTER_MS = 50
 
 export function createWaking(timers: Timers, queue: FairQueue<Watch>, look: () => void): Waking {
   const alarm = createAlarm(timers, look)
-  /** when a check was started last */
+  /** when checks were started last, and how many of them */
   let startedMs = 0
+  let starts = STARTS_TOGETHER
+  let waitMs = LONGEST_WAIT_MS
+
+  /** Moves an eighth of the way to the wait that would have given the last group its aimed size. */
+  function adaptWait(): void {
+    const fitting = (waitMs * STARTS_TOGETHER) / starts
+    waitMs += (Math.min(Math.max(fitting, SHORTEST_WAIT_MS), LONGEST_WAIT_MS) - waitMs) / 8
+  }
 
   /** The next attempt of a chain, and what was asked for, wait for no other check. */
   function wakeMs({ chain, dueMs }: Watch): number {
-    return chain ? dueMs : Math.max(dueMs, Math.min(startedMs, dueMs) + TOGETHER_MS)
+    return chain ? dueMs : Math.max(dueMs, Math.min(startedMs, dueMs) + waitMs)
   }
 
   return {
@@ -47,9 +61,14 @@ export function createWaking(timers: Timers, queue: FairQueue<Watch>, look: () =
     sleepUntilPlace: () => alarm.setIn(LOOK_FOR_PLACE_AFTER_MS),
     goOn: () => alarm.setIn(0),
     noteStart(now) {
-      startedMs = now
+      if (now !== startedMs) {
+        adaptWait()
+        startedMs = now
+        starts = 0
+      }
+      starts++
     },
-    waiting: now => queue.countDue(now - TOGETHER_MS),
+    waiting: now => queue.countDue(now - waitMs),
     stop: alarm.stop,
     takeLagMs: alarm.takeLagMs,
   }

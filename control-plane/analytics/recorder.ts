@@ -19,7 +19,7 @@ const BYTES_AT_ONCE = 16 * 1024 * 1024
 /** What comes late fills holes in the history; it never delays what is live (decisions 11.2). */
 const LATE_MESSAGES_AT_ONCE = 50
 const LATE_PAUSE_MS = 250
-const FETCH_WAIT_MS = 1_000
+const FETCH_WAIT_MS = 2_000
 /** Partitions are days, and results of 90 days, late by up to 7, may come together: a little more than the server allows by itself. */
 const MANY_DAYS = 'SETTINGS max_partitions_per_insert_block = 200'
 /** An insert into a ClickHouse that hangs ends after 30 s, and a refused one is split. */

@@ -47,12 +47,19 @@ const latenessMs = ({ startedAtMs, scheduledAtMs }: Result) => startedAtMs - sch
 /** Slots of the two minutes; the last of them may have been put off beyond the end. */
 const DUE = (2 * 60 * MONITORS) / INTERVAL_S
 
-t.test('checks that are due closely together start together, 15 ms late at most', async t => {
+t.test('checks that are due closely together start together, 50 ms late at most', async t => {
   const { published, startsMs, loopLagMs } = await play(MONITORS, Outcome.UP)
   t.ok(published.length <= DUE && published.length > DUE - 10, 'each slot once')
-  t.ok(startsMs.size < published.length * 0.6, `${published.length} checks at ${startsMs.size} times`)
-  t.ok(Math.max(...published.map(latenessMs)) <= 16, 'timers are whole ms')
+  t.ok(startsMs.size < published.length * 0.3, `${published.length} checks at ${startsMs.size} times`)
+  t.ok(Math.max(...published.map(latenessMs)) <= 51, 'timers are whole ms')
   t.equal(loopLagMs, 0, 'what waits for others is not taken for a loop that was held')
+})
+
+t.test('where many checks are due, few of them start at once, and they wait for less', async t => {
+  const { published, startsMs } = await play(4 * MONITORS, Outcome.UP)
+  t.ok(startsMs.size > published.length / 10, `${published.length} checks at ${startsMs.size} times`)
+  const late = published.filter(one => latenessMs(one) > 30)
+  t.ok(late.length < published.length / 100, `${late.length} of ${published.length} more than 30 ms late`)
 })
 
 t.test('a check that no other one is near starts when it is due', async t => {
@@ -71,5 +78,5 @@ t.test('a second attempt is not put off by the checks of others either', async t
   const delaysMs = seconds.map(
     ({ monitorId, scheduledAtMs, startedAtMs }) => startedAtMs - firsts.get(`${monitorId} ${scheduledAtMs} 1`)! - 1_000,
   )
-  t.ok(delaysMs.every(ms => ms >= 0 && ms <= 16))
+  t.ok(delaysMs.every(ms => ms >= 0 && ms <= 51))
 })
