@@ -9,11 +9,14 @@ import type { StoredStates } from './messages.ts'
 /** `connectedTo` names one connection, so a newer one of the same probe is never taken for it. */
 export type Seen = { id: string; connectedTo: string; silentMs: number; health: object | null }
 
+/** What ended a connection: its probe was revoked, or has connected to another process. */
+export type Lost = 'revoked' | 'taken over'
+
 /**
- * Writes down when the probes of one process were last heard, for all of them at once. Returns the ids that are still
- * this process's: not those whose probe has connected elsewhere since, or was revoked.
+ * Records when the probes of one process were last heard, for all of them in one statement. Returns the probes that are no
+ * longer connected to this process, by id, with the reason.
  */
-export async function recordSeen(db: Db, seen: Seen[]): Promise<Set<string>> {
+export async function recordSeen(db: Db, seen: Seen[]): Promise<Map<string, Lost>> {
   const rows = await query<{ id: string }>(
     db,
     `UPDATE probes SET
@@ -26,7 +29,17 @@ export async function recordSeen(db: Db, seen: Seen[]): Promise<Set<string>> {
      RETURNING probes.id`,
     [JSON.stringify(seen)],
   )
-  return new Set(rows.map(row => row.id))
+  const recorded = new Set(rows.map(row => row.id))
+  const lost = seen.filter(({ id }) => !recorded.has(id)).map(({ id }) => id)
+  if (lost.length === 0) return new Map()
+  const revoked = await query<{ id: string }>(
+    db,
+    `SELECT p.id FROM probes p JOIN probe_tokens t ON t.id = p.token_id
+     WHERE p.id = ANY (?::uuid[]) AND (p.revoked_at IS NOT NULL OR t.revoked_at IS NOT NULL)`,
+    [lost],
+  )
+  const isRevoked = new Set(revoked.map(row => row.id))
+  return new Map(lost.map(id => [id, isRevoked.has(id) ? 'revoked' : 'taken over']))
 }
 
 /** A probe that says goodbye gets no work any more, until it connects again. */

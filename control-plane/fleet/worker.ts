@@ -218,13 +218,14 @@ async function recordLinks(desk: Desk, atMs: number): Promise<void> {
     link => link.lastHeardMs > link.recordedMs && atMs - link.recordedMs >= desk.timing.heartbeatIntervalMs,
   )
   if (due.length > 0) {
-    const ours = await recordSeen(
+    const lost = await recordSeen(
       desk.db,
       due.map(link => seenOf(desk, link, atMs)),
     )
     for (const link of due) {
-      if (ours.has(link.probeId)) link.recordedMs = atMs
-      else link.close('taken over')
+      const reason = lost.get(link.probeId)
+      if (reason) link.close(reason)
+      else link.recordedMs = atMs
     }
   }
   const ended = desk.ended.splice(0)

