@@ -83,7 +83,7 @@ export async function beginReading(
   for (const id of deferred.keys()) if (!memory.has(id)) withDeferred(deferred, id, null)
   const clocks = { monotonicMs: monotonicMs(), logMs: logNowMs(tools.nats) }
   const { absences } = tools.liveSets.absences()
-  const counting = beginCounting(tools, memory, partition, { stream, foundAtMs, checkpoint, absences, ...clocks })
+  const counting = beginCounting(memory, partition, { stream, foundAtMs, checkpoint, absences, ...clocks })
   const { start, mark, position } = counting
   if (start.position < partition.position) {
     tools.log.warn({ partition: owned.id, ...stream, stored: partition.position }, 'the stream is another one')

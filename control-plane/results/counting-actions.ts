@@ -28,7 +28,7 @@ export async function countMessages(reading: Reading, messages: StreamMessage[])
     noteClock(reading, message)
     const batch = decode(reading, message)
     const unknown = batch && versionsToLookFor(reading, batch)
-    const aheadEpoch = batch && epochAhead(reading, batch)
+    const aheadEpoch = batch && epochAhead(reading.tools, batch)
     if (unknown || aheadEpoch || counted >= RESULTS_AT_ONCE) {
       await storeHarvest(reading, harvest)
       harvest = newHarvest()
@@ -37,7 +37,7 @@ export async function countMessages(reading: Reading, messages: StreamMessage[])
       if (unknown) await look(reading, unknown)
       await new Promise(resolve => setImmediate(resolve))
     }
-    if (batch) countBatch(reading, harvest, message, batch, monotonicMs())
+    if (batch) countBatch(reading, reading.tools, harvest, message, batch, monotonicMs())
     counted += batch?.results.length ?? 0
     if (!isCounted(reading.start, message)) {
       reading.position = { sequence: message.sequence, takenAtMs: message.takenAtMs }

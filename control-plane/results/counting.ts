@@ -40,7 +40,6 @@ export type CountingTools = {
 
 /** What one reading of a partition has in memory. */
 export type Counting = {
-  tools: CountingTools
   memory: Memory
   certificates: KnownCertificates
   start: Start
@@ -61,7 +60,7 @@ export type Counting = {
 }
 
 /** As the time since when a state waits for its storing: with the next results. */
-export const LONG_AGO = 0
+const LONG_AGO = 0
 
 /**
  * How long what decides nothing may be in memory and in checkpoints only: half of what is read again after a restart.
@@ -82,7 +81,6 @@ type Found = {
 
 /** Begins with the monitors as they are stored, and with the checkpoint where it can be used. */
 export function beginCounting(
-  tools: CountingTools,
   memory: Memory,
   partition: OwnedPartition,
   { stream, foundAtMs, checkpoint, absences, monotonicMs, logMs }: Found,
@@ -94,7 +92,7 @@ export function beginCounting(
   restoreAll(memory, start.knownFromMs)
   heedAbsences(memory, absences)
   return {
-    ...{ tools, memory, start, unstored, absences },
+    ...{ memory, start, unstored, absences },
     mark: mark && { sequence: mark.sequence, takenAtMs: mark.takenAtMs },
     certificates: new Map(),
     logTime: newLogTime(logMs, monotonicMs),
@@ -134,20 +132,21 @@ export function followClock(counting: Counting, takenAtMs: number, monotonicMs: 
 }
 
 /** The newest epoch of a batch when it is higher than the one that is known to be in force; else null. */
-export function epochAhead({ tools }: Counting, { region, results }: ResultBatch): number | null {
+export function epochAhead({ liveSets }: CountingTools, { region, results }: ResultBatch): number | null {
   const epoch = newestEpoch(results)
-  return epoch > (tools.liveSets.of(region)?.epoch ?? 0) ? epoch : null
+  return epoch > (liveSets.of(region)?.epoch ?? 0) ? epoch : null
 }
 
 /** Counts the results of a message; those that were counted before a restart only move what is not stored. */
 export function countBatch(
   counting: Counting,
+  tools: CountingTools,
   harvest: Harvest,
   message: { sequence: number; takenAtMs: number },
   batch: ResultBatch,
   monotonicMs: number,
 ): void {
-  const { memory, unstored, tools, mark } = counting
+  const { memory, unstored, mark } = counting
   const { sequence, takenAtMs } = message
   const isRecall = isCounted(counting.start, message)
   // reading goes on by time, so the last ones that the checkpoint knows come again

@@ -79,7 +79,7 @@ export function beginReading(parts: VerdictParts): Reading {
       throw err
     },
   }
-  const counting = beginCounting(tools, memory, partition, {
+  const counting = beginCounting(memory, partition, {
     stream: stream.state(),
     foundAtMs: stream.get(sequence)?.takenAtMs ?? null,
     checkpoint: shared.checkpoint && { ...shared.checkpoint, marked: markedOf(shared.checkpoint) },
@@ -124,7 +124,7 @@ export function beginReading(parts: VerdictParts): Reading {
       followClock(counting, message.takenAtMs, machine.monotonicMs(), hints.logNowMs())
       const batch = decodeBatch(message.subject, message.data)
       const versions = batch.results.filter(result => needsLook(memory, result))
-      const ahead = epochAhead(counting, batch)
+      const ahead = epochAhead(tools, batch)
       if (versions.length > 0 || ahead !== null) {
         if (!store(harvest)) return
         harvest = newHarvest()
@@ -141,7 +141,7 @@ export function beginReading(parts: VerdictParts): Reading {
         }
         if (!persistently(() => lookFor(versions))) return
       }
-      countBatch(counting, harvest, message, batch, machine.monotonicMs())
+      countBatch(counting, tools, harvest, message, batch, machine.monotonicMs())
       if (!isCounted(start, message)) counting.position = { sequence: message.sequence, takenAtMs: message.takenAtMs }
       next = message.sequence + 1
     }

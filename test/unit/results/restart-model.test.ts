@@ -1,26 +1,18 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { byteWriter } from '../../../control-plane/results/bytes.ts'
+import { appendMonitor, beginCheckpoint, readCheckpoint } from '../../../control-plane/results/checkpoint.ts'
+import { addWaiting, beginCounting, type Counting, noteJudged } from '../../../control-plane/results/counting.ts'
 import {
-  appendMonitor,
-  applyCheckpoint,
-  beginCheckpoint,
-  readCheckpoint,
-} from '../../../control-plane/results/checkpoint.ts'
-import {
-  addOverdue,
   beginAt,
   countResult,
   type Harvest,
-  longestVoteOf,
   type Memory,
   newHarvest,
   recallResult,
-  restoreAll,
   takeUp,
-  type Unstored,
 } from '../../../control-plane/results/memory.ts'
-import { type Mark, startOf } from '../../../control-plane/results/start-position.ts'
+import type { Mark } from '../../../control-plane/results/start-position.ts'
 import type { MonitorState } from '../../../control-plane/verdict/types.ts'
 import { Outcome } from '../../../shared/result.ts'
 import type { Arrival } from '../verdict/reference.ts'
@@ -30,7 +22,6 @@ import { arrivalsIn, type Step, type World, world } from '../verdict/worlds.ts'
 const SEED = Number(process.env.VERDICT_SEED ?? Date.now() % 2 ** 31)
 const RUNS = 1500
 const ID = '0190a0a0-0000-7000-8000-000000000001'
-const UNSTORED_MS = 60_000
 const STREAM = 'monday'
 
 /** What a process leaves behind: a row, a position and perhaps a checkpoint. */
@@ -40,9 +31,6 @@ type Left = {
   positionAtMs: number | null
   checkpoint: (Mark & { data: Uint8Array }) | null
 }
-
-/** One process that counts. */
-type Counter = { memory: Memory; unstored: Unstored }
 
 /** Each region up at first: what has no status yet is stored at once. */
 function begunUp(setup: World): World {
@@ -120,7 +108,7 @@ function withoutThoseOf(away: Gone, setup: World): Arrival[] {
   )
 }
 
-function outcomeOf({ memory }: Counter, { changes, asks, regionStates, disagreements, kinds }: Harvest) {
+function outcomeOf(memory: Memory, { changes, asks, regionStates, disagreements, kinds }: Harvest) {
   return {
     kinds,
     status: memory.get(ID)!.state.status,
@@ -139,7 +127,7 @@ function remember(arrivals: readonly Arrival[]) {
     takeUp(memory, ID, watched(arrival, memory.get(ID)?.state ?? null), lookedFor(policy.configVersion))
     const harvest = newHarvest()
     countResult(memory, harvest, ID, result, atMs)
-    return outcomeOf({ memory, unstored: new Map() }, harvest)
+    return outcomeOf(memory, harvest)
   })
 }
 
@@ -154,51 +142,57 @@ function play(arrivals: readonly Arrival[], ends: number[], checkpointMs: number
     }
     const harvest = newHarvest()
     countResult(counter.memory, harvest, ID, arrival.result, arrival.atMs)
-    const outcome = outcomeOf(counter, harvest)
-    Object.assign(left, { position: i + 1, positionAtMs: arrival.atMs })
-    store(counter, harvest, left, arrival.atMs)
+    const outcome = outcomeOf(counter.memory, harvest)
+    store(counter, harvest, left, i + 1, arrival.atMs)
     if (checkpointMs !== null && arrival.atMs >= (left.checkpoint?.takenAtMs ?? 0) + checkpointMs)
       left.checkpoint = { data: encode(counter, arrival.atMs), ...markAt(i + 1, arrival.atMs) }
     return outcome
   })
 }
 
-/** As storeHarvest does. */
-function store({ memory, unstored }: Counter, harvest: Harvest, left: Left, atMs: number): void {
-  for (const [id, sinceMs] of harvest.unstored) if (!unstored.has(id)) unstored.set(id, sinceMs)
-  addOverdue(memory, harvest, unstored, { nowMs: atMs, ageMs: UNSTORED_MS, limit: 1 })
+/** As storeHarvest does, when everything is stored. */
+function store(counting: Counting, harvest: Harvest, left: Left, sequence: number, atMs: number): void {
+  counting.position = { sequence, takenAtMs: atMs }
+  Object.assign(left, { position: sequence, positionAtMs: atMs })
+  addWaiting(counting, harvest)
   if (!harvest.changes.has(ID)) return
-  left.row = asStored(memory.get(ID)!.state)
-  unstored.delete(ID)
+  left.row = asStored(counting.memory.get(ID)!.state)
+  noteJudged(counting, harvest, [])
 }
 
 /** As beginReading and the results that are read again do. */
-function start(left: Left, past: readonly Arrival[], { policy }: Arrival): Counter {
+function start(
+  { row, position, positionAtMs, checkpoint }: Left,
+  past: readonly Arrival[],
+  { policy }: Arrival,
+): Counting {
   const memory: Memory = new Map()
-  const unstored: Unstored = new Map()
-  takeUp(memory, ID, watched({ policy }, left.row), lookedFor(policy.configVersion))
-  const { checkpoint, position, positionAtMs } = left
-  const { isMarked, from, knownFromMs } = startOf(
+  takeUp(memory, ID, watched({ policy }, row), lookedFor(policy.configVersion))
+  const counting = beginCounting(
+    memory,
     { id: 1, epoch: 1, position, positionAtMs, streamCreated: STREAM },
-    { created: STREAM, firstSequence: 1, lastSequence: position, lastAtMs: positionAtMs ?? 0 },
-    { mark: checkpoint, foundAtMs: positionAtMs, voteMs: longestVoteOf(memory) },
+    {
+      stream: { created: STREAM, firstSequence: 1, lastSequence: position, lastAtMs: positionAtMs ?? 0 },
+      foundAtMs: positionAtMs,
+      checkpoint: checkpoint && { ...checkpoint, marked: readCheckpoint(checkpoint.data, checkpoint) },
+      absences: new Map(),
+      monotonicMs: 0,
+      logMs: 0,
+    },
   )
-  if (checkpoint && isMarked) {
-    for (const id of applyCheckpoint(memory, readCheckpoint(checkpoint.data, checkpoint))) unstored.set(id, 0)
-  }
-  restoreAll(memory, knownFromMs)
-  if (!('timeMs' in from)) return { memory, unstored }
-  const isKnown = (sequence: number) => isMarked && sequence <= checkpoint!.sequence
-  const again = past.filter(({ atMs }, i) => atMs >= from.timeMs && !isKnown(i + 1))
+  const { start, mark, unstored } = counting
+  if (!('timeMs' in start.from)) return counting
+  const { timeMs } = start.from
+  const again = past.filter(({ atMs }, i) => atMs >= timeMs && i + 1 > (mark?.sequence ?? 0))
   for (const { result, atMs } of again) recallResult(memory, unstored, ID, result, atMs)
-  return { memory, unstored }
+  return counting
 }
 
 function markAt(sequence: number, takenAtMs: number): Mark {
   return { streamCreated: STREAM, sequence, takenAtMs }
 }
 
-function encode({ memory, unstored }: Counter, takenAtMs: number): Uint8Array {
+function encode({ memory, unstored }: Counting, takenAtMs: number): Uint8Array {
   const out = byteWriter()
   beginCheckpoint(out)
   appendMonitor(out, new Map(), { takenAtMs }, memory.get(ID)!.state, unstored.has(ID))
