@@ -7,7 +7,8 @@ export type Doubt = {
   answered: (target: string, host: string, atUs: number) => void
   /** No answer came from a target. `place`: its host, by the address where that is known. */
   failed: (target: string, place: string, atUs: number) => void
-  isDoubting: (nowUs: number) => boolean
+  /** Now, or at any time since then: what began during a doubt may have failed by the same cause. */
+  isDoubting: (nowUs: number, sinceUs?: number) => boolean
 }
 
 const SECOND_US = 1_000_000
@@ -50,6 +51,7 @@ export function createDoubt(onChange: (isDoubting: boolean, hosts: number) => vo
   /** targets that began to fail lately, or since the doubt began, and still fail; oldest first */
   let strikes: Strike[] = []
   let doubtedSinceUs: number | null = null
+  let endedUs = Number.NEGATIVE_INFINITY
   let mostFailing = 0
 
   function begin(atUs: number): void {
@@ -58,7 +60,13 @@ export function createDoubt(onChange: (isDoubting: boolean, hosts: number) => vo
     onChange(true, strikes.length)
   }
 
-  function end(): void {
+  function endIfOver(nowUs: number): void {
+    if (doubtedSinceUs === null) return
+    const enough = Math.min(targets.size * SHARE_OF_MANY, mostFailing * SHARE_TO_GO_ON)
+    const isOver = strikes.length < Math.max(HOSTS_ENOUGH, enough)
+    const lastUs = doubtedSinceUs + LONGEST_US
+    if (!isOver && nowUs <= lastUs) return
+    endedUs = Math.min(nowUs, lastUs)
     doubtedSinceUs = null
     onChange(false, strikes.length)
     strikes = []
@@ -101,12 +109,9 @@ export function createDoubt(onChange: (isDoubting: boolean, hosts: number) => vo
     return false
   }
 
-  function isDoubting(nowUs: number): boolean {
-    if (doubtedSinceUs === null) return false
-    const enough = Math.min(targets.size * SHARE_OF_MANY, mostFailing * SHARE_TO_GO_ON)
-    const isOver = strikes.length < Math.max(HOSTS_ENOUGH, enough)
-    if (isOver || nowUs - doubtedSinceUs > LONGEST_US) end()
-    return doubtedSinceUs !== null
+  function isDoubting(nowUs: number, sinceUs = nowUs): boolean {
+    endIfOver(nowUs)
+    return doubtedSinceUs !== null || endedUs > sinceUs
   }
 
   return {
@@ -119,6 +124,8 @@ export function createDoubt(onChange: (isDoubting: boolean, hosts: number) => vo
         if (!target.isAnswering) strikes = strikes.filter(strike => strike.target !== name)
         target.isAnswering = true
       }
+      // at once, so that it is known which attempts began later
+      if (doubtedSinceUs !== null) endIfOver(atUs)
       if (atUs - (counted.get(host) ?? Number.NEGATIVE_INFINITY) < COUNT_EVERY_US) return
       counted.set(host, atUs)
       turn(atUs)

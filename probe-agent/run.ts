@@ -31,21 +31,21 @@ export type RunOptions = {
  * goes wrong in ourselves is an `internal` failure, outcome UNKNOWN (decisions 4.3).
  */
 export async function runCheck(spec: CheckSpec, egress: Egress, options: RunOptions = {}): Promise<Ran> {
-  const { observation, outcome, failedAssertions } = await runJudged(spec, egress, options)
+  const startedUs = nowUs()
+  const { observation, outcome, failedAssertions } = await runJudged(spec, egress, options, startedUs)
   const { evidence, certificate } = leftBehind(spec, observation, outcome)
-  const isDoubted = isInDoubt(spec, observation, options) && outcome === Outcome.DOWN
+  const isDoubted = isInDoubt(spec, observation, options, startedUs) && outcome === Outcome.DOWN
   return { observation, outcome, failedAssertions, evidence, certificate, isDoubted }
 }
 
-function isInDoubt(spec: CheckSpec, observation: Observation, options: RunOptions): boolean {
+function isInDoubt(spec: CheckSpec, observation: Observation, options: RunOptions, startedUs: number): boolean {
   const { doubt, cancellation, isOfOthers } = options
   if (doubt === undefined || cancellation?.isCancelled) return false
-  if (isOfOthers) return hasNoAnswer(observation) && doubt.isDoubting(nowUs())
-  return noteWay(doubt, spec, observation, nowUs())
+  if (isOfOthers) return hasNoAnswer(observation) && doubt.isDoubting(nowUs(), startedUs)
+  return noteWay(doubt, spec, observation, nowUs(), startedUs)
 }
 
-async function runJudged(spec: CheckSpec, egress: Egress, options: RunOptions): Promise<Judged> {
-  const startedUs = nowUs()
+async function runJudged(spec: CheckSpec, egress: Egress, options: RunOptions, startedUs: number): Promise<Judged> {
   const observation = await observe(spec, egress, options.cancellation)
   const ran = await judged(spec, observation)
   const { error } = observation

@@ -14,8 +14,17 @@ const DOUBTFUL_CODES = new Set([
   'tls_error',
 ])
 
-/** Notes whether the host of a check answered. True for a failure that is doubted; faults of the probe itself are not noted. */
-export function noteWay(doubt: Doubt, spec: CheckSpec, observation: Observation, nowUs: number): boolean {
+/**
+ * Notes whether the host of a check answered. True for a failure that is doubted: the probe had a doubt at any time of the attempt.
+ * Faults of the probe itself are not noted.
+ */
+export function noteWay(
+  doubt: Doubt,
+  spec: CheckSpec,
+  observation: Observation,
+  nowUs: number,
+  startedUs: number,
+): boolean {
   const { error, resolvedIp } = observation
   if (error?.source === FailureSource.INTERNAL && error.code !== 'probe_offline') return false
   const host = hostOf(spec)
@@ -24,7 +33,7 @@ export function noteWay(doubt: Doubt, spec: CheckSpec, observation: Observation,
     return false
   }
   doubt.failed(spec.url, resolvedIp ?? host, nowUs)
-  return doubt.isDoubting(nowUs)
+  return doubt.isDoubting(nowUs, startedUs)
 }
 
 /** Whether a check failed in a way that many hosts may have at once because of the network of the probe. */

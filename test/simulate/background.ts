@@ -57,7 +57,7 @@ export function createBackground({ machine, doubt, isInTrouble, attempt }: Parts
     if (!isChecking) {
       const first = Math.ceil(Math.max(doneMs, now - KEPT_MS) / STEP_MS)
       for (let slot = first; slot * STEP_MS < now; slot++)
-        noteWay(doubt, specs[slot % HOSTS]!, ANSWERED, slot * STEP_MS * 1000)
+        noteWay(doubt, specs[slot % HOSTS]!, ANSWERED, slot * STEP_MS * 1000, slot * STEP_MS * 1000)
     }
     doneMs = now
   }
@@ -73,7 +73,7 @@ export function createBackground({ machine, doubt, isInTrouble, attempt }: Parts
     const { afterMs, error, statusCode } = attempt(hostOf(number), TIMEOUTS_MS[number % TIMEOUTS_MS.length]!)
     const note = () => {
       const observation = observationOf(error, statusCode || null, hostOf(number))
-      noteWay(doubt, specs[number]!, observation, Math.round(machine.monotonicMs() * 1000))
+      noteWay(doubt, specs[number]!, observation, Math.round(machine.monotonicMs() * 1000), Math.round(now * 1000))
     }
     machine.after(afterMs, note)
     doneMs = now

@@ -209,8 +209,8 @@ export function createRunner({ targets, outlook, host, random, time, world }: Ru
           if (error !== null) background.catchUp()
           const isInDoubt = () =>
             isOfOthers
-              ? hasNoAnswer(observation) && doubt.isDoubting(nowUs())
-              : noteWay(doubt, spec, observation, nowUs())
+              ? hasNoAnswer(observation) && doubt.isDoubting(nowUs(), startedMs * 1000)
+              : noteWay(doubt, spec, observation, nowUs(), startedMs * 1000)
           const isDoubted = !isCancelled && isInDoubt() && outcome === Outcome.DOWN
           resolve({ observation, outcome, failedAssertions: [], isDoubted } as unknown as Ran)
           time.settled()

@@ -81,6 +81,23 @@ t.test('a doubt lasts while three of its hosts and 3 % of all fail, and an hour 
   t.equal(doubt.isDoubting(64 * MINUTE_US), false, 'what lasts for an hour is not a jump')
 })
 
+t.test('an attempt that began in a doubt is doubted when it fails after the doubt, and a later one is not', async t => {
+  const doubt = createDoubt()
+  const answer = (atUs: number, hosts = 10) => {
+    for (let i = 0; i < hosts; i++) doubt.answered(`${i}.example`, `${i}`, atUs + i)
+  }
+  answer(0)
+  for (let i = 0; i < 10; i++) doubt.failed(`${i}.example`, `${i}`, MINUTE_US + i)
+  answer(2 * MINUTE_US, 9)
+  const endsUs = 2 * MINUTE_US + 7
+  // first heard of long after its end
+  const failsUs = 3 * MINUTE_US
+  doubt.failed('9.example', '9', failsUs)
+  t.equal(doubt.isDoubting(failsUs), false)
+  t.equal(doubt.isDoubting(failsUs, endsUs - SECOND_US), true)
+  t.equal(doubt.isDoubting(failsUs, endsUs + SECOND_US), false)
+})
+
 t.test(
   'of two targets of a host, one that fails for long does not begin to fail again after each answer of the other',
   async t => {

@@ -52,6 +52,30 @@ t.test('an answer of the target, and what is wrong with ourselves, is never doub
   }
 })
 
+t.test(
+  'a check that hangs from the middle of a doubt until after its end is doubted, and a later one is not',
+  async t => {
+    const doubt = createDoubt()
+    const target = await startTarget(t)
+    target.behave({ kind: 'hang', after: 'connect' })
+    const hosts = [1, 2, 3, 4, 5]
+    const answered = () => {
+      for (const host of hosts) doubt.answered(`${host}.example`, `${host}`, nowUs())
+    }
+    answered()
+    for (const host of hosts) doubt.failed(`${host}.example`, `${host}`, nowUs())
+    t.equal(doubt.isDoubting(nowUs()), true)
+    const check = (options: { isOfOthers?: boolean } = {}) =>
+      runCheck(specOf({ url: target.url, timeoutMs: 200 }), egress, { doubt, ...options })
+    const during = [check(), check({ isOfOthers: true })]
+    answered()
+    t.equal(doubt.isDoubting(nowUs()), false)
+    const isDoubted = ({ isDoubted }: Ran) => isDoubted
+    t.same((await Promise.all(during)).map(isDoubted), [true, true])
+    t.same([await check(), await check({ isOfOthers: true })].map(isDoubted), [false, false])
+  },
+)
+
 t.test('checks for monitors of other probes do not count for the doubt of a probe', async t => {
   const noted: string[] = []
   const selfTest = createSelfTest({ targets: [] })
