@@ -90,6 +90,7 @@ function emptyChronicle(options: Options, scene: Scene, plan: Plan): Chronicle {
     checks: 0,
     liveSets: 0,
     kinds: {},
+    regions: scene.regions,
     monitors: scene.monitors.map(({ id, settings, quickMs }) => ({
       id,
       settings: [{ fromMs: 0, ...settings, isPaused: false, isOtherTarget: true }],

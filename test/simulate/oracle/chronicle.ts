@@ -10,6 +10,8 @@ export type Chronicle = {
   liveSets: number
   /** results by what the verdict made of them */
   kinds: Record<string, number>
+  /** all that have probes */
+  regions: readonly string[]
   monitors: Watched[]
   outages: TargetOutage[]
   faults: FaultSeen[]

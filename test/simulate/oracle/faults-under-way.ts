@@ -114,37 +114,13 @@ function goneUntilMs(faults: readonly FaultSeen[], region: string, probes: numbe
   return whole.length > 0 ? untilMs(whole) : null
 }
 
-/** What a monitor of one region may take for an outage, under partial loss; what else it takes for one breaks the promise. */
-const EXCUSED = {
-  beginning: 'partial loss, one region, at its beginning',
-  noWitness: 'partial loss, one region, no witness',
-  newProbe: 'partial loss, one region, probe without a past',
-}
-const UNEXCUSED = 'partial loss, one region'
-const isPartial = ({ kind }: FaultSeen) => /partial-loss|bad-then-dead/.test(kind)
-
-export const isExcused = (cause: string): boolean => Object.values(EXCUSED).includes(cause)
-
-/** Why a monitor of one region was down under partial loss; null: there was none. `all`: the faults of all regions. */
-export function causeOfOne(
-  all: readonly FaultSeen[],
-  { regions: [region], witness }: Pick<SettingsFrom, 'regions' | 'witness'>,
-  atMs: number,
-  unnoticedMs: number,
-  isChanged: boolean,
-): string | null {
-  const own = all.filter(fault => fault.region === region)
-  const losses = own.filter(isPartial)
-  if (losses.length === 0) return null
-  if (losses.some(({ fromMs }) => atMs >= fromMs && atMs <= fromMs + unnoticedMs)) return EXCUSED.beginning
-  if (!witness || all.some(fault => fault.region !== region)) return EXCUSED.noWitness
-  return isChanged || own.some(fault => !isPartial(fault)) ? EXCUSED.newProbe : UNEXCUSED
-}
+/** A part of the ways to targets is lost. */
+export const isPartialLoss = ({ kind }: FaultSeen): boolean => /partial-loss|bad-then-dead/.test(kind)
 
 /** What a wrong verdict comes from, as far as the faults under way say it. */
 export function causeOf(faults: readonly FaultSeen[]): string {
   const kinds = [...new Set(faults.map(({ kind }) => kind))].sort()
   // a probe recognizes by itself that it has lost everything
-  if (faults.some(isPartial)) return 'partial loss'
+  if (faults.some(isPartialLoss)) return 'partial loss'
   return kinds.length > 0 ? kinds.join(' + ') : 'no fault under way'
 }

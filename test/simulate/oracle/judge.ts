@@ -1,15 +1,8 @@
 import type { Chronicle, CommittedTransition, FaultSeen, SettingsFrom, TargetOutage, Watched } from './chronicle.ts'
-import { causeOf, causeOfOne, createFaultBook, type FaultBook, isExcused, withFaults } from './faults-under-way.ts'
+import { causeOf, createFaultBook, type FaultBook, withFaults } from './faults-under-way.ts'
 import { type Detection, type Figures, figuresOf } from './figures.ts'
-import {
-  DECISION_MS,
-  EXPLAINS_DEGRADED_MS,
-  explainsDownMs,
-  limitInDoubtMs,
-  limitMs,
-  unnoticedMs,
-  voteMs,
-} from './limits.ts'
+import { DECISION_MS, EXPLAINS_DEGRADED_MS, explainsDownMs, limitInDoubtMs, limitMs, voteMs } from './limits.ts'
+import { causeOfOne, isExcused } from './one-region.ts'
 import { isFalseUnchecked, statusesKept } from './unchecked.ts'
 
 /** Something that must not be; reproduces with the seed. */
@@ -74,8 +67,8 @@ export function judge(chronicle: Chronicle, probes = 2): Report {
   for (const [index, monitor] of chronicle.monitors.entries()) {
     const outages = chronicle.outages.filter(({ monitorId }) => monitorId === monitor.id)
     const transitions = chronicle.transitions.filter(({ monitorId }) => monitorId === monitor.id)
-    const { endMs } = chronicle
-    const scope = { index, monitor, outages, transitions, book, probes, shared, endMs }
+    const { endMs, regions } = chronicle
+    const scope = { index, monitor, outages, transitions, book, probes, shared, endMs, regions }
     for (const outage of outages) {
       const detection = detect(scope, outage)
       if (!detection) continue
@@ -115,6 +108,8 @@ type Scope = {
   book: FaultBook
   probes: number
   endMs: number
+  /** all of the installation */
+  regions: readonly string[]
 }
 
 const settingsAt = ({ settings }: Watched, atMs: number): SettingsFrom =>
@@ -136,7 +131,9 @@ function detect(
   if (kind === 'degraded' || !isWatched || isDownAlready || toMs - fromMs < 1.5 * settings.intervalS * 1000) return null
   const isInDoubt = shared.some(other => other.fromMs < toMs && other.toMs > fromMs - CHANGE_LINGERS_MS)
   const rememberedMs = ANSWERS_REMEMBERED * settings.intervalS * 1000
-  const wasSlow = outages.some(one => one.kind === 'slow' && one.fromMs < fromMs && one.toMs > fromMs - rememberedMs)
+  const wasSlow = outages.some(
+    one => one.kind === 'slow' && one.fromMs < fromMs && answeredMs(outages, one.toMs, fromMs) < rememberedMs,
+  )
   const isSlow = monitor.isSlow || wasSlow
   const limitBy = (pace: SettingsFrom) =>
     isInDoubt ? limitInDoubtMs(kind, pace, isSlow, pace.regions.length) : limitMs(kind, pace, isSlow)
@@ -158,6 +155,13 @@ function detect(
     delayMs: down ? down.atMs - fromMs : null,
     lastedMs: toMs - fromMs,
   }
+}
+
+/** For how long of a time the target gave answers. */
+function answeredMs(outages: readonly TargetOutage[], fromMs: number, toMs: number): number {
+  const silent = outages.filter(({ kind }) => kind === 'refused' || kind === 'hanging')
+  const silentMs = silent.map(one => Math.max(0, Math.min(one.toMs, toMs) - Math.max(one.fromMs, fromMs)))
+  return toMs - fromMs - silentMs.reduce((sum, ms) => sum + ms, 0)
 }
 
 function findingsOf({ index, monitor }: Scope, detection: Detection): Finding[] {
@@ -229,10 +233,9 @@ function falsehoods(scope: Scope, transition: CommittedTransition, earlier: read
   return found
 }
 
-function causeOfFalseDown({ book, monitor }: Scope, settings: SettingsFrom, atMs: number): string | null {
-  const all = book.all(atMs - explainsDownMs(settings), atMs)
+function causeOfFalseDown({ book, monitor, regions }: Scope, settings: SettingsFrom, atMs: number): string | null {
   const isChanged = monitor.settings.some(({ fromMs }) => fromMs > atMs - CHANGE_LINGERS_MS && fromMs <= atMs)
-  return causeOfOne(all, settings, atMs, unnoticedMs(settings), isChanged)
+  return causeOfOne(book, regions, { settings, atMs, isChanged })
 }
 
 function failuresOf(findings: readonly Finding[], { checks, endMs }: Chronicle): string[] {

@@ -57,6 +57,12 @@ export function limitInDoubtMs(kind: string, pace: Pace, wasSlow: boolean, regio
 export const unnoticedMs = (pace: Pace): number =>
   Math.max(chainMs('refused', pace), chainMs('hanging', pace)) + NOTICED_MS
 
+/**
+ * A witness is asked in each slot, and holds for an interval + timeout + 10 s; the check by which the region decides alone
+ * is one slot later, and fails after its timeout. What was asked earlier says nothing about a `down`.
+ */
+export const witnessMs = (pace: Pace): number => 2 * (pace.intervalS * 1000 + timeoutOf(pace))
+
 /** A monitor of which no check counted for 3 intervals + timeout has no status so long after that. */
 export const UNCHECKED_WITHIN_MS = 30_000
 

@@ -5,6 +5,7 @@ import { judge } from '../../simulate/oracle/judge.ts'
 const MIN = 60_000
 const HOUR = 60 * MIN
 const ID = 'a monitor'
+const ALL_REGIONS = ['us-east', 'us-west', 'eu-west', 'ap-northeast']
 
 /** An hour of a monitor every 30 s with a timeout of 10 s and two re-checks: `refused` is promised within 37 s. */
 function hourOf(given: Partial<Chronicle>, regions = ['us-east', 'eu-west', 'ap-northeast']): Chronicle {
@@ -15,6 +16,7 @@ function hourOf(given: Partial<Chronicle>, regions = ['us-east', 'eu-west', 'ap-
     checks: 100,
     liveSets: 6,
     kinds: {},
+    regions: ALL_REGIONS,
     monitors: [{ id: ID, settings: [{ ...settings, isPaused: false, isOtherTarget: true }], isSlow: false }],
     outages: [],
     faults: [],
@@ -143,19 +145,59 @@ const LOSS = fault('region-partial-loss', TEN - 5 * MIN, 6 * MIN, 'us-east')
 const DOWN = { transitions: [FIRST_UP, moved(TEN, 'up', 'down')] }
 const ONE = ['us-east']
 
-t.test('a false down under partial loss breaks the promise, except where one region cannot know better', async t => {
-  t.same(judge(hourOf({ ...DOWN, faults: [LOSS] }, ONE)).failures, ['false down: 1'])
-  const causes: [string, Partial<Chronicle>][] = [
-    ['at its beginning', { faults: [{ ...LOSS, fromMs: TEN - 20_000 }] }],
-    ['no witness', { faults: [LOSS, fault('hints-lost', TEN - MIN, 2 * MIN, null)] }],
-    ['probe without a past', { faults: [LOSS, fault('probe-killed', TEN - MIN, 10_000, 'us-east')] }],
-  ]
-  for (const [cause, given] of causes) {
-    const { findings, failures } = judge(hourOf({ ...DOWN, ...given }, ONE))
+/** One fault at a probe of each of the other regions. */
+const elsewhere = (kind: string, fromMs: number, lastedMs: number) =>
+  ['us-west', 'eu-west', 'ap-northeast'].map(region => ({
+    ...fault(kind, fromMs, lastedMs, region),
+    place: `${region}-1`,
+  }))
+
+const excuses: [cause: string, given: FaultSeen[]][] = [
+  ['at its beginning', [{ ...LOSS, fromMs: TEN - 20_000 }]],
+  ['no witness', [LOSS, fault('hints-lost', TEN - MIN, 2 * MIN, null)]],
+  ['no witness', [LOSS, fault('postgres-away', TEN - 20_000, 10_000, null)]],
+  ['no witness', [LOSS, ...elsewhere('probe-uplink-lost', TEN - 30_000, MIN)]],
+  ['no witness', [LOSS, ...elsewhere('probe-partial-loss', TEN - 3 * MIN, 2 * MIN - 15_000)]],
+  ['probe without a past', [LOSS, fault('probe-killed', TEN - MIN, 10_000, 'us-east')]],
+  ['probe without a past', [LOSS, fault('probes-redeployed', TEN - 4 * MIN, 5 * MIN, null)]],
+]
+for (const [cause, faults] of excuses) {
+  t.test(`a false down of one region under partial loss is a figure: ${cause}`, async t => {
+    const { findings, failures } = judge(hourOf({ ...DOWN, faults }, ONE))
     t.match(findings, [{ what: 'false down', cause: `partial loss, one region, ${cause}`, isBroken: false }])
     t.same(failures, [])
-    t.same(judge(hourOf({ ...DOWN, ...given }, ['us-east', 'eu-west'])).failures, ['false down: 1'], 'with two regions')
-  }
+    t.same(judge(hourOf({ ...DOWN, faults }, ['us-east', 'eu-west'])).failures, ['false down: 1'], 'with two regions')
+  })
+}
+
+const noExcuses: [title: string, more: FaultSeen[]][] = [
+  ['nothing else was wrong', []],
+  ['one other region had a fault', [fault('region-dead', TEN - MIN, 5 * MIN, 'eu-west')]],
+  ['one other region had none', elsewhere('probe-uplink-lost', TEN - 30_000, MIN).slice(1)],
+  ['the faults of the others were over before a witness was asked', elsewhere('probe-frozen', TEN - 3 * MIN, 60_000)],
+  ['what was wrong everywhere was over before', [fault('nats-away', TEN - 3 * MIN, 30_000, null)]],
+  ['only acknowledgements were lost', [fault('acks-lost', TEN - MIN, 2 * MIN, null)]],
+  ['a clock was set', [fault('nats-clock-set', TEN - MIN, 1_000, null)]],
+  ['one process of the fleet ended', [fault('fleet-killed', TEN - MIN, 30_000, null)]],
+  ['its probe began again long before', [fault('probe-killed', TEN - 3 * MIN, 10_000, 'us-east')]],
+  ['one of its probes has not begun again yet', [fault('probe-host-dead', TEN - MIN, 10 * MIN, 'us-east')]],
+  ['its probe was away from the control plane', [fault('probe-fleet-cut', TEN - MIN, 10_000, 'us-east')]],
+]
+for (const [title, more] of noExcuses) {
+  t.test(`a false down of one region under partial loss breaks the promise when ${title}`, async t => {
+    const { failures, findings } = judge(hourOf({ ...DOWN, faults: [LOSS, ...more] }, ONE))
+    t.same(failures, ['false down: 1'])
+    t.match(findings, [{ cause: 'partial loss, one region', isBroken: true }])
+  })
+}
+
+t.test('a monitor that forbids witnesses may be down under partial loss', async t => {
+  const given = hourOf({ ...DOWN, faults: [LOSS] }, ONE)
+  const [monitor] = given.monitors
+  const settings = monitor!.settings.map(one => ({ ...one, witness: false }))
+  const { failures, findings } = judge({ ...given, monitors: [{ ...monitor!, settings }] })
+  t.match(findings, [{ cause: 'partial loss, one region, no witness' }])
+  t.same(failures, [])
 })
 
 t.test('while many hosts fail at once, a single region has one more check, and several regions have none', async t => {
@@ -163,6 +205,17 @@ t.test('while many hosts fail at once, a single region has one more check, and s
   const given = { outages: [shared], transitions: [FIRST_UP, moved(TEN + 60_000, 'up', 'down')] }
   t.same(judge(hourOf(given, ONE)).failures, [])
   t.same(judge(hourOf(given)).failures, ['late: 1'])
+})
+
+t.test('a target counts as slow for 100 answers after it was, however long it did not answer in between', async t => {
+  const slow = { ...outage(2 * MIN, 5_000, 'slow') }
+  const hanging = outage(54 * MIN, 4 * MIN, 'hanging')
+  const down = { transitions: [FIRST_UP, moved(54 * MIN + 55_000, 'up', 'down')] }
+  t.same(judge(hourOf({ ...down, outages: [slow, hanging] })).failures, ['late: 1'])
+  const refused = outage(20 * MIN, 5 * MIN)
+  const [, ...rest] = down.transitions
+  const reported = [FIRST_UP, moved(20 * MIN + 30_000, 'up', 'down'), moved(25 * MIN + 30_000, 'down', 'up'), ...rest]
+  t.same(judge(hourOf({ outages: [slow, refused, hanging], transitions: reported })).failures, [])
 })
 
 t.test('a monitor without a probe loses its status in time, and one with a probe never', async t => {
