@@ -56,7 +56,7 @@ export const inboxPrefixOf = (probeId: string) => `_INBOX.${probeId}`
 
 /** Hints on core NATS, safe to lose: ask a region to check a monitor at once. JSON: RunHint. */
 export const runHintSubject = (region: string) => `HINT.run.${region}`
-/** Ask any region that is not the monitor's to confirm a failure. JSON: WitnessHint. */
+/** Ask the regions that are not the monitor's to confirm a failure. JSON: WitnessHint. */
 export const WITNESS_SUBJECT = 'HINT.witness'
 /** A region's state of a monitor changed. JSON: { states: [{ monitorId, state }] }, state as in fleet.proto. */
 export const stateHintSubject = (region: string) => `HINT.state.${region}`

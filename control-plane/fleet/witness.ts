@@ -1,7 +1,6 @@
 import type { CheckSpec } from '../../shared/check.ts'
 import { DOUBT_RECHECK_MS } from '../../shared/rechecks.ts'
-import { Trigger } from '../../shared/result.ts'
-import { fnv1a, type WitnessHint } from '../../shared/subjects.ts'
+import type { WitnessHint } from '../../shared/subjects.ts'
 import type { Book } from './book.ts'
 import type { Desk } from './desk.ts'
 import type { Link } from './link.ts'
@@ -10,32 +9,31 @@ import { needOf, probeFor } from './plan.ts'
 import type { Entry } from './roster.ts'
 import { takeInHand, witnessedBy } from './runs-in-hand.ts'
 
-/** The probe that is to confirm a failure, and what it checks. */
+/** A probe that is to confirm a failure, and what it checks. */
 export type Witness = { region: string; probeId: string; spec: CheckSpec; tenant: number }
 
 /**
- * A live probe of a region that is not the monitor's, which can run the check; null where there is none or the monitor may not
- * be checked elsewhere. Chosen by the run, so that every process comes to the same one, and the next time it may be another.
+ * A live probe of each region that is not the monitor's, which can run the check; none where the monitor may not be checked
+ * elsewhere. All regions are asked, so that a region in trouble does not hide what the others see. The probe of a region is chosen
+ * by the run: every process comes to the same one, and the next time it may be another.
  */
-export function witnessFor({ roster, plans }: Book, { runId, monitorId, configVersion }: WitnessHint): Witness | null {
+export function witnessesFor({ roster, plans }: Book, { runId, monitorId, configVersion }: WitnessHint): Witness[] {
   const entry = roster.entries.get(monitorId)
   const spec = entry?.configVersion === configVersion ? witnessSpec(entry) : null
-  if (!entry || !spec) return null
-  const candidates = [...plans.keys()]
+  if (!entry || !spec) return []
+  return [...plans.keys()]
     .filter(region => !entry.regions.includes(region))
-    .sort()
     .flatMap(region => {
       const probeId = probeFor(plans.get(region)!, runId, needOf(spec))
       return probeId === null ? [] : [{ region, probeId, spec, tenant: entry.tenant }]
     })
-  return candidates[fnv1a(runId) % candidates.length] ?? null
 }
 
-/** A witness is asked at most this often for a monitor, as a share of the time between checks of a region in doubt. */
+/** Witnesses are asked at most this often for a monitor, as a share of the time between checks of a region in doubt. */
 const SHARE_OF_PACE = 0.5
 
-/** Whether a witness may be asked for the monitor again; it is noted that it was. `nowMs` is monotonic. */
-export function mayAskWitness({ roster }: Book, { monitorId }: WitnessHint, nowMs: number): boolean {
+/** Whether witnesses may be asked for the monitor again; it is noted that it was. `nowMs` is monotonic. */
+export function mayAskWitnesses({ roster }: Book, { monitorId }: WitnessHint, nowMs: number): boolean {
   const entry = roster.entries.get(monitorId)
   if (!entry) return false
   const paceMs = Math.min(entry.intervalS * 1000, DOUBT_RECHECK_MS)

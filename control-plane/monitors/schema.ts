@@ -84,14 +84,14 @@ const changeable = (defaults: Partial<typeof DEFAULTS>) => ({
     Type.Boolean({
       ...defaultOf(defaults.witness),
       description:
-        'a probe of another region may check the monitor when many hosts begin to fail for a region at once: a status of 500 or more confirms the failure, any other answer contradicts it, no answer changes nothing; it never votes',
+        'probes of other regions may check the monitor when many hosts begin to fail for a region at once: a status of 500 or more confirms the failure, any other answer contradicts it, no answer changes nothing; they never vote',
     }),
   ),
   witness_with_credentials: Type.Optional(
     Type.Boolean({
       ...defaultOf(defaults.witness_with_credentials),
       description:
-        'that probe gets the credentials, headers, body and query of the monitor too; without them it only looks whether the address answers',
+        'those probes get the credentials, headers, body and query of the monitor too; without them they only look whether the address answers',
     }),
   ),
 })

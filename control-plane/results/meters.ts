@@ -21,7 +21,7 @@ export function createMeters(metrics: Metrics) {
     ),
     witnesses: metrics.counter(
       'picket_verdict_witnesses_asked_total',
-      'Checks asked of another region to confirm doubted failures',
+      'Times that other regions were asked to confirm doubted failures',
     ),
     transitions: metrics.counter('picket_verdict_transitions_total', 'Status changes of monitors', ['status']),
     discarded: metrics.counter('picket_verdict_discarded_total', 'Decisions about monitors changed meanwhile'),

@@ -107,3 +107,31 @@ t.test('a witness of another region', async t => {
     t.ok(runs()[0]!.tenant)
   })
 })
+
+t.test('a region whose probe is silent does not hide what the probe of another region sees', async t => {
+  const fleet = await createTestFleet(t)
+  const process = await fleet.start(PATIENT)
+  const [own, silent, well] = await Promise.all(
+    ['us-east', 'eu-west', 'ap-southeast'].map(async region =>
+      connectProbe(t, process.port, await fleet.token(region), { name: region }),
+    ),
+  )
+  await Promise.all([own!, silent!, well!].map(probe => probe.ready()))
+  const [monitorId] = await insertMonitors(fleet.db, fleet.projectId, 1, { regions: ['us-east'] })
+  await waitFor(() => own!.assigned.has(monitorId!), { label: 'its assignment' })
+  const taken: ResultBatch[] = []
+  const heard = fleet.nats.connection.subscribe(witnessSubject(partitionOf(monitorId!)), {
+    callback: (_, { data }) => void taken.push(ResultBatch.decode(data)),
+  })
+  t.teardown(() => heard.unsubscribe())
+  const hint: WitnessHint = { runId: newId(), monitorId: monitorId!, configVersion: 1, scheduledAtMs: Date.now() }
+  fleet.nats.connection.publish(WITNESS_SUBJECT, JSON.stringify(hint))
+  const [atSilent, atWell] = await Promise.all(
+    [silent!, well!].map(probe => waitFor(() => all(probe, 'runNow')[0], { label: 'a check at each region' })),
+  )
+  t.not(atSilent!.runId, atWell!.runId)
+  const result = resultOf(atWell!, { outcome: Outcome.UP, statusCode: 200, error: undefined })
+  well!.send({ $case: 'runDone', value: { runId: atWell!.runId, probeId: 'anybody', result } })
+  await waitFor(() => taken[0], { label: 'what the other region sees' })
+  t.match(taken, [{ region: 'ap-southeast', witnessed: { monitorId, outcome: Outcome.UP } }])
+})

@@ -273,11 +273,11 @@ export type MonitorCreate = {
      */
     retry_count?: number;
     /**
-     * a probe of another region may check the monitor when many hosts begin to fail for a region at once: a status of 500 or more confirms the failure, any other answer contradicts it, no answer changes nothing; it never votes
+     * probes of other regions may check the monitor when many hosts begin to fail for a region at once: a status of 500 or more confirms the failure, any other answer contradicts it, no answer changes nothing; they never vote
      */
     witness?: boolean;
     /**
-     * that probe gets the credentials, headers, body and query of the monitor too; without them it only looks whether the address answers
+     * those probes get the credentials, headers, body and query of the monitor too; without them they only look whether the address answers
      */
     witness_with_credentials?: boolean;
     name: string;
@@ -423,11 +423,11 @@ export type MonitorUpdate = {
      */
     retry_count?: number;
     /**
-     * a probe of another region may check the monitor when many hosts begin to fail for a region at once: a status of 500 or more confirms the failure, any other answer contradicts it, no answer changes nothing; it never votes
+     * probes of other regions may check the monitor when many hosts begin to fail for a region at once: a status of 500 or more confirms the failure, any other answer contradicts it, no answer changes nothing; they never vote
      */
     witness?: boolean;
     /**
-     * that probe gets the credentials, headers, body and query of the monitor too; without them it only looks whether the address answers
+     * those probes get the credentials, headers, body and query of the monitor too; without them they only look whether the address answers
      */
     witness_with_credentials?: boolean;
     name?: string;
@@ -1352,11 +1352,11 @@ export type ProjectFile = {
          */
         retry_count?: number;
         /**
-         * a probe of another region may check the monitor when many hosts begin to fail for a region at once: a status of 500 or more confirms the failure, any other answer contradicts it, no answer changes nothing; it never votes
+         * probes of other regions may check the monitor when many hosts begin to fail for a region at once: a status of 500 or more confirms the failure, any other answer contradicts it, no answer changes nothing; they never vote
          */
         witness?: boolean;
         /**
-         * that probe gets the credentials, headers, body and query of the monitor too; without them it only looks whether the address answers
+         * those probes get the credentials, headers, body and query of the monitor too; without them they only look whether the address answers
          */
         witness_with_credentials?: boolean;
         name: string;

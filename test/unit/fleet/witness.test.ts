@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createBook, enterEpoch, enterMonitor } from '../../../control-plane/fleet/book.ts'
 import type { Entry } from '../../../control-plane/fleet/roster.ts'
-import { mayAskWitness, witnessFor, witnessSpec } from '../../../control-plane/fleet/witness.ts'
+import { mayAskWitnesses, witnessesFor, witnessSpec } from '../../../control-plane/fleet/witness.ts'
 import type { CheckSpec } from '../../../shared/check.ts'
 import { specOf } from '../../support/spec.ts'
 
@@ -64,22 +64,35 @@ function bookOf(monitor: Entry, regions: string[], capabilities = ['http']) {
 const hint = { runId: 'r', monitorId: 'm1', configVersion: 3, scheduledAtMs: 5 }
 const RUNS = Array.from({ length: 40 }, (_, i) => `run-${i}`)
 
-t.test('a witness is a probe of any other region, now this one, now that', async t => {
-  const book = bookOf(entry(['us-east']), ['us-east', 'eu-west', 'ap-southeast'])
-  const chosen = RUNS.map(runId => witnessFor(book, { ...hint, runId })!.region)
-  t.same([...new Set(chosen)].sort(), ['ap-southeast', 'eu-west'])
-  t.match(witnessFor(book, hint), { probeId: /^probe of (eu|ap)-/, spec: plain, tenant: 1 })
+t.test(
+  'a probe of each other region is a witness, so that one in trouble does not hide what the others see',
+  async t => {
+    const book = bookOf(entry(['us-east']), ['us-east', 'eu-west', 'ap-southeast'])
+    for (const runId of RUNS) {
+      const found = witnessesFor(book, { ...hint, runId })
+      t.same(found.map(({ region }) => region).sort(), ['ap-southeast', 'eu-west'])
+      for (const witness of found) t.match(witness, { probeId: `probe of ${witness.region}`, spec: plain, tenant: 1 })
+    }
+  },
+)
+
+t.test('of the probes of a region one is the witness, another one the next time', async t => {
+  const book = bookOf(entry(['us-east']), ['us-east'])
+  const probes = ['first', 'second'].map(id => ({ id, capabilities: ['http'] }))
+  for (const _ of enterEpoch(book, { region: 'eu-west', epoch: 1, probes }));
+  const chosen = RUNS.map(runId => witnessesFor(book, { ...hint, runId }).map(({ probeId }) => probeId))
+  t.same([...new Set(chosen.map(ids => ids.join()))].sort(), ['first', 'second'])
 })
 
-t.test('a witness is asked for a monitor once in half the time between its checks in doubt', async t => {
+t.test('witnesses are asked for a monitor once in half the time between its checks in doubt', async t => {
   for (const [intervalS, pauseMs] of [
     [20, 10_000],
     [3_600, 15_000],
   ] as const) {
     const book = bookOf(entry(['us-east'], { intervalS }), ['us-east', 'eu-west'])
-    const asked = [0, 1, pauseMs - 1, pauseMs, pauseMs + 1].map(atMs => mayAskWitness(book, hint, atMs))
+    const asked = [0, 1, pauseMs - 1, pauseMs, pauseMs + 1].map(atMs => mayAskWitnesses(book, hint, atMs))
     t.same(asked, [true, false, false, true, false])
-    t.equal(mayAskWitness(book, { ...hint, monitorId: 'm2' }, 0), false)
+    t.equal(mayAskWitnesses(book, { ...hint, monitorId: 'm2' }, 0), false)
   }
 })
 
@@ -92,6 +105,6 @@ const without: [title: string, ReturnType<typeof bookOf>, Partial<typeof hint>?]
 ]
 for (const [title, book, other] of without) {
   t.test(`no witness is chosen when ${title}`, async t => {
-    for (const runId of RUNS) t.equal(witnessFor(book, { ...hint, ...other, runId }), null)
+    for (const runId of RUNS) t.same(witnessesFor(book, { ...hint, ...other, runId }), [])
   })
 }
