@@ -27,7 +27,7 @@ import { adopt, replaceCell, withCell } from './state.ts'
 import { weigh } from './status.ts'
 import { advance, differsInSubstance, isCounting, newCell, skip } from './streaks.ts'
 import { changeStatus } from './transition.ts'
-import type { Cell, Counted, Decision, MonitorState, Policy, Storing } from './types.ts'
+import type { Ask, Cell, Counted, Decision, HistoryReason, MonitorState, Policy, Storing } from './types.ts'
 import { hearWitness } from './witness.ts'
 
 /**
@@ -123,16 +123,20 @@ function count(
 function disagree(base: MonitorState, cell: Cell, result: Counted, policy: Policy, nowMs: number): Decision {
   const { region, probeId } = result
   const disagreement = { region, probeId, otherProbeId: cell.secondOpinion!.probeId }
-  const state = withCell(base, skip(cell, result))
-  const regionState = { region, state: cell.state }
-  const unasked = { ...noVerdict('counted', null, state, 'at_once'), disagreement, regionState }
+  const skipped = skip(cell, result)
+  // when the other probe ends its contradiction, a witness has to have been asked
+  const heeded = cell.doubt || result.isDoubted ? heedDoubt(base, cell, skipped, result, policy, nowMs) : null
+  const after = heeded?.cell ?? skipped
+  const asking = (asked: Ask | null) => (heeded?.asksWitness ? withWitness(asked, policy) : asked)
+  const state = withCell(base, after)
+  const regionState = { region, state: after.state }
+  const unasked = { ...noVerdict('counted', null, state, 'at_once'), disagreement, regionState, ask: asking(null) }
   if (mayAsk(base, policy, nowMs)) {
     const asked = { ...state, askedAtMs: nowMs, cells: renewOpinions(state.cells, nowMs) }
-    return { ...unasked, state: asked, ask: ask('disagreement', result, policy, state.cells) }
+    return { ...unasked, state: asked, ask: asking(ask('disagreement', result, policy, state.cells)) }
   }
   if (!isOutdated(cell.secondOpinion!, result)) return unasked
-  const renewed = withCell(base, renewOpinion(skip(cell, result), nowMs))
-  return { ...unasked, state: renewed, ask: askForOpinion(result) }
+  return { ...unasked, state: withCell(base, renewOpinion(after, nowMs)), ask: asking(askForOpinion(result)) }
 }
 
 /** A check by a probe that does not run the region's schedule. */

@@ -262,4 +262,20 @@ testRows([
     statuses: 'up@0',
     asks: 'first_failure:us@60 witness@60 witness@90',
   },
+  {
+    says: 'a witness is asked in each slot also while another probe of the region contradicts the failures',
+    policy: alone,
+    run: `us 0 .  60.5 .[o,p=p2]  120 x[d] 121 x[d,s=120,a=2] 121.5 x[o,p=p2,s=120] 124 x[d,s=120,a=3]
+          ${fails}
+          eu 60.6 .[w]  120.6 .[w]`,
+    statuses: 'up@0',
+    asks: 'first_failure:us@60 witness@60 disagreement:us@120 witness@120',
+  },
+  {
+    says: 'once no other probe contradicts it, a doubted region without a witness decides alone',
+    policy: alone,
+    run: `us 0 .  60.5 .[o,p=p2]  120 x[d] 121 x[d,s=120,a=2] 121.5 x[o,p=p2,s=120] 124 x[d,s=120,a=3]
+          ${fails}`,
+    statuses: 'up@0 down@124',
+  },
 ])
