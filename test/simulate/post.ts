@@ -23,6 +23,7 @@ const RECONNECT_AFTER_MS = 500
 /** Two pings without an answer, 5 s apart: a connection that is silent is given up. */
 const GIVEN_UP_AFTER_MS = 15_000
 const LATE_AFTER_MS = 30_000
+const REPLAY_EVERY_MS = 1_000
 
 /** The way of a probe's results: the real publisher over a connection to NATS that can break. */
 export type SimulatedPost = {
@@ -37,6 +38,7 @@ export function createPost(
   const { machine } = host
   let isConnected = true
   let silentSinceMs: number | null = null
+  let isReplaying = false
 
   const isReached = () => !world.nats.isAway && isNatsReached(outlook)
 
@@ -89,7 +91,7 @@ export function createPost(
 
   const publisher = createPublisher({
     stream: { publish, use() {}, isConnected: () => isConnected, close: () => Promise.resolve() },
-    spool: createMemorySpool(),
+    spool: createMemorySpool(replaySoon),
     probeId,
     region,
     machine,
@@ -97,6 +99,18 @@ export function createPost(
     onLate,
     log,
   })
+  /** As `startReplay`: what is late is sent as soon as JetStream takes something again, which the fleet then hears of. */
+  function replaySoon(): void {
+    if (isReplaying) return
+    isReplaying = true
+    machine.after(REPLAY_EVERY_MS, () => {
+      isReplaying = false
+      const isLost = world.acksLost > 0 && random.chance(world.acksLost)
+      if (publisher.isAway() || !isConnected || !isReached() || isLost) replaySoon()
+      else publisher.taken()
+    })
+  }
+
   world.changed.subscribe(() => {
     machine.after(0, watch)
     return host.isAlive()
@@ -105,13 +119,13 @@ export function createPost(
   return { post: { publish: publisher.publish, use() {}, sendScreenshot: () => Promise.resolve() }, publisher }
 }
 
-/** What goes to the spool is late, and late results change no status: it is enough to number them. */
-function createMemorySpool(): Spool {
+/** What goes to the spool is late, and late results change no status: it is enough to number them, and to know that some are left. */
+function createMemorySpool(onReleased: () => void): Spool {
   let next = 0
   return {
     append: () => next++,
     delivered() {},
-    release() {},
+    release: onReleased,
     peek: () => Promise.resolve([]),
     consume: () => Promise.resolve(),
     bytes: () => 0,
