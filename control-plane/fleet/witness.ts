@@ -1,5 +1,6 @@
 import type { CheckSpec } from '../../shared/check.ts'
 import { DOUBT_RECHECK_MS } from '../../shared/rechecks.ts'
+import { Trigger } from '../../shared/result.ts'
 import type { WitnessHint } from '../../shared/subjects.ts'
 import type { Book } from './book.ts'
 import type { Desk } from './desk.ts'
@@ -46,24 +47,28 @@ export function mayAskWitnesses({ roster }: Book, { monitorId }: WitnessHint, no
 const WITNESSED_AT_ONCE = 50
 
 /**
- * Gives a check to the link of its witness, when this process has that; answers the link. 'busy': the witness has too much to
- * do. Null: there is nothing to do here.
+ * Gives the check to those of its witnesses that are linked to this process, each with a run id of its own. Returns their links,
+ * and how many witnesses have too much to do.
  */
-export function giveToWitness(
+export function giveToWitnesses(
   { book, links, runs }: Pick<Desk, 'book' | 'links' | 'runs'>,
   hint: WitnessHint,
   nowMs: number,
-): Link | 'busy' | null {
-  const witness = witnessFor(book, hint)
-  if (!witness || !mayAskWitness(book, hint, nowMs)) return null
-  const link = links.get(witness.probeId)
-  if (!link) return null
-  const { runId, monitorId, configVersion, scheduledAtMs } = hint
-  const { spec, tenant } = witness
-  const run = { runId, monitorId, trigger: Trigger.WITNESS, scheduledAtMs, spec, tenant }
-  if (witnessedBy(runs, link) >= WITNESSED_AT_ONCE || !addRun(link.outbox, run)) return 'busy'
-  takeInHand(runs, runId, link, nowMs, { monitorId, configVersion, scheduledAtMs })
-  return link
+  newRunId: () => string,
+): { given: Link[]; busy: number } {
+  const witnesses = witnessesFor(book, hint)
+  if (witnesses.length === 0 || !mayAskWitnesses(book, hint, nowMs)) return { given: [], busy: 0 }
+  const linked = witnesses.filter(({ probeId }) => links.has(probeId))
+  const given = linked.flatMap(({ probeId, spec, tenant }) => {
+    const link = links.get(probeId)!
+    const runId = newRunId()
+    const { monitorId, configVersion, scheduledAtMs } = hint
+    const run = { runId, monitorId, trigger: Trigger.WITNESS, scheduledAtMs, spec, tenant }
+    if (witnessedBy(runs, link) >= WITNESSED_AT_ONCE || !addRun(link.outbox, run)) return []
+    takeInHand(runs, runId, link, nowMs, { monitorId, configVersion, scheduledAtMs })
+    return [link]
+  })
+  return { given, busy: linked.length - given.length }
 }
 
 /** Headers that hold no secret. */

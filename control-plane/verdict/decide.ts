@@ -27,7 +27,7 @@ import { adopt, replaceCell, withCell } from './state.ts'
 import { weigh } from './status.ts'
 import { advance, differsInSubstance, isCounting, newCell, skip } from './streaks.ts'
 import { changeStatus } from './transition.ts'
-import type { Ask, Cell, Counted, Decision, HistoryReason, MonitorState, Policy, Storing } from './types.ts'
+import type { Ask, Cell, Counted, Decision, MonitorState, Policy, Storing } from './types.ts'
 import { hearWitness } from './witness.ts'
 
 /**

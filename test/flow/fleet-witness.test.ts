@@ -120,10 +120,10 @@ t.test('a region whose probe is silent does not hide what the probe of another r
   const [monitorId] = await insertMonitors(fleet.db, fleet.projectId, 1, { regions: ['us-east'] })
   await waitFor(() => own!.assigned.has(monitorId!), { label: 'its assignment' })
   const taken: ResultBatch[] = []
-  const heard = fleet.nats.connection.subscribe(witnessSubject(partitionOf(monitorId!)), {
+  const subscription = fleet.nats.connection.subscribe(witnessSubject(partitionOf(monitorId!)), {
     callback: (_, { data }) => void taken.push(ResultBatch.decode(data)),
   })
-  t.teardown(() => heard.unsubscribe())
+  t.teardown(() => subscription.unsubscribe())
   const hint: WitnessHint = { runId: newId(), monitorId: monitorId!, configVersion: 1, scheduledAtMs: Date.now() }
   fleet.nats.connection.publish(WITNESS_SUBJECT, JSON.stringify(hint))
   const [atSilent, atWell] = await Promise.all(

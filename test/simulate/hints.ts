@@ -5,7 +5,7 @@ import { addRun } from '../../control-plane/fleet/outbox.ts'
 import { ownerOf } from '../../control-plane/fleet/plan.ts'
 import { runOfMonitor } from '../../control-plane/fleet/run-of-monitor.ts'
 import { regionsToAsk } from '../../control-plane/fleet/silence.ts'
-import { giveToWitness } from '../../control-plane/fleet/witness.ts'
+import { giveToWitnesses } from '../../control-plane/fleet/witness.ts'
 import type { Hint } from '../../control-plane/results/hints.ts'
 import type { ProbeMessage, RegionState } from '../../proto/gen/probe/v1/fleet.ts'
 import { Trigger } from '../../shared/result.ts'
@@ -58,8 +58,8 @@ function forwardRun(desk: FleetDesk, region: string, hint: RunHint): void {
 }
 
 function forwardWitness(desk: FleetDesk, hint: WitnessHint): void {
-  const link = giveToWitness(desk, hint, desk.host.machine.monotonicMs())
-  if (link && link !== 'busy') desk.pump(link)
+  const { given } = giveToWitnesses(desk, hint, desk.host.machine.monotonicMs(), desk.hints.newId)
+  for (const link of given) desk.pump(link)
 }
 
 /** As `hear` of `fleet/grpc.ts`: a first silence, and what a probe that does not check the monitor itself saw. */
