@@ -133,7 +133,9 @@ export async function startVerdict(context: VerdictContext): Promise<VerdictWork
     lookAtSight(tools.regionSight, REGIONS, isGone, monotonicMs())
   })
   const seen: LagSeen = { caughtUpWith: null }
-  const lag = startLoop('verdict-lag', LAG_INTERVAL_MS, { log, metrics }, () => measureLag(tools, readers, seen))
+  const lag = startLoop('verdict-lag', LAG_INTERVAL_MS, { log, metrics }, () =>
+    measureLag(tools, id => readers.get(id)?.position() ?? null, seen),
+  )
 
   return {
     wake: () => follow.wake(),

@@ -1,0 +1,130 @@
+import t, { type Test } from 'tap'
+import { connectNats, ensureStreams } from '../../control-plane/platform/nats.ts'
+import { createPostgres, execute } from '../../control-plane/platform/postgres.ts'
+import { type LagSeen, measureLag } from '../../control-plane/results/lag-actions.ts'
+import { createMeters } from '../../control-plane/results/meters.ts'
+import { createMetrics } from '../../shared/metrics.ts'
+import { RESULTS_STREAM, resultSubject } from '../../shared/subjects.ts'
+import { createDatabase } from '../support/database.ts'
+import { startNats } from '../support/nats.ts'
+import { waitFor } from '../support/wait.ts'
+
+/** A process that measures, over a stream with one message in partition 3 that PostgreSQL has as counted. */
+async function setUp(t: Test) {
+  const db = createPostgres((await createDatabase(t)).url, 4)
+  const server = await startNats(t)
+  const nats = await connectNats(server.url, 'test')
+  t.teardown(async () => {
+    await nats.close()
+    await db.destroy()
+  })
+  await ensureStreams(nats.manager)
+  const publish = (partition: number) => nats.js.publish(resultSubject(partition, 'us-east'), 'x')
+  /** As a reader stores how far it has counted. */
+  const store = async (partition: number, position: number) => {
+    const { created } = await nats.manager.streams.info(RESULTS_STREAM)
+    await execute(
+      db,
+      'UPDATE partitions SET position = ?, stream_created = ?, position_taken_at = clock_timestamp() WHERE id = ?',
+      [position, String(created), partition],
+    )
+  }
+  const process = () => {
+    const metrics = createMetrics()
+    const tools = { db, nats, meters: createMeters(metrics) }
+    const seen: LagSeen = { caughtUpWith: null }
+    /** How many messages each partition is behind; null: it is not known. */
+    const shown = async (): Promise<(number | null)[]> => {
+      const { text } = await metrics.render()
+      return Array.from({ length: 16 }, (_, partition) => {
+        const found = new RegExp(`^picket_verdict_lag_messages\\{partition="${partition}"\\} (\\d+)$`, 'm').exec(text)
+        return found && Number(found[1])
+      })
+    }
+    /** `counted`: what this process has counted itself, by partition. */
+    const look = async (counted: Record<number, number> = {}) => {
+      await measureLag(tools, partition => counted[partition] ?? null, seen)
+      return shown()
+    }
+    return { look, shown }
+  }
+  await publish(3)
+  await store(3, 1)
+  return { db, nats, server, publish, store, process }
+}
+
+const NONE = Array.from({ length: 16 }, () => 0)
+const behind = (partition: number, messages: number) => NONE.with(partition, messages)
+
+t.test('a message that comes after a look that found nothing counts', async t => {
+  const { publish, store, process } = await setUp(t)
+  const { look } = process()
+  t.same(await look(), NONE)
+  t.same(await look(), NONE)
+  await publish(5)
+  t.same(await look(), behind(5, 2), 'no process reads it')
+  t.same(await look(), behind(5, 2), 'nor does any later')
+  await store(5, 2)
+  t.same(await look(), NONE, 'once it is counted and stored')
+})
+
+t.test('what a process has counted and not stored counts as read, until it does not read any more', async t => {
+  const { publish, process } = await setUp(t)
+  const { look } = process()
+  await publish(5)
+  t.same(await look({ 5: 2 }), NONE)
+  t.same(await look({ 5: 2 }), NONE)
+  // its reader has ended, and no process has taken the partition
+  t.same(await look(), behind(5, 2))
+})
+
+t.test('a stream that was made again is behind, however far the one before had been counted', async t => {
+  const { nats, publish, store, process } = await setUp(t)
+  for (const partition of [5, 6]) await publish(partition)
+  await store(5, 2)
+  await store(6, 3)
+  const { look } = process()
+  t.same(await look({ 3: 1, 5: 2, 6: 3 }), NONE)
+  await nats.manager.streams.delete(RESULTS_STREAM)
+  await ensureStreams(nats.manager)
+  for (const partition of [5, 5, 6]) await publish(partition)
+  // the readers have not noticed it yet
+  await look({ 3: 1, 5: 2, 6: 3 })
+  t.same(await look(), NONE.with(5, 2).with(6, 3))
+})
+
+t.test('a stream that was emptied is not behind, and its next message counts', async t => {
+  const { nats, publish, process } = await setUp(t)
+  const { look } = process()
+  await publish(5)
+  t.same(await look(), behind(5, 2))
+  await nats.manager.streams.purge(RESULTS_STREAM)
+  t.same(await look(), NONE)
+  t.same(await look(), NONE)
+  await publish(6)
+  t.same(await look(), behind(6, 3))
+})
+
+t.test(
+  'while an engine is away the lag is not known, and when it is back it is, also without a new message',
+  async t => {
+    const { db, server, process } = await setUp(t)
+    const { look, shown } = process()
+    t.same(await look(), NONE)
+    await server.stop()
+    await t.rejects(look())
+    t.same(
+      await shown(),
+      NONE.map(() => null),
+    )
+    await server.restart()
+    const back = await waitFor(() => look(), { label: 'a look after the restart' })
+    t.same(back, NONE)
+
+    const other = process()
+    await execute(db, 'ALTER TABLE partitions RENAME TO away')
+    await t.rejects(other.look())
+    await execute(db, 'ALTER TABLE away RENAME TO partitions')
+    t.same(await other.look(), NONE)
+  },
+)
