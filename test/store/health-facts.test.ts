@@ -1,0 +1,129 @@
+import t, { type Test } from 'tap'
+import type { Facts } from '../../control-plane/health/facts.ts'
+import { readFacts } from '../../control-plane/health/facts-reader.ts'
+import { findingsOf } from '../../control-plane/health/findings.ts'
+import { migrateClickhouse } from '../../control-plane/migrations/clickhouse/index.ts'
+import { createClickhouse } from '../../control-plane/platform/clickhouse.ts'
+import { monotonicMs } from '../../control-plane/platform/clock.ts'
+import { learnLogTime } from '../../control-plane/platform/log-clock.ts'
+import { connectNats, ensureStreams, type Nats } from '../../control-plane/platform/nats.ts'
+import { createPostgres } from '../../control-plane/platform/postgres.ts'
+import { createRemoteClock } from '../../shared/remote-clock.ts'
+import { resultSubject } from '../../shared/subjects.ts'
+import { createClickhouseDatabase } from '../support/clickhouse.ts'
+import { createDatabase } from '../support/database.ts'
+import { startNats } from '../support/nats.ts'
+import { startTcpRelay, type TcpRelay } from '../support/tcp-relay.ts'
+
+// takes about 20 s
+
+const db = createPostgres((await createDatabase(t)).url, 20)
+const { url } = await createClickhouseDatabase(t)
+await migrateClickhouse(url)
+const clickhouse = createClickhouse(url)
+const server = await startNats(t)
+const direct = await connectNats(server.url, 'test')
+await ensureStreams(direct.manager)
+// no partition has counted it: the reader asks for the messages of each partition
+await direct.js.publish(resultSubject(3, 'us-east'), 'x')
+t.teardown(async () => {
+  await direct.close()
+  await clickhouse.close()
+  await db.destroy()
+})
+
+/** Rejections that nothing handles would end a process of the control plane. */
+const unhandled: unknown[] = []
+process.on('unhandledRejection', error => void unhandled.push(error))
+
+/** A connection to NATS of its own, which can be taken away without the others. It knows the time already. */
+async function connectFar(t: Test): Promise<{ nats: Nats; relay: TcpRelay }> {
+  const relay = await startTcpRelay(t, server.url)
+  const nats = await connectNats(relay.url, 'far')
+  t.teardown(() => nats.close())
+  await learnLogTime(nats)
+  return { nats, relay }
+}
+
+/** Runs `act` right before the first question whose subject begins like this is sent. */
+function beforeQuestion({ connection }: Nats, subjectStart: string, act: () => unknown): () => boolean {
+  const ask = connection.request.bind(connection)
+  let isAsked = false
+  connection.request = (subject, ...rest) => {
+    if (!isAsked && subject.startsWith(subjectStart)) {
+      isAsked = true
+      act()
+    }
+    return ask(subject, ...rest)
+  }
+  return () => isAsked
+}
+
+const engines = (facts: Facts) =>
+  findingsOf(facts)
+    .filter(({ subject }) => ['postgres', 'nats', 'clickhouse'].includes(subject))
+    .map(({ text }) => text)
+
+const MOMENTS = {
+  'the streams': '$JS.API.STREAM.INFO.',
+  'the recorders': '$JS.API.CONSUMER.INFO.',
+  'the partitions': '$JS.API.STREAM.MSG.GET.RESULTS',
+}
+const LOSSES: Record<string, (relay: TcpRelay) => unknown> = {
+  'does not answer any more': relay => relay.swallow(),
+  'breaks the connection': relay => relay.cut(),
+}
+
+t.test('a NATS that is lost in the middle of its facts is named, and no process ends because of it', async t => {
+  const cases = Object.entries(LOSSES).flatMap(([how, lose]) =>
+    Object.entries(MOMENTS).map(([moment, question]) => ({ title: `${how} at ${moment}`, lose, question })),
+  )
+  const far: Awaited<ReturnType<typeof connectFar>>[] = []
+  for (const _ of cases) far.push(await connectFar(t))
+  const read = await Promise.all(
+    cases.map(async ({ title, lose, question }, i) => {
+      const { nats, relay } = far[i]!
+      const isAsked = beforeQuestion(nats, question, () => lose(relay))
+      const facts = await readFacts({ db, nats, clickhouse })
+      return { title, facts, isAsked }
+    }),
+  )
+  for (const { title, facts, isAsked } of read) {
+    t.ok(isAsked(), title)
+    t.equal(facts.nats, null, title)
+    t.same(engines(facts), ['PostgreSQL answers', 'NATS does not answer', 'ClickHouse answers'], title)
+    t.equal(facts.postgres?.partitions.length, 16, title)
+  }
+  t.same(unhandled, [])
+})
+
+t.test('the facts are there before a silent NATS has let all questions time out', async t => {
+  const { nats, relay } = await connectFar(t)
+  // as in a process that has just begun
+  const { clock, ...rest } = nats
+  const young = { ...rest, clock: createRemoteClock(monotonicMs) }
+  relay.swallow()
+  const ended: string[] = []
+  await Promise.all([
+    readFacts({ db, nats: young, clickhouse }).then(facts => {
+      ended.push('facts')
+      t.same(engines(facts), ['PostgreSQL answers', 'NATS does not answer', 'ClickHouse answers'])
+    }),
+    // the first of the questions alone: three limits of five seconds, one after the other
+    learnLogTime(young).catch(() => ended.push('questions')),
+  ])
+  t.same(ended, ['facts', 'questions'])
+  t.same(unhandled, [])
+})
+
+t.test('when NATS is there again its facts are', async t => {
+  const { nats, relay } = await connectFar(t)
+  await relay.cut()
+  t.equal((await readFacts({ db, nats, clickhouse })).nats, null)
+  await relay.restore()
+  let facts = await readFacts({ db, nats, clickhouse })
+  while (facts.nats === null) facts = await readFacts({ db, nats, clickhouse })
+  t.same(engines(facts), ['PostgreSQL answers', 'NATS answers', 'ClickHouse answers'])
+  t.same([...facts.nats.uncounted.keys()], [3], 'the message that no partition has counted')
+  t.same(unhandled, [])
+})
