@@ -1,0 +1,144 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { startRecorder } from '../../control-plane/analytics/recorder.ts'
+import { createClickhouse } from '../../control-plane/platform/clickhouse.ts'
+import { awaitMessages, durableConsumer } from '../../control-plane/platform/durable-consumer.ts'
+import { connectNats, ensureStreams } from '../../control-plane/platform/nats.ts'
+import { createLog } from '../../shared/log.ts'
+import { createMetrics } from '../../shared/metrics.ts'
+import { LATE_STREAM, RESULTS_STREAM, resultSubject } from '../../shared/subjects.ts'
+import { startNats } from '../support/nats.ts'
+import { startTcpRelay } from '../support/tcp-relay.ts'
+import { waitFor } from '../support/wait.ts'
+
+// takes about 40 s
+
+/** How long a request waits at the server while nothing comes. */
+const IDLE_WAIT_MS = 5_000
+
+/** Consumers of a server of its own, on which a test sees each request for messages. */
+async function setUp(t: Test) {
+  const server = await startNats(t)
+  const nats = await connectNats(server.url, 'test')
+  t.teardown(() => nats.close())
+  await ensureStreams(nats.manager)
+  const requests: string[] = []
+  nats.connection.subscribe('$JS.API.CONSUMER.MSG.NEXT.>', {
+    callback: (_, message) => void requests.push(message.subject.split('.').at(-1)!),
+  })
+  return {
+    server,
+    nats,
+    requests,
+    publish: (text: string) => nats.js.publish(resultSubject(0, 'eu-west'), text),
+    isWaiting: async (consumer: string, stream = RESULTS_STREAM) =>
+      (await nats.manager.consumers.info(stream, consumer)).num_waiting === 1,
+  }
+}
+
+t.test('a message that comes while nothing else does is handed over at once', async t => {
+  const { nats, publish, isWaiting } = await setUp(t)
+  const consumer = await durableConsumer(nats, RESULTS_STREAM, 'idle')
+  const texts = Array.from({ length: 8 }, (_, i) => `message ${i}`)
+  const ended: string[] = []
+  const awaitAll = async () => {
+    for (const text of texts) {
+      const awaited = awaitMessages(consumer, 10, 100)
+      await waitFor(() => isWaiting('idle'), { label: 'a request for messages' })
+      await publish(text)
+      const messages = await awaited
+      t.same(
+        messages.map(message => message.string()),
+        [text],
+      )
+      messages[0]!.ack()
+    }
+    ended.push('messages')
+  }
+  // what hands them over when the request ends takes five seconds for each
+  const limits = pause((texts.length - 1) * IDLE_WAIT_MS, null, { ref: false }).then(() => ended.push('limits'))
+  await Promise.race([awaitAll(), limits])
+  t.same(ended, ['messages'])
+})
+
+t.test('what comes with the first message is handed over with it, at most as many as asked for', async t => {
+  const { nats, publish, requests } = await setUp(t)
+  const consumer = await durableConsumer(nats, RESULTS_STREAM, 'many')
+  for (const text of ['1', '2', '3', '4', '5']) await publish(text)
+  const take = async (atMost: number) => {
+    const messages = await awaitMessages(consumer, atMost, 1_000)
+    for (const message of messages) message.ack()
+    return messages.map(message => message.string())
+  }
+  t.same(await take(3), ['1', '2', '3'])
+  requests.length = 0
+  t.same(await take(1), ['4'])
+  t.same(requests, ['many'], 'one message is one request')
+  t.same(await take(3), ['5'])
+})
+
+t.test('where nothing comes there is one request in five seconds, and it ends', async t => {
+  const { nats, requests } = await setUp(t)
+  const consumer = await durableConsumer(nats, RESULTS_STREAM, 'empty')
+  const startedMs = performance.now()
+  t.same(await awaitMessages(consumer, 10, 100), [])
+  t.ok(performance.now() - startedMs > 0.9 * IDLE_WAIT_MS)
+  t.same(requests, ['empty'])
+})
+
+t.test('a recorder that waits for messages ends when it is stopped', async t => {
+  const { nats, isWaiting } = await setUp(t)
+  const clickhouse = createClickhouse('http://127.0.0.1:1')
+  t.teardown(() => clickhouse.close())
+  const recorder = startRecorder({ nats, clickhouse, log: createLog('test', 'silent'), metrics: createMetrics() })
+  await waitFor(async () => (await isWaiting('record')) && (await isWaiting('record-late', LATE_STREAM)), {
+    label: 'both recorders waiting',
+  })
+  await recorder.stop()
+  t.same([await isWaiting('record'), await isWaiting('record-late', LATE_STREAM)], [false, false])
+})
+
+for (const lose of ['cut', 'swallow'] as const) {
+  t.test(
+    `a reader whose connection is ${lose === 'cut' ? 'broken' : 'silent'} hears of it, and reads on when it is back`,
+    async t => {
+      const { server, nats, publish, isWaiting } = await setUp(t)
+      const relay = await startTcpRelay(t, server.url)
+      const far = await connectNats(relay.url, 'far')
+      t.teardown(() => far.close())
+      await durableConsumer(nats, RESULTS_STREAM, 'far')
+      const consumer = await far.js.consumers.get(RESULTS_STREAM, 'far')
+      const awaited = awaitMessages(consumer, 10, 100)
+      await waitFor(() => isWaiting('far'), { label: 'a request for messages' })
+      await relay[lose]()
+      await t.rejects(awaited)
+      await publish('x')
+      await relay.restore()
+      const message = await waitFor(
+        async () => {
+          const messages = await awaitMessages(consumer, 10, 100)
+          return messages[0]
+        },
+        { label: 'the message' },
+      )
+      t.equal(message.string(), 'x')
+    },
+  )
+}
+
+t.test('a message that came before the connection was lost is handed over', async t => {
+  const { server, nats, publish, requests, isWaiting } = await setUp(t)
+  const relay = await startTcpRelay(t, server.url)
+  const far = await connectNats(relay.url, 'far')
+  t.teardown(() => far.close())
+  await durableConsumer(nats, RESULTS_STREAM, 'far')
+  const awaited = awaitMessages(await far.js.consumers.get(RESULTS_STREAM, 'far'), 10, 5_000)
+  await waitFor(() => isWaiting('far'), { label: 'a request for messages' })
+  await publish('first')
+  await waitFor(() => requests.length === 2, { label: 'the request for what comes with it' })
+  relay.swallow()
+  t.same(
+    (await awaited).map(message => message.string()),
+    ['first'],
+  )
+})
