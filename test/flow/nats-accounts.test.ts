@@ -1,0 +1,112 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect, credsAuthenticator, jwtAuthenticator } from '@nats-io/transport-node'
+import t, { type Test } from 'tap'
+import { connectAccounts } from '../../control-plane/platform/nats-accounts.ts'
+import { newOperatorSeed, operatorOf, ownUser, probeCredentials } from '../../control-plane/platform/nats-operator.ts'
+import { startNats as startEngine } from '../../deploy/local/engines/nats.ts'
+import { REGIONS } from '../../shared/check.ts'
+import { inboxPrefixOf } from '../../shared/subjects.ts'
+import { keepEngine } from '../support/engine.ts'
+import { startTcpRelay } from '../support/tcp-relay.ts'
+import { waitFor } from '../support/wait.ts'
+
+const operator = operatorOf(newOperatorSeed())!
+/** The system's, the one that holds the streams, and one a region. */
+const ACCOUNTS = 2 + REGIONS.length
+const NO_PROBE_IS_OUT = new Map<string, string[]>()
+const ONE_IS_OUT = new Map([['eu-west', ['probe-1']]])
+
+/** A server in operator mode, behind a relay, on which a test sees each text about an account that is sent. */
+async function setUp(t: Test) {
+  const dataDir = mkdtempSync(join(tmpdir(), 'picket-nats-'))
+  const server = await keepEngine(port => startEngine({ dataDir, logFile: join(dataDir, 'nats.log'), port, operator }))
+  t.teardown(async () => {
+    await server.stop()
+    rmSync(dataDir, { recursive: true, force: true })
+  })
+  const relay = await startTcpRelay(t, server.url)
+  const { jwt, seed } = ownUser(operator.system, 'test', Math.floor(Date.now() / 1_000))
+  const authenticator = jwtAuthenticator(jwt, new TextEncoder().encode(seed))
+  let sent = 0
+  const watch = async () => {
+    const system = await connect({ servers: server.url, authenticator, reconnect: false })
+    t.teardown(() => system.close())
+    system.subscribe('$SYS.REQ.CLAIMS.UPDATE', { callback: () => void sent++ })
+    await system.flush()
+  }
+  await watch()
+  const accounts = await connectAccounts([relay.url], operator, Date.now)
+  t.teardown(() => accounts.close())
+  return {
+    server,
+    relay,
+    accounts,
+    watch,
+    /** How many texts about accounts the servers got meanwhile. */
+    async during(work: () => Promise<unknown>): Promise<number> {
+      const before = sent
+      await work()
+      return sent - before
+    },
+    /** The server starts again without what it kept about accounts. */
+    async loseAccounts() {
+      await server.stop()
+      rmSync(join(dataDir, 'accounts'), { recursive: true })
+      await server.restart()
+    },
+    /** Rejects when the server does not let it in. */
+    async connectAsProbe() {
+      const nowS = Math.floor(Date.now() / 1_000)
+      const text = probeCredentials(operator, { probeId: 'probe-1', region: 'eu-west' }, { nowS, endsS: nowS + 600 })
+      const connection = await connect({
+        servers: server.url,
+        inboxPrefix: inboxPrefixOf('probe-1'),
+        authenticator: credsAuthenticator(new TextEncoder().encode(text)),
+        reconnect: false,
+      })
+      t.teardown(() => connection.close())
+      return connection
+    },
+  }
+}
+
+t.test('an account that has not changed is sent to NATS once', async t => {
+  const { accounts, during } = await setUp(t)
+  t.equal(await during(() => accounts.publish(NO_PROBE_IS_OUT)), ACCOUNTS)
+  t.equal(await during(() => accounts.publish(new Map())), 0)
+  t.equal(await during(() => accounts.publish(ONE_IS_OUT)), 1, 'that of the region whose probe is revoked')
+  t.equal(await during(() => accounts.publish(new Map([['eu-west', ['probe-1']]]))), 0)
+  t.equal(await during(() => accounts.publish(NO_PROBE_IS_OUT)), 1, 'and when the revocation has ended')
+})
+
+t.test('what NATS did not take is sent again, although nothing has changed', async t => {
+  const { accounts, relay, during, connectAsProbe } = await setUp(t)
+  await accounts.publish(NO_PROBE_IS_OUT)
+  const probe = await connectAsProbe()
+  relay.hold()
+  await t.rejects(accounts.publish(ONE_IS_OUT))
+  await t.rejects(accounts.publish(ONE_IS_OUT), 'as long as it is silent')
+  await relay.restore()
+  t.ok((await during(() => waitFor(() => accounts.publish(ONE_IS_OUT).then(() => true)))) > 0)
+  t.match(String(await probe.closed()), /revoked/i)
+  t.equal(await during(() => accounts.publish(ONE_IS_OUT)), 0)
+})
+
+t.test('a NATS that has lost its accounts gets all of them again, and a revoked probe is out again', async t => {
+  const { accounts, watch, during, loseAccounts, connectAsProbe } = await setUp(t)
+  await accounts.publish(ONE_IS_OUT)
+  await t.rejects(connectAsProbe(), /Authorization Violation|revoked/i)
+  await loseAccounts()
+  await watch()
+  const probe = await connectAsProbe()
+  const sent = await during(() =>
+    waitFor(async () => {
+      await accounts.publish(ONE_IS_OUT)
+      return probe.isClosed()
+    }),
+  )
+  t.equal(sent, ACCOUNTS)
+  await t.rejects(connectAsProbe(), /Authorization Violation|revoked/i)
+})
