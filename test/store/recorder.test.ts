@@ -39,15 +39,16 @@ function startRecording(t: Test, target = clickhouse) {
 }
 
 const HOUR_MS = 3_600_000
-const lastHourMs = Math.floor(Date.now() / HOUR_MS) * HOUR_MS - HOUR_MS
+/** An hour ago: two hours ago is too old to be the last check of a monitor. */
+const startMs = Date.now() - HOUR_MS
 
 function result(monitorId: string, number: number, changes: Partial<Result> = {}): Result {
   return {
     monitorId,
     configVersion: 1,
     epoch: 1,
-    scheduledAtMs: lastHourMs + number * 1_000,
-    startedAtMs: lastHourMs + number * 1_000 + 3,
+    scheduledAtMs: startMs + number * 1_000,
+    startedAtMs: startMs + number * 1_000 + 3,
     attempt: 1,
     outcome: Outcome.UP,
     trigger: Trigger.SLOT,
@@ -136,8 +137,8 @@ t.test('what a check left behind reads back too: evidence to the byte, certifica
   const certificate = {
     subject: 'CN=shop.example.com',
     issuer: 'CN="An authority", O=Zürich',
-    validFromMs: lastHourMs - HOUR_MS,
-    validToMs: lastHourMs + HOUR_MS,
+    validFromMs: startMs - HOUR_MS,
+    validToMs: startMs + HOUR_MS,
     names: ['shop.example.com', '*.shop.example.com'],
     fingerprint: 'ab'.repeat(32),
   }
@@ -208,7 +209,7 @@ t.test('when a monitor was last checked is known for many at once', async t => {
   await publish([result(id, 10), result(id, 20)])
   await recorded(id, 2)
   const times = await lastCheckedAt(clickhouse, [id, uuidv7()])
-  t.same([...times], [[id, new Date(lastHourMs + 20_003)]])
+  t.same([...times], [[id, new Date(startMs + 20_003)]])
 })
 
 t.test('many lists asked for at once all know when their monitors were last checked', async t => {
@@ -232,6 +233,6 @@ t.test('many lists asked for at once all know when their monitors were last chec
   )
   t.same(
     answers.flatMap(times => [...times]),
-    checked.map((id, i) => [id, new Date(lastHourMs + i * 1_000 + 3)]),
+    checked.map((id, i) => [id, new Date(startMs + i * 1_000 + 3)]),
   )
 })
