@@ -175,7 +175,8 @@ t.test('what was not brought within a day is dead, also behind an open circuit',
   const { channelId, failed, circuit, makeDue } = await startRelay(t, 'reset')
   const [tried] = await queue.send(channelId, 'monitor:a')
   await failed(1)
-  await execute(db, `UPDATE relay_messages SET handed_over_at = now() - interval '23 hours 59 minutes 55 seconds'`)
+  // the wait after a second failure is at least 16 s
+  await execute(db, `UPDATE relay_messages SET handed_over_at = now() - interval '23 hours 59 minutes 45 seconds'`)
   await makeDue()
   const dead = await queue.ended(tried!)
   t.equal(dead.status, 'dead', 'no attempt would come in time')
