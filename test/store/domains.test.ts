@@ -33,7 +33,8 @@ const registries: Registries = {
   // however busy this machine is
   timeoutMs: 120_000,
 }
-const start = new Date('2027-01-01T12:00:00.000Z')
+/** Tomorrow at noon: in whole seconds, as registries have them, and later than PostgreSQL's own clock, by which a new watch is due. */
+const start = new Date(Math.ceil(Date.now() / DAY_MS) * DAY_MS + DAY_MS / 2)
 const day = (days: number) => new Date(start.getTime() + days * DAY_MS)
 const look = (at: Date, on = db) => lookAtDue(on, 'https://picket.example', 100, at)
 const told = (days: number) => ({ name: 'monitor.domain_expiry', days, deliveries: 1 })
