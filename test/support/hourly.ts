@@ -1,6 +1,6 @@
 import { slotsOf } from '../../probe-agent/schedule.ts'
 import { slotFrom } from '../../shared/slots.ts'
-import type { Api } from './api.ts'
+import type { Api, ApiAnswer } from './api.ts'
 import { waitFor } from './wait.ts'
 
 const INTERVAL_SECONDS = 3_600
@@ -15,26 +15,27 @@ export async function createHourly(api: Api, body: { url: string; regions: reado
   const { url, ...rest } = body
   for (;;) {
     // without an address it is not checked yet
-    const { id } = await makeMonitor(api, { ...rest, interval_seconds: INTERVAL_SECONDS })
+    const made = await unlessBusy(() => api.post('/monitors', { ...rest, interval_seconds: INTERVAL_SECONDS }))
+    const { id } = made.body.data
     if (!body.regions.some(region => isDueSoon(id, region))) {
-      await api.put(`/monitors/${id}`, { url })
+      await unlessBusy(() => api.put(`/monitors/${id}`, { url }))
       return id
     }
-    await api.delete(`/monitors/${id}`)
+    await unlessBusy(() => api.delete(`/monitors/${id}`))
   }
 }
 
-/** Asks again while a busy machine makes the API answer that it is busy, as its answer says. */
-async function makeMonitor(api: Api, body: object): Promise<{ id: string }> {
-  const made = await waitFor(
+/** Asks again while the API answers 503, as it may next to much other work. Throws when it refuses. */
+async function unlessBusy(ask: () => Promise<ApiAnswer>): Promise<ApiAnswer> {
+  const answer = await waitFor(
     async () => {
-      const answer = await api.post('/monitors', body)
-      return answer.status === 503 ? null : answer
+      const one = await ask()
+      return one.status === 503 ? null : one
     },
     { label: 'an API that is not busy' },
   )
-  if (made.status !== 201) throw new Error(`POST /monitors answered ${made.status}: ${JSON.stringify(made.body)}`)
-  return made.body.data
+  if (answer.status >= 300) throw new Error(`the API answered ${answer.status}: ${JSON.stringify(answer.body)}`)
+  return answer
 }
 
 /** An id for a monitor that has no slot in a region in the next minutes when it is checked once an hour. */
