@@ -14,7 +14,8 @@ import { insertChannel } from '../support/verdict.ts'
 
 const { url } = await createDatabase(t)
 /** as many processes, each with connections of its own */
-const [db, other] = [createPostgres(url, 8), createPostgres(url, 8)]
+const pool = { max: 8, acquireMs: 300_000 }
+const [db, other] = [createPostgres(url, pool), createPostgres(url, pool)]
 t.teardown(() => Promise.all([db.destroy(), other.destroy()]))
 const egress = createEgress({ allow: ['127.0.0.0/8'] })
 const { checkLiteral } = egress

@@ -4,7 +4,7 @@ import { personHere, signInLimits } from '../../../control-plane/accounts/sign-i
 import { createPostgres } from '../../../control-plane/platform/postgres.ts'
 import { createDatabase } from '../../support/database.ts'
 
-const db = createPostgres((await createDatabase(t)).url, 10)
+const db = createPostgres((await createDatabase(t)).url, { max: 10, acquireMs: 300_000 })
 t.teardown(() => db.destroy())
 
 const START = Date.parse('2026-08-01T12:00:00Z')
