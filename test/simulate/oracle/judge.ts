@@ -205,7 +205,9 @@ function falsehoods(scope: Scope, transition: CommittedTransition, earlier: read
   const found: Finding[] = []
   if (to === 'down' && !overlaps(explainsDownMs(settings), false)) {
     const why = regions === 1 ? causeOfFalseDown(scope, settings, atMs) : null
-    found.push(finding('false down', why === null ? {} : { cause: why, isBroken: !isExcused(why) }))
+    // what was wrong in other regions says whether a witness could answer
+    const all = book.all(atMs - explainsDownMs(settings), atMs)
+    found.push(finding('false down', why === null ? {} : { cause: why, isBroken: !isExcused(why), faults: all }))
   }
   if (to === 'degraded' && !overlaps(EXPLAINS_DEGRADED_MS, true))
     found.push(finding('false degraded', { isBroken: false }))

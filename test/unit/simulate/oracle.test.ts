@@ -165,6 +165,7 @@ for (const [cause, faults] of excuses) {
   t.test(`a false down of one region under partial loss is a figure: ${cause}`, async t => {
     const { findings, failures } = judge(hourOf({ ...DOWN, faults }, ONE))
     t.match(findings, [{ what: 'false down', cause: `partial loss, one region, ${cause}`, isBroken: false }])
+    t.equal(findings[0]!.faults.length, faults.length, 'all of them are shown')
     t.same(failures, [])
     t.same(judge(hourOf({ ...DOWN, faults }, ['us-east', 'eu-west'])).failures, ['false down: 1'], 'with two regions')
   })
