@@ -26,7 +26,7 @@ export function heedDoubt(
   const doubt = doubtAfter(state, before, advanced, result)
   if (doubt === null) return { cell: advanced, asksWitness: false }
   const cell = settle({ ...advanced, doubt }, state, policy, nowMs)
-  if (!isWitnessWanted(cell, state, result, policy, nowMs)) return { cell, asksWitness: false }
+  if (!isWitnessWanted(before, cell, state, result, policy, nowMs)) return { cell, asksWitness: false }
   return { cell: { ...cell, doubt: { ...cell.doubt!, askedForMs: result.scheduledAtMs } }, asksWitness: true }
 }
 
@@ -50,10 +50,23 @@ function doubtAfter({ status }: MonitorState, before: Cell, after: Cell, result:
   return { sinceMs: result.scheduledAtMs, askedForMs: null, witness: null, settledBy: null }
 }
 
-/** Once a slot, and where no other region of the monitor votes: those that do are asked anyway. */
-function isWitnessWanted(cell: Cell, state: MonitorState, result: Counted, policy: Policy, nowMs: number): boolean {
+/**
+ * Once a slot, and where no other region of the monitor votes: those that do are asked anyway. Once more when a long chain of
+ * attempts makes the region failing: what a witness saw at its beginning may not hold until the next check.
+ */
+function isWitnessWanted(
+  before: Cell,
+  cell: Cell,
+  state: MonitorState,
+  result: Counted,
+  policy: Policy,
+  nowMs: number,
+): boolean {
   const { settledBy, askedForMs } = cell.doubt!
-  if (!policy.witness || !result.isDoubted || settledBy !== null || askedForMs === result.scheduledAtMs) return false
+  if (!policy.witness || !result.isDoubted || settledBy !== null) return false
+  const isTurning = before.state !== 'failing' && cell.state === 'failing'
+  const isLong = isTurning && nowMs - cell.firstFailure!.atMs >= ANSWER_GRACE_MS
+  if (askedForMs === result.scheduledAtMs && !isLong) return false
   return !othersOf(cell, state).some(other => voteEndsMs(other, state, policy) > nowMs)
 }
 
@@ -77,7 +90,7 @@ export function cellsAfterWitness(state: MonitorState, check: Counted, policy: P
     doubt?.settledBy === null &&
     doubt.askedForMs !== null &&
     firstFailure !== null &&
-    check.scheduledAtMs >= Math.max(doubt.askedForMs, firstFailure.scheduledAtMs) &&
+    check.scheduledAtMs >= Math.max(doubt.sinceMs, firstFailure.scheduledAtMs) &&
     check.scheduledAtMs > (doubt.witness?.check.scheduledAtMs ?? 0)
   if (!state.cells.some(isNews)) return state.cells
   const witness = { check, isWell, takenAtMs: nowMs }

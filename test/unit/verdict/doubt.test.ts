@@ -269,7 +269,7 @@ testRows([
           ${fails}
           eu 60.6 .[w]  120.6 .[w]`,
     statuses: 'up@0',
-    asks: 'first_failure:us@60 witness@60 disagreement:us@120 witness@120',
+    asks: 'first_failure:us@60 witness@60 disagreement:us@120 witness@120 witness@124',
   },
   {
     says: 'once no other probe contradicts it, a doubted region without a witness decides alone',
@@ -277,5 +277,21 @@ testRows([
     run: `us 0 .  60.5 .[o,p=p2]  120 x[d] 121 x[d,s=120,a=2] 121.5 x[o,p=p2,s=120] 124 x[d,s=120,a=3]
           ${fails}`,
     statuses: 'up@0 down@124',
+  },
+  {
+    says: 'a witness is asked again when long attempts make the region failing, so that it holds until the next check',
+    policy: { ...alone, intervalMs: 30_000 },
+    run: `us 0 .  40 x[d,s=30] 51 x[d,s=30,a=2] 64 x[d,s=30,a=3]  100 x[d,s=90]
+          eu 40.5 .[w]  64.5 .[w]`,
+    statuses: 'up@0',
+    asks: 'first_failure:us@40 witness@40 witness@64 witness@100',
+  },
+  {
+    says: 'the answer of a witness counts that was asked for the check before',
+    policy: alone,
+    run: `us 0 .  91 x[d] 94 x[d]  154 x[d]
+          ${fails}
+          eu 62 .[w]  95 .[w,s=92]`,
+    statuses: 'up@0',
   },
 ])
