@@ -28,6 +28,8 @@ export async function build() {
     target: 'node20',
     format: 'esm',
     sourcemap: true,
+    // Node keeps the maps of a program in its memory: places in the sources are enough
+    sourcesContent: false,
     write: false,
     logLevel: 'warning',
   })

