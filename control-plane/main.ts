@@ -2,15 +2,18 @@ import { setFlagsFromString } from 'node:v8'
 import { ConfigError } from '../shared/env.ts'
 import { createLog } from '../shared/log.ts'
 import { readConfig } from './config.ts'
+import { sleep } from './platform/clock.ts'
 import { endStuck, start } from './start.ts'
 
-// V8 would collect all garbage three times over whenever little happens: a third of what an idle process takes
-setFlagsFromString('--no-memory-reducer')
+/** What a start leaves behind is collected, and the heap made smaller, in this time. */
+const START_MS = 60_000
 
 try {
   const config = readConfig(process.env)
   const log = createLog('control-plane', config.logLevel)
   const { stop, stuck } = await start(config, log)
+  // later V8 would collect all garbage three times over whenever little happens: a third of what an idle process takes
+  void sleep(START_MS).then(() => setFlagsFromString('--no-memory-reducer'))
   let isStopping = false
   stuck.then(loops => {
     if (isStopping) return

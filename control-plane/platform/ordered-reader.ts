@@ -54,7 +54,7 @@ export async function openOrderedReader(
   const consumer = await nats.js.consumers.get(stream, { filter_subjects: filterSubject, ...start })
   const messages = await consumer.consume({
     max_messages: FETCH_AHEAD,
-    expires: 10_000,
+    expires: 30_000,
     idle_heartbeat: IDLE_HEARTBEAT_MS,
   })
   return queueOf(messages)
