@@ -1,9 +1,11 @@
 import type { Db } from '../platform/postgres.ts'
-import type { NoteAbsences } from './absence-actions.ts'
+import type { RegionEpoch } from './book.ts'
 import { isBehind, type KnownSet } from './epochs.ts'
 import { isSameSet, nextLiveSet, type ProbeSeen } from './live-set.ts'
 import { lockLiveSet, probesSeen, regionEpochs, saveRegionEpoch } from './store.ts'
 import type { FleetTiming } from './timing.ts'
+
+export type OnRead = (epochs: readonly RegionEpoch[], probes: readonly ProbeSeen[]) => Promise<void>
 
 /**
  * Brings the live sets of all regions, or of one, in line with what is known of the probes. Each change takes an epoch
@@ -19,9 +21,10 @@ export async function updateLiveSets(
     mayBury,
     knownEpoch,
     onRead,
-  }: { region?: string | null; mayBury: boolean; knownEpoch: (region: string) => number; onRead?: NoteAbsences },
+  }: { region?: string | null; mayBury: boolean; knownEpoch: (region: string) => number; onRead?: OnRead },
 ): Promise<string[]> {
-  const epochs = new Map((await regionEpochs(db, region)).map(row => [row.region, row.probes.map(({ id }) => id)]))
+  const rows = await regionEpochs(db, region)
+  const epochs = new Map(rows.map(row => [row.region, row.probes.map(({ id }) => id)]))
   const probes = new Map<string, ProbeSeen[]>()
   const seenNow = await probesSeen(db, region)
   for (const probe of seenNow) {
@@ -31,7 +34,7 @@ export async function updateLiveSets(
   }
   const differs = (current: string[], seen: ProbeSeen[]) =>
     !isSameSet([...current].sort(), nextLiveSet(current, seen, timing, mayBury))
-  await onRead?.(epochs.keys(), seenNow)
+  await onRead?.(rows, seenNow)
   const suspects = [...new Set([...epochs.keys(), ...probes.keys()])].filter(name =>
     differs(epochs.get(name) ?? [], probes.get(name) ?? []),
   )

@@ -11,8 +11,14 @@ import { regionEpochs } from './store.ts'
  * is behind what this process has sent to probes, it takes a new epoch first.
  */
 export async function readEpochs(desk: Desk, only: string | null = null): Promise<void> {
-  const rows = await enterNewer(desk, only)
-  const known = setsOf(desk, only).filter(set => isBehind(rows.get(set.region), set))
+  await takeEpochs(desk, await regionEpochs(desk.db, only), only)
+}
+
+/** The same with rows that were read a moment ago; a live set of which they do not know yet is compared with the database again. */
+export async function takeEpochs(desk: Desk, rows: readonly RegionEpoch[], only: string | null = null): Promise<void> {
+  await enterNewer(desk, rows)
+  const stored = new Map(rows.map(row => [row.region, row]))
+  const known = setsOf(desk, only).filter(set => isBehind(stored.get(set.region), set))
   for (const set of known) await renew(desk, set)
 }
 
@@ -39,15 +45,13 @@ async function renew(desk: Desk, { region, epoch, probeIds }: KnownSet): Promise
     desk.meters.renewed.inc({ region })
     desk.log.warn({ region, epoch }, 'PostgreSQL is not where it was; the region gets a higher epoch')
   }
-  await enterNewer(desk, region)
+  await enterNewer(desk, await regionEpochs(desk.db, region))
 }
 
-async function enterNewer(desk: Desk, only: string | null): Promise<Map<string, RegionEpoch>> {
-  const rows = await regionEpochs(desk.db, only)
+async function enterNewer(desk: Desk, rows: readonly RegionEpoch[]): Promise<void> {
   for (const row of rows) {
     if (row.epoch > planOf(desk.book, row.region).epoch) await desk.enterInTurn(() => enterRow(desk, row))
   }
-  return new Map(rows.map(row => [row.region, row]))
 }
 
 const setsOf = ({ book }: Desk, only: string | null): KnownSet[] =>

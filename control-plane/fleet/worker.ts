@@ -14,10 +14,10 @@ import type { Db } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { createNoteAbsences, type NoteAbsences } from './absence-actions.ts'
 import { startAccess } from './access-worker.ts'
-import { updateLiveSets } from './actions.ts'
-import { countsOf, createBook, planOf } from './book.ts'
+import { type OnRead, updateLiveSets } from './actions.ts'
+import { countsOf, createBook, planOf, type RegionEpoch } from './book.ts'
 import type { Desk } from './desk.ts'
-import { heedEpoch, readEpochs } from './epoch-actions.ts'
+import { heedEpoch, readEpochs, takeEpochs } from './epoch-actions.ts'
 import { fleetImplementation } from './grpc.ts'
 import type { Link } from './link.ts'
 import { fleetMeters, measure } from './meters.ts'
@@ -50,6 +50,8 @@ export type FleetContext = {
 }
 
 const FOLLOW_EVERY_MS = 2_000
+/** Between two of these they come with each look at the live sets, and at once on NOTIFY. */
+const EPOCHS_EVERY_MS = 10_000
 /** A change of all monitors is read page by page. */
 const MONITORS_LIMITS = { isCritical: true, limitMs: 120_000 }
 const STOP_WITHIN_MS = 2_000
@@ -112,7 +114,7 @@ export async function startFleet(context: FleetContext): Promise<{ port: number;
   const hints = readHints(desk)
   const rounds = startLoop('fleet_links', desk.timing.roundMs, context, createRound(desk, takeWake), CRITICAL)
   const monitors = startLoop('fleet_monitors', FOLLOW_EVERY_MS, context, () => desk.catchUp(), MONITORS_LIMITS)
-  const epochs = startLoop('fleet_epochs', FOLLOW_EVERY_MS, context, () => readEpochs(desk), CRITICAL)
+  const epochs = startLoop('fleet_epochs', EPOCHS_EVERY_MS, context, () => readEpochs(desk), CRITICAL)
   const access = startAccess(desk, context, accounts)
   const loops = { monitors, region_epochs: epochs, probes_revoked: access }
   const listener = listen(
@@ -153,7 +155,7 @@ function createRound(desk: Desk, takeWake: () => boolean): () => Promise<void> {
   let soundSinceMs = monotonicMs()
   let recordedMs = monotonicMs()
   const orphans = new Map<string, number>()
-  const onRead = createNoteAbsences(desk)
+  const noteAbsences = createNoteAbsences(desk)
   // in every second round, and in one that was asked for; a new probe is let in at once, by `admit`
   let isLookDue = true
   const counts = createCounts(desk)
@@ -171,7 +173,7 @@ function createRound(desk: Desk, takeWake: () => boolean): () => Promise<void> {
     // also after a look that failed
     isLookDue = true
     if (isLook) {
-      await lookAtLiveSets(desk, mayBury, onRead)
+      await lookAtLiveSets(desk, mayBury, noteAbsences)
       isLookDue = false
     }
     forgetRuns(desk.runs, monotonicMs())
@@ -179,9 +181,17 @@ function createRound(desk: Desk, takeWake: () => boolean): () => Promise<void> {
   }
 }
 
-async function lookAtLiveSets(desk: Desk, mayBury: boolean, onRead: NoteAbsences): Promise<void> {
+async function lookAtLiveSets(desk: Desk, mayBury: boolean, noteAbsences: NoteAbsences): Promise<void> {
+  let read: readonly RegionEpoch[] = []
+  const onRead: OnRead = async (rows, probes) => {
+    read = rows
+    await noteAbsences(
+      rows.map(({ region }) => region),
+      probes,
+    )
+  }
   const changed = await updateLiveSets(desk.db, desk.timing, { mayBury, knownEpoch: epochsOf(desk), onRead })
-  if (changed.length === 0) return
+  if (changed.length === 0) return takeEpochs(desk, read)
   desk.log.info({ regions: changed }, 'other probes are live now')
   await readEpochs(desk)
 }

@@ -4,6 +4,8 @@ import type { Secrets } from '../platform/secrets.ts'
 import { givePingTokens, type HeartbeatTools, judgeOverdue, sayListening } from './actions.ts'
 
 const EVERY_MS = 1_000
+/** One of these may fail before it counts as a silence. */
+const LISTENING_EVERY_MS = 2_000
 const TOKENS_EVERY_MS = 60_000
 const AT_ONCE = 500
 
@@ -25,7 +27,7 @@ export function startOverdueWorker({ db, publicUrl, ...tools }: LoopTools & Hear
 export function startListening({ db, ...tools }: LoopTools & { db: Db }): Loop {
   return startLoop(
     'heartbeats-listening',
-    EVERY_MS,
+    LISTENING_EVERY_MS,
     tools,
     async () => {
       const heard = await sayListening(db)

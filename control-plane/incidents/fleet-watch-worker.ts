@@ -7,7 +7,9 @@ import type { Db } from '../platform/postgres.ts'
 import { isWanted, type RegionSeen, type Troubles } from './fleet-troubles.ts'
 import { lookAtFleet } from './fleet-watch-actions.ts'
 
-const EVERY_MS = 5_000
+const EVERY_MS = 10_000
+/** They are kept for a day. */
+const PRUNE_EVERY_MS = 60_000
 /** After a longer gap between two rounds nothing is known of the time before. */
 const GAP_MS = 30_000
 
@@ -22,10 +24,14 @@ export function startFleetWatchWorker(context: LoopTools & { db: Db; publicUrl: 
   const sayOnce = createSayOnce(context.log)
   let sinceMs = monotonicMs()
   let lastMs = sinceMs
+  let prunedMs = Number.NEGATIVE_INFINITY
   return startLoop('fleet_watch', EVERY_MS, context, async () => {
     const startedMs = monotonicMs()
     if (startedMs - lastMs > GAP_MS) sinceMs = startedMs
-    await pruneDisagreements(db)
+    if (startedMs - prunedMs > PRUNE_EVERY_MS) {
+      await pruneDisagreements(db)
+      prunedMs = startedMs
+    }
     const seen = await lookAtFleet(db, publicUrl, startedMs - sinceMs, now())
     lastMs = monotonicMs()
     show(seen.regions)

@@ -145,7 +145,9 @@ export type HistoryPlace = { timeline: string; revision: number }
 export async function historyPlace(db: Db): Promise<HistoryPlace> {
   const [row] = await query<HistoryPlace>(
     db,
-    `SELECT left(pg_walfile_name(pg_current_wal_lsn()), 8) AS timeline, last_value AS revision FROM monitor_revisions`,
+    // a sequence of which no number was taken says that its last one is 1
+    `SELECT left(pg_walfile_name(pg_current_wal_lsn()), 8) AS timeline,
+       CASE WHEN is_called THEN last_value ELSE 0 END AS revision FROM monitor_revisions`,
   )
   return row!
 }

@@ -17,8 +17,8 @@ import { createMeters } from './meters.ts'
 import { answered, isSettled, type Reach } from './proof.ts'
 import { type PartitionReader, startReader } from './reader.ts'
 import { isRegionGone, lookAtSight, newRegionSight } from './region-sight.ts'
-import { partitionsToTake } from './share.ts'
-import { changedSince, holdingsOf, partitionsOf, releasePartitions, renewLeases, takePartitions } from './store.ts'
+import { type Holding, partitionsToTake } from './share.ts'
+import { changedSince, partitionsOf, releasePartitions, renewLeases, takePartitions } from './store.ts'
 
 /** With the lease: what a process that died had is read by another one within 10 s. */
 const OWNERSHIP_INTERVAL_MS = 1_500
@@ -79,9 +79,9 @@ export async function startVerdict(context: VerdictContext): Promise<VerdictWork
     { log, metrics },
     async () => {
       const silent = [...readers.values()].filter(reader => !reader.isReading()).map(reader => reader.id)
-      await renewLeases(leases, me, silent, LEASE_MS)
+      const holdings = await renewLeases(leases, me, silent, LEASE_MS)
       const mayTake = silent.length === 0 && isSettled(reach, monotonicMs())
-      const owned = mayTake ? await takeShare(leases, me) : await partitionsOf(leases, me)
+      const owned = mayTake ? await takeShare(leases, me, holdings) : ownedBy(holdings, me)
       matchReaders(readers, owned, tools, () => own.wake())
       tools.meters.owned.set(owned.filter(({ id }) => readers.get(id)?.isReading()).length)
     },
@@ -148,13 +148,14 @@ export async function startVerdict(context: VerdictContext): Promise<VerdictWork
 }
 
 /** Answers what is owned then. */
-async function takeShare(db: Db, me: string): Promise<{ id: number; epoch: number }[]> {
-  const holdings = await holdingsOf(db)
+async function takeShare(db: Db, me: string, holdings: Holding[]): Promise<{ id: number; epoch: number }[]> {
   const wanted = partitionsToTake(holdings, me)
-  if (wanted.length === 0) return holdings.filter(({ owner }) => owner === me)
+  if (wanted.length === 0) return ownedBy(holdings, me)
   await takePartitions(db, me, wanted, LEASE_MS)
   return partitionsOf(db, me)
 }
+
+const ownedBy = (holdings: Holding[], me: string) => holdings.filter(({ owner }) => owner === me)
 
 /** Readers for exactly what is owned now, by this epoch. Where one has to end first, the next one begins after it. */
 function matchReaders(

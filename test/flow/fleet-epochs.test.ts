@@ -70,7 +70,7 @@ t.test('Two processes that notice it together give out one epoch', async t => {
   await goBack('epoch = epoch - 5')
   await waitFor(async () => (await inForce()) > before, { label: 'a higher epoch' })
   await hasEpoch(a, b)
-  const rounds = async () => (await one.metrics.render()).text.match(/loop="fleet_epochs",outcome="ok"\} (\d+)/)?.[1]
+  const rounds = async () => (await one.metrics.render()).text.match(/loop="fleet_links",outcome="ok"\} (\d+)/)?.[1]
   const first = Number(await rounds())
   await waitFor(async () => Number(await rounds()) > first + 1, { label: 'two more rounds' })
   t.equal(all(a, 'epochChanged').length, counted + 1)

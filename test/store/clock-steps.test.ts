@@ -2,7 +2,7 @@ import t from 'tap'
 import { shortenWaits } from '../../control-plane/clock-steps/store.ts'
 import { PLANNED_WAITS } from '../../control-plane/clock-steps/waits.ts'
 import { createPostgres, execute, query, type Tx } from '../../control-plane/platform/postgres.ts'
-import { holdingsOf, renewLeases, takePartitions } from '../../control-plane/results/store.ts'
+import { renewLeases, takePartitions } from '../../control-plane/results/store.ts'
 import { createDatabase } from '../support/database.ts'
 
 const { url } = await createDatabase(t)
@@ -90,10 +90,14 @@ for (const wait of PLANNED_WAITS) {
 t.test(
   'partitions of a process that died before the clock was set back are free when a lease would have ended',
   async t => {
-    const ids = (await holdingsOf(db)).slice(0, 3).map(holding => holding.id)
+    const ids = (await renewLeases(db, 'alive', [], 7_000)).slice(0, 3).map(holding => holding.id)
     await takePartitions(db, 'dead', ids, 3_600_000)
     await takePartitions(db, 'alive', ids.slice(0, 1), 7_000)
-    await renewLeases(db, 'alive', [], 7_000)
+    const holdings = await renewLeases(db, 'alive', [], 7_000)
+    t.ok(
+      holdings.slice(0, 3).every(({ isLive }) => isLive),
+      'they are not free yet',
+    )
     const leases = await query<{ owner: string; seconds: number }>(
       db,
       `SELECT owner, CAST(extract(epoch FROM lease_until - clock_timestamp()) AS float8) AS seconds

@@ -1,7 +1,13 @@
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
 import { draftMonitor } from '../../control-plane/monitors/actions.ts'
-import { insertMonitors, latestRevision, lockMonitors, monitorsSince } from '../../control-plane/monitors/store.ts'
+import {
+  historyPlace,
+  insertMonitors,
+  latestRevision,
+  lockMonitors,
+  monitorsSince,
+} from '../../control-plane/monitors/store.ts'
 import type { StoredMonitor } from '../../control-plane/monitors/types.ts'
 import { createPostgres, execute, query, type Tx, withSetting } from '../../control-plane/platform/postgres.ts'
 import { createSecrets } from '../../control-plane/platform/secrets.ts'
@@ -26,6 +32,12 @@ const change = async (tx: Tx, ids: string[]) => {
   await lockMonitors(tx, ids)
   await execute(tx, 'UPDATE monitors SET config_version = config_version + 1 WHERE id = ANY (?::uuid[])', [ids])
 }
+
+t.test('no revision has been given out before there is a monitor, so nothing is read until then', async t => {
+  t.equal((await historyPlace(db)).revision, await latestRevision(db))
+  await add(monitor('First'))
+  t.equal((await historyPlace(db)).revision, await latestRevision(db))
+})
 
 t.test(
   'a change of one tenant is visible at once while another has changed 1,000 monitors and not finished',
