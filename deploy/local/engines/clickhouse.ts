@@ -18,8 +18,8 @@ export async function startClickhouse(options: ClickhouseOptions): Promise<Engin
   mkdirSync(dataDir, { recursive: true })
   const server = spawnBound({
     command: process.execPath,
-    // V8 of this process only passes on what comes and goes: one helper thread is enough
-    args: ['--v8-pool-size=1', ...program(), dataDir, String(options.port), pidFile],
+    // V8 of this process only passes on what comes and goes: little memory of its own is enough
+    args: ['--v8-pool-size=1', '--max-semi-space-size=4', ...program(), dataDir, String(options.port), pidFile],
     logFile: options.logFile,
     stopSignal: 'SIGTERM',
     ipc: true,
