@@ -15,7 +15,10 @@ const COMMANDS = {
 export type ProgramName = keyof typeof COMMANDS
 export const PROGRAMS = Object.keys(COMMANDS) as ProgramName[]
 
-/** `cpuPercent`: of one core. `memoryMb`: what is shared counts in parts, so that the sum is what all of them take. */
+/**
+ * `cpuPercent`: of one core. `memoryMb`: what is shared counts in parts, so that the sum is what all of them take, as long
+ * as no other process on the machine maps the same files (node, chDB, PostgreSQL): else it is less.
+ */
 export type Use = { name: ProgramName; cpuPercent: number; memoryMb: number }
 
 /** Each process with its program, CPU time so far and memory. */
