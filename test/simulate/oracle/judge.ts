@@ -1,5 +1,5 @@
 import type { Chronicle, CommittedTransition, FaultSeen, SettingsFrom, TargetOutage, Watched } from './chronicle.ts'
-import { causeOf, createFaultBook, type FaultBook, withFaults } from './faults-under-way.ts'
+import { causeOf, createFaultBook, type FaultBook, isPartialLoss, withFaults } from './faults-under-way.ts'
 import { type Detection, type Figures, figuresOf } from './figures.ts'
 import { DECISION_MS, EXPLAINS_DEGRADED_MS, explainsDownMs, limitInDoubtMs, limitMs, voteMs } from './limits.ts'
 import { causeOfOne, isExcused } from './one-region.ts'
@@ -129,7 +129,9 @@ function detect(
   const isDownAlready = transitions.findLast(({ atMs, to }) => atMs < fromMs && to !== null)?.to === 'down'
   const isWatched = !settings.isPaused && changes.every(({ isPaused }) => !isPaused) && toMs < endMs
   if (kind === 'degraded' || !isWatched || isDownAlready || toMs - fromMs < 1.5 * settings.intervalS * 1000) return null
-  const isInDoubt = shared.some(other => other.fromMs < toMs && other.toMs > fromMs - CHANGE_LINGERS_MS)
+  const isInDoubt =
+    shared.some(other => other.fromMs < toMs && other.toMs > fromMs - CHANGE_LINGERS_MS) ||
+    book.between(fromMs - CHANGE_LINGERS_MS, toMs, settings.regions).some(isPartialLoss)
   const rememberedMs = ANSWERS_REMEMBERED * settings.intervalS * 1000
   const wasSlow = outages.some(
     one => one.kind === 'slow' && one.fromMs < fromMs && answeredMs(outages, one.toMs, fromMs) < rememberedMs,

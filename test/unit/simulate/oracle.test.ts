@@ -81,6 +81,26 @@ const rows: Row[] = [
     ['late'],
   ],
   [
+    'one that begins under partial loss waits for one more check, with one region',
+    {
+      outages: [outage(TEN, 5 * MIN)],
+      transitions: [FIRST_UP, moved(TEN + 80_000, 'up', 'down')],
+      faults: [{ ...fault('probe-partial-loss', TEN - MIN, 5 * MIN, 'us-east'), place: 'us-east-1' }],
+    },
+    [],
+    ['us-east'],
+  ],
+  [
+    'and for no longer',
+    {
+      outages: [outage(TEN, 5 * MIN)],
+      transitions: [FIRST_UP, moved(TEN + 100_000, 'up', 'down')],
+      faults: [{ ...fault('probe-partial-loss', TEN - MIN, 5 * MIN, 'us-east'), place: 'us-east-1' }],
+    },
+    ['late'],
+    ['us-east'],
+  ],
+  [
     'lost hints excuse nothing',
     {
       outages: [outage(TEN, 5 * MIN)],
