@@ -32,7 +32,7 @@ function followsSlowAnswers({ kinds, everySeconds, forSeconds }: Omit<Schedule, 
   if (slow === -1 || hang === -1) return false
   const turns = (hang - slow + kinds.length) % kinds.length
   const between = Array.from({ length: turns - 1 }, (_, i) => kinds[(slow + 1 + i) % kinds.length])
-  // a connection that is cut may be no answer, and each failure begins up to an interval late
+  // a connection that is cut may count as a missing answer, and each failure begins up to an interval late
   const withoutAnswers = between.filter(kind => kind === 'refuse').length * forSeconds
   const quickSeconds = turns * everySeconds - forSeconds - withoutAnswers - INTERVAL_SECONDS
   return quickSeconds / INTERVAL_SECONDS < ANSWERS

@@ -29,7 +29,7 @@ const LEASE_TOLERANCE_MS = 1_000
  * their leases end at once, so that another process can take them. They stay the owner's as long as no other does.
  * Leases of other processes that last longer than any lease does were taken before PostgreSQL's clock was set back:
  * they are cut to `leaseMs`, so that the partitions of a process that has died since are free in time.
- * Answers who holds what afterwards: one statement for both, as it is sent every 1.5 s by each process.
+ * Returns the holders of all partitions afterwards: one statement for both, as each process sends it every 1.5 s.
  */
 export function renewLeases(db: Db, owner: string, silent: number[], leaseMs: number): Promise<Holding[]> {
   return query(

@@ -40,7 +40,7 @@ t.test('a failure that hangs less than 100 quick answers after a slow one has th
     [schedule(360, ['hang']), false],
     [schedule(3_209, ['slow', 'hang']), true],
     [schedule(3_210, ['slow', 'hang']), false],
-    // a connection that is cut may be no answer
+    // a connection that is cut may count as a missing answer
     [schedule(1_694, ['slow', 'refuse', 'hang']), true],
     [schedule(1_695, ['slow', 'refuse', 'hang']), false],
   ]
