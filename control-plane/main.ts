@@ -12,7 +12,7 @@ try {
   const config = readConfig(process.env)
   const log = createLog('control-plane', config.logLevel)
   const { stop, stuck } = await start(config, log)
-  // later V8 would collect all garbage three times over whenever little happens: a third of what an idle process takes
+  // later V8 would collect all garbage three times in each idle phase: a third of what an idle process takes
   void sleep(START_MS).then(() => setFlagsFromString('--no-memory-reducer'))
   let isStopping = false
   stuck.then(loops => {

@@ -42,7 +42,7 @@ export function createWaking(timers: Timers, queue: FairQueue<Watch>, look: () =
     waitMs += (Math.min(Math.max(fitting, SHORTEST_WAIT_MS), LONGEST_WAIT_MS) - waitMs) / 8
   }
 
-  /** The next attempt of a chain, and what was asked for, wait for no other check. */
+  /** The next attempt of a chain, and what was asked for, do not wait for others, but may start late behind a slot that waits. */
   function wakeMs({ chain, dueMs }: Watch): number {
     return chain ? dueMs : Math.max(dueMs, Math.min(startedMs, dueMs) + waitMs)
   }

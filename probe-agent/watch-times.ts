@@ -1,7 +1,7 @@
 import { slotFrom } from '../shared/slots.ts'
 import type { Chain, Watch } from './watches.ts'
 
-/** After the one just checked, also when the clock has stepped back before it; not when it was an hour wrong. */
+/** After the one just checked, also when the clock has stepped back before it; not after a step of an interval or more. */
 export function nextSlot({ slots, lastScheduledMs }: Watch, nowMs: number): number {
   const isStep = lastScheduledMs >= nowMs && lastScheduledMs - nowMs < slots.intervalMs
   return slotFrom(slots, isStep ? lastScheduledMs + 1 : nowMs)

@@ -14,7 +14,7 @@ export async function readEpochs(desk: Desk, only: string | null = null): Promis
   await takeEpochs(desk, await regionEpochs(desk.db, only), only)
 }
 
-/** The same with rows that were read a moment ago; a live set of which they do not know yet is compared with the database again. */
+/** The same with rows that were read a moment ago; a live set that is newer than these rows is compared with the database again. */
 export async function takeEpochs(desk: Desk, rows: readonly RegionEpoch[], only: string | null = null): Promise<void> {
   await enterNewer(desk, rows)
   const stored = new Map(rows.map(row => [row.region, row]))

@@ -99,7 +99,7 @@ async function forwardRun(desk: Desk, region: string, hint: RunHint): Promise<vo
   pump(desk, link)
 }
 
-/** A monitor may be asked for in the very moment in which it was made or changed. */
+/** A monitor may be asked for just after it was created or changed. */
 async function runOfKnown(desk: Desk, region: string, hint: RunHint): Promise<Run | null> {
   const { monitorId, configVersion = 0 } = hint
   if ((desk.book.roster.entries.get(monitorId)?.configVersion ?? -1) < configVersion) await desk.catchUp()

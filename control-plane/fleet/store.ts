@@ -13,7 +13,7 @@ export type Seen = { id: string; connectedTo: string; silentMs: number; health: 
 export type Lost = 'revoked' | 'taken over'
 
 /**
- * Records when the probes of one process were last heard, for all of them in one statement. Returns the probes that are no
+ * Records when the probes of one process sent their last message, for all of them in one statement. Returns the probes that are no
  * longer connected to this process, by id, with the reason.
  */
 export async function recordSeen(db: Db, seen: Seen[]): Promise<Map<string, Lost>> {

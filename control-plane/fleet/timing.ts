@@ -7,6 +7,8 @@ export type FleetTiming = {
   steadyAfterMs: number
   /** how often links, live sets and epochs are looked at */
   roundMs: number
+  /** how often changes of monitors are looked for without a notification; of epochs a fifth as often, because live sets are read too */
+  followMs: number
   /** how long a probe's credentials for NATS are good; they are renewed after half of it */
   credentialsMs: number
 }
@@ -16,5 +18,6 @@ export const FLEET_TIMING: FleetTiming = {
   deadAfterMs: 10_000,
   steadyAfterMs: 60_000,
   roundMs: 1_000,
+  followMs: 2_000,
   credentialsMs: 3_600_000,
 }

@@ -30,21 +30,20 @@ export function witnessesFor({ roster, plans }: Book, { runId, monitorId, config
     })
 }
 
-/** Witnesses are asked at most this often for a monitor, as a share of the time between checks of a region in doubt. */
-const SHARE_OF_PACE = 0.5
+/**
+ * Witnesses are asked at most this often for a monitor, as a share of the time between checks of a region in doubt: 9 s. The
+ * verdict asks twice in a chain when the second time is 10 s or more after the first failure.
+ */
+const SHARE_OF_PACE = 0.3
 
-/** Whether witnesses may be asked for the monitor again; it is noted that it was. `nowMs` is monotonic. */
-export function mayAskWitnesses({ roster }: Book, { monitorId }: WitnessHint, nowMs: number): boolean {
-  const entry = roster.entries.get(monitorId)
-  if (!entry) return false
-  const paceMs = Math.min(entry.intervalS * 1000, DOUBT_RECHECK_MS)
-  if (nowMs - (entry.witnessAskedMs ?? Number.NEGATIVE_INFINITY) < paceMs * SHARE_OF_PACE) return false
-  entry.witnessAskedMs = nowMs
-  return true
+/** `nowMs` is monotonic. */
+function isAskedLately({ intervalS, witnessAskedMs }: Entry, nowMs: number): boolean {
+  const paceMs = Math.min(intervalS * 1000, DOUBT_RECHECK_MS)
+  return nowMs - (witnessAskedMs ?? Number.NEGATIVE_INFINITY) < paceMs * SHARE_OF_PACE
 }
 
-/** A probe has its own monitors to check: it is the witness of at most so many checks at once. */
-const WITNESSED_AT_ONCE = 50
+/** The maximum of checks that a probe makes as a witness at a time: it has monitors of its own. */
+const MAX_WITNESSED_AT_ONCE = 250
 
 /**
  * Gives the check to those of its witnesses that are linked to this process, each with a run id of its own. Returns their links,
@@ -56,18 +55,20 @@ export function giveToWitnesses(
   nowMs: number,
   newRunId: () => string,
 ): { given: Link[]; busy: number } {
+  const entry = book.roster.entries.get(hint.monitorId)
   const witnesses = witnessesFor(book, hint)
-  if (witnesses.length === 0 || !mayAskWitnesses(book, hint, nowMs)) return { given: [], busy: 0 }
+  if (!entry || witnesses.length === 0 || isAskedLately(entry, nowMs)) return { given: [], busy: 0 }
   const linked = witnesses.filter(({ probeId }) => links.has(probeId))
   const given = linked.flatMap(({ probeId, spec, tenant }) => {
     const link = links.get(probeId)!
     const runId = newRunId()
     const { monitorId, configVersion, scheduledAtMs } = hint
     const run = { runId, monitorId, trigger: Trigger.WITNESS, scheduledAtMs, spec, tenant }
-    if (witnessedBy(runs, link) >= WITNESSED_AT_ONCE || !addRun(link.outbox, run)) return []
+    if (witnessedBy(runs, link) >= MAX_WITNESSED_AT_ONCE || !addRun(link.outbox, run)) return []
     takeInHand(runs, runId, link, nowMs, { monitorId, configVersion, scheduledAtMs })
     return [link]
   })
+  if (given.length > 0) entry.witnessAskedMs = nowMs
   return { given, busy: linked.length - given.length }
 }
 

@@ -49,9 +49,6 @@ export type FleetContext = {
   timing?: FleetTiming
 }
 
-const FOLLOW_EVERY_MS = 2_000
-/** Between two of these they come with each look at the live sets, and at once on NOTIFY. */
-const EPOCHS_EVERY_MS = 10_000
 /** A change of all monitors is read page by page. */
 const MONITORS_LIMITS = { isCritical: true, limitMs: 120_000 }
 const STOP_WITHIN_MS = 2_000
@@ -113,8 +110,8 @@ export async function startFleet(context: FleetContext): Promise<{ port: number;
   context.metrics.beforeRender(() => measure(desk, monotonicMs()))
   const hints = readHints(desk)
   const rounds = startLoop('fleet_links', desk.timing.roundMs, context, createRound(desk, takeWake), CRITICAL)
-  const monitors = startLoop('fleet_monitors', FOLLOW_EVERY_MS, context, () => desk.catchUp(), MONITORS_LIMITS)
-  const epochs = startLoop('fleet_epochs', EPOCHS_EVERY_MS, context, () => readEpochs(desk), CRITICAL)
+  const monitors = startLoop('fleet_monitors', desk.timing.followMs, context, () => desk.catchUp(), MONITORS_LIMITS)
+  const epochs = startLoop('fleet_epochs', 5 * desk.timing.followMs, context, () => readEpochs(desk), CRITICAL)
   const access = startAccess(desk, context, accounts)
   const loops = { monitors, region_epochs: epochs, probes_revoked: access }
   const listener = listen(
@@ -161,6 +158,9 @@ function createRound(desk: Desk, takeWake: () => boolean): () => Promise<void> {
   const counts = createCounts(desk)
   return async () => {
     const startedMs = monotonicMs()
+    const isLook = takeWake() || isLookDue
+    // in the next round again, unless this one succeeds
+    isLookDue = true
     for (const link of [...desk.links.values()]) {
       if (startedMs - link.lastHeardMs > timing.deadAfterMs) link.close('silent')
     }
@@ -169,9 +169,6 @@ function createRound(desk: Desk, takeWake: () => boolean): () => Promise<void> {
     if (monotonicMs() - recordedMs > timing.deadAfterMs / 2) soundSinceMs = monotonicMs()
     recordedMs = monotonicMs()
     const mayBury = recordedMs - soundSinceMs > timing.deadAfterMs
-    const isLook = takeWake() || isLookDue
-    // also after a look that failed
-    isLookDue = true
     if (isLook) {
       await lookAtLiveSets(desk, mayBury, noteAbsences)
       isLookDue = false
@@ -238,8 +235,10 @@ async function recordLinks(desk: Desk, atMs: number): Promise<void> {
       else link.recordedMs = atMs
     }
   }
-  const ended = desk.ended.splice(0)
-  if (ended.length > 0) await markDisconnected(desk.db, ended)
+  const ended = [...desk.ended]
+  if (ended.length === 0) return
+  await markDisconnected(desk.db, ended)
+  desk.ended.splice(0, ended.length)
 }
 
 function seenOf({ book }: Desk, link: Link, atMs: number) {

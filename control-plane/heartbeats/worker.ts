@@ -4,8 +4,8 @@ import type { Secrets } from '../platform/secrets.ts'
 import { givePingTokens, type HeartbeatTools, judgeOverdue, sayListening } from './actions.ts'
 
 const EVERY_MS = 1_000
-/** One of these may fail before it counts as a silence. */
-const LISTENING_EVERY_MS = 2_000
+/** With the 5 s after which it counts as a silence: two of these may fail. */
+const LISTENING_EVERY_MS = 1_500
 const TOKENS_EVERY_MS = 60_000
 const AT_ONCE = 500
 

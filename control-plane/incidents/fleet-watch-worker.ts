@@ -11,7 +11,7 @@ const EVERY_MS = 10_000
 /** They are kept for a day. */
 const PRUNE_EVERY_MS = 60_000
 /** After a longer gap between two rounds nothing is known of the time before. */
-const GAP_MS = 30_000
+const GAP_MS = 60_000
 
 /**
  * Drains probes that disagree often, and tells the operator of the fleet's troubles: an incident of the operator

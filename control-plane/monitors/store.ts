@@ -145,7 +145,7 @@ export type HistoryPlace = { timeline: string; revision: number }
 export async function historyPlace(db: Db): Promise<HistoryPlace> {
   const [row] = await query<HistoryPlace>(
     db,
-    // a sequence of which no number was taken says that its last one is 1
+    // last_value is 1 also before the first number was taken
     `SELECT left(pg_walfile_name(pg_current_wal_lsn()), 8) AS timeline,
        CASE WHEN is_called THEN last_value ELSE 0 END AS revision FROM monitor_revisions`,
   )

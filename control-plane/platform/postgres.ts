@@ -14,7 +14,7 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 /** A client that vanished without a word, or stands still, in a transaction keeps its locks from others for so long. */
 const IDLE_IN_TRANSACTION_MS = 10_000
 const CONNECT_MS = 5_000
-/** A connection that was not used for 30 s is closed; the pool looks for such ones this often. */
+/** A connection that was not used for 30 s is closed; the pool checks for them at this interval. */
 const REAP_EVERY_MS = 10_000
 /** After so much silence the kernel asks whether the other host is there; ten seconds later it gives up. */
 const KEEP_ALIVE_MS = 5_000

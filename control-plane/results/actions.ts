@@ -89,7 +89,7 @@ export async function beginReading(
     tools.log.warn({ partition: owned.id, ...stream, stored: partition.position }, 'the stream is another one')
   }
   const at = { partition: owned.id, epoch: owned.epoch, position: position.sequence }
-  tools.log.info({ event: 'reading', ...at }, 'a partition is read on')
+  tools.log.info({ event: 'reading', ...at }, 'reading of a partition continues')
   noteGap(tools, owned.id, memory, droppedSince(start, stream))
   return {
     ...counting,

@@ -158,7 +158,7 @@ export function countBatch(
   if (isRecall) harvest.recalled += batch.results.length
   else {
     countRegion(harvest, batch.region)
-    // the check of a witness comes by way of the fleet
+    // the check of a witness is published by the fleet
     if (batch.results[0]?.trigger !== Trigger.WITNESS) tools.regionSight.heardMs.set(batch.region, monotonicMs)
   }
   const tolerance = toleranceOf(counting.logTime, takenAtMs, monotonicMs)

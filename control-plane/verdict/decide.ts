@@ -125,7 +125,7 @@ function disagree(base: MonitorState, cell: Cell, result: Counted, policy: Polic
   const disagreement = { region, probeId, otherProbeId: cell.secondOpinion!.probeId }
   const skipped = skip(cell, result)
   // when the other probe ends its contradiction, a witness has to have been asked
-  const heeded = cell.doubt || result.isDoubted ? heedDoubt(base, cell, skipped, result, policy, nowMs) : null
+  const heeded = result.isDoubted ? heedDoubt(base, cell, skipped, result, policy, nowMs) : null
   const after = heeded?.cell ?? skipped
   const asking = (asked: Ask | null) => (heeded?.asksWitness ? withWitness(asked, policy) : asked)
   const state = withCell(base, after)

@@ -91,12 +91,18 @@ export function cellsAfterWitness(state: MonitorState, check: Counted, policy: P
     doubt.askedForMs !== null &&
     firstFailure !== null &&
     check.scheduledAtMs >= Math.max(doubt.sinceMs, firstFailure.scheduledAtMs) &&
-    check.scheduledAtMs > (doubt.witness?.check.scheduledAtMs ?? 0)
+    isNewerAnswer(check, isWell, doubt.witness)
   if (!state.cells.some(isNews)) return state.cells
   const witness = { check, isWell, takenAtMs: nowMs }
   return state.cells.map(cell =>
     isNews(cell) ? settle({ ...cell, doubt: { ...cell.doubt!, witness } }, state, policy, nowMs) : cell,
   )
+}
+
+/** Of several witnesses that were asked together the first one counts, but one that sees the target well counts before an error. */
+function isNewerAnswer({ scheduledAtMs }: Counted, isWell: boolean, known: CellDoubt['witness']): boolean {
+  if (known === null || scheduledAtMs > known.check.scheduledAtMs) return true
+  return scheduledAtMs === known.check.scheduledAtMs && isWell && !known.isWell
 }
 
 /**

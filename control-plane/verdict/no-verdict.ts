@@ -1,6 +1,6 @@
 import type { Decision, HistoryReason, MonitorState, Storing } from './types.ts'
 
-/** A result that changes no status, and of which no region or probe has to hear. */
+/** A result that changes no status, and that is not reported to regions or probes. */
 export function noVerdict(
   kind: Decision['kind'],
   reason: HistoryReason | null,

@@ -48,7 +48,7 @@ export async function storeUnchecked(
 type Monitors = ReadonlyMap<string, StoredMonitor>
 type UncheckedState = MonitorState & { unchecked: NonNullable<MonitorState['unchecked']> }
 
-/** Those that are free, and configured as they were. */
+/** Those whose rows are not locked, and configured as they were. */
 async function unchanged(tx: Tx, found: Unchecked[]): Promise<Unchecked[]> {
   const ids = found.map(({ monitorId }) => monitorId)
   const locked = await lockFreeMonitors(tx, ids)

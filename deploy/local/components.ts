@@ -10,7 +10,7 @@ import { type Running, type Supervised, supervise } from './supervise.ts'
 const READY_TIMEOUT_MS = 180_000
 /**
  * V8 begins with a new space of 1 MB, which a control plane with little to do fills every second or two: collecting it was
- * a tenth of the work. And it would keep the 16 MB that a burst made of it.
+ * a tenth of the work. And it would keep the 16 MB to which a burst lets it grow.
  */
 const CONTROL_PLANE_FLAGS = ['--min-semi-space-size=4', '--max-semi-space-size=4']
 /** With a thousand monitors the probes take a fifth less memory for it. */

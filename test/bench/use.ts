@@ -17,7 +17,7 @@ export const PROGRAMS = Object.keys(COMMANDS) as ProgramName[]
 
 /**
  * `cpuPercent`: of one core. `memoryMb`: what is shared counts in parts, so that the sum is what all of them take, as long
- * as no other process on the machine maps the same files (node, chDB, PostgreSQL): else it is less.
+ * as no other process on the machine maps the same files (node, chDB, PostgreSQL): otherwise the figure is too low.
  */
 export type Use = { name: ProgramName; cpuPercent: number; memoryMb: number }
 

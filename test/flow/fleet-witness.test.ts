@@ -24,7 +24,7 @@ t.test('a witness of another region', async t => {
   const elsewhere = connectProbe(t, second.port, await fleet.token('eu-west'), { name: 'elsewhere' })
   await Promise.all([own.ready(), elsewhere.ready()])
   // a monitor is asked for once in a while only, so each part has its own
-  const ids = await insertMonitors(fleet.db, fleet.projectId, 70, { regions: ['us-east'] })
+  const ids = await insertMonitors(fleet.db, fleet.projectId, 270, { regions: ['us-east'] })
   const monitorId = ids[0]!
   await waitFor(() => ids.every(id => own.assigned.has(id)), { label: 'their assignments' })
 
@@ -94,15 +94,15 @@ t.test('a witness of another region', async t => {
     t.equal(taken.length, 2)
   })
 
-  await t.test('has fifty checks under way at most, and knows whose they are', async t => {
+  await t.test('has 250 checks under way at most, and knows whose they are', async t => {
     for (const id of ids.slice(4)) ask({ monitorId: id })
     const isOver = /^picket_fleet_hints_lost_total\{what="witness"\} 18$/m
     await waitFor(async () => isOver.test((await second.metrics.render()).text), { label: 'the rest is not asked' })
     // two were over before
-    await waitFor(() => runs().length === 52, { label: 'fifty checks' })
+    await waitFor(() => runs().length === 252, { label: '250 checks' })
     for (const run of runs().slice(2)) elsewhere.send({ $case: 'runDone', value: done(run) })
-    await waitFor(() => taken.length === 52, { label: 'their results' })
-    t.equal(runs().length, 52)
+    await waitFor(() => taken.length === 252, { label: 'their results' })
+    t.equal(runs().length, 252)
     t.equal(new Set(runs().map(({ tenant }) => tenant)).size, 1)
     t.ok(runs()[0]!.tenant)
   })

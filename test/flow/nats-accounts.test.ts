@@ -94,19 +94,22 @@ t.test('what NATS did not take is sent again, although nothing has changed', asy
   t.equal(await during(() => accounts.publish(ONE_IS_OUT)), 0)
 })
 
-t.test('a NATS that has lost its accounts gets all of them again, and a revoked probe is out again', async t => {
-  const { accounts, watch, during, loseAccounts, connectAsProbe } = await setUp(t)
-  await accounts.publish(ONE_IS_OUT)
-  await t.rejects(connectAsProbe(), /Authorization Violation|revoked/i)
-  await loseAccounts()
-  await watch()
-  const probe = await connectAsProbe()
-  const sent = await during(() =>
-    waitFor(async () => {
-      await accounts.publish(ONE_IS_OUT)
-      return probe.isClosed()
-    }),
-  )
-  t.equal(sent, ACCOUNTS)
-  await t.rejects(connectAsProbe(), /Authorization Violation|revoked/i)
-})
+t.test(
+  'a NATS server that has lost its accounts gets all of them again, and a revoked probe is disconnected again',
+  async t => {
+    const { accounts, watch, during, loseAccounts, connectAsProbe } = await setUp(t)
+    await accounts.publish(ONE_IS_OUT)
+    await t.rejects(connectAsProbe(), /Authorization Violation|revoked/i)
+    await loseAccounts()
+    await watch()
+    const probe = await connectAsProbe()
+    const sent = await during(() =>
+      waitFor(async () => {
+        await accounts.publish(ONE_IS_OUT)
+        return probe.isClosed()
+      }),
+    )
+    t.equal(sent, ACCOUNTS)
+    await t.rejects(connectAsProbe(), /Authorization Violation|revoked/i)
+  },
+)

@@ -99,7 +99,7 @@ export function createPost(
     onLate,
     log,
   })
-  /** As `startReplay`: what is late is sent as soon as JetStream takes something again, which the fleet then hears of. */
+  /** As `startReplay`: what is late is sent as soon as JetStream takes something again, which the fleet is then notified of. */
   function replaySoon(): void {
     if (isReplaying) return
     isReplaying = true

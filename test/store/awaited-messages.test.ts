@@ -100,7 +100,7 @@ t.test('a recorder that waits for messages ends when it is stopped', async t => 
 
 for (const lose of ['cut', 'swallow'] as const) {
   t.test(
-    `a reader whose connection is ${lose === 'cut' ? 'broken' : 'silent'} hears of it, and reads on when it is back`,
+    `a reader whose connection is ${lose === 'cut' ? 'broken' : 'silent'} notices it, and continues to read when it is back`,
     async t => {
       const { server, nats, publish, isWaiting } = await setUp(t)
       const relay = await startTcpRelay(t, server.url)

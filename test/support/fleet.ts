@@ -36,6 +36,7 @@ export const FAST: FleetTiming = {
   deadAfterMs: 5_000,
   steadyAfterMs: 8_000,
   roundMs: 100,
+  followMs: 2_000,
   credentialsMs: 3_600_000,
 }
 

@@ -25,7 +25,7 @@ const LET_GO_EVERY_MS = 60_000
 // ends with it, where a shared connection would keep the settings of one call for all later ones.
 const keeper = new Session(dataDir, { connectionArgs: QUIET })
 const running = new Set<Promise<void>>()
-// 160 of the 220 MB of its file that the engine reads when it starts it never needs again
+// of the 220 MB that the engine reads at its start, 160 MB are not used again
 setInterval(letGoOfPages, LET_GO_EVERY_MS, 'libchdb.so').unref()
 
 const server = createServer((request, response) => {

@@ -18,7 +18,7 @@ export async function startClickhouse(options: ClickhouseOptions): Promise<Engin
   mkdirSync(dataDir, { recursive: true })
   const server = spawnBound({
     command: process.execPath,
-    // V8 of this process only passes on what comes and goes: little memory of its own is enough
+    // this process only forwards requests and answers, so V8 needs little memory
     args: ['--v8-pool-size=1', '--max-semi-space-size=4', ...program(), dataDir, String(options.port), pidFile],
     logFile: options.logFile,
     stopSignal: 'SIGTERM',

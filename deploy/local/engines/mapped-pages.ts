@@ -10,12 +10,14 @@ const NOT_NEEDED = 4
  * page that differs from the file. Does nothing where there is no /proc, or no koffi for this platform.
  */
 export function letGoOfPages(library: string): void {
-  const advise = openAdvise()
+  advise ??= openAdvise()
   if (advise === null) return
   for (const { start, length } of unwrittenParts(readSmaps(), library)) advise(start, length, NOT_NEEDED)
 }
 
 type Advise = (start: bigint, length: bigint, advice: number) => number
+/** undefined: not looked for yet */
+let advise: Advise | null | undefined
 
 function openAdvise(): Advise | null {
   try {
@@ -35,13 +37,16 @@ function readSmaps(): string {
   }
 }
 
+/** Pages that the loader has changed are anonymous, or in swap. */
+const hasNoPageOfItsOwn = (part: string) => /^Anonymous: +0 kB$/m.test(part) && /^Swap: +0 kB$/m.test(part)
+
 /** The parts of /proc/self/smaps that map a file of this name, may not be written and have no page of their own. */
 export function unwrittenParts(smaps: string, library: string): { start: bigint; length: bigint }[] {
   return smaps.split(/\n(?=[0-9a-f]+-[0-9a-f]+ )/).flatMap(part => {
     const [head = ''] = part.split('\n', 1)
     const [, from, to, rights] = /^([0-9a-f]+)-([0-9a-f]+) (\S+) /.exec(head) ?? []
     if (from === undefined || to === undefined || !head.endsWith(`/${library}`)) return []
-    if (rights?.includes('w') || !/^Anonymous: +0 kB$/m.test(part)) return []
+    if (rights?.includes('w') || !hasNoPageOfItsOwn(part)) return []
     const start = BigInt(`0x${from}`)
     return [{ start, length: BigInt(`0x${to}`) - start }]
   })

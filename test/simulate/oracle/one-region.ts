@@ -2,7 +2,7 @@ import type { SettingsFrom } from './chronicle.ts'
 import { type FaultBook, isPartialLoss } from './faults-under-way.ts'
 import { explainsDownMs, unnoticedMs, witnessMs } from './limits.ts'
 
-/** What a monitor of one region may take for an outage, under partial loss; what else it takes for one breaks the promise. */
+/** What a monitor of one region may take for an outage, under partial loss; any other false outage breaks the promise. */
 const EXCUSED = {
   beginning: 'partial loss, one region, at its beginning',
   noWitness: 'partial loss, one region, no witness',

@@ -1,7 +1,9 @@
 import t from 'tap'
 import { createBook, enterEpoch, enterMonitor } from '../../../control-plane/fleet/book.ts'
+import type { Link } from '../../../control-plane/fleet/link.ts'
+import { createOutbox } from '../../../control-plane/fleet/outbox.ts'
 import type { Entry } from '../../../control-plane/fleet/roster.ts'
-import { mayAskWitnesses, witnessesFor, witnessSpec } from '../../../control-plane/fleet/witness.ts'
+import { giveToWitnesses, witnessesFor, witnessSpec } from '../../../control-plane/fleet/witness.ts'
 import type { CheckSpec } from '../../../shared/check.ts'
 import { specOf } from '../../support/spec.ts'
 
@@ -84,16 +86,48 @@ t.test('of the probes of a region one is the witness, another one the next time'
   t.same([...new Set(chosen.map(ids => ids.join()))].sort(), ['first', 'second'])
 })
 
-t.test('witnesses are asked for a monitor once in half the time between its checks in doubt', async t => {
+/** The part of a fleet process that asks: the probes of two other regions are linked to it. */
+function deskOf(monitor: Entry) {
+  const regions = ['eu-west', 'ap-southeast']
+  const book = bookOf(monitor, ['us-east', ...regions])
+  const linkOf = () => ({ outbox: createOutbox({ revision: 1, epoch: 1 }, 1, []) }) as unknown as Link
+  const links = new Map(regions.map(region => [`probe of ${region}`, linkOf()]))
+  const desk = { book, links, runs: new Map() }
+  let runs = 0
+  const ask = (atMs: number, monitorId = 'm1') =>
+    giveToWitnesses(desk, { ...hint, monitorId }, atMs, () => `run-${++runs}`)
+  return { ...desk, ask }
+}
+
+t.test('witnesses are asked for a monitor at most every 9 s, and more often with a short interval', async t => {
   for (const [intervalS, pauseMs] of [
-    [20, 10_000],
-    [3_600, 15_000],
+    [20, 6_000],
+    [30, 9_000],
+    [3_600, 9_000],
   ] as const) {
-    const book = bookOf(entry(['us-east'], { intervalS }), ['us-east', 'eu-west'])
-    const asked = [0, 1, pauseMs - 1, pauseMs, pauseMs + 1].map(atMs => mayAskWitnesses(book, hint, atMs))
-    t.same(asked, [true, false, false, true, false])
-    t.equal(mayAskWitnesses(book, { ...hint, monitorId: 'm2' }, 0), false)
+    const { ask } = deskOf(entry(['us-east'], { intervalS }))
+    const asked = [0, 1, pauseMs - 1, pauseMs, pauseMs + 1].map(atMs => ask(atMs).given.length)
+    t.same(asked, [2, 0, 0, 2, 0])
+    t.same(ask(0, 'm2'), { given: [], busy: 0 }, 'the monitor is unknown')
   }
+})
+
+t.test('when many monitors are in doubt at once, each has its witnesses', async t => {
+  const { book, ask } = deskOf(entry(['us-east']))
+  const ids = Array.from({ length: 200 }, (_, i) => `other-${i}`)
+  for (const id of ids) enterMonitor(book, { ...entry(['us-east']), id })
+  t.ok(ids.every(id => ask(0, id).given.length === 2))
+})
+
+t.test('a monitor whose witnesses were all busy may ask again at once', async t => {
+  const { book, runs, ask } = deskOf(entry(['us-east']))
+  for (let i = 0; i < 250; i++) {
+    enterMonitor(book, { ...entry(['us-east']), id: `other-${i}` })
+    ask(0, `other-${i}`)
+  }
+  t.same(ask(1), { given: [], busy: 2 })
+  runs.clear()
+  t.equal(ask(2).given.length, 2)
 })
 
 const without: [title: string, ReturnType<typeof bookOf>, Partial<typeof hint>?][] = [

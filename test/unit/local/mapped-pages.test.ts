@@ -3,21 +3,24 @@ import { basename } from 'node:path'
 import t from 'tap'
 import { letGoOfPages, unwrittenParts } from '../../../deploy/local/engines/mapped-pages.ts'
 
-const part = (range: string, rights: string, file: string, anonymousKb: number, rssKb = 64) => `\
+const part = (range: string, rights: string, file: string, anonymousKb: number, swapKb = 0) => `\
 ${range} ${rights} 00000000 fe:00 5312256                    ${file}
 Size:               1024 kB
-Rss:            ${String(rssKb).padStart(8)} kB
+Rss:                  64 kB
 Anonymous:      ${String(anonymousKb).padStart(8)} kB
 AnonHugePages:         0 kB
+Swap:           ${String(swapKb).padStart(8)} kB
+SwapPss:               0 kB
 VmFlags: rd ex mr mw me`
 
-t.test('only parts of the file that cannot have been written are let go', async t => {
+t.test('only parts of the file that cannot have been written are released', async t => {
   const smaps = [
     part('00001000-00002000', 'r-xp', '/usr/bin/node', 0),
     part('7f0000000000-7f0000001000', 'r--p', '/a/libchdb.so', 0),
     part('7f0000001000-7f0000004000', 'r-xp', '/a/libchdb.so', 0),
     part('7f0000004000-7f0000005000', 'r--p', '/a/libchdb.so', 12),
     part('7f0000005000-7f0000006000', 'rw-p', '/a/libchdb.so', 0),
+    part('7f0000005000-7f0000006000', 'r--p', '/a/libchdb.so', 0, 640),
     part('7f0000006000-7f0000007000', 'r-xp', '/a/not-libchdb.so', 0),
     part('7f0000007000-7f0000008000', 'rw-p', '', 4),
   ].join('\n')
@@ -28,7 +31,7 @@ t.test('only parts of the file that cannot have been written are let go', async 
   t.same(unwrittenParts('', 'libchdb.so'), [])
 })
 
-t.test('a program whose pages were let go takes less memory and works on', async t => {
+t.test('a program whose pages were released takes less memory and works on', async t => {
   const file = basename(process.execPath)
   const residentKb = () =>
     readFileSync('/proc/self/smaps', 'utf8')

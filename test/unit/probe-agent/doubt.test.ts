@@ -90,7 +90,7 @@ t.test('an attempt that began in a doubt is doubted when it fails after the doub
   for (let i = 0; i < 10; i++) doubt.failed(`${i}.example`, `${i}`, MINUTE_US + i)
   answer(2 * MINUTE_US, 9)
   const endsUs = 2 * MINUTE_US + 7
-  // first heard of long after its end
+  // first noticed long after its end
   const failsUs = 3 * MINUTE_US
   doubt.failed('9.example', '9', failsUs)
   t.equal(doubt.isDoubting(failsUs), false)

@@ -71,6 +71,24 @@ testRows([
     statuses: 'up@0 down@64',
   },
   {
+    says: 'an error that one witness gets counts less than the answer of another one that was asked at the same time',
+    policy: alone,
+    run: `us 0 .
+          ${fails}
+          eu 61 x[w,s=61,code=503]
+          ap 62 .[w,s=61]`,
+    statuses: 'up@0',
+  },
+  {
+    says: 'and so it does when the answer comes first',
+    policy: alone,
+    run: `us 0 .
+          ${fails}
+          ap 61 .[w,s=61]
+          eu 62 x[w,s=61,code=503]`,
+    statuses: 'up@0',
+  },
+  {
     says: 'a failure that a witness confirms later is down then',
     policy: alone,
     run: `us 0 .
