@@ -6,8 +6,10 @@ export type FileRun = { file: string; lines: string[]; errors: string[]; code: n
 
 /** tap ends a file that takes longer and says which test hung; no file asks for a limit of its own. */
 export const TIMEOUT_S = 900
-/** One that does not even do that. */
-const HUNG_MS = (TIMEOUT_S + 30) * 1_000
+/** A file of test/long computes for more than a minute, several of them at a time. */
+const LONG_TIMEOUT_S = 3_600
+/** tap has this much time to end a file by itself. */
+const HUNG_AFTER_S = 30
 
 /** Runs one bundled test file as a process of its own; `signal` ends it as Ctrl-C would. */
 export function runTestFile(
@@ -17,16 +19,17 @@ export function runTestFile(
   signal: AbortSignal,
 ): Promise<FileRun> {
   const startedMs = performance.now()
+  const timeoutS = file.startsWith('test/long/') ? LONG_TIMEOUT_S : TIMEOUT_S
   const child = spawn(process.execPath, [bundle], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, TAP_TIMEOUT: String(TIMEOUT_S), ...env },
+    env: { ...process.env, TAP_TIMEOUT: String(timeoutS), ...env },
   })
   const [lines, errors]: [string[], string[]] = [[], []]
   createInterface({ input: child.stdout }).on('line', line => lines.push(line))
   createInterface({ input: child.stderr }).on('line', line => errors.push(line))
   const interrupt = () => child.kill('SIGINT')
   signal.addEventListener('abort', interrupt)
-  const hung = setTimeout(() => child.kill('SIGKILL'), HUNG_MS)
+  const hung = setTimeout(() => child.kill('SIGKILL'), (timeoutS + HUNG_AFTER_S) * 1_000)
   return new Promise(resolve => {
     child.once('close', code => {
       clearTimeout(hung)
