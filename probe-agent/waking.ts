@@ -20,7 +20,7 @@ export type Waking = {
 }
 
 /**
- * Waking up for each slot costs more than the check itself, so slots start together: about so many of them. More would
+ * Waking up for each slot costs more than the check itself, so slots start in groups of about this size. Larger groups would
  * spoil each other's timings.
  */
 const STARTS_TOGETHER = 5

@@ -17,7 +17,7 @@ export type Opinion = {
   id: string
 }
 
-/** What an answer of a probe is worth to the verdict; null: nothing. The check of a witness is not in hand any more then. */
+/** The message for the verdict that an answer of a probe gives; null: none. It ends the run of a witness. */
 export function takeOpinion({ book, runs }: Pick<Desk, 'book' | 'runs'>, link: Link, done: RunDone): Opinion | null {
   const { runId, result } = done
   const run = runs.get(runId)
@@ -27,7 +27,7 @@ export function takeOpinion({ book, runs }: Pick<Desk, 'book' | 'runs'>, link: L
 }
 
 /**
- * The opinion of a probe that does not check the monitor itself: it was handed the check only and knows neither version
+ * The opinion of a probe that does not check the monitor itself: it got only the check and knows neither version
  * nor epoch (decisions 4.5).
  */
 function secondOpinion(book: Book, { probeId, region }: Link, runId: string, result: Result): Opinion | null {
@@ -55,8 +55,9 @@ function witnessedOpinion(
   result: Result,
 ): Opinion | null {
   if (isRunRefusal(result)) return null
-  const { monitorId } = run
-  const witnessed = { ...result, ...run, epoch: planOf(book, region).epoch, trigger: Trigger.WITNESS }
+  const { tenant: _, ...asked } = run
+  const { monitorId } = asked
+  const witnessed = { ...result, ...asked, epoch: planOf(book, region).epoch, trigger: Trigger.WITNESS }
   const data = ResultBatch.encode({ probeId, region, results: [], witnessed }).finish()
   const subject = witnessSubject(partitionOf(monitorId))
   return { what: 'witness', monitorId, region, subject, data, id: `${runId}.${probeId}` }

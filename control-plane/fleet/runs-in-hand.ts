@@ -3,8 +3,8 @@ import type { Link } from './link.ts'
 /** A check that somebody waits for, the link that it was given to, and the answer (a RunDone) once it has come. */
 type RunInHand = { link: Link; sinceMs: number; answer: Uint8Array | null; witnessed: WitnessedRun | null }
 
-/** The check that a witness makes, as it was asked for; only that counts. */
-export type WitnessedRun = { monitorId: string; configVersion: number; scheduledAtMs: number }
+/** The check that a witness makes, as it was asked for; only that counts. `tenant`: the one whose monitor it is. */
+export type WitnessedRun = { monitorId: string; configVersion: number; scheduledAtMs: number; tenant: number }
 
 /**
  * What this process has in hand of checks on demand, by run, oldest first. Whoever waits repeats the hint until there
@@ -28,10 +28,14 @@ export function takeInHand(
   runs.set(runId, { link, sinceMs: nowMs, answer: null, witnessed })
 }
 
-/** How many checks of a witness are under way on a link. */
-export function witnessedBy(runs: RunsInHand, link: Link): number {
-  let count = 0
-  for (const run of runs.values()) if (run.witnessed && run.link === link) count++
+/** How many checks of a witness are under way on a link, and how many of them for one tenant. */
+export function witnessedBy(runs: RunsInHand, link: Link, tenant: number): { all: number; ofTenant: number } {
+  const count = { all: 0, ofTenant: 0 }
+  for (const run of runs.values()) {
+    if (!run.witnessed || run.link !== link) continue
+    count.all++
+    if (run.witnessed.tenant === tenant) count.ofTenant++
+  }
   return count
 }
 

@@ -8,7 +8,7 @@ import type { Link } from './link.ts'
 import { addRun } from './outbox.ts'
 import { needOf, probeFor } from './plan.ts'
 import type { Entry } from './roster.ts'
-import { takeInHand, witnessedBy } from './runs-in-hand.ts'
+import { type RunsInHand, takeInHand, witnessedBy } from './runs-in-hand.ts'
 
 /** A probe that is to confirm a failure, and what it checks. */
 export type Witness = { region: string; probeId: string; spec: CheckSpec; tenant: number }
@@ -44,6 +44,13 @@ function isAskedLately({ intervalS, witnessAskedMs }: Entry, nowMs: number): boo
 
 /** The maximum of checks that a probe makes as a witness at a time: it has monitors of its own. */
 const MAX_WITNESSED_AT_ONCE = 250
+/** A tenant may have at most this many times the checks that are still free, as on the probe: one alone stops at 200. */
+const SHARE_OF_FREE = 4
+
+function hasRoom(runs: RunsInHand, link: Link, tenant: number): boolean {
+  const { all, ofTenant } = witnessedBy(runs, link, tenant)
+  return ofTenant < SHARE_OF_FREE * (MAX_WITNESSED_AT_ONCE - all)
+}
 
 /**
  * Gives the check to those of its witnesses that are linked to this process, each with a run id of its own. Returns their links,
@@ -64,8 +71,8 @@ export function giveToWitnesses(
     const runId = newRunId()
     const { monitorId, configVersion, scheduledAtMs } = hint
     const run = { runId, monitorId, trigger: Trigger.WITNESS, scheduledAtMs, spec, tenant }
-    if (witnessedBy(runs, link) >= MAX_WITNESSED_AT_ONCE || !addRun(link.outbox, run)) return []
-    takeInHand(runs, runId, link, nowMs, { monitorId, configVersion, scheduledAtMs })
+    if (!hasRoom(runs, link, tenant) || !addRun(link.outbox, run)) return []
+    takeInHand(runs, runId, link, nowMs, { monitorId, configVersion, scheduledAtMs, tenant })
     return [link]
   })
   if (given.length > 0) entry.witnessAskedMs = nowMs

@@ -10,7 +10,7 @@ const NOT_NEEDED = 4
  * page that differs from the file. Does nothing where there is no /proc, or no koffi for this platform.
  */
 export function letGoOfPages(library: string): void {
-  advise ??= openAdvise()
+  if (advise === undefined) advise = openAdvise()
   if (advise === null) return
   for (const { start, length } of unwrittenParts(readSmaps(), library)) advise(start, length, NOT_NEEDED)
 }

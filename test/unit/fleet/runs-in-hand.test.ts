@@ -17,14 +17,16 @@ t.test('a run is remembered for as long as anybody may wait for it, 65 s from wh
   t.same(left(67_001), [])
 })
 
-t.test('the checks of a witness are counted for each link, other runs are not', async t => {
+t.test('the checks of a witness are counted for each link and tenant, other runs are not', async t => {
   const [one, another] = [{} as Link, {} as Link]
   const runs: RunsInHand = new Map()
-  const witnessed = { monitorId: 'm', configVersion: 1, scheduledAtMs: 5 }
+  const witnessed = { tenant: 1, monitorId: 'm', configVersion: 1, scheduledAtMs: 5 }
   takeInHand(runs, 'a', one, 0, witnessed)
   takeInHand(runs, 'b', one, 0, witnessed)
   takeInHand(runs, 'c', another, 0, witnessed)
   takeInHand(runs, 'd', one, 0)
-  t.equal(witnessedBy(runs, one), 2)
-  t.equal(witnessedBy(runs, another), 1)
+  takeInHand(runs, 'e', one, 0, { ...witnessed, tenant: 2 })
+  t.same(witnessedBy(runs, one, 1), { all: 3, ofTenant: 2 })
+  t.same(witnessedBy(runs, one, 2), { all: 3, ofTenant: 1 })
+  t.same(witnessedBy(runs, another, 2), { all: 1, ofTenant: 0 })
 })

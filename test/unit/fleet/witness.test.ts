@@ -119,6 +119,19 @@ t.test('when many monitors are in doubt at once, each has its witnesses', async 
   t.ok(ids.every(id => ask(0, id).given.length === 2))
 })
 
+t.test('a tenant with many monitors in doubt leaves witnesses for another tenant', async t => {
+  const { book, ask } = deskOf(entry(['us-east']))
+  const given = Array.from({ length: 1_000 }, (_, i) => {
+    enterMonitor(book, { ...entry(['us-east']), id: `many-${i}` })
+    return ask(0, `many-${i}`).given.length
+  })
+  t.equal(given.filter(count => count > 0).length, 200)
+  for (let i = 0; i < 20; i++) {
+    enterMonitor(book, { ...entry(['us-east'], { tenant: 2 }), id: `another-${i}` })
+    t.equal(ask(0, `another-${i}`).given.length, 2)
+  }
+})
+
 t.test('a monitor whose witnesses were all busy may ask again at once', async t => {
   const { book, runs, ask } = deskOf(entry(['us-east']))
   for (let i = 0; i < 250; i++) {
