@@ -7,7 +7,6 @@ import { excuseSilence, goOnListening, markListening, type Silence, silenceMs } 
 import { overdue } from './overdue.ts'
 import {
   insertPings,
-  isAnyDue,
   lockDue,
   lockPinged,
   lockWithoutToken,
@@ -103,7 +102,6 @@ const SILENCE_LIMIT_MS = 5_000
  * so at once. Answers how many it looked at: fewer than `limit` means that no more were due.
  */
 export async function judgeOverdue(tools: HeartbeatTools & { log: Log }, limit: number): Promise<number> {
-  if (!(await isAnyDue(tools.db))) return 0
   return tools.db.transaction(async tx => {
     if ((await silenceMs(tx)) > SILENCE_LIMIT_MS) return 0
     const monitors = await lockDue(tx, limit)

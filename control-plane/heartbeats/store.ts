@@ -1,4 +1,4 @@
-import { type Db, execute, hasRows, query, type Tx } from '../platform/postgres.ts'
+import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
 import type { MonitorState } from '../verdict/types.ts'
 import type { Heartbeat, HeartbeatMonitor, Ping, Watch } from './types.ts'
 
@@ -16,9 +16,14 @@ export function lockPinged(tx: Tx, hashes: Buffer[]): Promise<(HeartbeatMonitor 
   )
 }
 
-/** Whether any monitor seems overdue: what it costs when none is. */
-export const isAnyDue = (db: Db): Promise<boolean> =>
-  hasRows(db, 'SELECT FROM heartbeats WHERE due_at <= clock_timestamp()')
+/** The time in ms until the first heartbeat is due by PostgreSQL's clock, 0 or less when one is; null when none is awaited. */
+export async function firstDueInMs(db: Db): Promise<number | null> {
+  const [row] = await query<{ ms: number | null }>(
+    db,
+    'SELECT CAST(extract(epoch FROM min(due_at) - clock_timestamp()) * 1000 AS float8) AS ms FROM heartbeats',
+  )
+  return row!.ms
+}
 
 /**
  * At most `limit` monitors that seem overdue, locked; what another process works on is left out. Whether they are has to

@@ -21,7 +21,13 @@ export type PostgresOptions = {
 }
 
 const START_TIMEOUT_MS = 120_000
-const FLAGS = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=200']
+const FLAGS = [
+  'listen_addresses=127.0.0.1',
+  'unix_socket_directories=',
+  'max_connections=200',
+  // each look starts a process for each database: with the default of a minute that is half of what an idle PostgreSQL takes
+  'autovacuum_naptime=5min',
+]
 const FAST_FLAGS = [
   'fsync=off',
   'synchronous_commit=off',
