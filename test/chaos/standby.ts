@@ -30,11 +30,7 @@ export async function promoteStandby({ byName, postgres }: ChaosEngines, cutOffM
     await pause(cutOffMs)
     await primary.kill9()
     const toMs = Date.now()
-    await withClient(standby.url, client =>
-      waitFor(async () => (await client.query(IS_REPLAYED)).rows[0].yes, {
-        label: 'all that came to be replayed',
-      }),
-    )
+    // what has come to the standby is replayed before it is promoted, but for a record that came in part
     await standby.stop()
     rmSync(postgres.dataDir, { recursive: true })
     renameSync(dir, postgres.dataDir)
@@ -46,9 +42,6 @@ export async function promoteStandby({ byName, postgres }: ChaosEngines, cutOffM
     await postgres.replication.restore()
   }
 }
-
-const IS_REPLAYED = `SELECT pg_last_wal_receive_lsn() IS NOT DISTINCT FROM pg_last_wal_replay_lsn()
-  OR pg_last_wal_replay_lsn() >= pg_last_wal_receive_lsn() AS yes`
 
 /** Copies the files of the primary while it runs, as a base backup does, and lets a server follow from there. */
 async function startStandby(
