@@ -155,6 +155,8 @@ t.test('with NATS away, hints are lost and nothing stalls: results wait, and dec
   await picket.nats.restart()
   await waitFor(async () => (await transitionsOf(id))[0].to === 'down', { label: 'down' })
   // each region reports when its probe has connected again, so one of the two may be failing alone for a moment
-  const outcome = (await transitionsOf(id)).map(({ to }: { to: string }) => to).filter((to: string) => to !== 'degraded')
+  const outcome = (await transitionsOf(id))
+    .map(({ to }: { to: string }) => to)
+    .filter((to: string) => to !== 'degraded')
   t.same(outcome, ['down', 'up'])
 })
