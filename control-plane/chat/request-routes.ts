@@ -4,6 +4,7 @@ import { inTime, now, nowMs } from '../platform/clock.ts'
 import { sha256 } from '../platform/secrets.ts'
 import type { App } from '../web/app.ts'
 import { notFound, unauthorized } from '../web/errors.ts'
+import { limitBodies } from '../web/forms.ts'
 import { type Answer, failedAnswer, slowAnswer, unknownTeamAnswer } from './answer.ts'
 import { type Click, readClick, withoutButton } from './click.ts'
 import { readCommand } from './command.ts'
@@ -31,7 +32,9 @@ type Kind = 'command' | 'click' | 'event'
 export function chatRequestRoutes(app: App, tools: RequestTools): void {
   // the signature is over the bytes as they came
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_BYTES }, async (_: unknown, body: Buffer) => body)
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_: unknown, body: Buffer) => body)
+
+  limitBodies(app, BODY_BYTES)
 
   app.post('/chat/commands', async (request, reply) => {
     const { signature, text } = admit(tools, 'command', request)

@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { clientNetworkOf } from '../accounts/bootstrap/network.ts'
 import { nowMs, sleep } from '../platform/clock.ts'
 import { newId } from '../platform/ids.ts'
 import { sha256 } from '../platform/secrets.ts'
 import { toApiError } from '../web/answer.ts'
 import type { App } from '../web/app.ts'
 import { notFound, rateLimited, unavailable } from '../web/errors.ts'
+import { clientNetworkOf } from '../web/network.ts'
 import { type HeartbeatTools, takePings } from './actions.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { createTaking, type KeepTools } from './keep-actions.ts'
@@ -77,7 +77,7 @@ async function beginningOf(body: AsyncIterable<Buffer>): Promise<Buffer> {
 }
 
 function answerText(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
-  const { status, message, extra } = toApiError(thrown, request.id)
+  const { status, message, extra } = toApiError(thrown, request)
   if (status >= 500) request.log.error({ err: thrown, request_id: request.id }, 'a ping failed')
   if (extra.retryAfterSeconds !== undefined) reply.header('retry-after', extra.retryAfterSeconds)
   return text(reply).code(status).send(message)

@@ -17,7 +17,7 @@ const PART_NAMES: Record<string, string> = { body: 'body', querystring: 'query',
 
 /** Turns whatever was thrown into the answer: the one place where that happens (decisions 1.3). */
 export function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
-  const error = toApiError(thrown, request.id)
+  const error = toApiError(thrown, request)
   if (thrown instanceof UnknownCommit) keepClaimed(request)
   const { code } = thrown as Thrown
   if (isGivenUp(thrown as Thrown)) request.log.warn({ sqlstate: code, request_id: request.id }, GIVEN_UP)
@@ -39,20 +39,24 @@ export function answerBrokenRequest(error: { code?: string }, socket: Socket): v
 }
 
 /** What the caller is told about something that was thrown. */
-export function toApiError(error: unknown, requestId: string): ApiError {
+export function toApiError(error: unknown, request: Pick<FastifyRequest, 'id' | 'routeOptions'>): ApiError {
   if (error instanceof ApiError) return error
   const thrown = error as Thrown
   if (thrown.validation) {
     return validationError(detailsOf(thrown.validation, PART_NAMES[thrown.validationContext ?? ''] ?? 'request'))
   }
-  if (thrown.statusCode === 413) return new ApiError(413, 'payload_too_large', 'the body is larger than 1 MiB')
+  if (thrown.statusCode === 413)
+    return new ApiError(413, 'payload_too_large', `the body is larger than ${inWords(request.routeOptions.bodyLimit)}`)
   if (thrown.statusCode === 415) return unsupportedMediaType()
   if (thrown.statusCode === 400) return validationError([{ path: '', message: thrown.message }])
   if (isGivenUp(thrown)) return tooBusy('the database took too long')
   if (isEngineAway(thrown) || thrown instanceof UnknownCommit)
     return unavailable('a database is away; try again in a moment')
-  return new ApiError(500, 'internal_error', `something went wrong on our side (request ${requestId})`)
+  return new ApiError(500, 'internal_error', `something went wrong on our side (request ${request.id})`)
 }
+
+/** `4 KiB`, `1 MiB`: limits are whole numbers of them. */
+const inWords = (bytes: number) => (bytes % 1_048_576 === 0 ? `${bytes / 1_048_576} MiB` : `${bytes / 1_024} KiB`)
 
 /** A statement was ended at its limit or at a lock's, or in a circle of waiting: its transaction is taken back. */
 const GIVEN_UP_CODES = ['57014', '55P03', '40P01']

@@ -1,4 +1,5 @@
 import { validationError } from './errors.ts'
+import { measureJson } from './json-size.ts'
 import { joinPath } from './validation.ts'
 
 const MAX_DEPTH = 32
@@ -9,10 +10,14 @@ const UNSTORABLE = /\0|\p{Surrogate}/u
 
 /**
  * The value of a JSON body; undefined for an empty one. Throws a 400 for what is not UTF-8 or JSON, for text that
- * cannot be stored, for `__proto__` keys, and for nesting or a number of values that no request needs.
+ * cannot be stored, for `__proto__` keys, and for nesting or a number of values that no request needs. Both are counted
+ * in the bytes, before anything is built of them.
  */
 export function parseBody(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined
+  const size = measureJson(bytes, { values: MAX_VALUES, depth: MAX_DEPTH })
+  if (size.values > MAX_VALUES) throw tooManyValues()
+  if (size.depth > MAX_DEPTH) throw tooDeep()
   const value = parseJson(decodeUtf8(bytes))
   assertPlain(value)
   return value
@@ -40,22 +45,42 @@ function parseJson(text: string): unknown {
 
 /** Throws 400 for what no body may hold, however it was written. */
 export function assertPlain(root: unknown): void {
-  const open: { value: unknown; path: string; depth: number }[] = [{ value: root, path: '', depth: 0 }]
-  let seen = 0
-  for (let item = open.pop(); item; item = open.pop()) {
-    const { value, path, depth } = item
-    if (++seen > MAX_VALUES) throw refuse('', `has more than ${MAX_VALUES} values`)
-    if (typeof value === 'string' && !isStorable(value)) throw refuse(path, 'holds characters that are not text')
-    if (value === Infinity || value === -Infinity) throw refuse(path, 'is a number that is too large')
-    if (Number.isNaN(value)) throw refuse(path, 'is not a number')
-    if (typeof value !== 'object' || value === null) continue
-    if (depth === MAX_DEPTH) throw refuse('', `is nested more than ${MAX_DEPTH} deep`)
-    for (const [key, inner] of Object.entries(value)) {
-      if (key === '__proto__' || !isStorable(key)) throw refuse(path, 'has a key that is not allowed')
-      open.push({ value: inner, path: joinPath(path, key, Array.isArray(value)), depth: depth + 1 })
-    }
-  }
+  const fault = faultOf(root, 0, { values: 1 })
+  if (fault)
+    throw refuse(
+      fault.keys.reduce((path, { key, isItem }) => joinPath(path, key, isItem), ''),
+      fault.sentence,
+    )
 }
+
+type Key = { key: string; isItem: boolean }
+/** What is wrong with a value; `keys` lead to it, and are collected on the way back, so only a refusal pays for them. */
+type Fault = { keys: Key[]; sentence: string }
+
+function faultOf(value: unknown, depth: number, count: { values: number }): Fault | null {
+  if (typeof value === 'string') return isStorable(value) ? null : here('holds characters that are not text')
+  if (value === Infinity || value === -Infinity) return here('is a number that is too large')
+  if (Number.isNaN(value)) return here('is not a number')
+  if (typeof value !== 'object' || value === null) return null
+  if (depth === MAX_DEPTH) throw tooDeep()
+  const isItem = Array.isArray(value)
+  const keys = isItem ? null : Object.keys(value)
+  const inner = isItem ? value : Object.values(value)
+  count.values += inner.length
+  if (count.values > MAX_VALUES) throw tooManyValues()
+  for (let i = 0; i < inner.length; i++) {
+    const key = keys?.[i]
+    if (key !== undefined && (key === '__proto__' || !isStorable(key))) return here('has a key that is not allowed')
+    const fault = faultOf(inner[i], depth + 1, count)
+    if (fault) return { ...fault, keys: [{ key: key ?? String(i), isItem }, ...fault.keys] }
+  }
+  return null
+}
+
+const here = (sentence: string): Fault => ({ keys: [], sentence })
+
+const tooManyValues = () => refuse('', `has more than ${MAX_VALUES} values`)
+const tooDeep = () => refuse('', `is nested more than ${MAX_DEPTH} deep`)
 
 const refuse = (path: string, sentence: string) =>
   validationError([{ path, message: `${path || 'the body'} ${sentence}` }])

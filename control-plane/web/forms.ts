@@ -5,16 +5,24 @@ import { troublePage } from './card-page.tsx'
 import type { RenderedDocument } from './document.tsx'
 import { ApiError } from './errors.ts'
 
-const FORM_BYTES = 65_536
+const FORM_BYTES = 16_384
 
 /** In a scope of its own: only forms of pages are sent here, as browsers write them. */
 export function takeForms(app: App): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
-    { parseAs: 'string', bodyLimit: FORM_BYTES },
+    { parseAs: 'string' },
     async (_request: unknown, body: string) => body,
   )
+  limitBodies(app, FORM_BYTES)
+}
+
+/** The routes that are declared after this in the scope take bodies of at most `bytes`. */
+export function limitBodies(app: App, bytes: number): void {
+  app.addHook('onRoute', route => {
+    route.bodyLimit ??= bytes
+  })
 }
 
 /** A form's fields by name; one that was not sent is empty. */
@@ -43,7 +51,7 @@ const hostOf = (origin: string) => (URL.canParse(origin) ? new URL(origin).host 
 export function answerPerson(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
   reply.header('cache-control', 'no-store')
   if (!request.headers.accept?.includes('text/html')) return answerError(thrown, request, reply)
-  const { status, message, extra } = toApiError(thrown, request.id)
+  const { status, message, extra } = toApiError(thrown, request)
   if (status >= 500) request.log.error({ err: thrown, request_id: request.id }, 'a page failed')
   if (extra.retryAfterSeconds !== undefined) reply.header('retry-after', extra.retryAfterSeconds)
   return sendPage(reply, troublePage(status, message), status)

@@ -5,7 +5,7 @@ import { join, relative, resolve } from 'node:path'
 export type TestFiles = { quick: string[]; flow: string[] }
 
 /** Cheap ones first, so that what is plainly wrong shows at once. */
-const QUICK = ['rules', 'unit', 'store', 'api', 'browser']
+const QUICK = ['rules', 'unit', 'store', 'api', 'attacks', 'browser']
 /** Run only when they are asked for. */
 const LONG = 'test/long'
 

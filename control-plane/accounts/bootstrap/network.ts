@@ -1,17 +1,4 @@
-import ipaddr from 'ipaddr.js'
-import { addressIn } from '../../web/client-address.ts'
-
-/** What counts as one client: an IPv4 address, or the /64 of an IPv6 address. A text that PostgreSQL takes as `inet`. */
-export function networkOf(ip: string): string {
-  const address = ipaddr.process(ip)
-  if (address.kind() === 'ipv4') return address.toString()
-  const parts = (address as ipaddr.IPv6).parts.map((part, i) => (i < 4 ? part : 0))
-  return `${new ipaddr.IPv6(parts).toString()}/64`
-}
-
-/** The network that a request counts against. What a proxy wrote may be anything; then it is the proxy's own. */
-export const clientNetworkOf = ({ ip, socket }: { ip: string; socket: { remoteAddress?: string } }): string =>
-  networkOf(addressIn(ip) ?? addressIn(socket.remoteAddress ?? '') ?? '0.0.0.0')
+import { clientNetworkOf } from '../../web/network.ts'
 
 /** Who sends a request, from where, and what it counts against. */
 export type Visitor = { network: string; ip: string; userAgent: string | undefined }

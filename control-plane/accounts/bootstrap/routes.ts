@@ -2,10 +2,17 @@ import { Type } from 'typebox'
 import type { Db } from '../../platform/postgres.ts'
 import { answerError, toApiError } from '../../web/answer.ts'
 import type { App } from '../../web/app.ts'
+import { clientNetworkOf } from '../../web/network.ts'
+import { limitByNetwork } from '../../web/network-limit.ts'
 import { answers, dataOf, Name, strictObject } from '../../web/schemas.ts'
 import type { Plan } from '../plans.ts'
 import { bootstrap, countRefusal } from './actions.ts'
-import { clientNetworkOf, visitorOf } from './network.ts'
+import { visitorOf } from './network.ts'
+
+/** An address and a name of any length that is taken. */
+const BODY_BYTES = 4_096
+/** Far more than make accounts or are counted as refused in an hour: it ends floods before their bodies are read. */
+const REQUESTS_PER_MINUTE = 60
 
 const Account = Type.Object({
   api_key: Type.String(),
@@ -25,6 +32,8 @@ export function bootstrapRoutes(app: App, context: { db: Db; publicUrl: string; 
     '/agent/bootstrap',
     {
       config: { open: true },
+      bodyLimit: BODY_BYTES,
+      onRequest: limitByNetwork(REQUESTS_PER_MINUTE, 'requests for an account'),
       schema: {
         tags: ['Accounts'],
         summary: 'Create an account, an organization, a project and an admin API key',
@@ -33,7 +42,7 @@ export function bootstrapRoutes(app: App, context: { db: Db; publicUrl: string; 
       },
       // every 400 and 409 counts, also those of a body that never reached the handler
       errorHandler: async (error, request, reply) => {
-        const refused = [400, 409, 413, 415].includes(toApiError(error, request.id).status)
+        const refused = [400, 409, 413, 415].includes(toApiError(error, request).status)
         const counted = refused ? await countRefusal(db, clientNetworkOf(request)).catch(tooMany => tooMany) : null
         return answerError(counted ?? error, request, reply)
       },

@@ -1,10 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { clientNetworkOf } from '../../accounts/bootstrap/network.ts'
 import type { CheckLiteral } from '../../channels/types.ts'
 import { now, nowMs } from '../../platform/clock.ts'
 import type { App } from '../../web/app.ts'
 import type { RenderedDocument } from '../../web/document.tsx'
 import { notFound } from '../../web/errors.ts'
+import { limitBodies } from '../../web/forms.ts'
+import { clientNetworkOf } from '../../web/network.ts'
 import { createRateLimit } from '../../web/rate-limit.ts'
 import type { ShownPage } from '../page-reader.ts'
 import { documentRoute, type PublicPages, pageRoute, type Query } from '../site-routes.ts'
@@ -42,9 +43,10 @@ export function subscriptionRoutes(app: App, context: SubscriptionContext): void
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
     ['application/x-www-form-urlencoded', 'multipart/form-data'],
-    { parseAs: 'string', bodyLimit: FORM_BYTES },
+    { parseAs: 'string' },
     async (_request: unknown, body: string) => body,
   )
+  limitBodies(app, FORM_BYTES)
   askRoutes(app, context)
   confirmRoutes(app, context)
   manageRoutes(app, context)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { networkOf } from '../../../../control-plane/accounts/bootstrap/network.ts'
+import { networkOf } from '../../../control-plane/web/network.ts'
 
 t.test('an IPv4 address counts as itself, an IPv6 address as its /64', async t => {
   const rows: [string, string][] = [
