@@ -9,13 +9,14 @@ import { severalOf } from '../web/filters.ts'
 import type { HeavyWrites } from '../web/heavy-writes.ts'
 import { metaOf, pageOf } from '../web/pages.ts'
 import { answers, dataOf, IdParams, pageOf as pageSchema } from '../web/schemas.ts'
+import type { Compile } from '../web/validation.ts'
 import { changeAuth, changeMonitor, createMonitor, createMonitors, type MonitorTools } from './actions.ts'
-import { faultsByItem } from './bulk-faults.ts'
+import { faultsOfItems } from './bulk-faults.ts'
 import { createMonitorCount } from './count-reader.ts'
 import { GuaranteeRecord, MonitorWithGuarantee, presentGuarantee } from './guarantee-record.ts'
 import { type PresentTools, presentMonitor, type ReadWatching, type Watching } from './present.ts'
 import { MonitorRecord } from './record.ts'
-import { AuthUpdate, MonitorBulk, MonitorCreate, MonitorQuery, MonitorUpdate } from './schema.ts'
+import { AuthUpdate, MonitorBulk, MonitorCreate, MonitorList, MonitorQuery, MonitorUpdate } from './schema.ts'
 import { findMonitor, listMonitors } from './store.ts'
 import { MONITOR_STATUSES, type StoredMonitor } from './types.ts'
 
@@ -124,12 +125,14 @@ function createRoutes(app: App, context: MonitorContext): void {
     },
   )
 
+  const compile = app.validatorCompiler as unknown as Compile
+  const checkItem = compile({ schema: MonitorCreate })
   app.post(
     '/monitors/bulk',
     {
       config: { isHeavy: true },
       onRequest: heavyWrites.assertRoom,
-      attachValidation: true,
+      validatorCompiler: () => compile({ schema: MonitorList }),
       schema: {
         summary: 'Create up to 50 monitors; what cannot be created is told by its place',
         tags,
@@ -138,8 +141,9 @@ function createRoutes(app: App, context: MonitorContext): void {
       },
     },
     async (request, reply) => {
-      const faults = faultsByItem(request.validationError)
-      const items = request.body.monitors.map((body, index) => ({ body, faults: faults.get(index) ?? [] }))
+      const { monitors: bodies } = request.body
+      const faults = faultsOfItems(bodies, checkItem)
+      const items = bodies.map((body, index) => ({ body, faults: faults[index]! }))
       const caller = callerOf(request)
       const { created, errors } = await heavyWrites.run(caller.projectId, () =>
         createMonitors(toolsActingAs(context, request), caller, items, now()),

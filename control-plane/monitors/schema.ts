@@ -173,6 +173,8 @@ export const AuthUpdate = strictObject({ auth_type: nullable(enumOf(AUTH_TYPES))
 
 export const BULK_LIMIT = 50
 export const MonitorBulk = strictObject({ monitors: Type.Array(MonitorCreate, { maxItems: BULK_LIMIT }) })
+/** The same, whatever its items are: they are checked one by one. */
+export const MonitorList = strictObject({ monitors: Type.Array(Type.Unknown(), { maxItems: BULK_LIMIT }) })
 
 export const MonitorQuery = strictObject({
   ...pageProperties,

@@ -1,3 +1,4 @@
+import type { ErrorObject } from 'ajv'
 import type { FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { Detail } from './errors.ts'
@@ -5,15 +6,37 @@ import type { Detail } from './errors.ts'
 /** What the validator of Fastify (Ajv, all errors) says about one place of a request. */
 export type Fault = { keyword: string; instancePath: string; params: Record<string, unknown>; message?: string }
 
-/** Holds a value against a schema. */
-export type FindFaults = (schema: TSchema, value: unknown) => Fault[]
+/**
+ * A schema as Fastify calls it; the faults of the last value that was refused stay on it. Of a value that holds more than
+ * `mostValues` it finds only the first fault.
+ */
+export type Check = ((value: unknown, mostValues?: number) => boolean) & { errors?: ErrorObject[] | null }
+
+/** Makes a check of a schema. */
+export type Compile = (of: { schema: object }) => Check
+
+/** How many values there are, containers included; no more than `most` are looked at. */
+export function countValues(value: unknown, most: number): number {
+  if (most <= 0 || typeof value !== 'object' || value === null) return Math.min(1, Math.max(0, most))
+  let count = 1
+  for (const key in value) {
+    if (count >= most) return count
+    count += countValues((value as Record<string, unknown>)[key], most - count)
+  }
+  return count
+}
+
+export const holdsMore = (value: unknown, most: number): boolean => countValues(value, most + 1) > most
+
+/** Holds a value against a schema; of one that holds more than `mostValues` it finds the first fault. */
+export type FindFaults = (schema: TSchema, value: unknown, mostValues?: number) => Fault[]
 
 /** The validator that Fastify makes of a schema, for what is known only after a body was read: all messages read alike. */
 export const faultsFinder =
   (request: FastifyRequest): FindFaults =>
-  (schema, value) => {
-    const validate = request.compileValidationSchema(schema as Record<string, unknown>, 'body')
-    return validate(value) ? [] : ((validate.errors ?? []) as Fault[])
+  (schema, value, mostValues) => {
+    const check = request.compileValidationSchema(schema as Record<string, unknown>, 'body') as unknown as Check
+    return check(value, mostValues) ? [] : (check.errors ?? [])
   }
 
 const DATE_TIME = /^[1-9]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i

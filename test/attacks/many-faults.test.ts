@@ -1,0 +1,80 @@
+import t from 'tap'
+import { faultsOfItems } from '../../control-plane/monitors/bulk-faults.ts'
+import { monitorRoutes } from '../../control-plane/monitors/routes.ts'
+import { MonitorBulk, MonitorCreate } from '../../control-plane/monitors/schema.ts'
+import { createCompiler } from '../../control-plane/web/schema-compiler.ts'
+import type { Check, Compile } from '../../control-plane/web/validation.ts'
+import { createResourceApi } from '../support/resource-api.ts'
+import { shortestMs } from '../support/shortest.ts'
+import { unwatched } from '../support/unwatched.ts'
+
+const api = await createResourceApi(t, (app, handles) => {
+  monitorRoutes(app, { ...handles, watching: unwatched })
+})
+
+const compile = createCompiler() as unknown as Compile
+const wrong = (monitor: object) => Array.from({ length: 50 }, () => ({ name: 'x', type: 'http', ...monitor }))
+const list = <T>(item: (n: number) => T) => Array.from({ length: 900 }, (_, n) => item(n))
+
+/** Bodies of 50 monitors, with hundreds of faults each. */
+const BODIES: Record<string, object[]> = {
+  'empty assertions': wrong({ assertions: list(() => ({})) }),
+  'wrong regions': wrong({ regions: list(n => `nowhere-${n}`) }),
+  'unknown fields': wrong(Object.fromEntries(list(n => [`field${n}`, 1]))),
+  'wrong headers': wrong({ headers: Object.fromEntries(list(n => [`bad header ${n}`, 1])) }),
+}
+
+t.test('a bulk create with 135,000 faults costs no more than finding each of them once', async t => {
+  const findAll = compile({ schema: MonitorBulk })
+  const check = compile({ schema: MonitorCreate })
+  for (const [name, monitors] of Object.entries(BODIES)) {
+    let faults = 0
+    const counting: Check = (value, mostValues) => {
+      const isGood = check(value, mostValues)
+      counting.errors = check.errors
+      faults += check.errors?.length ?? 0
+      return isGood
+    }
+    const details = faultsOfItems(monitors, counting)
+    t.ok(
+      details.every(({ length }) => length > 0 && length <= 50),
+      `${name}: every item is refused with a sentence`,
+    )
+    t.ok(faults < 20_000, `${name}: ${faults} faults are looked at`)
+    const once = shortestMs(() => findAll({ monitors }, 100_000))
+    const grouped = shortestMs(() => faultsOfItems(monitors, check))
+    t.ok(grouped < 3 * once + 5, `${name}: ${grouped.toFixed(1)} ms, all faults once ${once.toFixed(1)} ms`)
+  }
+})
+
+t.test('POST /monitors/bulk tells each of 50 faulty items what is wrong with it and stores none', async t => {
+  const { call } = await api.account()
+  for (const [name, monitors] of Object.entries(BODIES)) {
+    const { status, body } = await call('POST /monitors/bulk', { monitors })
+    t.equal(status, 201, name)
+    t.same(
+      body.errors.map(({ index }: { index: number }) => index),
+      Array.from({ length: 50 }, (_, index) => index),
+      name,
+    )
+  }
+  t.equal((await call('GET /monitors')).body.meta.total, 0)
+})
+
+t.test('POST /monitors/bulk 400 for a list of 40,000, which names the limit and looks at no item', async t => {
+  const { call } = await api.account()
+  const { status, body } = await call('POST /monitors/bulk', { monitors: Array(40_000).fill({}) })
+  t.equal(status, 400)
+  t.match(body.error, { code: 'validation_error', message: 'monitors must have at most 50 items' })
+  t.equal(body.error.details.length, 1)
+})
+
+t.test('a body of ordinary size is still told all of its faults', async t => {
+  const { call } = await api.account()
+  const { status, body } = await call('POST /monitors', { type: 'none', interval_seconds: '1', extra: 1 })
+  t.equal(status, 400)
+  t.equal(body.error.details.length, 4)
+  const large = await call('POST /monitors', { name: 'x', type: 'http', assertions: Array(6_000).fill({}) })
+  t.equal(large.status, 400)
+  t.match(large.body.error, { code: 'validation_error' })
+})
