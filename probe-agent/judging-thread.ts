@@ -1,7 +1,8 @@
 import { parentPort } from 'node:worker_threads'
 import { evaluate } from '../shared/assertions/evaluate.ts'
 import type { Assertion } from '../shared/check.ts'
-import type { Answer, Question, Ready } from './judging.ts'
+import { answerQuestions } from '../shared/thread.ts'
+import type { Question } from './judging.ts'
 
 const KNOWN_AT_MOST = 1_000
 
@@ -18,15 +19,8 @@ function sameAsBefore(assertion: Assertion): Assertion {
   return assertion
 }
 
-function answerTo({ id, assertions, observation, nowMs }: Question): Answer {
-  try {
-    // A Buffer arrives as the plain bytes that it is made of.
-    const body = observation.body && Buffer.from(observation.body)
-    return { id, judgement: evaluate(assertions.map(sameAsBefore), { ...observation, body }, nowMs) }
-  } catch (error) {
-    return { id, problem: (error as Error).message }
-  }
-}
-
-parentPort?.on('message', (question: Question) => parentPort?.postMessage(answerTo(question)))
-parentPort?.postMessage('ready' satisfies Ready)
+answerQuestions(parentPort, ({ assertions, observation, nowMs }: Question) => {
+  // A Buffer arrives as the plain bytes that it is made of.
+  const body = observation.body && Buffer.from(observation.body)
+  return evaluate(assertions.map(sameAsBefore), { ...observation, body }, nowMs)
+})

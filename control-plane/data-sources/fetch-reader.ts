@@ -2,7 +2,7 @@ import type { Egress, Signal } from '../../shared/egress/index.ts'
 import { type CheckError, FailureSource } from '../../shared/result.ts'
 import { monotonicMs } from '../platform/clock.ts'
 import { exchange } from '../platform/http.ts'
-import { type Answered, type Failed, type Fetched, failed, MOST_DOCUMENT_BYTES, readDocument } from './document.ts'
+import { type Answered, type Failed, failed, MOST_DOCUMENT_BYTES } from './document.ts'
 import type { HttpAnswer, HttpAnswers } from './rule.ts'
 import { isOkStatus } from './rules.ts'
 import type { StoredSource } from './types.ts'
@@ -11,17 +11,6 @@ export type Asked = Pick<StoredSource, 'url' | 'method' | 'body' | 'timeoutMs'>
 
 /** Headers that tell no secret: another origin may see them when a source redirects there. */
 const HARMLESS = new Set(['accept', 'accept-language', 'content-type', 'user-agent'])
-
-/** The document of a source, or a `failure` with a sentence; see fetchAnswer. Never rejects. */
-export async function fetchDocument(
-  egress: Egress,
-  asked: Asked & Pick<StoredSource, 'rootPath'>,
-  headers: Record<string, string>,
-  signal?: Signal,
-): Promise<Fetched> {
-  const answer = await fetchAnswer(egress, asked, headers, signal)
-  return 'failure' in answer ? answer : readDocument(answer, asked.rootPath)
-}
 
 /**
  * Fetches from a source through the egress guard, redirects included, each of them guarded. Of `headers`, another

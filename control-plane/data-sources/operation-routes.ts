@@ -67,7 +67,7 @@ function onDemandRoutes(app: App, context: OperationContext): void {
     },
     async request => {
       const draft = await draftPreview(context, callerOf(request), request.body)
-      return { data: await inTurn(callerOf(request).projectId, () => preview(egress, draft, now())) }
+      return { data: await inTurn(callerOf(request).projectId, () => preview(egress, draft)) }
     },
   )
 }

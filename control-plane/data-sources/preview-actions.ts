@@ -6,8 +6,9 @@ import { assertMayLead, type Caller } from '../web/auth.ts'
 import { notFound } from '../web/errors.ts'
 import { secretsLedElsewhere } from '../web/kept-secrets.ts'
 import { draftSource } from './actions.ts'
-import { type Child, evaluate, type Outcome, urlsToAsk } from './evaluate.ts'
-import { askUrls, fetchDocument } from './fetch-reader.ts'
+import type { Child, Outcome } from './evaluate.ts'
+import { examineAnswer } from './examine-reader.ts'
+import { fetchAnswer } from './fetch-reader.ts'
 import { fieldOfCreate, type SourceFields } from './fields.ts'
 import { requestHeadersOf } from './request-headers.ts'
 import type { SourcePreview } from './schema.ts'
@@ -49,15 +50,14 @@ async function readStored({ db, secrets }: PreviewTools, projectId: string, id: 
 }
 
 /** Fetches a draft and shows its children; stores nothing (decisions 9.1). That it cannot be fetched is an answer too. */
-export async function preview(egress: Egress, { source, fields }: Draft, now: Date): Promise<Preview> {
-  const fetched = await fetchDocument(egress, source, requestHeadersOf(source, source))
-  if ('failure' in fetched) {
-    const { code, message } = fetched.failure
+export async function preview(egress: Egress, { source, fields }: Draft): Promise<Preview> {
+  const answer = await fetchAnswer(egress, source, requestHeadersOf(source, source))
+  const examined = 'failure' in answer ? answer : await examineAnswer(egress, { ...source, fields }, answer)
+  if ('failure' in examined) {
+    const { code, message } = examined.failure
     return { failure: { code, message }, children: [], notes: [] }
   }
-  const { document } = fetched
-  const answers = await askUrls(egress, urlsToAsk(document, fields), source.timeoutMs)
-  const { children, notes } = evaluate(document, fields, now, answers)
+  const { children, notes } = examined.evaluation
   const shown = children.map(({ fieldId, key, name, typed, outcome, reason }) => ({
     ...{ field_index: Number(fieldId), key, name, value: typed },
     ...{ status: outcome, reason },

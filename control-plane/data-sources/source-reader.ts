@@ -1,12 +1,11 @@
 import type { Egress, Signal } from '../../shared/egress/index.ts'
 import { monotonicMs, now } from '../platform/clock.ts'
 import type { Secrets } from '../platform/secrets.ts'
-import { type Answered, readDocument } from './document.ts'
-import { evaluate, urlsToAsk } from './evaluate.ts'
+import type { Answered } from './document.ts'
+import { examineAnswer } from './examine-reader.ts'
 import type { Fetch, Result } from './fetch.ts'
-import { askUrls, fetchAnswer } from './fetch-reader.ts'
+import { fetchAnswer } from './fetch-reader.ts'
 import { requestHeadersOf } from './request-headers.ts'
-import type { HttpAnswers } from './rule.ts'
 import { openSource } from './sealed.ts'
 import type { ClaimedSource } from './worker-store.ts'
 
@@ -24,20 +23,9 @@ export async function fetchSource(
   return { source, result, startedAt, endedAt: now(), responseTimeMs }
 }
 
-/** While addresses are asked only the bytes are kept; what they hold can be twenty times as large. */
 async function resultOf(egress: Egress, source: ClaimedSource, answer: Answered, signal: Signal): Promise<Result> {
-  const urls = urlsOf(source, answer)
-  const answers = urls.length === 0 ? NOBODY_ASKED : await askUrls(egress, urls, source.timeoutMs, signal)
-  const read = readDocument(answer, source.rootPath)
-  if ('failure' in read) return read
-  const { children, keys } = evaluate(read.document, source.fields, now(), answers)
+  const examined = await examineAnswer(egress, source, answer, signal)
+  if ('failure' in examined) return examined
+  const { children, keys } = examined.evaluation
   return { children, keys }
-}
-
-const NOBODY_ASKED: HttpAnswers = new Map()
-
-function urlsOf(source: ClaimedSource, answer: Answered): string[] {
-  if (!source.fields.some(({ ruleType }) => ruleType === 'http_ok')) return []
-  const read = readDocument(answer, source.rootPath)
-  return 'failure' in read ? [] : urlsToAsk(read.document, source.fields)
 }

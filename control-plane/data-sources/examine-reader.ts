@@ -1,0 +1,47 @@
+import type { Egress, Signal } from '../../shared/egress/index.ts'
+import { now } from '../platform/clock.ts'
+import { askThread } from '../platform/thread.ts'
+import type { Answered, Failed } from './document.ts'
+import type { Evaluation } from './evaluate.ts'
+import { type Examination, type Examined, examine } from './examine.ts'
+import { askUrls } from './fetch-reader.ts'
+import type { FieldDefinition } from './types.ts'
+
+/** Examined at once: some 12 ms at worst. A larger document can hold the event loop for a second. */
+const INLINE_BYTES = 65_536
+const inThread = askThread<Examination, Examined>('examine-worker', import.meta.url, {
+  longestMs: 20_000,
+  // each may bring 5 MiB
+  mostWaiting: 20,
+  memoryMb: 512,
+})
+
+type Source = { rootPath: string | null; fields: readonly FieldDefinition[]; timeoutMs: number }
+
+/**
+ * What an answer says of a source, after the addresses that it names were asked. While they are, only the bytes are kept;
+ * what they hold can be twenty times as large. Never rejects.
+ */
+export async function examineAnswer(
+  egress: Egress,
+  { rootPath, fields, timeoutMs }: Source,
+  answer: Answered,
+  signal?: Signal,
+): Promise<Failed | { evaluation: Evaluation }> {
+  const examination = { answer, rootPath, fields }
+  const first = await examineSafely({ ...examination, now: now(), answers: null })
+  if (!('urls' in first)) return first
+  const answers = await askUrls(egress, first.urls, timeoutMs, signal)
+  return (await examineSafely({ ...examination, now: now(), answers })) as Exclude<Examined, { urls: string[] }>
+}
+
+async function examineSafely(examination: Examination): Promise<Examined> {
+  const { body } = examination.answer
+  if (body === null || body.length <= INLINE_BYTES) return examine(examination)
+  try {
+    return await inThread(examination)
+  } catch (error) {
+    const message = `Picket could not examine the document: ${(error as Error).message}`
+    return { failure: { code: 'not_examined', message, isOurFault: true } }
+  }
+}

@@ -1,0 +1,89 @@
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import t from 'tap'
+import type { Examination } from '../../control-plane/data-sources/examine.ts'
+import { examineAnswer } from '../../control-plane/data-sources/examine-reader.ts'
+import type { FieldDefinition } from '../../control-plane/data-sources/types.ts'
+import { createEgress } from '../../shared/egress/index.ts'
+import { startApi } from '../support/api-server.ts'
+import { FIELD } from '../support/bodies.ts'
+import { startTarget } from '../support/target.ts'
+
+const MIB = 1024 * 1024
+const HEADERS = { 'content-type': 'application/json' }
+const ROOT = join(import.meta.dirname, '../..')
+/** What a document says beside the rest that fills it. */
+const SERVICES = '"services":{"api":{"status":"ok"}}'
+
+/** Documents of almost 5 MiB that take long to read. */
+const DOCUMENTS: Record<string, string> = {
+  lists: `{${SERVICES},"x":[${'[],'.repeat(1_600_000)}[]]}`,
+  objects: `{${SERVICES},"x":[${'{"a":1},'.repeat(600_000)}0]}`,
+  numbers: `{${SERVICES},"x":[${'1,'.repeat(2_500_000)}1]}`,
+}
+const definition: FieldDefinition = {
+  id: '0',
+  path: FIELD.path,
+  nameTemplate: FIELD.name_template,
+  ruleType: FIELD.rule_type,
+  ruleConfig: FIELD.rule_config,
+  degradedRuleConfig: null,
+}
+const source = { rootPath: null, fields: [definition], timeoutMs: 1_000 }
+
+/** What some work answers, and how often the event loop went round meanwhile. */
+async function turnsDuring<T>(work: () => Promise<T>): Promise<{ answer: T; turns: number }> {
+  let turns = 0
+  let isDone = false
+  const turn = () => {
+    turns++
+    if (!isDone) setImmediate(turn)
+  }
+  setImmediate(turn)
+  const answer = await work()
+  isDone = true
+  return { answer, turns }
+}
+
+t.test('a document of 5 MiB is read while everything else goes on', async t => {
+  const egress = createEgress({ allow: [] })
+  for (const [name, text] of Object.entries(DOCUMENTS)) {
+    t.ok(text.length < 5 * MIB)
+    const body = Buffer.from(text)
+    const { answer, turns } = await turnsDuring(() => examineAnswer(egress, source, { body, headers: HEADERS }))
+    t.match(answer, { evaluation: { children: [{ key: 'api', outcome: 'up' }], keys: 1 } }, name)
+    t.ok(turns > 10, `${name}: the event loop went round ${turns} times`)
+  }
+})
+
+t.test('POST /data-sources/preview 200 of a document of 5 MiB, and of ten at once', async t => {
+  const api = await startApi(t)
+  const target = await startTarget(t)
+  for (const [name, body] of Object.entries(DOCUMENTS)) {
+    target.behave({ kind: 'answer', headers: HEADERS, body })
+    const tenants = await Promise.all(Array.from({ length: 3 }, () => api.tenant()))
+    const answers = await Promise.all(
+      tenants.map(({ key }) =>
+        api.call('POST', '/data-sources/preview', { key, body: { url: target.url, fields: [FIELD] } }),
+      ),
+    )
+    for (const answer of answers) {
+      t.match(
+        answer,
+        { status: 200, body: { data: { failure: null, children: [{ key: 'api', status: 'up' }] } } },
+        name,
+      )
+    }
+  }
+})
+
+t.test('the thread that examines documents is one of the programs in dist', async t => {
+  const worker = new Worker(join(ROOT, 'dist/examine-worker.js'))
+  t.teardown(() => worker.terminate())
+  t.same(await once(worker, 'message'), ['ready'])
+  const answer = { body: Buffer.from(DOCUMENTS.lists!), headers: HEADERS }
+  const question: Examination = { ...source, answer, now: new Date(0), answers: null }
+  worker.postMessage({ id: 1, question })
+  t.match(await once(worker, 'message'), [{ id: 1, answer: { evaluation: { keys: 1 } } }])
+})
