@@ -26,7 +26,7 @@ WORKDIR /picket
 COPY --from=packages /picket/node_modules node_modules
 COPY package.json ./
 COPY proto proto
-COPY --from=build /picket/dist/control-plane.js /picket/dist/control-plane.js.map /picket/dist/admin.js /picket/dist/admin.js.map /picket/dist/examine-worker.js dist/
+COPY --from=build /picket/dist/control-plane.js /picket/dist/control-plane.js.map /picket/dist/admin.js /picket/dist/admin.js.map /picket/dist/examine-worker.js /picket/dist/yaml-worker.js dist/
 USER 1000:1000
 EXPOSE 8080 50051
 STOPSIGNAL SIGTERM

@@ -16,7 +16,8 @@ import { namingEntries } from './names.ts'
 import type { ImportTools } from './run.ts'
 import { readProject } from './state-reader.ts'
 import { isOver } from './window-actions.ts'
-import { parseYaml, writeYaml } from './yaml.ts'
+import { writeYaml } from './yaml.ts'
+import { readYaml } from './yaml-reader.ts'
 
 export type ExchangeContext = Omit<ImportTools, 'findFaults'>
 
@@ -65,7 +66,7 @@ const ImportAnswer = Type.Object({
 /** A project as a file, and back (decisions: import and export). */
 export function exchangeRoutes(app: App, context: ExchangeContext): void {
   app.register(async scope => {
-    scope.addContentTypeParser(YAML, { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => parseYaml(body))
+    scope.addContentTypeParser(YAML, { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => readYaml(body))
     exportRoute(scope as App, context)
     importRoute(scope as App, context)
   })

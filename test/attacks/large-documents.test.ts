@@ -5,10 +5,12 @@ import t from 'tap'
 import type { Examination } from '../../control-plane/data-sources/examine.ts'
 import { examineAnswer } from '../../control-plane/data-sources/examine-reader.ts'
 import type { FieldDefinition } from '../../control-plane/data-sources/types.ts'
+import { readYaml } from '../../control-plane/exchange/yaml-reader.ts'
 import { createEgress } from '../../shared/egress/index.ts'
 import { startApi } from '../support/api-server.ts'
 import { FIELD } from '../support/bodies.ts'
 import { startTarget } from '../support/target.ts'
+import { turnsDuring } from '../support/turns-during.ts'
 
 const MIB = 1024 * 1024
 const HEADERS = { 'content-type': 'application/json' }
@@ -32,20 +34,6 @@ const definition: FieldDefinition = {
 }
 const source = { rootPath: null, fields: [definition], timeoutMs: 1_000 }
 
-/** What some work answers, and how often the event loop went round meanwhile. */
-async function turnsDuring<T>(work: () => Promise<T>): Promise<{ answer: T; turns: number }> {
-  let turns = 0
-  let isDone = false
-  const turn = () => {
-    turns++
-    if (!isDone) setImmediate(turn)
-  }
-  setImmediate(turn)
-  const answer = await work()
-  isDone = true
-  return { answer, turns }
-}
-
 t.test('a document of 5 MiB is read while everything else goes on', async t => {
   const egress = createEgress({ allow: [] })
   for (const [name, text] of Object.entries(DOCUMENTS)) {
@@ -57,7 +45,7 @@ t.test('a document of 5 MiB is read while everything else goes on', async t => {
   }
 })
 
-t.test('POST /data-sources/preview 200 of a document of 5 MiB, and of ten at once', async t => {
+t.test('POST /data-sources/preview 200 of a document of 5 MiB, and of three at once', async t => {
   const api = await startApi(t)
   const target = await startTarget(t)
   for (const [name, body] of Object.entries(DOCUMENTS)) {
@@ -75,6 +63,22 @@ t.test('POST /data-sources/preview 200 of a document of 5 MiB, and of ten at onc
         name,
       )
     }
+  }
+})
+
+t.test('a YAML file of 1 MiB is read while everything else goes on, and refused as a short one is', async t => {
+  const long = Buffer.from(`text: ${'x'.repeat(700_000)}\nlist:\n${'- 1\n'.repeat(40_000)}`)
+  const { answer, turns } = await turnsDuring(() => readYaml(long))
+  t.equal((answer as { list: number[] }).list.length, 40_000)
+  t.ok(turns > 10, `the event loop went round ${turns} times`)
+  const filler = `filler: ${'x'.repeat(100_000)}\n`
+  const rows: [text: string, message: RegExp][] = [
+    ['- 1\n'.repeat(100_000), /^the body has more than 50000 values$/],
+    [`${filler}a: [`, /^the body is not valid YAML in line \d+: /],
+    [`${filler}a: "\\0"`, /^a holds characters that are not text$/],
+  ]
+  for (const [text, message] of rows) {
+    await t.rejects(readYaml(Buffer.from(text)), { status: 400, code: 'validation_error', message })
   }
 })
 

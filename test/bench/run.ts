@@ -27,6 +27,7 @@ import { type Engines, type Figure, startDurableEngines, withTeardown } from './
 import { benchScale } from './scale.ts'
 import { benchSnapshot } from './snapshot.ts'
 import { benchSoak } from './soak.ts'
+import { benchStalls } from './stalls.ts'
 import { benchStatusPage } from './status-page.ts'
 import { benchStatusPageBrowser } from './status-page-browser.ts'
 import { benchTenants } from './tenants.ts'
@@ -50,6 +51,7 @@ const PARTS: Record<string, (t: Teardown, engines: Engines) => Promise<Figure[]>
   'data-sources': benchDataSources,
   'monitors-list': benchMonitorsList,
   api: benchApi,
+  stalls: benchStalls,
   tenants: benchTenants,
   'fan-out': benchFanOut,
   fleet: benchFleet,

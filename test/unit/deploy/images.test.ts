@@ -8,7 +8,12 @@ import { ROOT, textOf } from '../../support/deployment.ts'
 
 const IMAGES = {
   'deploy/control-plane.Dockerfile': {
-    entryPoints: ['control-plane/main.ts', 'control-plane/admin.ts', 'control-plane/data-sources/examine-worker.ts'],
+    entryPoints: [
+      'control-plane/main.ts',
+      'control-plane/admin.ts',
+      'control-plane/data-sources/examine-worker.ts',
+      'control-plane/exchange/yaml-worker.ts',
+    ],
     also: [] as string[],
   },
   'deploy/probe-agent.Dockerfile': {
