@@ -1,6 +1,7 @@
 /**
  * The longest answer of `/healthz` while one hostile body is worked on: how long a request holds the event loop. Each
- * body is sent several times, one after the other; a process of its own asks for `/healthz` all the time.
+ * body is sent several times, each in turn with a pause of 100 ms; a process of its own asks for `/healthz` all the time.
+ * The difference of the two is in the figure: on a busy machine `/healthz` waits for others too.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -35,12 +36,18 @@ export async function benchStalls(t: Teardown): Promise<Figure[]> {
   const figures: Figure[] = []
   for (const { what, mostMs, send } of attacks(picket, Number(port))) {
     await send()
-    const times: number[] = []
-    for (let i = 0; i < ROUNDS; i++) times.push(await longestDuring(send))
-    const [p50, max] = [percentile(times, 0.5), Math.max(...times)]
-    const isMet = mostMs === 0 ? null : p50 <= mostMs
-    const aim = mostMs === 0 ? '' : `p50 ≤ ${mostMs} ms`
-    figures.push(figure(what, `${p50.toFixed(1)} / ${max.toFixed(1)} ms`, aim, isMet))
+    const pairs: { quiet: number; busy: number }[] = []
+    for (let i = 0; i < ROUNDS; i++) {
+      pairs.push({ quiet: await longestDuring(() => pause(100)), busy: await longestDuring(send) })
+    }
+    const busy = pairs.map(pair => pair.busy)
+    const quiet = percentile(
+      pairs.map(pair => pair.quiet),
+      0.5,
+    )
+    const [p50, max] = [percentile(busy, 0.5), Math.max(...busy)]
+    const text = `${p50.toFixed(1)} / ${max.toFixed(1)} ms; without it ${quiet.toFixed(1)} ms`
+    figures.push(figure(what, text, `p50 ≤ ${mostMs} ms more`, p50 - quiet <= mostMs))
   }
   return [...figures, await benchBadges(picket)]
 }
@@ -59,8 +66,11 @@ function attacks({ origin, apiKey }: Picket, port: number): Attack[] {
   const field = { path: 'x', name_template: '{{key}}', rule_type: 'truthy', rule_config: {} }
   const preview = JSON.stringify({ url: `http://127.0.0.1:${port}/`, fields: [field] })
   return [
-    { what: `longest answer of /healthz (p50 / max of ${ROUNDS}): no attack`, mostMs: 0, send: () => pause(100) },
-    { what: '  1 MiB of values without a key', mostMs: 5, send: send('/agent/bootstrap', values, null) },
+    {
+      what: `longest answer of /healthz (p50 / max of ${ROUNDS}) during: 1 MiB of values without a key`,
+      mostMs: 5,
+      send: send('/agent/bootstrap', values, null),
+    },
     { what: '  1 MiB of values with a key', mostMs: 50, send: send('/monitors', values) },
     {
       what: '  bulk create, 50 times 900 empty assertions',
