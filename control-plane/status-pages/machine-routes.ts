@@ -1,6 +1,6 @@
 import type { App } from '../web/app.ts'
 import { WIDGET } from './assets.ts'
-import { type BadgeQuery, badgeOf } from './badges/badge.ts'
+import { type BadgeQuery, badgeKey, badgeOf } from './badges/badge.ts'
 import { badgeSvg } from './badges/badge-svg.ts'
 import type { PageDocument } from './document.ts'
 import { EMBED_THEMES, embedPage } from './embeds/embed-page.tsx'
@@ -8,7 +8,7 @@ import { atomOf } from './feeds/atom.ts'
 import { changedAt } from './feeds/changed-at.ts'
 import { rfc822, rssOf } from './feeds/rss.ts'
 import { STATUSPAGE_FILES } from './feeds/statuspage.ts'
-import { documentRoute, type PublicPages, type Query } from './site-routes.ts'
+import { documentRoute, type PublicPages, type Query, variantRoute } from './site-routes.ts'
 import type { PageView } from './types.ts'
 
 /** What programs read of a published page, and what other sites show of it (decisions 7.2). Anybody's page may read it. */
@@ -18,9 +18,9 @@ export function machineRoutes(app: App, pages: PublicPages): void {
   }
   documentRoute(app, pages, '/feed.rss', view => feedDocument('application/rss+xml', rssOf(view), view))
   documentRoute(app, pages, '/feed.atom', view => feedDocument('application/atom+xml', atomOf(view), view))
-  documentRoute(app, pages, '/badge.svg', badgeDocument, keyOf('type', 'component', 'label', 'style'))
+  variantRoute(app, pages, '/badge.svg', badgeDocument, query => badgeKey(textsOf(query)))
   documentRoute(app, pages, '/widget.js', widgetDocument)
-  documentRoute(app, pages, '/embed', embedDocument, keyOf('theme'))
+  documentRoute(app, pages, '/embed', embedDocument, themeOf)
 }
 
 const OPEN_TO_ALL = { 'access-control-allow-origin': '*' }
@@ -58,20 +58,16 @@ const widgetDocument = (): PageDocument => ({
   maxAgeSeconds: WIDGET_SECONDS,
 })
 
-function embedDocument(view: PageView, { theme }: Query): PageDocument {
-  const { html, csp } = embedPage(view, EMBED_THEMES.find(known => known === theme) ?? 'auto')
+const themeOf = ({ theme }: Query) => EMBED_THEMES.find(known => known === theme) ?? 'auto'
+
+function embedDocument(view: PageView, query: Query): PageDocument {
+  const { html, csp } = embedPage(view, themeOf(query))
   return {
     contentType: 'text/html; charset=utf-8',
     body: html,
     headers: { 'content-security-policy': csp, 'referrer-policy': 'no-referrer' },
   }
 }
-
-/** By which a document is told from the page's others: some parts of the query, each as it was written. */
-const keyOf =
-  (...names: string[]) =>
-  (query: Query): string =>
-    JSON.stringify(names.map(name => query[name] ?? null))
 
 /** A name that is there twice counts for nothing. */
 const textsOf = (query: Query): BadgeQuery =>

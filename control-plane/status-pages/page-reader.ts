@@ -1,4 +1,5 @@
 import { nowMs as clockMs, inTime } from '../platform/clock.ts'
+import { createRecent } from '../platform/recent.ts'
 import { type MadeDocument, makeDocument, type PageDocument } from './document.ts'
 import type { Site } from './site.ts'
 import type { LoadedPage, PageView } from './types.ts'
@@ -7,8 +8,10 @@ import type { LoadedPage, PageView } from './types.ts'
 export type ShownPage = {
   page: LoadedPage
   view: PageView
-  /** Made once a key; null where `make` says that there is no such thing. */
+  /** One of the few documents that every page has, made once a key; null where `make` says that there is no such thing. */
   document(key: string, make: (view: PageView) => PageDocument | null): MadeDocument | null
+  /** One of any number of small ones: those that were asked for last are kept, and none without a key. */
+  variant(key: string | null, make: (view: PageView) => PageDocument): MadeDocument
   /** of the page and of all documents that are made by now */
   sizeBytes(): number
 }
@@ -36,8 +39,8 @@ const USABLE_MS = 1_000
 const PATIENCE_MS = 1_000
 const MOST_PAGES = 2_000
 const MAX_BYTES = 64 * 1024 * 1024
-/** Whoever asks for ever new things gets them made, and not kept. */
-const MOST_DOCUMENTS = 64
+/** Visitors can ask for any number of them. */
+const MOST_VARIANTS = 64
 
 type Entry = {
   shown: ShownPage
@@ -124,6 +127,7 @@ const keyOf = (site: Site) => ('slug' in site ? `/${site.slug}` : site.domain)
 
 function showing(page: LoadedPage, view: PageView): ShownPage {
   const documents = new Map<string, MadeDocument | null>()
+  const variants = createRecent<MadeDocument>(MOST_VARIANTS)
   return {
     page,
     view,
@@ -132,10 +136,21 @@ function showing(page: LoadedPage, view: PageView): ShownPage {
       if (before !== undefined) return before
       const source = make(view)
       const made = source && makeDocument(source)
-      if (documents.size < MOST_DOCUMENTS) documents.set(key, made)
+      documents.set(key, made)
       return made
     },
-    sizeBytes: () => [...documents.values()].reduce((sum, made) => sum + (made?.sizeBytes() ?? 0), page.sizeBytes),
+    variant(key, make) {
+      const before = key === null ? undefined : variants.get(key)
+      if (before !== undefined) return before
+      const made = makeDocument(make(view))
+      if (key !== null) variants.set(key, made)
+      return made
+    },
+    sizeBytes: () =>
+      [...documents.values(), ...variants.values()].reduce(
+        (sum, made) => sum + (made?.sizeBytes() ?? 0),
+        page.sizeBytes,
+      ),
   }
 }
 

@@ -63,7 +63,8 @@ function nullIfHidden(error: unknown): null {
 
 /**
  * Declares a document of every public page, such as a feed, at both of its places. `make` is called once for each state
- * of a page and each `key`, by which a query that matters is told from others; null answers 404.
+ * of a page and each `key`, by which a query that matters is told from others, and of which there are only a few; null
+ * answers 404.
  */
 export function documentRoute(
   app: App,
@@ -77,6 +78,27 @@ export function documentRoute(
     const made = shown.document(`${path}?${keyOf(query)}`, view => make(view, query))
     if (made === null) throw notFound('page')
     return sendDocument(made, request, reply)
+  })
+}
+
+/**
+ * Declares a small document of every public page of which there are any number, such as a badge with any label. Those that
+ * were asked for last are kept by `keyOf`; where it answers null the document is made for this one answer.
+ */
+export function variantRoute(
+  app: App,
+  pages: PublicPages,
+  path: string,
+  make: (view: PageView, query: Query) => PageDocument,
+  keyOf: (query: Query) => string | null,
+): void {
+  pageRoute(app, pages, 'GET', path, (shown, request, reply) => {
+    const query = request.query as Query
+    return sendDocument(
+      shown.variant(keyOf(query), view => make(view, query)),
+      request,
+      reply,
+    )
   })
 }
 

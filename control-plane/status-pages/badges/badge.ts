@@ -14,6 +14,7 @@ type Measure = {
 }
 
 const LABEL_LIMIT = 60
+const ID_LENGTH = 36
 
 /** Each is strong enough for white letters on it. */
 const COLOURS: Record<OverallStatus, string> = {
@@ -41,6 +42,16 @@ export function badgeOf(view: PageView, { type = 'status', component: id, label,
   const noun = measure?.name ?? 'status'
   const named = one === null ? noun : type === 'status' ? one.name : `${one.name} ${noun}`
   return { label: cut(oneLine(label ?? named), LABEL_LIMIT), style: styleOf(style), ...(value ?? UNKNOWN) }
+}
+
+/** By which a badge is told from others of its page; null for one that nobody uses: too long a label, or unknown words. */
+export function badgeKey({ type, component, label, style }: BadgeQuery): string | null {
+  const isUsual =
+    (type === undefined || Object.hasOwn(MEASURES, type)) &&
+    (component === undefined || component.length <= ID_LENGTH) &&
+    (label === undefined || label.length <= LABEL_LIMIT) &&
+    (style === undefined || BADGE_STYLES.some(known => known === style))
+  return isUsual ? JSON.stringify([type, component, label, style]) : null
 }
 
 const styleOf = (style: string | undefined): BadgeStyle => BADGE_STYLES.find(known => known === style) ?? 'flat'

@@ -1,0 +1,73 @@
+import { fastify } from 'fastify'
+import t from 'tap'
+import { machineRoutes } from '../../control-plane/status-pages/machine-routes.ts'
+import { createPageReader } from '../../control-plane/status-pages/page-reader.ts'
+import { addCustomHosts } from '../../control-plane/status-pages/site-routes.ts'
+import type { App } from '../../control-plane/web/app.ts'
+import { pageView } from '../support/page-view.ts'
+
+const SLUG = 'acme'
+const PAGE = { contentType: 'text/html; charset=utf-8', body: '<p>All is well</p>' }
+
+/** The public documents of one page that does not change. */
+function site() {
+  const view = pageView({ name: 'Acme' })
+  const images = { logo: null, favicon: null }
+  const page = { view, fingerprint: 'a', loadedMs: 0, medians: null, images, sizeBytes: 1_000 }
+  const find = createPageReader({ read: async () => page, count: () => {}, nowMs: () => 0 })
+  const app = fastify() as unknown as App
+  const pages = { find, customHostOf: () => null }
+  addCustomHosts(app, pages)
+  machineRoutes(app, pages)
+  const get = (path: string) => app.inject({ method: 'GET', url: `/status/${SLUG}${path}` })
+  /** How often the page itself is made while it is asked for so many times. */
+  const timesMade = async (visits: number) => {
+    const shown = (await find({ slug: SLUG }))!
+    let made = 0
+    for (let i = 0; i < visits; i++) shown.document('', () => ({ ...PAGE, body: `${PAGE.body}${++made}` }))
+    return made
+  }
+  return { find, get, timesMade }
+}
+
+t.test('a crowd of badges does not drive the page or its documents out of memory', async t => {
+  const { find, get, timesMade } = site()
+  const crowd = await Promise.all(Array.from({ length: 300 }, (_, n) => get(`/badge.svg?label=label-${n}`)))
+  t.ok(crowd.every(({ statusCode }) => statusCode === 200))
+  t.ok(crowd.every(({ body }, n) => body.includes(`label-${n}`)))
+  const themes = await Promise.all(Array.from({ length: 100 }, (_, n) => get(`/embed?theme=theme-${n}`)))
+  t.ok(themes.every(({ statusCode, body }) => statusCode === 200 && body === themes[0]!.body))
+  t.equal(await timesMade(20), 1, 'the page is made once')
+  const shown = (await find({ slug: SLUG }))!
+  const documents: (object | null)[] = []
+  for (const name of ['/feed.rss?', '/feed.atom?', '/widget.js?']) {
+    await get(name.slice(0, -1))
+    documents.push(shown.document(name, () => null))
+  }
+  t.ok(documents.every(Boolean), 'and so are the others')
+})
+
+t.test('badges that are asked for are kept, and an unbounded number of others takes bounded memory', async t => {
+  const { find, get } = site()
+  const shown = (await find({ slug: SLUG }))!
+  await get('/badge.svg')
+  const few = shown.sizeBytes()
+  for (let n = 0; n < 200; n++) {
+    await get(`/badge.svg?label=label-${n}`)
+    await get('/badge.svg')
+  }
+  const sizes = shown.sizeBytes()
+  t.ok(sizes > few)
+  for (let n = 0; n < 200; n++) await get(`/badge.svg?label=other-${n}`)
+  t.ok(shown.sizeBytes() < 1.2 * sizes, `${shown.sizeBytes()} bytes, before ${sizes}`)
+
+  const before = shown.sizeBytes()
+  const queries = [
+    `label=${'x'.repeat(61)}`,
+    'style=nobody-knows-it',
+    'type=nobody-knows-it',
+    `component=${'0'.repeat(37)}`,
+  ]
+  for (const query of queries) t.equal((await get(`/badge.svg?${query}`)).statusCode, 200)
+  t.equal(shown.sizeBytes(), before, 'nothing is kept of what nobody uses')
+})
