@@ -73,7 +73,7 @@ export function analyticsRoutes(app: App, { db, clickhouse, publicUrl, sign }: A
   const screenshotUrls = async (projectId: string, monitorId: string, rows: ResultRow[]) => {
     const checks = rows.map(row => ({ ...toResult(row), region: row.region }))
     const found = await screenshotsOfChecks(db, projectId, monitorId, checks)
-    return new Map([...found].map(([key, id]) => [key, screenshotUrl(publicUrl, { id, projectId }, now(), sign)]))
+    return new Map([...found].map(([key, id]) => [key, screenshotUrl(publicUrl, { id }, now(), sign)]))
   }
 
   app.get(

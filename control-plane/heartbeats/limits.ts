@@ -1,3 +1,4 @@
+import { createMisses } from '../web/misses.ts'
 import { createRateLimit, type Use } from '../web/rate-limit.ts'
 import type { Taking } from './types.ts'
 
@@ -19,24 +20,17 @@ export type PingLimits = {
 export function createPingLimits(pingsPerMinute: number): PingLimits {
   const ofToken = createRateLimit(pingsPerMinute)
   const familiar = new Set<string>()
-  let minute = 0
-  let guesses = new Map<string, number>()
-  const guessesOf = (client: string, nowMs: number) => {
-    const current = Math.floor(nowMs / 60_000)
-    if (current !== minute) guesses = new Map()
-    minute = current
-    return guesses.get(client) ?? 0
-  }
+  const guesses = createMisses(GUESSES_PER_MINUTE)
   return {
     use(token, client, nowMs) {
       const use = ofToken(token, nowMs)
-      const isGuessing = guessesOf(client, nowMs) >= GUESSES_PER_MINUTE && !familiar.has(token)
+      const isGuessing = guesses.waitSeconds(client, nowMs) > 0 && !familiar.has(token)
       return isGuessing ? { ...use, allowed: false } : use
     },
     note(token, client, outcome, nowMs) {
       if (outcome === 'kept' && familiar.has(token)) return
       if (outcome !== 'stored') {
-        guesses.set(client, guessesOf(client, nowMs) + 1)
+        guesses.count(client, nowMs)
         return
       }
       if (familiar.size >= MOST_FAMILIAR) familiar.clear()

@@ -17,17 +17,17 @@ export function imageRoutes(app: App, { db, objects, sign }: { db: Db; objects: 
   app.get<{ Params: { id: string } }>('/screenshots/:id', async (request, reply) => {
     const { id } = request.params
     const { expires, signature } = request.query as Record<string, unknown>
-    const screenshot = isId(id) ? await findScreenshot(db, id) : null
     const isSigned =
-      screenshot !== null &&
+      isId(id) &&
       typeof signature === 'string' &&
       /^\d{1,12}$/.test(String(expires)) &&
-      equalSecrets(signature, signatureOf(screenshot, Number(expires), sign))
+      equalSecrets(signature, signatureOf({ id }, Number(expires), sign))
     if (!isSigned) throw notFound('screenshot')
     const leftSeconds = Math.floor(Number(expires) - nowMs() / 1_000)
     if (leftSeconds < 0) throw insufficientScope('this link is over; read the check again for a new one')
-    const bytes = await objects.get(screenshot.storeKey)
-    if (bytes === null) throw notFound('screenshot')
+    const screenshot = await findScreenshot(db, id)
+    const bytes = screenshot && (await objects.get(screenshot.storeKey))
+    if (!screenshot || !bytes) throw notFound('screenshot')
     return reply
       .headers({
         'content-type': screenshot.contentType,

@@ -1,7 +1,7 @@
 import { nowMs as clockMs, inTime } from '../platform/clock.ts'
 import { createRecent } from '../platform/recent.ts'
 import { type MadeDocument, makeDocument, type PageDocument } from './document.ts'
-import type { Site } from './site.ts'
+import { type Site, siteName } from './site.ts'
 import type { LoadedPage, PageView } from './types.ts'
 
 /** A page as visitors get it now, with whatever was made of it so far. */
@@ -98,14 +98,14 @@ export function createPageReader({ read, count, maxBytes = MAX_BYTES, nowMs = cl
   }
 
   function fresh(site: Site): ShownPage | null {
-    const entry = entries.get(keyOf(site))
+    const entry = entries.get(siteName(site))
     if (entry === undefined || nowMs() - entry.checkedMs >= FRESH_MS) return null
     count('fresh')
     return entry.shown
   }
 
   async function find(site: Site): Promise<ShownPage | null> {
-    const key = keyOf(site)
+    const key = siteName(site)
     const entry = entries.get(key)
     const ageMs = entry ? nowMs() - entry.checkedMs : Number.POSITIVE_INFINITY
     if (entry && ageMs >= FRESH_MS && nowMs() - entry.failedMs < USABLE_MS) return staleOf(entry)
@@ -122,8 +122,6 @@ export function createPageReader({ read, count, maxBytes = MAX_BYTES, nowMs = cl
 
   return Object.assign(find, { fresh })
 }
-
-const keyOf = (site: Site) => ('slug' in site ? `/${site.slug}` : site.domain)
 
 function showing(page: LoadedPage, view: PageView): ShownPage {
   const documents = new Map<string, MadeDocument | null>()

@@ -4,6 +4,7 @@ import type { Clickhouse } from '../platform/clickhouse.ts'
 import type { Db } from '../platform/postgres.ts'
 import type { App } from '../web/app.ts'
 import { notFound } from '../web/errors.ts'
+import { createLookUp } from '../web/look-ups.ts'
 import { defaultFavicon } from './default-favicon.ts'
 import type { PageDocument } from './document.ts'
 import { machineRoutes } from './machine-routes.ts'
@@ -25,6 +26,9 @@ export type PublicContext = Omit<SubscriptionContext, 'pages'> & {
   ownHosts: readonly string[]
 }
 
+/** Of one network: pages that do not exist, each of which is remembered for a second. */
+const UNKNOWN_PER_MINUTE = 120
+
 /**
  * What visitors of published pages get, at `{origin}/status/{slug}` and at the root of custom domains (decisions 7.2).
  * More of it is declared by `pageRoute` and `documentRoute` of site-routes.ts.
@@ -36,7 +40,8 @@ export function publicPageRoutes(app: App, context: PublicContext): void {
     ['from'],
   )
   const find = createPageReader({ read: createViewReader(context), count: from => answers.inc({ from }) })
-  const pages: PublicPages = { find, customHostOf: createCustomHostOf(context.ownHosts) }
+  const lookUp = createLookUp({ what: 'status pages', missesPerMinute: UNKNOWN_PER_MINUTE })
+  const pages: PublicPages = { find, customHostOf: createCustomHostOf(context.ownHosts), lookUp }
   addCustomHosts(app, pages)
   pageRoute(app, pages, 'GET', '', sendPage, sendMissing)
   slashRoute(app)

@@ -1,13 +1,15 @@
 import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import type { App } from '../web/app.ts'
 import { ApiError, notFound } from '../web/errors.ts'
+import type { LookUp } from '../web/look-ups.ts'
+import { clientNetworkOf } from '../web/network.ts'
 import { type Encoded, encodingFor, isUnchanged, type MadeDocument, type PageDocument } from './document.ts'
 import type { FindPage, ShownPage } from './page-reader.ts'
-import { type CustomHostOf, isSlug, type Site } from './site.ts'
+import { type CustomHostOf, isSlug, type Site, siteName } from './site.ts'
 import type { PageView } from './types.ts'
 
 /** How public routes come to the page that they are about. */
-export type PublicPages = { find: FindPage; customHostOf: CustomHostOf }
+export type PublicPages = { find: FindPage; customHostOf: CustomHostOf; lookUp: LookUp }
 
 export type Query = Record<string, unknown>
 export type Answer = (shown: ShownPage, request: FastifyRequest, reply: FastifyReply) => unknown
@@ -109,7 +111,7 @@ export async function findPublicPage(
   reply: FastifyReply,
 ): Promise<ShownPage> {
   const site = siteOf(pages, request)
-  const shown = site && (await pages.find(site))
+  const shown = site && (await pages.lookUp(clientNetworkOf(request), siteName(site), () => pages.find(site)))
   if (!shown) {
     reply.header('cache-control', 'no-store')
     throw notFound('status page')

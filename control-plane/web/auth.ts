@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { insufficientScope, unauthorized } from './errors.ts'
+import { clientNetworkOf } from './network.ts'
 
 export const SCOPES = ['read', 'write', 'admin'] as const
 export type Scope = (typeof SCOPES)[number]
@@ -26,8 +27,8 @@ export type Caller = {
   actor: Actor
 }
 
-/** Finds the caller of a key; null for a key that does not exist. */
-export type Authenticate = (key: string) => Promise<Caller | null>
+/** Finds the caller of a key; null for a key that does not exist. Throws 429 for a network that has sent too many of those. */
+export type Authenticate = (key: string, network: string) => Promise<Caller | null>
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -54,7 +55,7 @@ export const hasCaller = (request: object): boolean => callers.has(request)
 
 /** Finds out who asks. Throws 401 (specification, "Authentication"). */
 export async function identify(request: FastifyRequest, authenticate: Authenticate): Promise<Caller> {
-  const caller = await authenticate(bearerKey(request.headers.authorization))
+  const caller = await authenticate(bearerKey(request.headers.authorization), clientNetworkOf(request))
   if (!caller) throw unauthorized('the API key is not valid')
   callers.set(request, caller)
   return caller

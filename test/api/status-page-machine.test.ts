@@ -33,6 +33,7 @@ t.test('404 while the page is not published, and nobody keeps that', async t => 
     t.same([status, headers.get('cache-control')], [404, 'no-store'], path)
   }
   await server.call('PUT', `/status-pages/${page.id}`, { body: { is_published: true } })
+  await waitFor(async () => (await get('')).status === 200)
 })
 
 t.test('each has its type, an ETag that answers 304, and may be kept for a while', async t => {

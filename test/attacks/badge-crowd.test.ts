@@ -4,6 +4,7 @@ import { machineRoutes } from '../../control-plane/status-pages/machine-routes.t
 import { createPageReader } from '../../control-plane/status-pages/page-reader.ts'
 import { addCustomHosts } from '../../control-plane/status-pages/site-routes.ts'
 import type { App } from '../../control-plane/web/app.ts'
+import { createLookUp } from '../../control-plane/web/look-ups.ts'
 import { pageView } from '../support/page-view.ts'
 
 const SLUG = 'acme'
@@ -16,7 +17,8 @@ function site() {
   const page = { view, fingerprint: 'a', loadedMs: 0, medians: null, images, sizeBytes: 1_000 }
   const find = createPageReader({ read: async () => page, count: () => {}, nowMs: () => 0 })
   const app = fastify() as unknown as App
-  const pages = { find, customHostOf: () => null }
+  const lookUp = createLookUp({ what: 'status pages', missesPerMinute: 1 })
+  const pages = { find, customHostOf: () => null, lookUp }
   addCustomHosts(app, pages)
   machineRoutes(app, pages)
   const get = (path: string) => app.inject({ method: 'GET', url: `/status/${SLUG}${path}` })

@@ -185,7 +185,11 @@ t.test('nothing comes into an organization while it is deleted, or after', async
   t.match(await query(db, 'SELECT deleted_at FROM monitors WHERE project_id = ?', [projectId]), [{ deleted_at: Date }])
   await t.rejects(db.transaction(add), { message: 'organization not found' })
   const { key } = await createApiKey(db, { projectId, userId: null }, { name: 'late', scope: 'admin' })
-  t.equal(await createAuthenticate(db)(key), null, 'nor does a key open it that was made with one that is remembered')
+  t.equal(
+    await createAuthenticate(db)(key, '192.0.2.1'),
+    null,
+    'nor does a key open it that was made with one that is remembered',
+  )
 })
 
 t.test('who belongs to another organization too stays, and sees that one next', async t => {

@@ -1,15 +1,19 @@
 import { now, nowMs } from '../../platform/clock.ts'
 import { isId, newId } from '../../platform/ids.ts'
 import type { Db, Tx } from '../../platform/postgres.ts'
+import { createRecent } from '../../platform/recent.ts'
 import { sha256 } from '../../platform/secrets.ts'
 import { hintOf, newApiKey, verifyChecksum } from '../../web/api-key.ts'
 import type { Authenticate, Caller, Scope } from '../../web/auth.ts'
 import { conflict, notFound } from '../../web/errors.ts'
+import { createLookUp } from '../../web/look-ups.ts'
 import { findCaller, insertApiKey, lockScopes, markUsed, removeApiKey } from './store.ts'
 
 /** A deleted key stops working in this process within this time. */
 const CACHE_MS = 5_000
 const CACHE_ENTRIES = 10_000
+/** A program that goes on with one that was deleted asks 12 times a minute. */
+const UNKNOWN_PER_MINUTE = 300
 
 /** Makes a key. `key` is the only time that it is shown in full. */
 export async function createApiKey(
@@ -44,20 +48,24 @@ export async function deleteApiKey(db: Db, projectId: string, id: string): Promi
   })
 }
 
-/** Finds the caller of a key, remembered for 5 s; `last_used_at` is kept to the minute (decisions 2.1). */
+/**
+ * Finds the caller of a key, remembered for 5 s; `last_used_at` is kept to the minute (decisions 2.1). A key that this
+ * process has known is looked up for everybody, others not for a network that has sent too many unknown ones.
+ */
 export function createAuthenticate(db: Db): Authenticate {
-  const remembered = new Map<string, { caller: Caller | null; untilMs: number }>()
+  const remembered = createRecent<{ caller: Caller; untilMs: number }>(CACHE_ENTRIES)
+  const lookUpFor = createLookUp({ what: 'API keys', missesPerMinute: UNKNOWN_PER_MINUTE, rememberMs: CACHE_MS })
 
-  return async key => {
+  return async (key, network) => {
     if (!verifyChecksum(key)) return null
     const keyHash = sha256(key)
     const name = keyHash.toString('base64')
     const known = remembered.get(name)
     if (known && known.untilMs > nowMs()) return known.caller
 
-    const caller = await lookUp(db, keyHash)
-    if (remembered.size >= CACHE_ENTRIES) remembered.clear()
-    remembered.set(name, { caller, untilMs: nowMs() + CACHE_MS })
+    const caller = await lookUpFor(network, name, () => lookUp(db, keyHash))
+    if (caller) remembered.set(name, { caller, untilMs: nowMs() + CACHE_MS })
+    else remembered.delete(name)
     return caller
   }
 }

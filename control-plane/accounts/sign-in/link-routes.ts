@@ -3,12 +3,17 @@ import { now } from '../../platform/clock.ts'
 import { sha256 } from '../../platform/secrets.ts'
 import type { App } from '../../web/app.ts'
 import { fieldsOf, sendPage } from '../../web/forms.ts'
+import { createLookUp } from '../../web/look-ups.ts'
+import { clientNetworkOf } from '../../web/network.ts'
 import { visitorOf } from '../bootstrap/network.ts'
 import type { Purpose } from '../password-links/link.ts'
 import { findLink } from '../password-links/store.ts'
 import { askForReset, type SignInTools, setPassword } from './actions.ts'
 import { deadLinkPage, forgotPasswordPage, resetSentPage, setPasswordPage } from './pages.tsx'
 import { enter, toBusy } from './routes.ts'
+
+/** Of one network, a minute and kind of link. */
+const UNKNOWN_PER_MINUTE = 60
 
 type Linked = { Params: { token: string } }
 
@@ -30,7 +35,15 @@ export function linkRoutes(app: App, tools: SignInTools): void {
 
 function passwordRoutes(app: App, tools: SignInTools, purpose: Purpose): void {
   const { db, sendsMail } = tools
-  const ownerOf = (request: FastifyRequest<Linked>) => findLink(db, sha256(request.params.token), purpose, now())
+  const lookUp = createLookUp({ what: 'links', missesPerMinute: UNKNOWN_PER_MINUTE })
+  const ownerOf = async (request: FastifyRequest<Linked>) => {
+    const tokenHash = sha256(request.params.token)
+    const found = await lookUp(clientNetworkOf(request), tokenHash.toString('base64'), async () => {
+      const owner = await findLink(db, tokenHash, purpose, now())
+      return owner === 'unknown' ? null : owner
+    })
+    return found ?? 'unknown'
+  }
   const dead = (reply: FastifyReply, why: Parameters<typeof deadLinkPage>[1]) =>
     sendPage(reply, deadLinkPage(purpose, why, sendsMail), why === 'unknown' ? 404 : 410)
 

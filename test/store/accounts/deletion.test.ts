@@ -57,7 +57,7 @@ t.test('an organization is closed at once and emptied bit by bit; others change 
   const held = await hold(db, 'monitors', ids.at(-1)!)
   const deleting = deleteOrganization(db, organizationId, true)
   await waitFor(async () => (await livingOf(projectId)) === 200, { ...PATIENT, label: 'all but the held ones' })
-  t.equal(await createAuthenticate(db)(key), null, 'its keys open nothing')
+  t.equal(await createAuthenticate(db)(key, '192.0.2.1'), null, 'its keys open nothing')
   const other = await insertTenant(db)
   const [mine] = await insertMonitors(db, other.projectId, 1)
   await execute(db, 'UPDATE monitors SET is_paused = true WHERE id = ?', [mine!])

@@ -28,10 +28,10 @@ t.test('the operator project is made once, however often and by how many it is a
 
 t.test('keys of the operator project are told from all others', async t => {
   const authenticate = createAuthenticate(db)
-  t.match(await authenticate(await createOperatorKey(db)), { scope: 'admin', isOperator: true })
+  t.match(await authenticate(await createOperatorKey(db), '192.0.2.1'), { scope: 'admin', isOperator: true })
   const { projectId, userId } = await insertTenant(db)
   const { key } = await createApiKey(db, { projectId, userId }, { name: 'test', scope: 'admin' })
-  t.match(await authenticate(key), { scope: 'admin', isOperator: false })
+  t.match(await authenticate(key, '192.0.2.1'), { scope: 'admin', isOperator: false })
 })
 
 t.test(
@@ -46,7 +46,11 @@ t.test(
       const [user] = await query<{ email: string }>(other, sql, [isProven])
       const made = await createOperatorProject(other, { email: user!.email.toUpperCase(), publicUrl })
       t.match(made, { api_key: /^svc_/, claim_url: isProven ? null : /\/claim\// })
-      t.match(await createAuthenticate(other)(made.api_key!), { userId, projectId: made.project_id, isOperator: true })
+      t.match(await createAuthenticate(other)(made.api_key!, '192.0.2.1'), {
+        userId,
+        projectId: made.project_id,
+        isOperator: true,
+      })
       const entered = await organizationsOf(other, userId)
       t.equal(entered.length, isProven ? 2 : 1, 'the operator organization is open, or waits')
       const links = await query(other, 'SELECT 1 FROM claim_links WHERE proves_email')

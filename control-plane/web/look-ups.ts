@@ -1,0 +1,70 @@
+import { nowMs } from '../platform/clock.ts'
+import { createRecent } from '../platform/recent.ts'
+import { rateLimited } from './errors.ts'
+import { createMisses } from './misses.ts'
+
+export type LookUpOptions = {
+  /** what is looked up, in the plural */
+  what: string
+  /** a minute and network: what does not exist */
+  missesPerMinute: number
+  /** for how long it is remembered that something does not exist */
+  rememberMs?: number
+}
+
+/**
+ * Looks something up for a caller without a key: `find` answers null where it does not exist, which is remembered for a
+ * moment. What was found here before is looked up for everybody; anything else not for a network that has asked for too
+ * many things that do not exist: then it throws 429.
+ */
+export type LookUp = <T>(network: string, name: string, find: () => Promise<T | null>) => Promise<T | null>
+
+const REMEMBER_MS = 1_000
+const MOST_NAMES = 10_000
+
+export function createLookUp({ what, missesPerMinute, rememberMs = REMEMBER_MS }: LookUpOptions): LookUp {
+  // apart, so that what does not exist takes no place of what does
+  const familiar = createRecent<true>(MOST_NAMES)
+  const unknownUntilMs = createRecent<number>(MOST_NAMES)
+  const misses = createMisses(missesPerMinute)
+  const refusal = (waitSeconds: number) =>
+    rateLimited(`more than ${missesPerMinute} unknown ${what} a minute from one network`, waitSeconds)
+
+  const underWay = new Map<string, Promise<unknown>>()
+
+  async function lookUp<T>(name: string, find: () => Promise<T | null>): Promise<T | null> {
+    const found = await find()
+    if (found !== null) familiar.set(name, true)
+    else {
+      familiar.delete(name)
+      unknownUntilMs.set(name, nowMs() + rememberMs)
+    }
+    return found
+  }
+
+  /** Counted before, because many can be under way at once; taken back when it exists, or could not be looked up. */
+  async function lookUpCounted<T>(network: string, name: string, find: () => Promise<T | null>): Promise<T | null> {
+    const waitSeconds = misses.waitSeconds(network, nowMs())
+    if (waitSeconds > 0) throw refusal(waitSeconds)
+    const takeBack = misses.count(network, nowMs())
+    let isMissing = false
+    try {
+      const found = await lookUp(name, find)
+      isMissing = found === null
+      return found
+    } finally {
+      if (!isMissing) takeBack()
+    }
+  }
+
+  return async (network, name, find) => {
+    if ((unknownUntilMs.get(name) ?? 0) > nowMs()) return null
+    if (familiar.get(name)) return lookUp(name, find)
+    // a crowd that asks for the same thing is one look-up
+    const running = underWay.get(name) as ReturnType<typeof find> | undefined
+    if (running) return running
+    const asked = lookUpCounted(network, name, find).finally(() => underWay.delete(name))
+    underWay.set(name, asked)
+    return asked
+  }
+}

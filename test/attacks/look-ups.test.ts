@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import { createApiKey, createAuthenticate } from '../../control-plane/accounts/api-keys/actions.ts'
+import { createPostgres } from '../../control-plane/platform/postgres.ts'
+import { newApiKey } from '../../control-plane/web/api-key.ts'
+import { createLookUp } from '../../control-plane/web/look-ups.ts'
+import { startApi } from '../support/api-server.ts'
+import { createDatabase } from '../support/database.ts'
+import { insertTenant } from '../support/tenant.ts'
+
+const [ATTACKER, OTHER] = ['192.0.2.1', '198.51.100.7']
+/** More than any limit lets through, also when a new minute begins in between. */
+const MANY = 3_000
+
+t.test('a network that tries keys is stopped, and costs others neither time nor their place in memory', async t => {
+  const { url } = await createDatabase(t)
+  const db = createPostgres(url, 4)
+  t.teardown(() => db.destroy())
+  const tenant = await insertTenant(db)
+  const [valid, second] = await Promise.all(
+    ['first', 'second'].map(name => createApiKey(db, tenant, { name, scope: 'read' }).then(({ key }) => key)),
+  )
+  const authenticate = createAuthenticate(db)
+  t.match(await authenticate(valid!, ATTACKER), { projectId: tenant.projectId })
+
+  let lookUps = 0
+  db.on('query', () => lookUps++)
+  const refused: { status: number; code: string; message: string; extra: { retryAfterSeconds: number } }[] = []
+  for (let n = 0; n < MANY && refused.length < 10; n++) {
+    await authenticate(newApiKey(), ATTACKER).catch(error => refused.push(error))
+  }
+  t.match(refused[0], {
+    status: 429,
+    code: 'rate_limited',
+    message: 'more than 300 unknown API keys a minute from one network',
+  })
+  t.ok(refused[0]!.extra.retryAfterSeconds >= 1)
+  t.ok(lookUps <= 1_200, `${lookUps} look-ups`)
+
+  t.match(await authenticate(valid!, ATTACKER), { projectId: tenant.projectId }, 'a known key works from there too')
+  t.match(await authenticate(second!, OTHER), { projectId: tenant.projectId }, 'and a new one from elsewhere')
+  t.equal(await authenticate(newApiKey(), OTHER), null)
+
+  const before = lookUps
+  const dead = newApiKey()
+  for (let n = 0; n < 50; n++) t.equal(await authenticate(dead, OTHER), null)
+  t.ok(lookUps - before < 50, 'a deleted key that goes on being used is not looked up each time')
+})
+
+t.test('many look-ups under way at once are limited as those that follow each other are', async t => {
+  const lookUp = createLookUp({ what: 'things', missesPerMinute: 10 })
+  let found = 0
+  const ask = (name: string, isThere: boolean) =>
+    lookUp(ATTACKER, name, async () => {
+      found++
+      await new Promise(resolve => setImmediate(resolve))
+      return isThere ? name : null
+    }).catch(error => error.code)
+  t.equal(await ask('known', true), 'known')
+  const answers = await Promise.all(Array.from({ length: 200 }, (_, n) => ask(`unknown-${n}`, false)))
+  t.same([...new Set(answers)], [null, 'rate_limited'])
+  t.ok(found <= 21, `${found} look-ups`)
+  t.equal(await ask('known', true), 'known', 'what is familiar is found')
+
+  const crowd = createLookUp({ what: 'things', missesPerMinute: 1 })
+  let looks = 0
+  const wait = async () => {
+    looks++
+    await new Promise(resolve => setImmediate(resolve))
+    return 'new'
+  }
+  const visitors = await Promise.all(Array.from({ length: 300 }, () => crowd(OTHER, 'new', wait)))
+  t.ok(visitors.every(answer => answer === 'new'))
+  t.equal(looks, 1, 'a crowd of one network that comes for something new is one look-up')
+
+  const failing = createLookUp({ what: 'things', missesPerMinute: 1 })
+  const fail = async () => {
+    throw new Error('the database is away')
+  }
+  for (let n = 0; n < 5; n++) await t.rejects(failing(OTHER, 'x', fail), /the database is away/)
+  t.equal(await failing(OTHER, 'y', async () => 'y'), 'y', 'what could not be looked up counts as nothing')
+})
+
+t.test(
+  'strangers who guess pages, links and domains get 429 with Retry-After, and visitors get their page',
+  async t => {
+    const api = await startApi(t)
+    const { body } = await api.call('POST', '/status-pages', { body: { name: 'Acme', slug: 'acme' } })
+    const published = await api.call('PUT', `/status-pages/${body.data.id}`, { body: { is_published: true } })
+    t.equal(published.status, 200)
+    const get = (path: string, headers: Record<string, string> = {}) => fetch(`${api.origin}${path}`, { headers })
+    t.equal((await get('/status/acme')).status, 200)
+    const rows: [name: string, path: () => string, message: string][] = [
+      ['pages', () => `/status/x-${randomUUID()}`, 'unknown status pages a minute from one network'],
+      ['claim links', () => `/claim/${randomUUID()}`, 'unknown links a minute from one network'],
+      ['reset links', () => `/reset/${randomUUID()}`, 'unknown links a minute from one network'],
+      [
+        'domains',
+        () => `/internal/tls-check?domain=${randomUUID()}.example`,
+        'unknown domains a minute from one network',
+      ],
+    ]
+    for (const [name, path, message] of rows) {
+      let answer = await get(path())
+      t.equal(answer.status, 404, name)
+      await answer.text()
+      for (let n = 0; n < MANY && answer.status !== 429; n++) {
+        answer = await get(path())
+        if (answer.status !== 429) await answer.text()
+      }
+      t.equal(answer.status, 429, name)
+      t.ok(Number(answer.headers.get('retry-after')) >= 1, name)
+      const { error } = (await answer.json()) as { error: { code: string; message: string } }
+      t.equal(error.code, 'rate_limited', name)
+      t.match(error.message, message, name)
+    }
+    t.equal((await get('/status/acme')).status, 200, 'a page that was visited before is shown from there too')
+    t.equal((await api.call('GET', '/project')).status, 200, 'and keys work')
+  },
+)
+
+t.test('a screenshot is looked up only for a link that is signed', async t => {
+  const { url } = await createDatabase(t)
+  const api = await startApi(t, { DATABASE_URL: url })
+  const link = `${api.origin}/screenshots/${randomUUID()}?expires=99999999999&signature=${'x'.repeat(43)}`
+  // a look-up would wait for this lock
+  const locked = await api.db.transaction()
+  await locked.raw('LOCK TABLE screenshots IN ACCESS EXCLUSIVE MODE')
+  const answers = await Promise.all(Array.from({ length: 50 }, () => fetch(link).then(answer => answer.status)))
+  t.same([...new Set(answers)], [404])
+  await locked.rollback()
+})
