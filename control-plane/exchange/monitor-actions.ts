@@ -111,7 +111,7 @@ async function storeChanges(run: Run, planned: Draft[], leaving: StoredMonitor[]
   // all at once and in the order of ids, as whoever locks several does
   await lockParents(tx, caller.projectId)
   const locked = await lockMonitors(tx, [...changing.map(({ stored }) => stored.id), ...leaving.map(({ id }) => id)])
-  noteNew(run, planned)
+  await noteNew(run, planned)
   await storeReplaced(run, changing, new Map(locked.map(monitor => [monitor.id, monitor])))
   for (const { plan, stored, fields } of changing) {
     if ('is_paused' in fields) await attempt(ledger, plan.place, () => setPaused(run, plan, stored))
@@ -154,8 +154,9 @@ async function storeNew({ tx, caller, ledger }: Run, plans: (Draft | null)[]): P
   for (const [index, plan] of plans.entries()) if (plan?.draft) plans[index] = null
 }
 
-function noteNew({ ledger }: Run, planned: Draft[]): void {
+async function noteNew({ ledger }: Run, planned: Draft[]): Promise<void> {
   for (const plan of planned.filter(({ draft }) => draft !== null)) {
+    await ledger.pause()
     const fields = newMonitorFields(plan)
     ledger.changes.push({ action: 'create', resource: 'monitor', key: plan.entry.name, id: null, fields })
   }
