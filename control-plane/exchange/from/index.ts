@@ -11,8 +11,6 @@ const CONVERTERS = {
   'uptime-kuma': convertUptimeKuma,
   gatus: convertGatus,
 } satisfies Record<string, Convert>
-/** Of a larger file only the first faulty entry is found, and the others refuse it: fifty milliseconds of faults. */
-const MOST_VALUES = 20_000
 
 type Foreign = keyof typeof CONVERTERS
 
@@ -29,7 +27,7 @@ export function foreignOf(body: unknown): Foreign | null {
 /** Throws 400 for what is no file of that product. What is in it and cannot be in ours is in the warnings. */
 export function readSource(source: Foreign, body: unknown, findFaults: FindFaults): Converted {
   const converted = CONVERTERS[source](body)
-  const { file, warnings } = withoutFaulty(converted.file, findFaults(ProjectFile, converted.file, MOST_VALUES))
+  const { file, warnings } = withoutFaulty(converted.file, findFaults)
   const faults = findFaults(ProjectFile, file)
   if (faults.length > 0) throw validationError(detailsOf(faults, 'file'))
   return { file, warnings: [...converted.warnings, ...warnings] }

@@ -1,31 +1,32 @@
-import { detailsOf, type Fault } from '../../web/validation.ts'
-import type { ProjectFile } from '../document.ts'
+import { detailsOf, type FindFaults } from '../../web/validation.ts'
+import { ProjectFile } from '../document.ts'
 import type { Warning } from '../ledger.ts'
 
-const PLACE = /^\/(alert_channels|monitors|maintenance_windows)\/(\d+)/
-type Section = 'alert_channels' | 'monitors' | 'maintenance_windows'
+const SECTIONS = ['alert_channels', 'monitors', 'maintenance_windows'] as const
+type Section = (typeof SECTIONS)[number]
+type Entry = NonNullable<ProjectFile[Section]>[number]
 
-/** Without the entries that a schema finds fault with, each of which is told. */
-export function withoutFaulty(file: ProjectFile, faults: Fault[]): { file: ProjectFile; warnings: Warning[] } {
-  const faulty = new Map<string, Fault[]>()
-  for (const fault of faults) {
-    const place = PLACE.exec(fault.instancePath)?.[0]
-    if (place !== undefined) faulty.set(place, [...(faulty.get(place) ?? []), fault])
+/** Without the entries that the schema refuses; a warning says why for each. Entries are checked one by one, however many. */
+export function withoutFaulty(file: ProjectFile, findFaults: FindFaults): { file: ProjectFile; warnings: Warning[] } {
+  const faulty = new Set<Entry>()
+  const warnings: Warning[] = []
+  for (const section of SECTIONS) {
+    for (const [index, entry] of (file[section] ?? []).entries()) {
+      const faults = findFaults(ProjectFile.properties[section].items, entry)
+      if (faults.length === 0) continue
+      faulty.add(entry)
+      const name = 'title' in entry ? entry.title : entry.name
+      const problems = detailsOf(faults, 'entry').map(({ message }) => message)
+      warnings.push({ path: `${section}[${index}]`, message: `${name}: ${problems.join('; ')}; it was left out` })
+    }
   }
-  const keep = (section: Section) => file[section]?.filter((_, index) => !faulty.has(`/${section}/${index}`))
-  const warnings = [...faulty].map(([place, faults]) => {
-    const [, section, index] = PLACE.exec(place)!
-    const entry = file[section as Section]![Number(index)]!
-    const name = 'title' in entry ? entry.title : entry.name
-    const problems = detailsOf(faults, 'entry').map(({ message }) => message.replace(/^\w+\[\d+\]\.?/, ''))
-    return { path: `${section}[${index}]`, message: `${name}: ${problems.join('; ')}; it was left out` }
-  })
+  const good = <E extends Entry>(entries: E[] | undefined) => entries?.filter(entry => !faulty.has(entry))
   return {
     file: {
       ...file,
-      alert_channels: keep('alert_channels') as ProjectFile['alert_channels'],
-      monitors: keep('monitors') as ProjectFile['monitors'],
-      maintenance_windows: keep('maintenance_windows') as ProjectFile['maintenance_windows'],
+      alert_channels: good(file.alert_channels),
+      monitors: good(file.monitors),
+      maintenance_windows: good(file.maintenance_windows),
     },
     warnings,
   }
