@@ -1,5 +1,7 @@
 import ipaddr from 'ipaddr.js'
 import { ConfigError, type Env, file, integer, list, oneOf, optionalText, text } from '../shared/env.ts'
+import type { MailRules } from './accounts/mails/limits.ts'
+import { mailSettings } from './accounts/mails/settings.ts'
 import { type AlertLimits, PLANS, type Plan, RULES_PER_MONITOR } from './accounts/plans.ts'
 import { type ChatSettings, chatApiUrl, chatSettings } from './chat/settings.ts'
 import { type WhoisServer, whoisServerOf } from './expiry/whois.ts'
@@ -48,6 +50,8 @@ export type Config = {
   roles: Role[]
   defaultPlan: Plan
   alertLimits: AlertLimits
+  /** to whom mails may go, and how many in a day */
+  mailRules: MailRules
   rateLimitPerMinute: number
   /** pings a ping URL */
   pingsPerMinute: number
@@ -105,6 +109,7 @@ export function readConfig(env: Env): Config {
     roles: roles(env),
     defaultPlan: defaultPlan(env),
     alertLimits: alertLimits(env),
+    mailRules: mailSettings(env, oneOf(env, 'REGISTRATION', ['open', 'invited', 'closed'], 'open')),
     rateLimitPerMinute: integer(env, 'RATE_LIMIT_PER_MINUTE', 600, 1, 1_000_000),
     vendorIntervalSeconds: integer(env, 'VENDOR_INTERVAL_SECONDS', 60, 1, 86_400),
     pingsPerMinute: integer(env, 'PINGS_PER_MINUTE', 1_200, 1, 1_000_000),

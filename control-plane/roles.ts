@@ -106,8 +106,8 @@ function startAccountMails({ mailer, ...handles }: Handles): Part {
 }
 
 function startDeliveries(handles: Handles): Part {
-  const { publicUrl, relayUrl, chatApiUrl } = handles.config
-  const worker = startDeliveryWorker({ ...handles, publicUrl, relayUrl, chatApiUrl })
+  const { publicUrl, relayUrl, chatApiUrl, mailRules } = handles.config
+  const worker = startDeliveryWorker({ ...handles, publicUrl, relayUrl, chatApiUrl, mailRules })
   return { stop: worker.stop, onNotify: { deliveries: worker.wake, relay: worker.wakeRelay } }
 }
 

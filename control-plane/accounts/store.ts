@@ -40,6 +40,14 @@ export async function readUsage(db: Db, organizationId: string, counted: Counted
   return { plan: row.plan, counted, limit: PLAN_LIMITS[row.plan][counted], used: row.used }
 }
 
+/** Throws 404 for one that was deleted. */
+export async function planOfOrganization(db: Db, organizationId: string): Promise<Plan> {
+  const sql = 'SELECT plan FROM organizations WHERE id = ? AND deleted_at IS NULL'
+  const [row] = await query<{ plan: Plan }>(db, sql, [organizationId])
+  if (!row) throw notFound('organization')
+  return row.plan
+}
+
 /** False when there is no such organization. */
 export async function updatePlan(db: Db, organizationId: string, plan: Plan, now: Date): Promise<boolean> {
   const sql = 'UPDATE organizations SET plan = ?, updated_at = ? WHERE id = ? AND deleted_at IS NULL'

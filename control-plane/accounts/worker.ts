@@ -4,6 +4,7 @@ import type { Db } from '../platform/postgres.ts'
 import { pruneIdempotencyKeys } from '../web/store.ts'
 import { forgetOldActs } from './audit/actions.ts'
 import { pruneAttempts } from './bootstrap/store.ts'
+import { pruneMailCounts } from './mails/limit-store.ts'
 import { forgetLinks } from './password-links/actions.ts'
 import { forgetSessions } from './sessions/actions.ts'
 import { pruneAttempts as prunePasswordAttempts } from './sign-in/attempt-store.ts'
@@ -17,5 +18,6 @@ export function startAccountsWorker({ db, ...tools }: LoopTools & { db: Db }): L
     await forgetSessions(db, now())
     await forgetLinks(db, now())
     await forgetOldActs(db)
+    await pruneMailCounts(db, now())
   })
 }

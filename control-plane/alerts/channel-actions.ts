@@ -1,5 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { assertWithinLimit } from '../accounts/actions.ts'
+import { type AddressTools, askAddresses } from '../accounts/addresses/actions.ts'
+import { addressKey } from '../accounts/addresses/address.ts'
+import { endTrust, trustedChannels } from '../accounts/addresses/store.ts'
 import type { AlertLimits } from '../accounts/plans.ts'
 import { type ChannelType, kindOf } from '../channels/index.ts'
 import { openConfig, sealConfig, sealSigningSecret } from '../channels/sealed.ts'
@@ -16,14 +19,17 @@ import { holdChatInstallation, insertChannel, lockChannel, type StoredChannel, u
 import type { ChannelCreate, ChannelUpdate } from './schema.ts'
 import { testEvent } from './test-event.ts'
 
-export type ChannelTools = ConfigTools & { db: Db; secrets: Secrets; alertLimits: AlertLimits }
+export type ChannelTools = ConfigTools & { db: Db; secrets: Secrets; alertLimits: AlertLimits } & Omit<
+    AddressTools,
+    'secrets'
+  >
 type Owner = Pick<Caller, 'projectId' | 'organizationId'>
 /** `signingSecret`: in plain text, to be shown this once; null when there is none or it did not change. */
 export type Shown = { channel: StoredChannel; signingSecret: string | null }
 
 /**
- * Throws 400 for a config that its kind refuses, 404 for an installation that the project does not have, and 402 when
- * the plan is full.
+ * Throws 400 for a config that its kind refuses, 404 for an installation that the project does not have, 402 when the
+ * plan is full, and 429 when too many addresses would be asked to confirm. Addresses that are not confirmed are asked.
  */
 export async function createChannel(tools: ChannelTools, caller: Owner, body: ChannelCreate, now: Date) {
   const { db, secrets, alertLimits } = tools
@@ -53,13 +59,14 @@ export async function createChannel(tools: ChannelTools, caller: Owner, body: Ch
     await assertWithinLimit(tx, organizationId, 'alertChannels', 1, alertLimits.alertChannels)
     await holdInstallation(tx, channel)
     await insertChannel(tx, channel)
+    await askAddresses(tx, tools, organizationId, recipientsOf(type, config), { again: false, now })
   })
   return { channel, signingSecret } satisfies Shown
 }
 
 /**
- * Changes what the body names. Throws 404, 400 for another type or a config that the kind refuses, and 403 where
- * stored secrets would go to another origin (assertMayLead).
+ * Changes what the body names. Throws 404, 400 for another type or a config that the kind refuses, 403 where stored
+ * secrets would go to another origin (assertMayLead), and 429 when too many addresses would be asked to confirm.
  */
 export function changeChannel(
   tools: Omit<ChannelTools, 'alertLimits'>,
@@ -69,7 +76,7 @@ export function changeChannel(
   now: Date,
 ) {
   const { db, secrets } = tools
-  return rewrite(db, caller.projectId, id, now, before => {
+  const change = (before: StoredChannel) => {
     if (body.type !== undefined && body.type !== before.type) {
       throw validationError([{ path: 'type', message: 'the type of a channel cannot be changed; create another one' }])
     }
@@ -84,6 +91,13 @@ export function changeChannel(
     if (isDeepStrictEqual(stored, config)) return after
     const chatInstallationId = installationOf(before.type, config)
     return { ...after, config: sealConfig(config, before, secrets), chatInstallationId }
+  }
+  return rewrite(db, caller.projectId, id, now, change, async (tx, before, after) => {
+    if (before.config === after.config) return
+    const { organizationId } = caller
+    const addressesOf = (channel: StoredChannel) => recipientsOf(channel.type, openConfig(channel, secrets))
+    await endTrust(tx, organizationId, id, addressesOf(before).map(addressKey), now)
+    await askAddresses(tx, tools, organizationId, addressesOf(after), { again: false, now })
   })
 }
 
@@ -108,8 +122,17 @@ export function resumeChannel(db: Db, projectId: string, id: string, now: Date):
   return rewrite(db, projectId, id, now, before => ({ ...before, ...active }))
 }
 
-/** Queues a test event for one channel and answers the delivery's id. Throws 404, and 409 while it is paused. */
-export async function sendTest(db: Db, projectId: string, id: string, publicUrl: string, now: Date): Promise<string> {
+/**
+ * Queues a test event for one channel and answers the delivery's id. Addresses that are not confirmed are sent another
+ * confirmation instead. Throws 404, 409 while the channel is paused, and 429 beyond a limit of confirmations.
+ */
+export async function sendTest(
+  tools: Pick<ChannelTools, 'db' | 'secrets' | 'publicUrl' | 'sendsMail' | 'mailRules'>,
+  { projectId, organizationId }: Owner,
+  id: string,
+  now: Date,
+): Promise<string> {
+  const { db, secrets, publicUrl } = tools
   return await db.transaction(async tx => {
     const channel = isId(id) ? await lockChannel(tx, projectId, id) : null
     if (!channel) throw notFound('channel')
@@ -118,6 +141,9 @@ export async function sendTest(db: Db, projectId: string, id: string, publicUrl:
     await insertEvents(tx, [event])
     const delivery = { projectId, channelId: id, eventId: event.id, eventName: event.name, subject: event.subject }
     const [deliveryId = ''] = await enqueueDeliveries(tx, [delivery], now)
+    const isTrusted = (await trustedChannels(tx, [id])).size > 0
+    const recipients = isTrusted ? [] : recipientsOf(channel.type, openConfig(channel, secrets))
+    await askAddresses(tx, tools, organizationId, recipients, { again: true, now })
     return deliveryId
   })
 }
@@ -128,6 +154,7 @@ async function rewrite(
   id: string,
   now: Date,
   change: (before: StoredChannel) => StoredChannel,
+  afterwards: (tx: Tx, before: StoredChannel, after: StoredChannel) => Promise<void> = async () => {},
 ): Promise<StoredChannel> {
   return await db.transaction(async tx => {
     const stored = isId(id) ? await lockChannel(tx, projectId, id) : null
@@ -136,6 +163,7 @@ async function rewrite(
     const channel = { ...changed, updatedAt: isDeepStrictEqual(changed, stored) ? stored.updatedAt : now }
     if (channel.chatInstallationId !== stored.chatInstallationId) await holdInstallation(tx, channel)
     await updateChannel(tx, channel)
+    await afterwards(tx, stored, channel)
     return channel
   })
 }
@@ -143,6 +171,8 @@ async function rewrite(
 /** The app's installation that a config names, in lower case; null when there is none. */
 const installationOf = (type: ChannelType, config: Record<string, unknown>) =>
   kindOf(type).installationOf?.(config)?.toLowerCase() ?? null
+
+const recipientsOf = (type: ChannelType, config: Record<string, unknown>) => kindOf(type).recipientsOf?.(config) ?? []
 
 async function holdInstallation(tx: Tx, { projectId, chatInstallationId: id }: StoredChannel): Promise<void> {
   if (id === null) return

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import type { AddressTools } from '../accounts/addresses/actions.ts'
 import type { AlertLimits } from '../accounts/plans.ts'
 import type { CheckLiteral } from '../channels/index.ts'
 import { LogEntry, presentLogEntry } from '../deliveries/log-entry.ts'
@@ -15,17 +16,16 @@ import { metaOf, pageOf } from '../web/pages.ts'
 import { answers, DeletedResponse, dataOf, IdParams, PageQuery, pageOf as pageSchema } from '../web/schemas.ts'
 import { faultsFinder } from '../web/validation.ts'
 import { changeChannel, createChannel, resumeChannel, rotateSecret, sendTest } from './channel-actions.ts'
+import { showChannel, showChannels } from './channel-reader.ts'
 import { deleteChannel, findChannel, listChannels } from './channel-store.ts'
-import { presentChannel } from './present.ts'
 import { ChannelCreate, ChannelRecord, ChannelUpdate } from './schema.ts'
 
 export type ChannelContext = {
   db: Db
   secrets: Secrets
   checkLiteral: CheckLiteral
-  publicUrl: string
   alertLimits: AlertLimits
-}
+} & Omit<AddressTools, 'secrets'>
 
 const tags = ['Alerts']
 
@@ -36,7 +36,8 @@ export function channelRoutes(app: App, context: ChannelContext): void {
   operationRoutes(app, context)
 }
 
-function readRoutes(app: App, { db, secrets }: ChannelContext): void {
+function readRoutes(app: App, context: ChannelContext): void {
+  const { db } = context
   app.get(
     '/alerts/channels',
     {
@@ -48,8 +49,9 @@ function readRoutes(app: App, { db, secrets }: ChannelContext): void {
       },
     },
     async request => {
-      const { rows, total } = await listChannels(db, callerOf(request).projectId, pageOf(request.query))
-      return { data: rows.map(row => presentChannel(row, secrets)), meta: metaOf(request.query, total) }
+      const caller = callerOf(request)
+      const { rows, total } = await listChannels(db, caller.projectId, pageOf(request.query))
+      return { data: await showChannels(context, caller, rows), meta: metaOf(request.query, total) }
     },
   )
 
@@ -58,20 +60,19 @@ function readRoutes(app: App, { db, secrets }: ChannelContext): void {
     { schema: { summary: 'One channel', tags, params: IdParams, response: answers(200, dataOf(ChannelRecord), 404) } },
     async request => {
       const { id } = request.params
-      const channel = isId(id) ? await findChannel(db, callerOf(request).projectId, id) : null
+      const caller = callerOf(request)
+      const channel = isId(id) ? await findChannel(db, caller.projectId, id) : null
       if (!channel) throw notFound('channel')
-      return { data: presentChannel(channel, secrets) }
+      return { data: await showChannel(context, caller, channel) }
     },
   )
 }
 
 function writeRoutes(app: App, context: ChannelContext): void {
-  const { db, secrets, checkLiteral, alertLimits } = context
+  const { db } = context
   const toolsFor = (request: FastifyRequest) => ({
+    ...context,
     db: actingAs(db, request),
-    secrets,
-    checkLiteral,
-    alertLimits,
     findFaults: faultsFinder(request),
   })
 
@@ -82,12 +83,13 @@ function writeRoutes(app: App, context: ChannelContext): void {
         summary: 'Create a channel; the answer holds the whole signing secret',
         tags,
         body: ChannelCreate,
-        response: answers(201, dataOf(ChannelRecord), 400, 402),
+        response: answers(201, dataOf(ChannelRecord), 400, 402, 429),
       },
     },
     async (request, reply) => {
-      const { channel, signingSecret } = await createChannel(toolsFor(request), callerOf(request), request.body, now())
-      return reply.code(201).send({ data: presentChannel(channel, secrets, signingSecret) })
+      const caller = callerOf(request)
+      const { channel, signingSecret } = await createChannel(toolsFor(request), caller, request.body, now())
+      return reply.code(201).send({ data: await showChannel(context, caller, channel, signingSecret) })
     },
   )
 
@@ -99,12 +101,13 @@ function writeRoutes(app: App, context: ChannelContext): void {
         tags,
         params: IdParams,
         body: ChannelUpdate,
-        response: answers(200, dataOf(ChannelRecord), 400, 403, 404),
+        response: answers(200, dataOf(ChannelRecord), 400, 403, 404, 429),
       },
     },
     async request => {
-      const channel = await changeChannel(toolsFor(request), callerOf(request), request.params.id, request.body, now())
-      return { data: presentChannel(channel, secrets) }
+      const caller = callerOf(request)
+      const channel = await changeChannel(toolsFor(request), caller, request.params.id, request.body, now())
+      return { data: await showChannel(context, caller, channel) }
     },
   )
 
@@ -127,7 +130,8 @@ function writeRoutes(app: App, context: ChannelContext): void {
   )
 }
 
-function operationRoutes(app: App, { db, secrets, publicUrl }: ChannelContext): void {
+function operationRoutes(app: App, context: ChannelContext): void {
+  const { db, secrets } = context
   const schemaOf = (summary: string) => ({
     summary,
     tags,
@@ -139,20 +143,21 @@ function operationRoutes(app: App, { db, secrets, publicUrl }: ChannelContext): 
     '/alerts/channels/:id/rotate-secret',
     { schema: schemaOf('Make a new signing secret, shown in this answer only') },
     async request => {
-      const { projectId } = callerOf(request)
+      const caller = callerOf(request)
       const { channel, signingSecret } = await rotateSecret(
         { db: actingAs(db, request), secrets },
-        projectId,
+        caller.projectId,
         request.params.id,
         now(),
       )
-      return { data: presentChannel(channel, secrets, signingSecret) }
+      return { data: await showChannel(context, caller, channel, signingSecret) }
     },
   )
 
   app.post('/alerts/channels/:id/resume', { schema: schemaOf('Resume a paused channel') }, async request => {
-    const channel = await resumeChannel(actingAs(db, request), callerOf(request).projectId, request.params.id, now())
-    return { data: presentChannel(channel, secrets) }
+    const caller = callerOf(request)
+    const channel = await resumeChannel(actingAs(db, request), caller.projectId, request.params.id, now())
+    return { data: await showChannel(context, caller, channel) }
   })
 
   app.post(
@@ -160,14 +165,16 @@ function operationRoutes(app: App, { db, secrets, publicUrl }: ChannelContext): 
     {
       schema: {
         summary: 'Queue a monitor.down that says it is a test; answers its entry in the log',
+        description: 'Mail addresses that are not confirmed are sent a confirmation instead.',
         tags,
         params: IdParams,
-        response: answers(200, dataOf(LogEntry), 404, 409),
+        response: answers(200, dataOf(LogEntry), 404, 409, 429),
       },
     },
     async request => {
-      const { projectId } = callerOf(request)
-      const deliveryId = await sendTest(db, projectId, request.params.id, publicUrl, now())
+      const caller = callerOf(request)
+      const { projectId } = caller
+      const deliveryId = await sendTest(context, caller, request.params.id, now())
       const entry = await findDelivery(db, projectId, deliveryId)
       if (!entry) throw notFound('channel')
       return { data: presentLogEntry(entry) }

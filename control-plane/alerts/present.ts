@@ -1,17 +1,24 @@
+import { addressKey } from '../accounts/addresses/address.ts'
+import type { Known } from '../accounts/addresses/store.ts'
 import { kindOf } from '../channels/index.ts'
-import { openConfig } from '../channels/sealed.ts'
-import type { Secrets } from '../platform/secrets.ts'
 import { MASK } from '../web/header-map.ts'
 import type { StoredChannel } from './channel-store.ts'
 import type { StoredRule } from './store.ts'
 
 /** A channel as the API answers it. `signingSecret`: the new one, which is shown in full (decisions 1.7). */
-export function presentChannel(channel: StoredChannel, secrets: Secrets, signingSecret: string | null = null) {
+export function presentChannel(
+  channel: StoredChannel,
+  config: Record<string, unknown>,
+  signingSecret: string | null,
+  addresses: Map<string, Known> | null,
+) {
+  const kind = kindOf(channel.type)
   return {
     id: channel.id,
     name: channel.name,
     type: channel.type,
-    config: kindOf(channel.type).mask(openConfig(channel, secrets)),
+    config: kind.mask(config),
+    email_addresses: kind.recipientsOf ? presentAddresses(kind.recipientsOf(config), addresses) : null,
     is_default: channel.isDefault,
     signing_secret: signingSecret ?? (channel.signingSecret && MASK),
     is_paused: channel.isPaused,
@@ -22,6 +29,14 @@ export function presentChannel(channel: StoredChannel, secrets: Secrets, signing
     updated_at: channel.updatedAt.toISOString(),
   }
 }
+
+/** `known` null: all of them count as confirmed. */
+const presentAddresses = (addresses: string[], known: Map<string, Known> | null) =>
+  addresses.map(addressKey).map(address => ({
+    address,
+    status: known === null || known.get(address)?.isConfirmed ? ('confirmed' as const) : ('unconfirmed' as const),
+    confirmation_sent_at: known?.get(address)?.askedAt?.toISOString() ?? null,
+  }))
 
 export function presentRule(rule: StoredRule) {
   return {

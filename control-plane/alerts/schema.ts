@@ -46,6 +46,16 @@ export const ChannelRecord = Type.Object(
     name: Type.String(),
     type: ChannelType,
     config: Type.Record(Type.String(), Type.Unknown(), { description: 'secrets are masked' }),
+    email_addresses: nullable(
+      Type.Array(
+        Type.Object({
+          address: Type.String(),
+          status: enumOf(['confirmed', 'unconfirmed']),
+          confirmation_sent_at: nullable(Timestamp),
+        }),
+      ),
+      { description: 'of mail channels: alerts go to confirmed addresses only; null for other types' },
+    ),
     is_default: Type.Boolean(),
     signing_secret: nullable(Type.String({ description: 'whsec_…, in full after create and rotate only' })),
     is_paused: Type.Boolean(),

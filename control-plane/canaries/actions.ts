@@ -1,4 +1,5 @@
 import { REGIONS, type Region } from '../../shared/check.ts'
+import { MAIL_RULES } from '../accounts/mails/limits.ts'
 import { operatorProjectId } from '../accounts/operator/store.ts'
 import { changeChannel, createChannel, resumeChannel } from '../alerts/channel-actions.ts'
 import { deleteChannel } from '../alerts/channel-store.ts'
@@ -136,7 +137,14 @@ const UNLIMITED = { alertChannels: Number.POSITIVE_INFINITY, rulesPerMonitor: Nu
 
 async function createReceiver(tools: CanaryTools, caller: Caller, channelId: string | null, origin: string, now: Date) {
   // the config is made here, so it has the shape of its kind
-  const inside = { ...tools, findFaults: () => [], alertLimits: UNLIMITED }
+  const inside = {
+    ...tools,
+    findFaults: () => [],
+    alertLimits: UNLIMITED,
+    sendsMail: false,
+    mailRules: MAIL_RULES,
+    publicUrl: origin,
+  }
   const config = { url: receiverUrl(origin, tools.sign) }
   if (channelId === null) {
     return (await createChannel(inside, caller, { name: 'Canaries', type: 'webhook', config }, now)).channel

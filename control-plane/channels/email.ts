@@ -31,6 +31,7 @@ export const email = defineKind({
     })
   },
   addressOf: ({ to }) => `mailto:${to.join(',')}`,
+  recipientsOf: ({ to }) => to,
   mask: maskSecrets,
   unmask: (sent, stored) => unmaskSecrets(sent, stored ?? {}, 'config'),
   render: (envelope, { to }, context) => mail(to, envelope.delivery_id, noticeOf(envelope, context), [], 0, context),

@@ -73,6 +73,8 @@ export type ChannelKind<Config extends object = Record<string, unknown>> = {
   addressOf(config: Config): string
   /** the installation of the app in a chat that messages go through; null or left out: none */
   installationOf?(config: Config): string | null
+  /** the mail addresses that it sends to, which have to be confirmed; left out: none */
+  recipientsOf?(config: Config): string[]
   /** the config as reads show it */
   mask(config: Config): Config
   /** a config that was sent back, with the stored secrets in place of masks */

@@ -13,6 +13,7 @@ import {
 } from './lane-store.ts'
 import type { Lane } from './lanes.ts'
 import { toLogged } from './log-entry.ts'
+import { admitMails } from './mail-actions.ts'
 import { countEnded } from './pause-actions.ts'
 import { type Prepared, type PrepareTools, prepareAll } from './prepare.ts'
 import { handOver } from './relay-store.ts'
@@ -26,6 +27,8 @@ export type Claimed = {
   isMore: boolean
   /** where the next claim goes on, of projects with many channels */
   cursors: Map<string, string>
+  /** how many mails ended unsent: no address was confirmed, or a limit was reached */
+  keptBack: number
 }
 
 /**
@@ -35,12 +38,19 @@ export type Claimed = {
  */
 export async function claimDeliveries(tx: Tx, claiming: Claiming, tools: PrepareTools, now: Date): Promise<Claimed> {
   const { lanes, cursors } = await claimLanes(tx, claiming, now)
-  if (lanes.length === 0) return { prepared: [], isMore: false, cursors }
-  const { prepared, unfit } = prepareAll(await headsOf(tx, lanes), tools, now)
+  if (lanes.length === 0) return { prepared: [], isMore: false, cursors, keptBack: 0 }
+  const { prepared: ready, unfit } = prepareAll(await headsOf(tx, lanes), tools, now)
+  // without a mail server a mail ends by itself, and says so
+  const { sent: prepared, held } = tools.mailer
+    ? await admitMails(tx, ready, tools.mailRules, now)
+    : { sent: ready, held: [] }
   await storeRendered(tx, prepared, now)
   await recordAttempts(
     tx,
-    unfit.map(one => ({ ...one, status: 'failed', retryAt: null })),
+    [
+      ...unfit.map(one => ({ ...one, status: 'failed', retryAt: null })),
+      ...held.map(one => ({ ...one, status: 'skipped', retryAt: null })),
+    ],
     now,
   )
   const sent = prepared.filter(one => one.relayOrigin === null)
@@ -49,7 +59,7 @@ export async function claimDeliveries(tx: Tx, claiming: Claiming, tools: Prepare
   )
   await handOver(tx, handedOver, now)
   if (sent.length < lanes.length) await giveBack(tx, lanes, sent, now)
-  return { prepared: sent, isMore: true, cursors }
+  return { prepared: sent, isMore: true, cursors, keptBack: held.length }
 }
 
 /** Lanes that turned out to hold nothing to send: emptied, of a channel that was paused, with an unfit head or one that the relay has. */

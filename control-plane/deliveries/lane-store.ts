@@ -22,6 +22,8 @@ export type Head = Told &
     attemptsMade: number
     createdAt: Date
     body: Buffer | null
+    /** where it was sent before, or was to be, as the log shows it */
+    requestUrl: string | null
     channelType: string
     /** of a page's subscriber where there is one, whose config and secret these are then */
     subscriberId: string | null
@@ -40,7 +42,7 @@ export type ChatWay = { id: string; tokens: string; isRevoked: boolean }
 export const HEAD_COLUMNS = `d.channel_id AS "channelId", d.subject, d.id, d.project_id AS "projectId",
   d.event_name AS "eventName", e.data AS "eventData", d.is_replay AS "isReplay", d.reminder,
   jsonb_array_length(d.attempts) + d.attempts_left_out - d.attempts_before_replay AS "attemptsMade",
-  d.created_at AS "createdAt", d.request_body AS body, c.type AS "channelType", d.subscriber_id AS "subscriberId",
+  d.created_at AS "createdAt", d.request_body AS body, d.request_url AS "requestUrl", c.type AS "channelType", d.subscriber_id AS "subscriberId",
   s.component_ids AS "componentIds", coalesce(s.config, c.config) AS config,
   coalesce(s.signing_secret, c.signing_secret) AS "signingSecret",
   CASE WHEN i.id IS NOT NULL THEN jsonb_build_object(

@@ -8,6 +8,10 @@ export function deliveryMeters(metrics: Metrics) {
     relayed: metrics.counter('picket_relay_attempts_total', 'Attempts of the relay by what the delivery became', [
       'status',
     ]),
+    keptBack: metrics.counter(
+      'picket_mails_kept_back_total',
+      'Mails that were not sent at all, because no address was confirmed or a limit of the day was reached',
+    ),
     inFlight: metrics.gauge('picket_deliveries_in_flight', 'Requests that wait for an answer'),
     firstAttempt: metrics.histogram(
       'picket_delivery_first_attempt_seconds',

@@ -1,8 +1,10 @@
+import type { MailRules } from '../accounts/mails/limits.ts'
 import { openChatTokens } from '../channels/chat-tokens.ts'
 import { type ChannelType, kindOf, type Message } from '../channels/index.ts'
 import { openConfig, openSigningSecret } from '../channels/sealed.ts'
 import { subscriberKindOf } from '../channels/subscriber-kinds.ts'
 import type { HttpMessage } from '../channels/types.ts'
+import type { Mailer } from '../platform/mail.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { MASK } from '../web/header-map.ts'
 import type { ChatWay, Head } from './lane-store.ts'
@@ -26,12 +28,17 @@ export type Prepared = Lane & {
   shown: { url: string; headers: Record<string, string> }
   /** the app's installation that it goes through; null: none */
   chat: ChatWay | null
+  /** why a mail does not go to all addresses of its channel; left out: it does */
+  leftOut?: string
   /** where it leads, when it is for the built-in relay (decisions 6.6); null: it is sent from its lane */
   relayOrigin: string | null
 }
 
 export type PrepareTools = {
   secrets: Secrets
+  /** to whom mails may go, and how many; left out: the defaults. With `mailer` null nothing is sent, and nothing asked */
+  mailRules?: MailRules
+  mailer?: Mailer | null
   /** what links begin with, without a slash at the end */
   publicUrl: string
   /** the relay outside, without a slash at the end; without one the built-in relay does its work */

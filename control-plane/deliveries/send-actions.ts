@@ -19,12 +19,18 @@ const CHAT_ANSWER_BYTES = 256 * 1024
 /** Makes one attempt, by whatever its message goes. Never rejects for what the receiver does. */
 export async function sendMessage(prepared: Prepared, startedAt: Date, carriers: Carriers): Promise<Outcome> {
   const { message } = prepared
-  if (message.via === 'mail') return sendMail(message, startedAt, carriers.mailer, hiddenValues(prepared))
+  if (message.via === 'mail') {
+    const outcome = await sendMail(message, startedAt, carriers.mailer, hiddenValues(prepared))
+    return withLeftOut(outcome, prepared.leftOut)
+  }
   const mostBytes = message.byApp ? CHAT_ANSWER_BYTES : SNIPPET_BYTES
   const answer = await post(message, TIMEOUT_MS, mostBytes, carriers.egress, carriers.connections)
   if (message.byApp) return toChatOutcome(answer, startedAt, hiddenValues(prepared))
   return toOutcome(answer, startedAt, hiddenValues(prepared))
 }
+
+const withLeftOut = (outcome: Outcome, leftOut: string | undefined): Outcome =>
+  leftOut === undefined ? outcome : { ...outcome, error: [outcome.error, leftOut].filter(Boolean).join('; ') }
 
 async function sendMail(
   message: MailMessage,

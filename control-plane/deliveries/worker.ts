@@ -84,6 +84,7 @@ export function startDeliveryWorker(given: DeliveryContext): DeliveryWorker {
     const claimed = await context.db.transaction(tx => claimDeliveries(tx, claiming, context, now()))
     const { prepared, isMore } = claimed
     cursors = claimed.cursors
+    meters.keptBack.inc(claimed.keptBack)
     for (const one of prepared) if (turns.enter(one)) track(send(one))
     if (isMore) wake()
     // these channels had no room; the next ones of the project may have

@@ -1,4 +1,5 @@
 import type { Egress } from '../../shared/egress/index.ts'
+import type { AddressTools } from '../accounts/addresses/actions.ts'
 import type { AlertLimits } from '../accounts/plans.ts'
 import type { MonitorTools } from '../monitors/actions.ts'
 import type { ParentTools } from '../monitors/parent-actions.ts'
@@ -17,7 +18,7 @@ export type ImportTools = Omit<MonitorTools, 'db'> & {
   findFaults: FindFaults
   review: ParentTools['review']
   heavyWrites: HeavyWrites
-}
+} & Omit<AddressTools, 'secrets' | 'publicUrl'>
 
 /** An import under way. `tools.db` is its transaction. */
 export type Run = {

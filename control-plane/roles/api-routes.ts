@@ -1,3 +1,4 @@
+import { addressRoutes } from '../accounts/addresses/routes.ts'
 import { apiKeyRoutes } from '../accounts/api-keys/routes.ts'
 import { auditRoutes } from '../accounts/audit/routes.ts'
 import { bootstrapRoutes } from '../accounts/bootstrap/routes.ts'
@@ -51,7 +52,7 @@ import { leaveUnchecked } from '../verdict/actions.ts'
 import { verdictRoutes } from '../verdict/routes.ts'
 import type { App } from '../web/app.ts'
 import { createHeavyWrites } from '../web/heavy-writes.ts'
-import { accountTools, chatTools, domainTools, ownHosts, pageTools } from './tools.ts'
+import { accountTools, chatTools, domainTools, mailTools, ownHosts, pageTools } from './tools.ts'
 
 /** The routes of every room, below /api/v1: the role `api`. */
 export function apiRoutes(app: App, handles: Handles): void {
@@ -66,7 +67,7 @@ export function apiRoutes(app: App, handles: Handles): void {
   auditRoutes(app, { db })
   deliveryRoutes(app, { db, keptDays: retention.deliveries })
   relayRoutes(app, { db })
-  channelRoutes(app, { db, secrets, checkLiteral, publicUrl, alertLimits })
+  channelRoutes(app, { db, secrets, checkLiteral, publicUrl, alertLimits, ...mailTools(handles) })
   ruleRoutes(app, { db, alertLimits })
   settingsRoutes(app, { db })
   subscriptionRoutes(app, { db })
@@ -90,6 +91,7 @@ export function apiRoutes(app: App, handles: Handles): void {
   customDomainRoutes(app, domainTools(handles))
   exchangeRoutes(app, {
     ...handles,
+    ...mailTools(handles),
     checkLiteral,
     publicUrl,
     alertLimits,
@@ -113,6 +115,7 @@ export function publicRoutes(app: App, handles: Handles): void {
   const customHostOf = createCustomHostOf(ownHosts(config))
   const isOwnHost = (host: string) => customHostOf(host) === null
   signInRoutes(app, { ...accountTools(handles), passwords: createPasswords(), isOwnHost })
+  app.register(async scope => addressRoutes(scope as App, { db, isOwnHost }))
   imageRoutes(app, { db, objects, sign })
   tlsCheckRoutes(app, { db, ownHosts: ownHosts(config) })
   const canaries = { db, secrets, sign: createSigner(secretKey, CANARIES) }

@@ -4,10 +4,13 @@ import { createSigner } from '../platform/signer.ts'
 import type { Handles } from '../start.ts'
 import { PURPOSE as SUBSCRIBERS } from '../status-pages/subscribers/address.ts'
 
-export const accountTools = ({ db, secrets, config: { publicUrl }, mailer }: Handles) => {
+export const accountTools = ({ db, secrets, config: { publicUrl, mailRules }, mailer }: Handles) => {
   const sendsMail = mailer !== null
-  return { db, secrets, publicUrl, sendsMail }
+  return { db, secrets, publicUrl, sendsMail, mailRules }
 }
+
+/** Whom mails of channels may be sent to, and what asks their addresses. */
+export const mailTools = ({ config: { mailRules }, mailer }: Handles) => ({ mailRules, sendsMail: mailer !== null })
 
 export function pageTools(handles: Handles) {
   const { config, egress } = handles

@@ -32,7 +32,7 @@ export function commonEnv(
     SECRET_KEY: keep.secretKey,
     ...(env.SECRET_KEY_OLD && { SECRET_KEY_OLD: env.SECRET_KEY_OLD }),
     PUBLIC_URL: settings.publicUrl,
-    ...(mail && { SMTP_URL: mail.smtpUrl }),
+    ...(mail && { SMTP_URL: mail.smtpUrl, SMTP_IS_LOCAL: 'yes' }),
     EGRESS_ALLOW: env.EGRESS_ALLOW || LOCAL_EGRESS_ALLOW,
     LOG_LEVEL: env.LOG_LEVEL || 'info',
   }

@@ -7,6 +7,7 @@ import { createMailer } from '../../control-plane/platform/mail.ts'
 import { query } from '../../control-plane/platform/postgres.ts'
 import { createLog } from '../../shared/log.ts'
 import { createMetrics } from '../../shared/metrics.ts'
+import { confirmAddresses } from '../support/addresses.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { createResourceApi } from '../support/resource-api.ts'
 import { startSmtp } from '../support/smtp.ts'
@@ -35,7 +36,9 @@ async function startWith(given: typeof mailer | null) {
     await listener.stop()
     await worker.stop()
   })
-  return { ...api, ...(await api.account()) }
+  const account = await api.account()
+  await confirmAddresses(api.db, account.organizationId, 'ops@example.com', 'on-call@example.com')
+  return { ...api, ...account }
 }
 
 const api = await startWith(mailer)

@@ -5,6 +5,7 @@ import { execute, query } from '../../control-plane/platform/postgres.ts'
 import { createLog } from '../../shared/log.ts'
 import { createMetrics } from '../../shared/metrics.ts'
 import { partitionOf } from '../../shared/subjects.ts'
+import { confirmAddresses } from '../support/addresses.ts'
 import { startApi } from '../support/api-server.ts'
 import { startNats } from '../support/nats.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -23,7 +24,8 @@ const api = await startApi(t, {
   SMTP_URL: smtp.url,
   MAIL_FROM: 'picket@example.com',
 })
-const { key, projectId } = await api.tenant()
+const { key, projectId, organizationId } = await api.tenant()
+await confirmAddresses(api.db, organizationId, 'ops@example.com')
 await insertLiveProbes(api.db)
 const nats = await connectNats(server.url, 'test')
 t.teardown(() => nats.close())

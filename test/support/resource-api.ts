@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { createApiKey, createAuthenticate } from '../../control-plane/accounts/api-keys/actions.ts'
+import { MAIL_RULES, type MailRules } from '../../control-plane/accounts/mails/limits.ts'
 import { type AlertLimits, RULES_PER_MONITOR } from '../../control-plane/accounts/plans.ts'
 import { createPostgres, type Db } from '../../control-plane/platform/postgres.ts'
 import { createSecrets, type Secrets } from '../../control-plane/platform/secrets.ts'
@@ -25,6 +26,8 @@ export type Handles = {
   heavyWrites: HeavyWrites
   publicUrl: string
   alertLimits: AlertLimits
+  mailRules: MailRules
+  sendsMail: boolean
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of every resource
@@ -62,7 +65,7 @@ export async function createResourceApi(
   const publicUrl = 'http://picket.test'
   const metrics = createMetrics()
   const tools = { db, secrets, egress, checkLiteral, leaveUnchecked, heavyWrites: createHeavyWrites(metrics) }
-  const handles = { url, ...tools, publicUrl, alertLimits }
+  const handles = { url, ...tools, publicUrl, alertLimits, mailRules: MAIL_RULES, sendsMail: false }
   const app = await createApp({
     ...handles,
     log: createLog('test', 'silent'),

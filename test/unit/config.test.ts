@@ -65,6 +65,9 @@ t.test('a wrong value is told in one sentence with the variable’s name', async
     [{ SCREENSHOT_STORE: 's3://' }, /^SCREENSHOT_STORE has to be nats or s3:\/\/bucket/],
     [{ SCREENSHOT_STORE: 's3://shots' }, /^S3_ACCESS_KEY_ID is not set/],
     [{ LOG_LEVEL: 'loud' }, /^LOG_LEVEL is "loud"/],
+    [{ EMAIL_CONFIRMATION: 'off' }, /^EMAIL_CONFIRMATION=off needs REGISTRATION=invited or REGISTRATION=closed$/],
+    [{ MAILS_PER_ORGANIZATION: '10/20' }, /^MAILS_PER_ORGANIZATION is "10\/20"; write one whole number, or three/],
+    [{ MAILS_PER_ORGANIZATION: 'none' }, /^MAILS_PER_ORGANIZATION is "none"/],
   ]
   for (const [change, sentence] of rows) {
     try {
@@ -82,4 +85,20 @@ t.test('roles keep their order whatever order they are asked for in, and links h
   const config = readConfig({ ...NEEDED, ROLES: 'fleet, api', PUBLIC_URL: 'https://picket.example/' })
   t.same(config.roles, ['api', 'fleet'])
   t.equal(config.publicUrl, 'https://picket.example')
+})
+
+t.test('addresses need no confirmation where registration is not open, or where mail is only shown', async t => {
+  const confirms = (change: Record<string, string>) => readConfig({ ...NEEDED, ...change }).mailRules.confirms
+  t.equal(confirms({}), true)
+  t.equal(confirms({ REGISTRATION: 'closed' }), true)
+  t.equal(confirms({ REGISTRATION: 'closed', EMAIL_CONFIRMATION: 'off' }), false)
+  t.equal(confirms({ REGISTRATION: 'invited', EMAIL_CONFIRMATION: 'off' }), false)
+  t.equal(confirms({ SMTP_IS_LOCAL: 'yes' }), false)
+})
+
+t.test('a limit is one number for all plans, or one for each', async t => {
+  const limits = (value: string) =>
+    readConfig({ ...NEEDED, MAILS_PER_ORGANIZATION: value }).mailRules.limits.alert.organization
+  t.same(limits('5'), { free: 5, pro: 5, business: 5 })
+  t.same(limits('1/2/3'), { free: 1, pro: 2, business: 3 })
 })

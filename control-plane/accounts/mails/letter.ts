@@ -1,4 +1,5 @@
 import { MAIL_BLUE, mailButton, mailPage } from '../../web/mail-html.ts'
+import { unlinkedName } from '../addresses/address.ts'
 
 /** A mail about an account. `link.url` holds a secret; `to` is one plain address. */
 export type Letter = { to: string; subject: string; paragraphs: string[]; link: { label: string; url: string } }
@@ -47,6 +48,17 @@ export const changedPassword = (to: string, url: string): Letter => ({
     'If it was not you, choose a new one at once, and tell an admin of your organization.',
   ],
   link: { label: 'Choose a new password', url },
+})
+
+/** Whether somebody wants the alerts of an organization; none of its words but its name, and no link but ours. */
+export const confirmationOfAddress = (to: string, organization: string, url: string): Letter => ({
+  to,
+  subject: 'Confirm that you want alerts from Picket at this address',
+  paragraphs: [
+    `An organization that calls itself “${unlinkedName(organization)}” wants to send alerts of its monitoring to this address: when its services go down or come back, and about its incidents.`,
+    'Open the link and confirm if you want them. It works once, for 72 hours. If you do not know them, do nothing: then nothing more is sent.',
+  ],
+  link: { label: 'See what it is about', url },
 })
 
 /** Somebody's words in a mail of ours: a line, and no longer than a name. */

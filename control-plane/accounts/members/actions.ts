@@ -4,10 +4,12 @@ import type { Db, Tx } from '../../platform/postgres.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import { conflict, notFound, rateLimited } from '../../web/errors.ts'
 import { assertWithinLimit } from '../actions.ts'
+import { takeConfirmations } from '../addresses/actions.ts'
 import { recordAct } from '../audit/actions.ts'
 import { createUser } from '../bootstrap/actions.ts'
 import { post } from '../mails/actions.ts'
 import { invitation } from '../mails/letter.ts'
+import type { MailRules } from '../mails/limits.ts'
 import { makeLink } from '../password-links/actions.ts'
 import { leaveOrganization } from '../sessions/store.ts'
 import { takeAttempt } from '../sign-in/attempt-store.ts'
@@ -29,7 +31,7 @@ import {
 } from './store.ts'
 
 /** `sendsMail`: a mail server is configured. */
-export type InviteTools = { db: Db; secrets: Secrets; publicUrl: string; sendsMail: boolean }
+export type InviteTools = { db: Db; secrets: Secrets; publicUrl: string; sendsMail: boolean; mailRules: MailRules }
 export type Invited = { user_id: string; email: string; role: Role; is_new_account: boolean; claim_url?: string }
 
 /**
@@ -61,12 +63,13 @@ export function invite(
 
 /** The link in it is another one than the inviter sees, so that it proves whose mail it is. Throws 429 when there are many. */
 async function sendInvitation(
-  { secrets, publicUrl }: InviteTools,
+  { secrets, publicUrl, mailRules }: InviteTools,
   tx: Tx,
   organizationId: string,
   { id, email, isProven }: KnownUser,
   isNew: boolean,
 ): Promise<void> {
+  await takeConfirmations(tx, mailRules, organizationId, [email.toLowerCase()], clock())
   const waitSeconds = await takeAttempt(tx, invitationLimits(email, organizationId), clock())
   if (waitSeconds !== null) throw rateLimited('too many invitations were mailed; try again later', waitSeconds)
   const url = isProven

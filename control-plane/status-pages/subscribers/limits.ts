@@ -1,18 +1,18 @@
 import type { SubscriberKind } from './types.ts'
 
+/** One message in ten minutes, however often somebody asks for an address on a page: as for alert channels. */
+export { isAskedLately } from '../../accounts/addresses/address.ts'
+
 /** How long a confirmation can be answered. */
 export const CONFIRM_MS = 24 * 3_600_000
 
 /** What a page takes, the unconfirmed included. Each webhook is a receiver that may hang. */
 export const MOST_SUBSCRIBERS: Record<SubscriberKind, number> = { email: 25_000, webhook: 50 }
 
-/** One message in so long, however often somebody asks for an address on a page. */
-const ASK_AGAIN_MS = 10 * 60_000
-/** And so many in this time on all pages together: nobody's mailbox is filled by means of us. */
+/** So many messages to an address in this time on all pages together: nobody's mailbox is filled by means of us. */
 export const OFTEN_MS = 3_600_000
 const OFTEN = 5
 
-export const isAskedLately = (askedAt: Date, now: Date): boolean => now.getTime() - askedAt.getTime() < ASK_AGAIN_MS
 export const isAskedTooOften = (asked: number): boolean => asked >= OFTEN
 
 /** Forms that one network may send in a minute, and all together to one page. */

@@ -328,6 +328,8 @@ export class Picket extends HeyApiClient {
     
     /**
      * Queue a monitor.down that says it is a test; answers its entry in the log
+     *
+     * Mail addresses that are not confirmed are sent a confirmation instead.
      */
     public testAlertChannel<ThrowOnError extends boolean = false>(options: Options<TestAlertChannelData, ThrowOnError>) {
         return (options.client ?? this.client).post<TestAlertChannelResponses, TestAlertChannelErrors, ThrowOnError>({

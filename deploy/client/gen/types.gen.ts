@@ -110,6 +110,14 @@ export type AlertChannel = {
     config: {
         [key: string]: unknown;
     };
+    /**
+     * of mail channels: alerts go to confirmed addresses only; null for other types
+     */
+    email_addresses: Array<{
+        address: string;
+        status: 'confirmed' | 'unconfirmed';
+        confirmation_sent_at: string | null;
+    }> | null;
     is_default: boolean;
     signing_secret: string | null;
     is_paused: boolean;

@@ -1,0 +1,21 @@
+/** As an address is stored and compared: the same in small and capital letters. */
+export const addressKey = (address: string): string => address.toLowerCase()
+
+/** How long a confirmation can be answered. */
+export const CONFIRM_MS = 72 * 3_600_000
+
+/** One message in so long, however often somebody asks for an address. */
+export const ASK_AGAIN_MS = 10 * 60_000
+
+export const isAskedLately = (askedAt: Date, now: Date): boolean => now.getTime() - askedAt.getTime() < ASK_AGAIN_MS
+
+/**
+ * A name that somebody chose, in a mail to people who do not know them: one short line in which no mail program finds a
+ * link.
+ */
+export const unlinkedName = (text: string): string =>
+  text
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+    .replace(/[.:/\\@]+(?=\S)/g, ' ')
+    .slice(0, 60)
+    .trim()

@@ -1,0 +1,144 @@
+import { addressKey } from '../accounts/addresses/address.ts'
+import { knownAddresses, trustedChannels } from '../accounts/addresses/store.ts'
+import { takeMails } from '../accounts/mails/limit-store.ts'
+import { MAIL_RULES, type MailKind, type MailRules } from '../accounts/mails/limits.ts'
+import type { Plan } from '../accounts/plans.ts'
+import type { MailMessage } from '../channels/types.ts'
+import { PAGE_CONFIRMATION } from '../events/page-event.ts'
+import { query, type Tx } from '../platform/postgres.ts'
+import type { Head } from './lane-store.ts'
+import { endedByUs } from './log-entry.ts'
+import { heardLately } from './mail-store.ts'
+import type { Prepared } from './prepare.ts'
+import type { LoggedAttempt } from './types.ts'
+
+type Ready = Prepared & { head: Head }
+type Mail = Ready & { message: MailMessage }
+type Owner = { organizationId: string; plan: Plan }
+/** An address of one mail, and why it is not sent there; null: it is. */
+type Share = { mail: Mail; owner: Owner; address: string; kind: MailKind; isCounted: boolean; why: string | null }
+
+export type Admitted = { sent: Ready[]; held: { id: string; attempt: LoggedAttempt }[] }
+
+const NOT_CONFIRMED = 'the address is not confirmed; its owner has to open the link in the confirmation'
+
+/**
+ * Keeps mails back from addresses that are not confirmed, and those beyond a limit of the day. Each mail goes to the
+ * addresses that are left, and says in the log which are not; one without any is `held`. Of what is no mail nothing is
+ * asked.
+ */
+export async function admitMails(tx: Tx, ready: Ready[], rules: MailRules = MAIL_RULES, now: Date): Promise<Admitted> {
+  const mails = ready.filter(isMail)
+  if (mails.length === 0) return { sent: ready, held: [] }
+  const shares = await sharesOf(tx, mails)
+  if (rules.confirms) await refuseUnconfirmed(tx, shares)
+  await refuseBeyondLimits(tx, shares, rules, now)
+  const byId = new Map(mails.map(({ id }) => [id, shares.filter(({ mail }) => mail.id === id)]))
+  const admitted: Admitted = { sent: [], held: [] }
+  for (const one of ready) {
+    const mine = byId.get(one.id)
+    if (!mine || !isMail(one)) admitted.sent.push(one)
+    else if (mine.some(isSent)) admitted.sent.push(reduced(one, mine))
+    else admitted.held.push({ id: one.id, attempt: endedByUs(reasonsOf(mine), now) })
+  }
+  return admitted
+}
+
+const isMail = (ready: Ready): ready is Mail => ready.message.via === 'mail'
+const isSent = ({ why }: Share) => why === null
+
+/** The mail for the addresses that are left. */
+function reduced(mail: Mail, shares: Share[]): Mail {
+  const to = shares.filter(isSent).map(({ address }) => address)
+  if (to.length === mail.message.to.length) return mail
+  const url = `mailto:${to.map(encodeURI).join(',')}`
+  // a status page's own log masks the address
+  const shown = mail.subscriberId === null ? { ...mail.shown, url } : mail.shown
+  const leftOut = reasonsOf(shares)
+  return { ...mail, message: { ...mail.message, to, url }, shown, ...(leftOut !== '' && { leftOut }) }
+}
+
+/** "not sent to a@example.com: …; not sent to b@example.com: …". */
+const reasonsOf = (shares: Share[]): string =>
+  shares.flatMap(({ why, address }) => (why === null ? [] : `not sent to ${address}: ${why}`)).join('; ')
+
+async function sharesOf(tx: Tx, mails: Mail[]): Promise<Share[]> {
+  const owners = await ownersOf(tx, [...new Set(mails.map(({ projectId }) => projectId))])
+  return mails.flatMap(mail => {
+    const owner = owners.get(mail.projectId)!
+    const { eventName, isReplay, attemptsMade, body, requestUrl } = mail.head
+    // a mail that was claimed before was counted then, and goes to the same addresses
+    const isAgain = body !== null && !(isReplay && attemptsMade === 0)
+    const before = isAgain && mail.subscriberId === null ? addressesIn(requestUrl) : null
+    const again = mail.message.to.filter(address => before?.has(addressKey(address)))
+    const isCounted = !isAgain || (before !== null && again.length === 0)
+    const kind: MailKind =
+      mail.subscriberId === null ? 'alert' : eventName === PAGE_CONFIRMATION ? 'page_confirmation' : 'page'
+    const to = isCounted || before === null ? mail.message.to : again
+    return to.map(address => ({ mail, owner, address, kind, isCounted, why: null }))
+  })
+}
+
+function addressesIn(url: string | null): Set<string> {
+  if (!url?.startsWith('mailto:')) return new Set()
+  return new Set(url.slice('mailto:'.length).split(',').map(decodeURI).map(addressKey))
+}
+
+async function ownersOf(tx: Tx, projectIds: string[]): Promise<Map<string, Owner>> {
+  const rows = await query<Owner & { projectId: string }>(
+    tx,
+    `SELECT p.id AS "projectId", o.id AS "organizationId", o.plan
+     FROM projects p JOIN organizations o ON o.id = p.organization_id WHERE p.id = ANY (?::uuid[])`,
+    [projectIds],
+  )
+  return new Map(rows.map(({ projectId, ...owner }) => [projectId, owner]))
+}
+
+/** Subscribers of pages have confirmed their own way. */
+async function refuseUnconfirmed(tx: Tx, shares: Share[]): Promise<void> {
+  const alerts = shares.filter(({ kind }) => kind === 'alert')
+  if (alerts.length === 0) return
+  const trusted = await trustedChannels(tx, [...new Set(alerts.map(({ mail }) => mail.channelId))])
+  const asked = alerts.filter(({ mail }) => !trusted.has(mail.channelId))
+  const nameOf = (organizationId: string, address: string) => `${organizationId} ${addressKey(address)}`
+  const wanted = new Map(
+    asked.map(({ owner: { organizationId }, address }) => [
+      nameOf(organizationId, address),
+      { organizationId, address: addressKey(address) },
+    ]),
+  )
+  const known = await knownAddresses(tx, [...wanted.values()])
+  const confirmed = new Set(known.filter(one => one.isConfirmed).map(one => nameOf(one.organizationId, one.address)))
+  for (const share of asked)
+    if (!confirmed.has(nameOf(share.owner.organizationId, share.address))) share.why = NOT_CONFIRMED
+}
+
+async function refuseBeyondLimits(tx: Tx, shares: Share[], { limits }: MailRules, now: Date): Promise<void> {
+  const counted = shares.filter(share => share.isCounted && isSent(share))
+  await take(tx, counted, share => share.kind, limits, now)
+  // a flapping monitor must not hide the outage of another one
+  const alerts = counted.filter(share => !isSent(share) && share.kind === 'alert')
+  const about = alerts.filter(({ mail }) => mail.subject.startsWith('monitor:'))
+  const heard = await heardLately(
+    tx,
+    about.map(({ mail }) => mail),
+    now,
+  )
+  const first = about.filter(({ mail }) => !heard.has(`${mail.channelId} ${mail.subject}`))
+  await take(tx, first, () => 'first', limits, now)
+}
+
+async function take(
+  tx: Tx,
+  shares: Share[],
+  kindOf: (share: Share) => MailKind,
+  limits: MailRules['limits'],
+  now: Date,
+): Promise<void> {
+  const wishes = shares.map(share => ({ kind: kindOf(share), ...share.owner, address: addressKey(share.address) }))
+  const refusals = await takeMails(tx, wishes, limits, now)
+  for (const [i, share] of shares.entries()) {
+    const refusal = refusals[i] ?? null
+    share.why = refusal && `${refusal}; replay this delivery tomorrow`
+  }
+}

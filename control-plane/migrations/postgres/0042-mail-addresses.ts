@@ -1,0 +1,64 @@
+import type { Knex } from 'knex'
+
+/** Which addresses of mail channels were confirmed, and how many mails were sent in a day. */
+export async function up(db: Knex): Promise<void> {
+  await db.raw(`
+    CREATE TABLE mail_addresses (
+      organization_id uuid NOT NULL REFERENCES organizations ON DELETE CASCADE,
+      address text NOT NULL CHECK (address = lower(address)),
+      -- when the last confirmation was sent; null: none, it counts as confirmed from before
+      asked_at timestamptz,
+      token_hash bytea UNIQUE,
+      expires_at timestamptz,
+      confirmed_at timestamptz,
+      created_at timestamptz NOT NULL,
+      PRIMARY KEY (organization_id, address)
+    );
+    CREATE INDEX mail_addresses_unconfirmed ON mail_addresses (expires_at) WHERE confirmed_at IS NULL;
+
+    -- Counted before mails are sent, by day (UTC). The subject is a hash of what is counted.
+    CREATE TABLE mail_counts (
+      day date NOT NULL,
+      subject bytea NOT NULL,
+      used integer NOT NULL,
+      PRIMARY KEY (day, subject)
+    );
+
+    -- Channels that are older than the log of deliveries reaches and did not fail last: a successful delivery may have been
+    -- deleted from the log. Their addresses count as confirmed until the channel gets others.
+    CREATE TABLE trusted_mail_channels (
+      channel_id uuid PRIMARY KEY REFERENCES alert_channels ON DELETE CASCADE
+    );
+    INSERT INTO trusted_mail_channels
+    SELECT id FROM alert_channels
+    WHERE type = 'email' AND NOT is_paused AND consecutive_failures = 0 AND created_at < now() - interval '30 days';
+  `)
+  await confirmDelivered(db)
+}
+
+/** Addresses to which a mail was delivered. The log holds them; channels are sealed. */
+async function confirmDelivered(db: Knex): Promise<void> {
+  const { rows } = await db.raw<{ rows: { organization: string; url: string; error: string | null }[] }>(`
+    SELECT DISTINCT p.organization_id AS organization, d.request_url AS url, d.attempts -> -1 ->> 'error' AS error
+    FROM alert_channels c JOIN projects p ON p.id = c.project_id
+    JOIN deliveries d ON d.channel_id = c.id
+    WHERE c.type = 'email' AND d.status = 'delivered' AND d.request_url LIKE 'mailto:%'`)
+  for (const { organization, url, error } of rows) {
+    const addresses = url.slice('mailto:'.length).split(',').flatMap(decoded)
+    // a mail that was not taken for one of them names it
+    const taken = addresses.filter(address => !error?.toLowerCase().includes(address))
+    await db.raw(
+      `INSERT INTO mail_addresses (organization_id, address, confirmed_at, created_at)
+       SELECT ?, lower(address), now(), now() FROM unnest(CAST(? AS text[])) AS r (address) ON CONFLICT DO NOTHING`,
+      [organization, taken],
+    )
+  }
+}
+
+function decoded(text: string): string[] {
+  try {
+    return [decodeURI(text).toLowerCase()]
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,160 @@
+import t from 'tap'
+import { execute } from '../../control-plane/platform/postgres.ts'
+import { startApi } from '../support/api-server.ts'
+import { startSmtp } from '../support/smtp.ts'
+import { waitFor } from '../support/wait.ts'
+
+const smtp = await startSmtp(t)
+const api = await startApi(t, { ROLES: 'api,deliver', SMTP_URL: smtp.url, CONFIRMATIONS_PER_ORGANIZATION: '120' })
+
+const PHISHING = 'Your account at Example Bank is locked'
+const victims = (count: number, name: string) => Array.from({ length: count }, (_, i) => `${name}${i}@victims.example`)
+
+async function addChannel(key: string, to: string[]): Promise<{ status: number; data: Channel; error: Problem }> {
+  const { status, body } = await api.call('POST', '/alerts/channels', {
+    key,
+    body: { name: 'Ops', type: 'email', config: { to } },
+  })
+  return { status, data: body.data, error: body.error }
+}
+type Problem = { code: string; message: string }
+type Channel = {
+  id: string
+  email_addresses: { address: string; status: string; confirmation_sent_at: string | null }[]
+}
+
+const subscribe = (key: string, id: string) =>
+  api.call('POST', '/alerts/project-channels', { key, body: { alert_channel_id: id, alert_type: 'incident' } })
+const openIncident = (key: string, title = PHISHING) => api.call('POST', '/incidents', { key, body: { title } })
+const test = (key: string, id: string) => api.call('POST', `/alerts/channels/${id}/test`, { key })
+const logOf = async (key: string) => (await api.call('GET', '/alerts/log', { key })).body.data
+const endedLog = (key: string, count: number) =>
+  waitFor(
+    async () => {
+      const entries = await logOf(key)
+      return entries.length >= count && entries.every((one: { status: string }) => one.status !== 'pending')
+        ? entries
+        : null
+    },
+    { label: `${count} deliveries that ended` },
+  )
+const mailsTo = (address: string) => smtp.mails.filter(mail => mail.to.includes(address))
+/** Waits for the confirmation that an address was sent, and answers the link in it. */
+async function confirmationOf(address: string): Promise<string> {
+  const mail = await waitFor(() => mailsTo(address).at(-1) ?? null, { label: `a mail to ${address}` })
+  return /https?:\/\/\S+\/confirm-address\/[\w-]+/.exec(mail.text ?? '')?.[0] ?? ''
+}
+const open = (link: string, method = 'GET') =>
+  fetch(`${api.origin}${new URL(link).pathname}`, { method, ...(method === 'POST' && { headers: FORM }) })
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
+
+t.test(
+  'five channels of twenty invented addresses get a confirmation each and not one word of the account',
+  async t => {
+    const { key } = await api.tenant('free')
+    const channels = []
+    for (const name of ['a', 'b', 'c', 'd', 'e']) channels.push(await addChannel(key, victims(20, name)))
+    t.same(
+      channels.map(({ status }) => status),
+      [201, 201, 201, 201, 201],
+    )
+    for (const { data } of channels) await subscribe(key, data.id)
+    const { body } = await openIncident(key)
+    for (let n = 0; n < 3; n++) {
+      await api.call('POST', `/incidents/${body.data.id}/updates`, {
+        key,
+        body: { message: `${PHISHING}: https://evil.example/` },
+      })
+      await test(key, channels[0]!.data.id)
+    }
+    const entries = await endedLog(key, 5 * 4 + 3)
+    t.ok(entries.every((one: { status: string }) => one.status === 'skipped'))
+    t.match(entries[0].attempts, [{ error: /not confirmed/ }])
+    await smtp.waitFor(100)
+    const sent = smtp.mails.filter(mail => mail.to.some(address => address.endsWith('victims.example')))
+    t.equal(sent.length, 100, 'one for each address')
+    t.notOk(sent.some(mail => mail.raw.includes('Example Bank') || mail.raw.includes('evil.example')))
+  },
+)
+
+t.test('an address that its owner confirmed by the link, which works once, gets alerts', async t => {
+  const { key } = await api.tenant('free')
+  const { data } = await addChannel(key, ['Ann@Ops.example', 'ben@ops.example'])
+  t.match(data.email_addresses, [
+    { address: 'ann@ops.example', status: 'unconfirmed', confirmation_sent_at: /^20/ },
+    { address: 'ben@ops.example', status: 'unconfirmed' },
+  ])
+  const link = await confirmationOf('ann@ops.example')
+  const page = await open(link)
+  const html = await page.text()
+  t.equal(page.status, 200)
+  t.match(html, /Acme/)
+  t.match(html, /alerts/)
+  t.notMatch(html, /<script/)
+  t.match(page.headers.get('content-security-policy'), /default-src 'none'|script-src 'none'/)
+  t.match((await api.call('GET', `/alerts/channels/${data.id}`, { key })).body.data.email_addresses, [
+    { status: 'unconfirmed' },
+    { status: 'unconfirmed' },
+  ])
+  t.equal((await open(link, 'POST')).status, 200)
+  t.equal((await open(link, 'POST')).status, 410, 'the link works once')
+  const read = (await api.call('GET', `/alerts/channels/${data.id}`, { key })).body.data
+  t.match(read.email_addresses, [{ status: 'confirmed' }, { status: 'unconfirmed' }])
+  await test(key, data.id)
+  const [entry] = await endedLog(key, 1)
+  t.match(entry, { status: 'delivered', attempts: [{ error: /ben@ops\.example.*not confirmed/ }] })
+  t.match(mailsTo('Ann@Ops.example').at(-1)?.headers, { subject: /Test of the channel/ })
+  t.notOk(mailsTo('ben@ops.example').some(mail => /Test of the channel/.test(mail.raw)))
+  t.equal((await open(`${api.origin}/confirm-address/made-up`)).status, 404)
+})
+
+t.test('a member who proved the address gets alerts; whom an admin only named does not', async t => {
+  const { key, userId } = await api.tenant('free')
+  const [{ email }] = (await api.call('GET', '/members', { key })).body.data
+  const { data } = await addChannel(key, [email])
+  t.match(data.email_addresses, [{ address: email, status: 'unconfirmed' }], 'of whoever named it at the bootstrap')
+  await execute(api.db, 'UPDATE users SET email_proven_at = now() WHERE id = ?', [userId])
+  const other = await api.tenant('free')
+  await api.call('POST', '/agent/invite', { key: other.key, body: { email } })
+  const theirs = await addChannel(other.key, [email])
+  t.match(theirs.data.email_addresses, [{ status: 'unconfirmed' }], 'invited elsewhere, without a word of theirs')
+  const read = (await api.call('GET', `/alerts/channels/${data.id}`, { key })).body.data
+  t.match(read.email_addresses, [{ status: 'confirmed' }])
+  await test(key, data.id)
+  t.match(await endedLog(key, 1), [{ status: 'delivered' }])
+})
+
+t.test('more confirmations than a day’s are refused, say so, and leave nothing behind', async t => {
+  const { key } = await api.tenant('free')
+  for (let n = 0; n < 6; n++) t.equal((await addChannel(key, victims(20, `f${n}-`))).status, 201)
+  const refused = await api.call('POST', '/alerts/channels', {
+    key,
+    body: { name: 'Ops', type: 'email', config: { to: victims(1, 'late') } },
+  })
+  t.match(
+    { status: refused.status, error: refused.body.error },
+    { status: 429, error: { code: 'rate_limited', message: /120 confirmations a day/ } },
+  )
+  t.ok(Number(refused.headers.get('retry-after')) > 0)
+  t.equal((await api.call('GET', '/alerts/channels', { key })).body.meta.total, 6)
+})
+
+t.test('many accounts together cannot fill one mailbox with confirmations', async t => {
+  const answers = []
+  for (let n = 0; n < 11; n++) answers.push(await addChannel((await api.tenant('free')).key, ['one@victims.example']))
+  t.same(
+    answers.map(({ status }) => status),
+    [...Array.from({ length: 10 }, () => 201), 429],
+  )
+  t.match(answers[10]!.error, { code: 'rate_limited', message: /10 confirmations a day for one address/ })
+})
+
+t.test('where mail is only shown on this machine, alerts leave at once and nothing is asked', async t => {
+  const shown = await startSmtp(t)
+  const local = await startApi(t, { ROLES: 'api,deliver', SMTP_URL: shown.url, SMTP_IS_LOCAL: 'yes' })
+  const body = { name: 'Ops', type: 'email', config: { to: ['ann@ops.example'] } }
+  const { data } = (await local.call('POST', '/alerts/channels', { body })).body
+  t.match(data.email_addresses, [{ status: 'confirmed', confirmation_sent_at: null }])
+  await local.call('POST', `/alerts/channels/${data.id}/test`)
+  t.match(await shown.waitFor(1), [{ headers: { subject: /Test of the channel/ } }])
+})

@@ -1,0 +1,103 @@
+import t from 'tap'
+import { execute } from '../../control-plane/platform/postgres.ts'
+import { confirmAddresses } from '../support/addresses.ts'
+import { type ApiServer, startApi } from '../support/api-server.ts'
+import { startSmtp } from '../support/smtp.ts'
+import type { Teardown } from '../support/teardown.ts'
+import { waitFor } from '../support/wait.ts'
+
+type Scene = Awaited<ReturnType<typeof sceneOf>>
+type Entry = { id: string; status: string; attempts: { error: string | null }[] }
+
+/** An installation with a mail server and these limits. */
+async function sceneOf(t: Teardown, limits: Record<string, string>) {
+  const smtp = await startSmtp(t)
+  const api = await startApi(t, { ROLES: 'api,deliver', SMTP_URL: smtp.url, ...limits })
+  return { api, smtp, account: (to: string[]) => accountOf(api, to) }
+}
+
+/** An account with one mail channel, whose addresses are confirmed. */
+async function accountOf(api: ApiServer, to: string[]) {
+  const tenant = await api.tenant('free')
+  const { key } = tenant
+  await confirmAddresses(api.db, tenant.organizationId, ...to)
+  const made = await api.call('POST', '/alerts/channels', { key, body: { name: 'Ops', type: 'email', config: { to } } })
+  const { id } = made.body.data
+  /** Sends a test and answers its entry in the log once it has ended. */
+  async function test(): Promise<Entry> {
+    const queued = await api.call('POST', `/alerts/channels/${id}/test`, { key })
+    const read = async () => (await api.call('GET', `/alerts/log/${queued.body.data.id}`, { key })).body.data
+    return waitFor(async () => ((await read()).status === 'pending' ? null : read()), { label: 'the end of a test' })
+  }
+  return { ...tenant, id, test }
+}
+
+const tests = async (account: Awaited<ReturnType<Scene['account']>>, count: number) => {
+  const entries = []
+  for (let n = 0; n < count; n++) entries.push(await account.test())
+  return entries
+}
+
+t.test('a mail beyond the day of an organization is kept back, says so, and can be sent later', async t => {
+  const { account, api, smtp } = await sceneOf(t, { MAILS_PER_ORGANIZATION: '3' })
+  const one = await account(['ann@ops.example', 'ben@ops.example'])
+  const [first, second, third] = await tests(one, 3)
+  t.match(first, { status: 'delivered', attempts: [{ error: null }] })
+  t.match(second, {
+    status: 'delivered',
+    attempts: [{ error: /not sent to ben@ops.example: at most 3 mails a day on the free plan/ }],
+  })
+  t.match(third, { status: 'skipped', attempts: [{ error: /at most 3 mails a day/ }] })
+  t.same(
+    smtp.mails.map(({ to }) => to),
+    [['ann@ops.example', 'ben@ops.example'], ['ann@ops.example']],
+  )
+  const channel = (await api.call('GET', `/alerts/channels/${one.id}`, { key: one.key })).body.data
+  t.match(channel, { is_paused: false, consecutive_failures: 0 }, 'it is no failure of the channel')
+  await execute(api.db, 'DELETE FROM mail_counts')
+  t.equal((await api.call('POST', `/alerts/log/${third!.id}/retry`, { key: one.key })).status, 200)
+  const mails = await smtp.waitFor(3)
+  t.same(mails[2]!.to, ['ann@ops.example', 'ben@ops.example'])
+  t.match(
+    await (await account(['eve@other.example'])).test(),
+    { status: 'delivered' },
+    'another organization has its own',
+  )
+})
+
+t.test('the limit of an address is of one organization: no other one can use it up', async t => {
+  const { account } = await sceneOf(t, { MAILS_PER_RECIPIENT: '2' })
+  const noisy = await account(['ann@ops.example', 'ben@ops.example'])
+  const entries = await tests(noisy, 3)
+  t.same(
+    entries.map(({ status }) => status),
+    ['delivered', 'delivered', 'skipped'],
+  )
+  t.match(entries[2]!.attempts, [{ error: /at most 2 mails a day for one address/ }])
+  t.match(await (await account(['ann@ops.example'])).test(), { status: 'delivered' })
+})
+
+t.test('when the installation’s day is used up, each organization still sends its first thousand alerts', async t => {
+  const { account, api } = await sceneOf(t, { MAILS_PER_INSTALLATION: '1' })
+  const one = await account(['ann@ops.example'])
+  t.same(
+    (await tests(one, 2)).map(({ status }) => status),
+    ['delivered', 'delivered'],
+  )
+  await execute(api.db, 'UPDATE mail_counts SET used = greatest(used, 1000)')
+  t.match(await one.test(), { status: 'skipped', attempts: [{ error: /for the whole installation/ }] })
+  t.match(await (await account(['eve@other.example'])).test(), { status: 'delivered' })
+})
+
+t.test('attempts of one delivery count once, and the same addresses get the second attempt', async t => {
+  const { account, smtp } = await sceneOf(t, { MAILS_PER_ORGANIZATION: '3' })
+  const one = await account(['ann@ops.example', 'ben@ops.example'])
+  smtp.replyWith('451 4.3.0 Later')
+  t.match(await one.test(), { status: 'delivered', attempts: [{ response_code: 451 }, { response_code: 250 }] })
+  smtp.replyWith('451 4.3.0 Later')
+  t.match(await one.test(), { status: 'delivered' })
+  t.same(
+    smtp.mails.map(({ to }) => to),
+    [['ann@ops.example', 'ben@ops.example'], ['ann@ops.example']],
+  )
+})

@@ -1,0 +1,12 @@
+import { type Db, execute } from '../../control-plane/platform/postgres.ts'
+
+/** Confirms addresses of an organization, as the link in a confirmation does. */
+export async function confirmAddresses(db: Db, organizationId: string, ...addresses: string[]): Promise<void> {
+  await execute(
+    db,
+    `INSERT INTO mail_addresses (organization_id, address, confirmed_at, created_at)
+     SELECT ?, lower(address), now(), now() FROM unnest(?::text[]) AS r (address)
+     ON CONFLICT (organization_id, address) DO UPDATE SET confirmed_at = now()`,
+    [organizationId, addresses],
+  )
+}
