@@ -1,8 +1,9 @@
 import ipaddr from 'ipaddr.js'
 import { ConfigError, type Env, file, integer, list, oneOf, optionalText, text } from '../shared/env.ts'
+import { limitSettings } from './accounts/limit-settings.ts'
 import type { MailRules } from './accounts/mails/limits.ts'
 import { mailSettings } from './accounts/mails/settings.ts'
-import { type AlertLimits, PLANS, type Plan, RULES_PER_MONITOR } from './accounts/plans.ts'
+import { type Limits, PLANS, type Plan } from './accounts/plans.ts'
 import { type ChatSettings, chatApiUrl, chatSettings } from './chat/settings.ts'
 import { type WhoisServer, whoisServerOf } from './expiry/whois.ts'
 import type { GrpcTls } from './platform/grpc.ts'
@@ -49,7 +50,7 @@ export type Config = {
   trustedProxies: string[]
   roles: Role[]
   defaultPlan: Plan
-  alertLimits: AlertLimits
+  limits: Limits
   /** to whom mails may go, and how many in a day */
   mailRules: MailRules
   rateLimitPerMinute: number
@@ -108,7 +109,7 @@ export function readConfig(env: Env): Config {
     trustedProxies: list(env, 'TRUSTED_PROXIES').map(range),
     roles: roles(env),
     defaultPlan: defaultPlan(env),
-    alertLimits: alertLimits(env),
+    limits: limitSettings(env),
     mailRules: mailSettings(env, oneOf(env, 'REGISTRATION', ['open', 'invited', 'closed'], 'open')),
     rateLimitPerMinute: integer(env, 'RATE_LIMIT_PER_MINUTE', 600, 1, 1_000_000),
     vendorIntervalSeconds: integer(env, 'VENDOR_INTERVAL_SECONDS', 60, 1, 86_400),
@@ -139,14 +140,6 @@ export function publicUrl(env: Env): string {
 
 /** What a new account gets. */
 export const defaultPlan = (env: Env): Plan => oneOf(env, 'DEFAULT_PLAN', PLANS, 'free')
-
-function alertLimits(env: Env): AlertLimits {
-  const channels = integer(env, 'ALERT_CHANNELS_LIMIT', 0, 1, 1_000_000)
-  return {
-    alertChannels: channels === 0 ? null : channels,
-    rulesPerMonitor: integer(env, 'ALERT_RULES_LIMIT', RULES_PER_MONITOR, 1, 1_000_000),
-  }
-}
 
 /** The list of registries' RDAP services (RDAP_BOOTSTRAP_URL). */
 export const rdapBootstrapUrl = (env: Env): string =>

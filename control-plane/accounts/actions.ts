@@ -2,25 +2,27 @@ import { now } from '../platform/clock.ts'
 import { isId } from '../platform/ids.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
 import { notFound, planUpgradeRequired, tierLimitReached, validationError } from '../web/errors.ts'
-import { type Counted, overLimit, PLAN_LIMITS, PLANS, type Plan } from './plans.ts'
-import { lockUsage, updatePlan } from './store.ts'
+import { type Counted, LIMITS, type Limits, overLimit, PLAN_LIMITS, PLANS, type Plan } from './plans.ts'
+import { lockUsage, organizationOf, updatePlan } from './store.ts'
 
 /**
  * Throws 402 `tier_limit_reached` unless `adding` more fit into the organization's plan (decisions 2.5). Holds the
- * organization's row until the transaction ends; add in the same transaction. `own`: a limit of this installation, which
- * counts instead of the plan's.
+ * organization's row until the transaction ends; add in the same transaction.
  */
 export async function assertWithinLimit(
   tx: Tx,
   organizationId: string,
   counted: Counted,
   adding: number,
-  own: number | null = null,
+  limits: Limits = LIMITS,
 ) {
-  const usage = await lockUsage(tx, organizationId, counted)
-  const refusal = overLimit({ ...usage, limit: own ?? usage.limit }, adding)
+  const refusal = overLimit(await lockUsage(tx, organizationId, counted, limits), adding)
   if (refusal !== null) throw tierLimitReached(refusal)
 }
+
+/** The same by a project of the organization. */
+export const assertFits = async (tx: Tx, projectId: string, counted: Counted, limits: Limits, adding = 1) =>
+  assertWithinLimit(tx, await organizationOf(tx, projectId), counted, adding, limits)
 
 /**
  * Throws 403 `plan_upgrade_required` unless the organization's plan includes custom domains. In a transaction the plan

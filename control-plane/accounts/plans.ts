@@ -1,13 +1,23 @@
 export const PLANS = ['free', 'pro', 'business'] as const
 export type Plan = (typeof PLANS)[number]
 
+/** What plans count. */
+export const COUNTED = [
+  'monitors',
+  'statusPages',
+  'dataSources',
+  'alertChannels',
+  'alertSubscriptions',
+  'apiKeys',
+  'maintenanceWindows',
+  'openIncidents',
+  'subscribers',
+  'members',
+] as const
+export type Counted = (typeof COUNTED)[number]
+
 /** Null: no limit. */
-export type PlanLimits = {
-  monitors: number | null
-  statusPages: number | null
-  dataSources: number | null
-  alertChannels: number | null
-  members: number | null
+export type PlanLimits = Record<Counted, number | null> & {
   customDomain: boolean
   minIntervalSeconds: number
 }
@@ -19,6 +29,11 @@ export const PLAN_LIMITS: Record<Plan, PlanLimits> = {
     statusPages: 1,
     dataSources: 2,
     alertChannels: 10,
+    alertSubscriptions: 20,
+    apiKeys: 10,
+    maintenanceWindows: 50,
+    openIncidents: 50,
+    subscribers: 1_000,
     members: 3,
     customDomain: false,
     minIntervalSeconds: 30,
@@ -28,6 +43,11 @@ export const PLAN_LIMITS: Record<Plan, PlanLimits> = {
     statusPages: 10,
     dataSources: 20,
     alertChannels: 50,
+    alertSubscriptions: 100,
+    apiKeys: 50,
+    maintenanceWindows: 500,
+    openIncidents: 500,
+    subscribers: 10_000,
     members: 20,
     customDomain: true,
     minIntervalSeconds: 30,
@@ -37,6 +57,11 @@ export const PLAN_LIMITS: Record<Plan, PlanLimits> = {
     statusPages: null,
     dataSources: null,
     alertChannels: 500,
+    alertSubscriptions: 1_000,
+    apiKeys: 500,
+    maintenanceWindows: 5_000,
+    openIncidents: 5_000,
+    subscribers: 100_000,
     members: null,
     customDomain: true,
     minIntervalSeconds: 30,
@@ -46,11 +71,27 @@ export const PLAN_LIMITS: Record<Plan, PlanLimits> = {
 /** Rules of one monitor, on every plan. */
 export const RULES_PER_MONITOR = 20
 
-/** What an installation sets for all plans. `alertChannels` null: what the plan says. */
-export type AlertLimits = { alertChannels: number | null; rulesPerMonitor: number }
+/** What a limit is on each plan; null: none. */
+export type ByPlan = Record<Plan, number | null>
 
-/** What plans count. */
-export type Counted = 'monitors' | 'statusPages' | 'dataSources' | 'alertChannels' | 'members'
+/** The limits of an installation. */
+export type Limits = Record<Counted, ByPlan> & { rulesPerMonitor: number }
+
+export const LIMITS: Limits = {
+  ...(Object.fromEntries(
+    COUNTED.map(counted => [counted, Object.fromEntries(PLANS.map(plan => [plan, PLAN_LIMITS[plan][counted]]))]),
+  ) as Record<Counted, ByPlan>),
+  rulesPerMonitor: RULES_PER_MONITOR,
+}
+
+type InApi<Name extends string> = Name extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${InApi<Rest>}`
+  : Name
+export type ApiName = InApi<Counted>
+
+/** What the API calls it: `status_pages`. */
+export const apiNameOf = (counted: Counted): ApiName =>
+  counted.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`) as ApiName
 
 export type Usage = { plan: Plan; counted: Counted; limit: number | null; used: number }
 
@@ -59,6 +100,11 @@ const NOUNS: Record<Counted, string> = {
   statusPages: 'status page',
   dataSources: 'data source',
   alertChannels: 'alert channel',
+  alertSubscriptions: 'alert subscription',
+  apiKeys: 'API key',
+  maintenanceWindows: 'maintenance window',
+  openIncidents: 'open incident',
+  subscribers: 'subscriber',
   members: 'member',
 }
 

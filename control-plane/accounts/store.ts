@@ -1,6 +1,6 @@
 import { type Db, execute, query } from '../platform/postgres.ts'
 import { notFound } from '../web/errors.ts'
-import { type Counted, PLAN_LIMITS, type Plan, type Usage } from './plans.ts'
+import { type Counted, LIMITS, type Limits, type Plan, type Usage } from './plans.ts'
 
 /** How many of each an organization has. The monitors that a data source makes count as that source (decisions 9.1). */
 const COUNTS: Record<Counted, string> = {
@@ -14,6 +14,18 @@ const COUNTS: Record<Counted, string> = {
   // those of status pages and of single people are not the project's
   alertChannels: `SELECT count(*) FROM alert_channels c JOIN projects ON projects.id = c.project_id
                   WHERE projects.organization_id = :organizationId AND c.page_id IS NULL AND c.person_id IS NULL`,
+  alertSubscriptions: `SELECT count(*) FROM alert_subscriptions s JOIN projects ON projects.id = s.project_id
+                       WHERE projects.organization_id = :organizationId`,
+  apiKeys: `SELECT count(*) FROM api_keys JOIN projects ON projects.id = api_keys.project_id
+            WHERE projects.organization_id = :organizationId`,
+  // those that are over are history
+  maintenanceWindows: `SELECT count(*) FROM maintenance_windows w JOIN projects ON projects.id = w.project_id
+                       WHERE projects.organization_id = :organizationId AND (w.ends_at IS NULL OR w.ends_at > now())`,
+  // what monitors open is never refused, and takes no place
+  openIncidents: `SELECT count(*) FROM incidents i JOIN projects ON projects.id = i.project_id
+                  WHERE projects.organization_id = :organizationId AND i.source = 'manual' AND i.resolved_at IS NULL`,
+  subscribers: `SELECT count(*) FROM page_subscribers s JOIN projects ON projects.id = s.project_id
+                WHERE projects.organization_id = :organizationId AND s.confirmed_at IS NOT NULL`,
   members: 'SELECT count(*) FROM memberships WHERE organization_id = :organizationId',
 }
 
@@ -21,14 +33,24 @@ const COUNTS: Record<Counted, string> = {
  * The organization's plan and count, with its row locked until the transaction ends, so that two requests cannot pass
  * a limit together.
  */
-export async function lockUsage(tx: Db, organizationId: string, counted: Counted): Promise<Usage> {
+export async function lockUsage(
+  tx: Db,
+  organizationId: string,
+  counted: Counted,
+  limits: Limits = LIMITS,
+): Promise<Usage> {
   // two statements: the count has to see what the holder of the lock before us committed
   await tx.raw('SELECT 1 FROM organizations WHERE id = ? FOR NO KEY UPDATE', [organizationId])
-  return readUsage(tx, organizationId, counted)
+  return readUsage(tx, organizationId, counted, limits)
 }
 
 /** The organization's plan and count as they are now. Throws 404 for one that was deleted. */
-export async function readUsage(db: Db, organizationId: string, counted: Counted): Promise<Usage> {
+export async function readUsage(
+  db: Db,
+  organizationId: string,
+  counted: Counted,
+  limits: Limits = LIMITS,
+): Promise<Usage> {
   const [row] = await query<{ plan: Plan; used: number }>(
     db,
     `SELECT plan, (${COUNTS[counted]})::integer AS used FROM organizations
@@ -37,7 +59,7 @@ export async function readUsage(db: Db, organizationId: string, counted: Counted
   )
   // a key of one that was deleted is remembered for a moment
   if (!row) throw notFound('organization')
-  return { plan: row.plan, counted, limit: PLAN_LIMITS[row.plan][counted], used: row.used }
+  return { plan: row.plan, counted, limit: limits[counted][row.plan], used: row.used }
 }
 
 /** Throws 404 for one that was deleted. */
@@ -46,6 +68,14 @@ export async function planOfOrganization(db: Db, organizationId: string): Promis
   const [row] = await query<{ plan: Plan }>(db, sql, [organizationId])
   if (!row) throw notFound('organization')
   return row.plan
+}
+
+/** Throws 404 for a project that is not there any more. */
+export async function organizationOf(db: Db, projectId: string): Promise<string> {
+  const sql = 'SELECT organization_id AS id FROM projects WHERE id = ?'
+  const [row] = await query<{ id: string }>(db, sql, [projectId])
+  if (!row) throw notFound('project')
+  return row.id
 }
 
 /** False when there is no such organization. */

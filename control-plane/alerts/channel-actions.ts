@@ -3,7 +3,7 @@ import { assertWithinLimit } from '../accounts/actions.ts'
 import { type AddressTools, askAddresses } from '../accounts/addresses/actions.ts'
 import { addressKey } from '../accounts/addresses/address.ts'
 import { endTrust, trustedChannels } from '../accounts/addresses/store.ts'
-import type { AlertLimits } from '../accounts/plans.ts'
+import type { Limits } from '../accounts/plans.ts'
 import { type ChannelType, kindOf } from '../channels/index.ts'
 import { openConfig, sealConfig, sealSigningSecret } from '../channels/sealed.ts'
 import { enqueueDeliveries } from '../deliveries/actions.ts'
@@ -19,10 +19,7 @@ import { holdChatInstallation, insertChannel, lockChannel, type StoredChannel, u
 import type { ChannelCreate, ChannelUpdate } from './schema.ts'
 import { testEvent } from './test-event.ts'
 
-export type ChannelTools = ConfigTools & { db: Db; secrets: Secrets; alertLimits: AlertLimits } & Omit<
-    AddressTools,
-    'secrets'
-  >
+export type ChannelTools = ConfigTools & { db: Db; secrets: Secrets; limits: Limits } & Omit<AddressTools, 'secrets'>
 type Owner = Pick<Caller, 'projectId' | 'organizationId'>
 /** `signingSecret`: in plain text, to be shown this once; null when there is none or it did not change. */
 export type Shown = { channel: StoredChannel; signingSecret: string | null }
@@ -32,7 +29,7 @@ export type Shown = { channel: StoredChannel; signingSecret: string | null }
  * plan is full, and 429 when too many addresses would be asked to confirm. Addresses that are not confirmed are asked.
  */
 export async function createChannel(tools: ChannelTools, caller: Owner, body: ChannelCreate, now: Date) {
-  const { db, secrets, alertLimits } = tools
+  const { db, secrets, limits } = tools
   const { projectId, organizationId } = caller
   const { type } = body
   const { config, problems } = acceptConfig(type, body.config, null, tools)
@@ -56,7 +53,7 @@ export async function createChannel(tools: ChannelTools, caller: Owner, body: Ch
     updatedAt: now,
   }
   await db.transaction(async tx => {
-    await assertWithinLimit(tx, organizationId, 'alertChannels', 1, alertLimits.alertChannels)
+    await assertWithinLimit(tx, organizationId, 'alertChannels', 1, limits)
     await holdInstallation(tx, channel)
     await insertChannel(tx, channel)
     await askAddresses(tx, tools, organizationId, recipientsOf(type, config), { again: false, now })
@@ -69,7 +66,7 @@ export async function createChannel(tools: ChannelTools, caller: Owner, body: Ch
  * secrets would go to another origin (assertMayLead), and 429 when too many addresses would be asked to confirm.
  */
 export function changeChannel(
-  tools: Omit<ChannelTools, 'alertLimits'>,
+  tools: Omit<ChannelTools, 'limits'>,
   caller: Caller,
   id: string,
   body: ChannelUpdate,

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { AddressTools } from '../accounts/addresses/actions.ts'
-import type { AlertLimits } from '../accounts/plans.ts'
+import type { Limits } from '../accounts/plans.ts'
 import type { CheckLiteral } from '../channels/index.ts'
 import { LogEntry, presentLogEntry } from '../deliveries/log-entry.ts'
 import { findDelivery } from '../deliveries/store.ts'
@@ -24,7 +24,7 @@ export type ChannelContext = {
   db: Db
   secrets: Secrets
   checkLiteral: CheckLiteral
-  alertLimits: AlertLimits
+  limits: Limits
 } & Omit<AddressTools, 'secrets'>
 
 const tags = ['Alerts']

@@ -1,4 +1,4 @@
-import type { AlertLimits } from '../accounts/plans.ts'
+import type { Limits } from '../accounts/plans.ts'
 import { now } from '../platform/clock.ts'
 import { isId } from '../platform/ids.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -16,9 +16,9 @@ import { deleteRule, findRule, hasMonitor, listRules } from './store.ts'
 const tags = ['Alerts']
 
 /** Which channel hears of which monitor (specification, "Alert rule"). */
-export function ruleRoutes(app: App, { db, alertLimits }: { db: Db; alertLimits: AlertLimits }): void {
+export function ruleRoutes(app: App, { db, limits }: { db: Db; limits: Limits }): void {
   readRoutes(app, db)
-  writeRoutes(app, db, alertLimits.rulesPerMonitor)
+  writeRoutes(app, db, limits.rulesPerMonitor)
 }
 
 function readRoutes(app: App, db: Db): void {

@@ -1,3 +1,4 @@
+import type { Limits } from '../accounts/plans.ts'
 import { now } from '../platform/clock.ts'
 import { isId } from '../platform/ids.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -14,7 +15,7 @@ import { deleteSubscription, listSubscriptions } from './subscription-store.ts'
 const tags = ['Alerts']
 
 /** Which channels hear of a whole project (specification, "Project-level channel subscription"; decisions 6.1). */
-export function subscriptionRoutes(app: App, { db }: { db: Db }): void {
+export function subscriptionRoutes(app: App, { db, limits }: { db: Db; limits: Limits }): void {
   app.get(
     '/alerts/project-channels',
     {
@@ -38,11 +39,17 @@ export function subscriptionRoutes(app: App, { db }: { db: Db }): void {
         summary: 'Let a channel hear of all incidents, or of all dependencies',
         tags,
         body: SubscriptionCreate,
-        response: answers(201, dataOf(SubscriptionRecord), 400, 404, 409),
+        response: answers(201, dataOf(SubscriptionRecord), 400, 402, 404, 409),
       },
     },
     async (request, reply) => {
-      const subscription = await subscribe(actingAs(db, request), callerOf(request).projectId, request.body, now())
+      const subscription = await subscribe(
+        actingAs(db, request),
+        callerOf(request).projectId,
+        request.body,
+        limits,
+        now(),
+      )
       return reply.code(201).send({ data: presentSubscription(subscription) })
     },
   )

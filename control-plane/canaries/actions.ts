@@ -1,6 +1,7 @@
 import { REGIONS, type Region } from '../../shared/check.ts'
 import { MAIL_RULES } from '../accounts/mails/limits.ts'
 import { operatorProjectId } from '../accounts/operator/store.ts'
+import { LIMITS, type Limits } from '../accounts/plans.ts'
 import { changeChannel, createChannel, resumeChannel } from '../alerts/channel-actions.ts'
 import { deleteChannel } from '../alerts/channel-store.ts'
 import { createRule } from '../alerts/rule-actions.ts'
@@ -133,14 +134,14 @@ const ASSERTIONS = [
 ]
 
 /** It is the operator's own project. */
-const UNLIMITED = { alertChannels: Number.POSITIVE_INFINITY, rulesPerMonitor: Number.POSITIVE_INFINITY }
+const UNLIMITED: Limits = { ...LIMITS, alertChannels: { free: null, pro: null, business: null } }
 
 async function createReceiver(tools: CanaryTools, caller: Caller, channelId: string | null, origin: string, now: Date) {
   // the config is made here, so it has the shape of its kind
   const inside = {
     ...tools,
     findFaults: () => [],
-    alertLimits: UNLIMITED,
+    limits: UNLIMITED,
     sendsMail: false,
     mailRules: MAIL_RULES,
     publicUrl: origin,

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { assertWithinLimit } from '../accounts/actions.ts'
+import type { Limits } from '../accounts/plans.ts'
 import type { CheckLiteral } from '../channels/types.ts'
 import { newId } from '../platform/ids.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -19,7 +20,7 @@ import { openSource, sealSource } from './sealed.ts'
 import { fetchSoon, insertSource, removeSource, startAnew, updateSource, wakeWorkers } from './store.ts'
 import type { StoredSource } from './types.ts'
 
-export type SourceTools = { db: Db; secrets: Secrets; checkLiteral: CheckLiteral; publicUrl: string }
+export type SourceTools = { db: Db; secrets: Secrets; checkLiteral: CheckLiteral; publicUrl: string; limits?: Limits }
 
 /** What a create body says, in plain text; masks in it stand for what is `stored`. Throws 400. */
 export function draftSource(
@@ -50,7 +51,7 @@ export async function createSource(tools: SourceTools, caller: Caller, body: Sou
     updatedAt: now,
   }
   await tools.db.transaction(async tx => {
-    await assertWithinLimit(tx, caller.organizationId, 'dataSources', 1)
+    await assertWithinLimit(tx, caller.organizationId, 'dataSources', 1, tools.limits)
     await insertSource(tx, source)
     await replaceFields(tx, source, (body.fields ?? []).map(withoutId), tools.publicUrl, now)
     await wakeWorkers(tx)

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Egress } from '../../shared/egress/index.ts'
+import type { Limits } from '../accounts/plans.ts'
 import { now } from '../platform/clock.ts'
 import { actingAs } from '../web/acting.ts'
 import type { App } from '../web/app.ts'
@@ -13,7 +14,7 @@ import { SourceRecord } from './record.ts'
 import { SourceCreate, SourceUpdate } from './schema.ts'
 import { listSources } from './store.ts'
 
-export type SourceContext = ReadContext & { egress: Egress; publicUrl: string }
+export type SourceContext = ReadContext & { egress: Egress; publicUrl: string; limits?: Limits }
 
 const tags = ['Data sources']
 const IdAnswer = dataOf(Type.Object({ id: Id }))

@@ -79,14 +79,14 @@ async function importSubscriptions(
   channelId: string,
   place: string,
 ) {
-  const { tx, caller, state, ledger, now } = run
+  const { tx, tools, caller, state, ledger, now } = run
   if (wanted === undefined) return []
   const stored = state.subscriptions.filter(({ alertChannelId }) => alertChannelId === channelId)
   const known = stored.map(({ alertType }) => alertType)
   ledger.unchanged += wanted.filter(type => known.includes(type)).length
   for (const type of wanted.filter(type => !known.includes(type))) {
     const body = { alert_channel_id: channelId, alert_type: type }
-    await attempt(ledger, `${place}.subscriptions`, () => subscribe(tx, caller.projectId, body, now))
+    await attempt(ledger, `${place}.subscriptions`, () => subscribe(tx, caller.projectId, body, tools.limits, now))
     const key = `${name} → ${type}`
     ledger.changes.push({ action: 'create', resource: 'alert_subscription', key, id: null, fields: {} })
   }

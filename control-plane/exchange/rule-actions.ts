@@ -67,7 +67,7 @@ function newRule({ ledger }: Run, entry: RuleEntry, monitorId: string, channelId
   return { monitor_id: monitorId, alert_channel_id: channelId, ...switches }
 }
 
-const limitOf = ({ tools }: Run) => tools.alertLimits.rulesPerMonitor
+const limitOf = ({ tools }: Run) => tools.limits.rulesPerMonitor
 
 async function updateRule(run: Run, entry: RuleEntry, rule: StoredRule, key: string) {
   const { tx, caller, ledger, now } = run

@@ -1,6 +1,6 @@
 import type { Egress } from '../../shared/egress/index.ts'
 import type { AddressTools } from '../accounts/addresses/actions.ts'
-import type { AlertLimits } from '../accounts/plans.ts'
+import type { Limits } from '../accounts/plans.ts'
 import type { MonitorTools } from '../monitors/actions.ts'
 import type { ParentTools } from '../monitors/parent-actions.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
@@ -14,7 +14,7 @@ import type { ProjectState } from './state-reader.ts'
 export type ImportTools = Omit<MonitorTools, 'db'> & {
   db: Db
   egress: Egress
-  alertLimits: AlertLimits
+  limits: Limits
   findFaults: FindFaults
   review: ParentTools['review']
   heavyWrites: HeavyWrites

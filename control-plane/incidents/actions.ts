@@ -1,3 +1,5 @@
+import { assertFits } from '../accounts/actions.ts'
+import type { Limits } from '../accounts/plans.ts'
 import { announce } from '../alerts/announce-actions.ts'
 import { holdMonitors } from '../alerts/store.ts'
 import { isId, newId } from '../platform/ids.ts'
@@ -17,13 +19,16 @@ import type { IncidentChange, IncidentCreate, UpdateCreate } from './schemas.ts'
 import { type IncidentRecord, incidentsOfIds } from './store.ts'
 import { initialUpdateOf, insertUpdate, type UpdateRecord } from './update-store.ts'
 
-export type IncidentTools = { db: Db; publicUrl: string }
+export type IncidentTools = { db: Db; publicUrl: string; limits: Limits }
 /** Who acts in which project; `userId` is null when that account is gone. */
 export type Person = { projectId: string; userId: string | null }
 
-/** Opens an incident by hand; its message becomes the first update (decisions 5.2). Throws 404 for an unknown monitor. */
+/**
+ * Opens an incident by hand; its message becomes the first update (decisions 5.2). Throws 404 for an unknown monitor, 402
+ * when too many are open.
+ */
 export async function openIncident(
-  { db, publicUrl }: IncidentTools,
+  { db, publicUrl, limits }: IncidentTools,
   person: Person,
   body: IncidentCreate,
   now: Date,
@@ -36,6 +41,7 @@ export async function openIncident(
   return db.transaction(async tx => {
     const isKnown = monitorIds.every(isId) && (await holdMonitors(tx, person.projectId, monitorIds))
     if (!isKnown) throw notFound('monitor')
+    if (status !== 'resolved') await assertFits(tx, person.projectId, 'openIncidents', limits)
     await insertIncident(tx, incident)
     const update = message === '' ? null : newUpdate(incident.id, person, { status, message, is_internal: false }, now)
     if (update) await insertUpdate(tx, update, true)
@@ -48,7 +54,7 @@ export async function openIncident(
  * not (decisions 5.2). Throws 404.
  */
 export async function changeIncident(
-  { db, publicUrl }: IncidentTools,
+  { db, publicUrl, limits }: IncidentTools,
   person: Person,
   id: string,
   body: IncidentChange,
@@ -59,6 +65,7 @@ export async function changeIncident(
     const after = { ...before, title, severity, status, resolvedAt: resolvedAtOf(before, status, now) }
     const change = changeUpdate(before, after)
     if (change === null && title === before.title) return recordOf(tx, id)
+    if (isReopened(before, status)) await assertFits(tx, person.projectId, 'openIncidents', limits)
     await store(tx, before, after, now)
     if (change === null) return recordOf(tx, id)
     const update = newUpdate(id, person, { status, ...change }, now)
@@ -69,7 +76,7 @@ export async function changeIncident(
 
 /** Posts an update, which sets the incident's status (decisions 5.2). Throws 404. */
 export async function postUpdate(
-  { db, publicUrl }: IncidentTools,
+  { db, publicUrl, limits }: IncidentTools,
   person: Person,
   id: string,
   { message, status: named, is_internal = false }: UpdateCreate,
@@ -77,6 +84,7 @@ export async function postUpdate(
 ): Promise<UpdateRecord> {
   return inLock(db, person.projectId, id, async (tx, before) => {
     const status = statusAfterUpdate(before.status, named)
+    if (isReopened(before, status)) await assertFits(tx, person.projectId, 'openIncidents', limits)
     await store(tx, before, { ...before, status, resolvedAt: resolvedAtOf(before, status, now) }, now)
     const update = newUpdate(id, person, { status, message, is_internal }, now)
     await insertUpdate(tx, update, false)
@@ -90,7 +98,7 @@ export async function postUpdate(
  * one that was resolved without.
  */
 export async function acknowledgeIncident(
-  { db, publicUrl }: IncidentTools,
+  { db, publicUrl }: Omit<IncidentTools, 'limits'>,
   { projectId, userId }: Person,
   id: string,
   now: Date,
@@ -118,9 +126,11 @@ async function inLock<T>(
 
 async function store(tx: Tx, before: HandledIncident, after: HandledIncident, now: Date): Promise<void> {
   // before it is open again: only one open incident may belong to a monitor
-  if (before.status === 'resolved' && after.status !== 'resolved') await takeOver(tx, before.id)
+  if (isReopened(before, after.status)) await takeOver(tx, before.id)
   await updateIncident(tx, after, now)
 }
+
+const isReopened = (before: HandledIncident, status: string) => before.status === 'resolved' && status !== 'resolved'
 
 /** Announces what happened and answers the incident as it is then. */
 async function tell(

@@ -70,7 +70,7 @@ function writeRoutes(app: App, tools: IncidentTools): void {
         tags,
         summary: 'Open an incident',
         body: IncidentCreate,
-        response: answers(201, dataOf(Incident), 400, 404),
+        response: answers(201, dataOf(Incident), 400, 402, 404),
       },
     },
     async (request, reply) =>
@@ -87,7 +87,7 @@ function writeRoutes(app: App, tools: IncidentTools): void {
         summary: 'Change an incident; a new status or severity writes an update by itself',
         params: IdParams,
         body: IncidentChange,
-        response: answers(200, dataOf(Incident), 400, 404),
+        response: answers(200, dataOf(Incident), 400, 402, 404),
       },
     },
     async request => ({

@@ -42,7 +42,7 @@ export function incidentUpdateRoutes(app: App, tools: IncidentTools): void {
         summary: 'Post an update, which sets the status of the incident',
         params: IdParams,
         body: UpdateCreate,
-        response: answers(201, dataOf(IncidentUpdate), 400, 404),
+        response: answers(201, dataOf(IncidentUpdate), 400, 402, 404),
       },
     },
     async (request, reply) => {

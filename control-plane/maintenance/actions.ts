@@ -1,3 +1,5 @@
+import { assertFits } from '../accounts/actions.ts'
+import type { Limits } from '../accounts/plans.ts'
 import { holdMonitors } from '../alerts/store.ts'
 import { isId, newId } from '../platform/ids.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
@@ -15,7 +17,7 @@ import type { Window } from './types.ts'
  */
 export type Review = (tx: Tx, monitorIds: string[], now: Date) => Promise<void>
 
-type Tools = { db: Db; review: Review }
+type Tools = { db: Db; review: Review; limits: Limits }
 
 const EMPTY = {
   description: null,
@@ -26,14 +28,23 @@ const EMPTY = {
   endsAt: null,
 }
 
-/** Makes a window. Throws 400 for times that do not fit together, 404 for a monitor that the project does not have. */
-export async function createWindow({ db }: Tools, projectId: string, body: WindowCreate, now: Date): Promise<Window> {
+/**
+ * Makes a window. Throws 400 for times that do not fit together, 404 for a monitor that the project does not have, and 402
+ * when the plan is full.
+ */
+export async function createWindow(
+  { db, limits }: Omit<Tools, 'review'>,
+  projectId: string,
+  body: WindowCreate,
+  now: Date,
+): Promise<Window> {
   const { title, monitor_ids: ids } = body
   const made = { ...EMPTY, id: newId(), projectId, title, monitorIds: ids, createdAt: now, updatedAt: now }
   const window = withBody(made, body)
   assertSchedule(window, now)
   await db.transaction(async tx => {
     await holdAll(tx, window)
+    await assertFits(tx, projectId, 'maintenanceWindows', limits)
     await saveWindow(tx, window)
     await storePlan(tx, window, planFrom(window, now))
   })
@@ -45,7 +56,7 @@ export async function createWindow({ db }: Tools, projectId: string, body: Windo
  * what was maintenance until now stays it. Throws 404 and 400.
  */
 export async function changeWindow(
-  { db, review }: Tools,
+  { db, review, limits }: Tools,
   projectId: string,
   id: string,
   body: WindowUpdate,
@@ -59,6 +70,7 @@ export async function changeWindow(
     const moves = MOVES.some(key => key in body)
     if (moves) assertSchedule(window, now)
     if (body.monitor_ids) await holdAll(tx, window)
+    if (isPast(before, now) && !isPast(window, now)) await assertFits(tx, projectId, 'maintenanceWindows', limits)
     await saveWindow(tx, window)
     if (moves || body.monitor_ids) {
       await endPeriods(tx, id, now)
@@ -69,10 +81,18 @@ export async function changeWindow(
   })
 }
 
+/** It takes no place in the plan any more. */
+const isPast = ({ endsAt }: Window, now: Date) => endsAt !== null && endsAt <= now
+
 const MOVES = ['cron', 'duration_minutes', 'time_zone', 'starts_at', 'ends_at']
 
 /** Deletes a window and what is planned of it; what has been stays in the figures. Throws 404. */
-export async function deleteWindow({ db, review }: Tools, projectId: string, id: string, now: Date): Promise<void> {
+export async function deleteWindow(
+  { db, review }: Omit<Tools, 'limits'>,
+  projectId: string,
+  id: string,
+  now: Date,
+): Promise<void> {
   await db.transaction(async tx => {
     const window = isId(id) ? await lockWindow(tx, projectId, id) : null
     if (!window) throw notFound('maintenance window')

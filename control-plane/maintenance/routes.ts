@@ -1,3 +1,4 @@
+import type { Limits } from '../accounts/plans.ts'
 import { now } from '../platform/clock.ts'
 import { isId } from '../platform/ids.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -14,7 +15,7 @@ import { findWindow, listWindows } from './store.ts'
 
 const tags = ['Maintenance windows']
 
-export type MaintenanceContext = { db: Db; review: Review }
+export type MaintenanceContext = { db: Db; review: Review; limits: Limits }
 
 /** Times in which nothing is sent of some monitors and which count apart in their uptime. */
 export function maintenanceRoutes(app: App, context: MaintenanceContext): void {
@@ -67,7 +68,7 @@ function writeRoutes(app: App, context: MaintenanceContext): void {
         summary: 'Keep monitors silent: once from starts_at to ends_at, or again and again with cron',
         tags,
         body: WindowCreate,
-        response: answers(201, dataOf(WindowRecord), 400, 404),
+        response: answers(201, dataOf(WindowRecord), 400, 402, 404),
       },
     },
     async (request, reply) => {
@@ -85,7 +86,7 @@ function writeRoutes(app: App, context: MaintenanceContext): void {
         tags,
         params: IdParams,
         body: WindowUpdate,
-        response: answers(200, dataOf(WindowRecord), 400, 404),
+        response: answers(200, dataOf(WindowRecord), 400, 402, 404),
       },
     },
     async request => {

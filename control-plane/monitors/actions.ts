@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { partitionOf } from '../../shared/subjects.ts'
 import { assertWithinLimit } from '../accounts/actions.ts'
-import { overLimit } from '../accounts/plans.ts'
+import { type Limits, overLimit } from '../accounts/plans.ts'
 import { lockUsage } from '../accounts/store.ts'
 import { linkDefaultChannels } from '../alerts/store.ts'
 import type { CheckLiteral } from '../channels/types.ts'
@@ -37,6 +37,8 @@ export type MonitorTools = {
   /** takes a monitor that will not be checked any more out of the verdict; answers it as it is then */
   leaveUnchecked: (tx: Tx, monitor: StoredMonitor, publicUrl: string, now: Date) => Promise<StoredMonitor>
   publicUrl: string
+  /** left out: those of the plans */
+  limits?: Limits
 }
 
 /** A monitor as a create would store it, not stored. Throws 400. */
@@ -55,15 +57,20 @@ export function draftMonitor(
 export async function createMonitor(tools: MonitorTools, caller: Caller, body: MonitorCreate, now: Date) {
   const monitor = draftMonitor(tools, caller.projectId, body, now)
   await tools.db.transaction(async tx => {
-    await addMonitors(tx, caller, [monitor])
+    await addMonitors(tx, caller, [monitor], tools.limits)
     await linkDefaultChannels(tx, caller.projectId, [monitor.id])
   })
   return monitor
 }
 
 /** Stores drafts, without rules. Throws 402 when not all of them fit into the plan. */
-export async function addMonitors(tx: Tx, { organizationId }: Caller, monitors: StoredMonitor[]): Promise<void> {
-  await assertWithinLimit(tx, organizationId, 'monitors', monitors.length)
+export async function addMonitors(
+  tx: Tx,
+  { organizationId }: Caller,
+  monitors: StoredMonitor[],
+  limits?: Limits,
+): Promise<void> {
+  await assertWithinLimit(tx, organizationId, 'monitors', monitors.length, limits)
   await insertMonitors(tx, monitors)
 }
 
@@ -85,7 +92,7 @@ export async function createMonitors(tools: MonitorTools, caller: Caller, items:
     }
   }
   return await tools.db.transaction(async (tx): Promise<BulkOutcome> => {
-    const usage = await lockUsage(tx, caller.organizationId, 'monitors')
+    const usage = await lockUsage(tx, caller.organizationId, 'monitors', tools.limits)
     const created: StoredMonitor[] = []
     for (const { index, monitor } of accepted) {
       const refusal = overLimit({ ...usage, used: usage.used + created.length }, 1)

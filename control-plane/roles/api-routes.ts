@@ -58,32 +58,32 @@ import { accountTools, chatTools, domainTools, mailTools, ownHosts, pageTools } 
 export function apiRoutes(app: App, handles: Handles): void {
   const { db, secrets, nats, clickhouse, sign } = handles
   const { checkLiteral } = handles.egress
-  const { publicUrl, defaultPlan, testsPerMinute, alertLimits, retention } = handles.config
+  const { publicUrl, defaultPlan, testsPerMinute, limits, retention } = handles.config
   const watching = createWatching({ clickhouse, db })
   const heavyWrites = createHeavyWrites(handles.metrics)
   bootstrapRoutes(app, { db, publicUrl, defaultPlan })
-  apiKeyRoutes(app, { db })
+  apiKeyRoutes(app, { db, limits })
   memberRoutes(app, accountTools(handles))
   auditRoutes(app, { db })
   deliveryRoutes(app, { db, keptDays: retention.deliveries })
   relayRoutes(app, { db })
-  channelRoutes(app, { db, secrets, checkLiteral, publicUrl, alertLimits, ...mailTools(handles) })
-  ruleRoutes(app, { db, alertLimits })
+  channelRoutes(app, { db, secrets, checkLiteral, publicUrl, limits, ...mailTools(handles) })
+  ruleRoutes(app, { db, limits })
   settingsRoutes(app, { db })
-  subscriptionRoutes(app, { db })
-  monitorRoutes(app, { db, secrets, checkLiteral, publicUrl, watching, leaveUnchecked, heavyWrites })
+  subscriptionRoutes(app, { db, limits })
+  monitorRoutes(app, { db, limits, secrets, checkLiteral, publicUrl, watching, leaveUnchecked, heavyWrites })
   parentRoutes(app, { db, review: lookSoon })
   screenshotRoutes(app, { db, nats, publicUrl, sign })
   fleetRoutes(app, { db, nats, secrets, checkLiteral, testsPerMinute })
   fleetViewRoutes(app, { db })
-  incidentRoutes(app, { db, publicUrl })
-  incidentUpdateRoutes(app, { db, publicUrl })
-  maintenanceRoutes(app, { db, review: lookSoon })
+  incidentRoutes(app, { db, publicUrl, limits })
+  incidentUpdateRoutes(app, { db, publicUrl, limits })
+  maintenanceRoutes(app, { db, review: lookSoon, limits })
   verdictRoutes(app, { db, secrets, publicUrl, watching })
   analyticsRoutes(app, { db, clickhouse, publicUrl, sign })
   summaryRoutes(app, { db, clickhouse })
-  projectRoutes(app, { db, publicUrl, alertLimits })
-  statusPageRoutes(app, { db, checkLiteral, publicUrl })
+  projectRoutes(app, { db, publicUrl, limits })
+  statusPageRoutes(app, { db, checkLiteral, publicUrl, limits })
   pageImageRoutes(app, { db, publicUrl })
   componentRoutes(app, { db })
   groupRoutes(app, { db })
@@ -94,14 +94,14 @@ export function apiRoutes(app: App, handles: Handles): void {
     ...mailTools(handles),
     checkLiteral,
     publicUrl,
-    alertLimits,
+    limits,
     leaveUnchecked,
     heavyWrites,
     review: lookSoon,
   })
   dependencyRoutes(app, { db, checkLiteral })
   chatRoutes(app, chatTools(handles))
-  sourceRoutes(app, { db, secrets, egress: handles.egress, publicUrl })
+  sourceRoutes(app, { db, secrets, egress: handles.egress, publicUrl, limits })
   sourceOperationRoutes(app, { db, secrets, egress: handles.egress, testsPerMinute })
   fieldRoutes(app, { db, publicUrl })
 }

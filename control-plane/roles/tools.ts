@@ -4,9 +4,9 @@ import { createSigner } from '../platform/signer.ts'
 import type { Handles } from '../start.ts'
 import { PURPOSE as SUBSCRIBERS } from '../status-pages/subscribers/address.ts'
 
-export const accountTools = ({ db, secrets, config: { publicUrl, mailRules }, mailer }: Handles) => {
+export const accountTools = ({ db, secrets, config: { publicUrl, mailRules, limits }, mailer }: Handles) => {
   const sendsMail = mailer !== null
-  return { db, secrets, publicUrl, sendsMail, mailRules }
+  return { db, secrets, publicUrl, sendsMail, mailRules, limits }
 }
 
 /** Whom mails of channels may be sent to, and what asks their addresses. */
@@ -18,6 +18,7 @@ export function pageTools(handles: Handles) {
   return {
     ...handles,
     publicUrl: config.publicUrl,
+    limits: config.limits,
     ownHosts: ownHosts(config),
     checkLiteral: egress.checkLiteral,
     sign,

@@ -1,4 +1,5 @@
 import { assertWithinLimit } from '../accounts/actions.ts'
+import type { Limits } from '../accounts/plans.ts'
 import type { CheckLiteral } from '../channels/types.ts'
 import { newId } from '../platform/ids.ts'
 import { type Db, isUniqueViolation, type Tx } from '../platform/postgres.ts'
@@ -20,12 +21,19 @@ export type PageTools = {
   db: Db
   checkLiteral: CheckLiteral
   publicUrl: string
+  /** left out: those of the plans */
+  limits?: Limits
 }
 
 const KINDS: readonly ImageKind[] = ['logo', 'favicon']
 
 /** A new page is unpublished (decisions 7.1). Throws 402 when the plan is full, 409 when somebody has the slug. */
-export async function createPage({ db }: PageTools, caller: Caller, body: PageCreate, now: Date): Promise<StoredPage> {
+export async function createPage(
+  { db, limits }: PageTools,
+  caller: Caller,
+  body: PageCreate,
+  now: Date,
+): Promise<StoredPage> {
   const page: StoredPage = {
     id: newId(),
     projectId: caller.projectId,
@@ -48,7 +56,7 @@ export async function createPage({ db }: PageTools, caller: Caller, body: PageCr
   }
   try {
     await db.transaction(async tx => {
-      await assertWithinLimit(tx, caller.organizationId, 'statusPages', 1)
+      await assertWithinLimit(tx, caller.organizationId, 'statusPages', 1, limits)
       await insertPage(tx, page)
     })
   } catch (error) {

@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
-import { type AlertLimits, type Counted, PLAN_LIMITS, PLANS } from '../accounts/plans.ts'
+import { type Static, Type } from 'typebox'
+import { type ApiName, apiNameOf, COUNTED, type Limits, PLAN_LIMITS, PLANS } from '../accounts/plans.ts'
 import { findProject, readUsage } from '../accounts/store.ts'
 import type { Db } from '../platform/postgres.ts'
 import type { App } from '../web/app.ts'
@@ -23,6 +23,11 @@ const Project = Type.Object(
       status_pages: LimitAndUse,
       data_sources: LimitAndUse,
       alert_channels: LimitAndUse,
+      alert_subscriptions: LimitAndUse,
+      api_keys: LimitAndUse,
+      maintenance_windows: LimitAndUse,
+      open_incidents: LimitAndUse,
+      subscribers: LimitAndUse,
       rules_per_monitor: Type.Integer(),
       members: LimitAndUse,
       custom_domain: Type.Boolean(),
@@ -47,10 +52,10 @@ const Project = Type.Object(
   { title: 'Project' },
 )
 
-type ProjectContext = { db: Db; publicUrl: string; alertLimits: AlertLimits }
+type ProjectContext = { db: Db; publicUrl: string; limits: Limits }
 
 /** `GET /project` (decisions 2.6). Its links lead to the oldest page that is published. */
-export function projectRoutes(app: App, { db, publicUrl, alertLimits }: ProjectContext): void {
+export function projectRoutes(app: App, { db, publicUrl, limits: allowed }: ProjectContext): void {
   app.get(
     '/project',
     { schema: { tags: ['Accounts'], summary: 'The project of the key', response: answers(200, dataOf(Project)) } },
@@ -59,7 +64,7 @@ export function projectRoutes(app: App, { db, publicUrl, alertLimits }: ProjectC
       const [project, pages, limits] = await Promise.all([
         findProject(db, projectId),
         pagesOfProject(db, projectId),
-        limitsOf(db, organizationId, alertLimits),
+        limitsOf(db, organizationId, allowed),
       ])
       if (!project) throw notFound('project')
       const shown = pages.find(page => page.isPublished)
@@ -83,17 +88,11 @@ export function projectRoutes(app: App, { db, publicUrl, alertLimits }: ProjectC
   )
 }
 
-async function limitsOf(db: Db, organizationId: string, { alertChannels, rulesPerMonitor }: AlertLimits) {
-  const used = async (counted: Counted, own: number | null = null) => {
-    const usage = await readUsage(db, organizationId, counted)
-    return { limit: own ?? usage.limit, used: usage.used }
-  }
-  return {
-    monitors: await used('monitors'),
-    status_pages: await used('statusPages'),
-    data_sources: await used('dataSources'),
-    alert_channels: await used('alertChannels', alertChannels),
-    rules_per_monitor: rulesPerMonitor,
-    members: await used('members'),
-  }
+async function limitsOf(db: Db, organizationId: string, limits: Limits) {
+  const entries = COUNTED.map(async counted => {
+    const { limit, used } = await readUsage(db, organizationId, counted, limits)
+    return [apiNameOf(counted), { limit, used }] as const
+  })
+  const uses = Object.fromEntries(await Promise.all(entries)) as Record<ApiName, Static<typeof LimitAndUse>>
+  return { ...uses, rules_per_monitor: limits.rulesPerMonitor }
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { LIMITS } from '../../control-plane/accounts/plans.ts'
 import { closeDueDigests } from '../../control-plane/alerts/digest-actions.ts'
 import { acknowledgeIncident, openIncident, postUpdate } from '../../control-plane/incidents/actions.ts'
 import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
@@ -14,7 +15,7 @@ t.teardown(() => db.destroy())
 
 const START = Date.parse('2026-11-21T12:00:00Z')
 const at = (seconds: number) => new Date(START + seconds * 1_000)
-const tools = { db, publicUrl: 'http://picket.test' }
+const tools = { db, publicUrl: 'http://picket.test', limits: LIMITS }
 const namesOf = (told: Told[]) => told.map(({ event, data }) => `${event} ${data.changes?.length ?? 1}`)
 
 /** `chat` hears of incidents, `mail` and `hook` of the monitors too. */

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { LIMITS } from '../../control-plane/accounts/plans.ts'
 import { markMaintenance } from '../../control-plane/analytics/maintenance.ts'
 import { statusHistory } from '../../control-plane/analytics/store.ts'
 import { uptimeByWindow, windowsUntil } from '../../control-plane/analytics/summary.ts'
@@ -17,7 +18,7 @@ const { url } = await createDatabase(t)
 const db = createPostgres(url)
 const other = createPostgres(url)
 t.teardown(() => Promise.all([db.destroy(), other.destroy()]))
-const tools = { db, review: async () => {} }
+const tools = { db, review: async () => {}, limits: LIMITS }
 
 const at = (time: string) => new Date(`2026-03-${time.replace(' ', 'T')}:00Z`)
 const LONG_AGO = at('01 00:00')

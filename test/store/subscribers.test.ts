@@ -1,5 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import t from 'tap'
+import { LIMITS } from '../../control-plane/accounts/plans.ts'
 import { countSubscribers, lockSubscribers } from '../../control-plane/deliveries/subscriber-actions.ts'
 import type { Outcome } from '../../control-plane/deliveries/types.ts'
 import { openIncident, postUpdate } from '../../control-plane/incidents/actions.ts'
@@ -23,7 +24,12 @@ async function tellAll({ db }: Subscribing, now = new Date()): Promise<Date | nu
 }
 
 const open = ({ db, tenant }: Subscribing, title: string, monitorIds: string[], now = new Date()) =>
-  openIncident({ db, publicUrl: PUBLIC_URL }, tenant, { title, monitor_ids: monitorIds, message: 'Words.' }, now)
+  openIncident(
+    { db, publicUrl: PUBLIC_URL, limits: LIMITS },
+    tenant,
+    { title, monitor_ids: monitorIds, message: 'Words.' },
+    now,
+  )
 
 const deliveriesOf = ({ db }: Subscribing) =>
   query<{ subscriberId: string; status: string; title: string; changes: number }>(
@@ -56,7 +62,7 @@ t.test('incidents that do not stand on the page, or whose components nobody chos
   await execute(db, 'DELETE FROM status_page_components WHERE id = ?', [shop.componentId])
   await open(subscribing, 'Of another page', [shop.monitorId])
   const incident = await open(subscribing, 'Of the blog', [blog.monitorId])
-  const tools = { db, publicUrl: PUBLIC_URL }
+  const tools = { db, publicUrl: PUBLIC_URL, limits: LIMITS }
   await postUpdate(tools, tenant, incident.id, { message: 'hush', is_internal: true, status: 'identified' }, new Date())
   await postUpdate(tools, tenant, incident.id, { message: 'hush', is_internal: true, status: 'resolved' }, new Date())
   await open(subscribing, 'Of everything', [])

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { createApiKey, createAuthenticate } from '../../control-plane/accounts/api-keys/actions.ts'
 import { MAIL_RULES, type MailRules } from '../../control-plane/accounts/mails/limits.ts'
-import { type AlertLimits, RULES_PER_MONITOR } from '../../control-plane/accounts/plans.ts'
+import { LIMITS, type Limits } from '../../control-plane/accounts/plans.ts'
 import { createPostgres, type Db } from '../../control-plane/platform/postgres.ts'
 import { createSecrets, type Secrets } from '../../control-plane/platform/secrets.ts'
 import { leaveUnchecked } from '../../control-plane/verdict/actions.ts'
@@ -25,7 +25,7 @@ export type Handles = {
   leaveUnchecked: typeof leaveUnchecked
   heavyWrites: HeavyWrites
   publicUrl: string
-  alertLimits: AlertLimits
+  limits: Limits
   mailRules: MailRules
   sendsMail: boolean
 }
@@ -61,11 +61,10 @@ export async function createResourceApi(
   const secrets = createSecrets(randomBytes(32))
   const egress = createEgress({ allow: egressAllow, trust: egressTrust })
   const { checkLiteral } = egress
-  const alertLimits = { alertChannels: null, rulesPerMonitor: RULES_PER_MONITOR }
   const publicUrl = 'http://picket.test'
   const metrics = createMetrics()
   const tools = { db, secrets, egress, checkLiteral, leaveUnchecked, heavyWrites: createHeavyWrites(metrics) }
-  const handles = { url, ...tools, publicUrl, alertLimits, mailRules: MAIL_RULES, sendsMail: false }
+  const handles = { url, ...tools, publicUrl, limits: LIMITS, mailRules: MAIL_RULES, sendsMail: false }
   const app = await createApp({
     ...handles,
     log: createLog('test', 'silent'),

@@ -1,4 +1,5 @@
 import { v7 as uuidv7 } from 'uuid'
+import { LIMITS } from '../../control-plane/accounts/plans.ts'
 import { createWindow } from '../../control-plane/maintenance/actions.ts'
 import { changeParents } from '../../control-plane/monitors/parent-actions.ts'
 import { type Db, execute, query } from '../../control-plane/platform/postgres.ts'
@@ -80,7 +81,7 @@ export function createHouse(db: Db, projectId: string, startMs = Date.UTC(2026, 
     forget: (id: string) => states.delete(id),
     maintain: (monitorIds: string[], seconds: number) =>
       createWindow(
-        { db, review: lookSoon },
+        { db, limits: LIMITS },
         projectId,
         {
           title: 'Move',

@@ -1,3 +1,4 @@
+import { LIMITS } from '../../control-plane/accounts/plans.ts'
 import { sealConfig } from '../../control-plane/channels/sealed.ts'
 import { newId } from '../../control-plane/platform/ids.ts'
 import { createMailer } from '../../control-plane/platform/mail.ts'
@@ -38,7 +39,7 @@ export async function createSubscribing(t: Teardown): Promise<Subscribing> {
   return {
     ...delivering,
     smtp,
-    tools: { db, secrets, sign: createSigner(secretKey, 'page subscribers') },
+    tools: { db, secrets, sign: createSigner(secretKey, 'page subscribers'), limits: LIMITS },
     page: { id, name: 'acme', publicUrl: `${PUBLIC_URL}/status/acme` },
     async addSubscribers(count, componentIds = null) {
       const channelId = await db.transaction(tx => mailChannelOf(tx, { id, projectId }, newId(), new Date()))

@@ -7,6 +7,8 @@ import { hintOf, newApiKey, verifyChecksum } from '../../web/api-key.ts'
 import type { Authenticate, Caller, Scope } from '../../web/auth.ts'
 import { conflict, notFound } from '../../web/errors.ts'
 import { createLookUp } from '../../web/look-ups.ts'
+import { assertWithinLimit } from '../actions.ts'
+import type { Limits } from '../plans.ts'
 import { findCaller, insertApiKey, lockScopes, markUsed, removeApiKey } from './store.ts'
 
 /** A deleted key stops working in this process within this time. */
@@ -34,6 +36,18 @@ export async function createApiKey(
   })
   return { ...row, key }
 }
+
+/** The same for somebody who asks for one. Throws 402 when the plan is full. */
+export const addApiKey = (
+  db: Db,
+  caller: Pick<Caller, 'projectId' | 'organizationId' | 'userId'>,
+  key: { name: string; scope: Scope },
+  limits: Limits,
+) =>
+  db.transaction(async tx => {
+    await assertWithinLimit(tx, caller.organizationId, 'apiKeys', 1, limits)
+    return createApiKey(tx, caller, key)
+  })
 
 /** Throws 404, and 409 for the last admin key: without one nobody could make another. */
 export async function deleteApiKey(db: Db, projectId: string, id: string): Promise<void> {

@@ -18,7 +18,8 @@ import {
   strictObject,
   Timestamp,
 } from '../../web/schemas.ts'
-import { createApiKey, deleteApiKey } from './actions.ts'
+import type { Limits } from '../plans.ts'
+import { addApiKey, deleteApiKey } from './actions.ts'
 import { listApiKeys } from './store.ts'
 
 const ApiKey = Type.Object({
@@ -40,7 +41,7 @@ const tags = ['API keys']
 const config = { scope: 'admin' } as const
 
 /** `GET|POST /api-keys`, `DELETE /api-keys/{id}`, for admin keys (decisions 2.2). */
-export function apiKeyRoutes(app: App, { db }: { db: Db }): void {
+export function apiKeyRoutes(app: App, { db, limits }: { db: Db; limits: Limits }): void {
   app.get(
     '/api-keys',
     {
@@ -61,11 +62,11 @@ export function apiKeyRoutes(app: App, { db }: { db: Db }): void {
         tags,
         summary: 'Create an API key',
         body: strictObject({ name: Name, scope: enumOf(SCOPES) }),
-        response: answers(201, dataOf(CreatedApiKey), 400),
+        response: answers(201, dataOf(CreatedApiKey), 400, 402),
       },
     },
     async (request, reply) =>
-      reply.code(201).send({ data: await createApiKey(actingAs(db, request), callerOf(request), request.body) }),
+      reply.code(201).send({ data: await addApiKey(actingAs(db, request), callerOf(request), request.body, limits) }),
   )
 
   app.delete(

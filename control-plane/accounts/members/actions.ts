@@ -11,6 +11,7 @@ import { post } from '../mails/actions.ts'
 import { invitation } from '../mails/letter.ts'
 import type { MailRules } from '../mails/limits.ts'
 import { makeLink } from '../password-links/actions.ts'
+import type { Limits } from '../plans.ts'
 import { leaveOrganization } from '../sessions/store.ts'
 import { takeAttempt } from '../sign-in/attempt-store.ts'
 import { invitationLimits } from '../sign-in/limits.ts'
@@ -31,7 +32,14 @@ import {
 } from './store.ts'
 
 /** `sendsMail`: a mail server is configured. */
-export type InviteTools = { db: Db; secrets: Secrets; publicUrl: string; sendsMail: boolean; mailRules: MailRules }
+export type InviteTools = {
+  db: Db
+  secrets: Secrets
+  publicUrl: string
+  sendsMail: boolean
+  mailRules: MailRules
+  limits?: Limits
+}
 export type Invited = { user_id: string; email: string; role: Role; is_new_account: boolean; claim_url?: string }
 
 /**
@@ -45,7 +53,7 @@ export function invite(
 ): Promise<Invited> {
   const { publicUrl, sendsMail } = tools
   return tools.db.transaction(async tx => {
-    await assertWithinLimit(tx, organizationId, 'members', 1)
+    await assertWithinLimit(tx, organizationId, 'members', 1, tools.limits)
     const created = await createUser(tx, { email, name, publicUrl, provesEmail: false })
     const user = created
       ? { id: created.userId, email: created.email, isProven: false }

@@ -3,26 +3,17 @@ import { isId } from '../../platform/ids.ts'
 import type { Db } from '../../platform/postgres.ts'
 import { notFound } from '../../web/errors.ts'
 import { createApiKey } from '../api-keys/actions.ts'
-import { type Counted, PLAN_LIMITS, type Plan } from '../plans.ts'
+import { apiNameOf, COUNTED, PLAN_LIMITS, type Plan } from '../plans.ts'
 import { readUsage } from '../store.ts'
 import { findOrganization, keysOf, type ListedOrganization, membersOf, projectsOf, updateName } from './store.ts'
-
-/** As `GET /project` names them. */
-const COUNTED: [string, Counted][] = [
-  ['monitors', 'monitors'],
-  ['status_pages', 'statusPages'],
-  ['data_sources', 'dataSources'],
-  ['alert_channels', 'alertChannels'],
-  ['members', 'members'],
-]
 
 /** Everything that the operator may want to know of an organization. Throws 404. */
 export async function describeOrganization(db: Db, id: string) {
   const { name, plan, createdAt } = await existingOrganization(db, id)
   const usages = await Promise.all(
-    COUNTED.map(async ([name, counted]) => {
+    COUNTED.map(async counted => {
       const { used, limit } = await readUsage(db, id, counted)
-      return [name, { used, limit }] as const
+      return [apiNameOf(counted), { used, limit }] as const
     }),
   )
   return {

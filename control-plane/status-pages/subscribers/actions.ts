@@ -1,3 +1,5 @@
+import { type Limits, overLimit } from '../../accounts/plans.ts'
+import { lockUsage, organizationOf } from '../../accounts/store.ts'
 import { openConfig, sealConfig, sealSigningSecret } from '../../channels/sealed.ts'
 import {
   isConfirmToken,
@@ -34,6 +36,7 @@ export type SubscriberTools = {
   secrets: Secrets
   /** makes addresses findable without being readable */
   sign: Sign
+  limits: Limits
 }
 
 /** The page that somebody subscribes to. `publicUrl`: without a slash at the end. */
@@ -73,7 +76,7 @@ async function ask(tx: Tx, tools: SubscriberTools, page: OwnedPage, wish: Wish, 
   const since = new Date(now.getTime() - OFTEN_MS)
   const counts = await countAsked(tx, { pageId: page.id, kind, addressHash: hash }, since)
   // whoever asks, or it would tell who is subscribed
-  if (counts.ofPage >= MOST_SUBSCRIBERS[kind]) return 'full'
+  if (counts.ofPage >= MOST_SUBSCRIBERS[kind] || !(await hasRoom(tx, tools, page.projectId))) return 'full'
   const isKnown = known !== null && known.confirmedAt !== null && known.pausedAt === null
   const isQuiet = (known && isAskedLately(known.askedAt, now)) || isAskedTooOften(counts.ofAddress)
   if (!known && isQuiet) return 'asked'
@@ -171,11 +174,22 @@ export async function openConfirmLink(
   return openLink(tools, pageId, id, owner => isConfirmToken(owner, until, token, now))
 }
 
-/** Confirms whom the link belongs to, again without harm; null where it is nobody's any more. */
+/** Confirms whom the link belongs to, again without harm; null where it is nobody's any more, `full` beyond the plan. */
 export async function confirmSubscriber(tools: SubscriberTools, pageId: string, link: ConfirmLink, now: Date) {
   const subscriber = await openConfirmLink(tools, pageId, link, now)
-  if (subscriber) await confirm(tools.db, subscriber.id, now)
-  return subscriber
+  if (!subscriber) return null
+  return await tools.db.transaction(async tx => {
+    const hasPlace = subscriber.confirmedAt !== null || (await hasRoom(tx, tools, subscriber.projectId))
+    if (!hasPlace) return 'full'
+    await confirm(tx, subscriber.id, now)
+    return subscriber
+  })
+}
+
+/** Whether one more fits into the plan of the page's organization; nobody else takes that place meanwhile. */
+async function hasRoom(tx: Tx, { limits }: SubscriberTools, projectId: string): Promise<boolean> {
+  const usage = await lockUsage(tx, await organizationOf(tx, projectId), 'subscribers', limits)
+  return overLimit(usage, 1) === null
 }
 
 async function openLink(

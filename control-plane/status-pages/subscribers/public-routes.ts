@@ -19,7 +19,7 @@ import {
   subscribe,
 } from './actions.ts'
 import { readAddress } from './address.ts'
-import { isOneClick, readChoice, readForm } from './form.ts'
+import { EMPTY_FORM, isOneClick, readChoice, readForm } from './form.ts'
 import { FORMS_PER_MINUTE } from './limits.ts'
 import {
   confirmedPage,
@@ -86,6 +86,7 @@ function confirmRoutes(app: App, context: SubscriptionContext): void {
   pageRoute(app, context.pages, 'POST', path, async ({ view }, request, reply) => {
     const subscriber = await confirmSubscriber(context, view.id, linkOf(request), now())
     if (!subscriber) return answer(reply.code(404), deadLinkPage(view))
+    if (subscriber === 'full') return answer(reply.code(409), subscribePage(view, EMPTY_FORM, FULL))
     return answer(reply, confirmedPage(view, manageUrlOf(context, view, subscriber)))
   })
 }

@@ -925,6 +925,26 @@ export type Project = {
             limit: number | null;
             used: number;
         };
+        alert_subscriptions: {
+            limit: number | null;
+            used: number;
+        };
+        api_keys: {
+            limit: number | null;
+            used: number;
+        };
+        maintenance_windows: {
+            limit: number | null;
+            used: number;
+        };
+        open_incidents: {
+            limit: number | null;
+            used: number;
+        };
+        subscribers: {
+            limit: number | null;
+            used: number;
+        };
         rules_per_monitor: number;
         members: {
             limit: number | null;
@@ -1727,6 +1747,10 @@ export type CreateApiKeyErrors = {
      * No valid API key
      */
     401: Error;
+    /**
+     * The limit of the plan is reached
+     */
+    402: Error;
     /**
      * The key or the plan may not do this
      */
@@ -3423,6 +3447,10 @@ export type CreateAlertProjectChannelErrors = {
      */
     401: Error;
     /**
+     * The limit of the plan is reached
+     */
+    402: Error;
+    /**
      * The key or the plan may not do this
      */
     403: Error;
@@ -4586,6 +4614,10 @@ export type CreateIncidentErrors = {
      */
     401: Error;
     /**
+     * The limit of the plan is reached
+     */
+    402: Error;
+    /**
      * The key or the plan may not do this
      */
     403: Error;
@@ -4734,6 +4766,10 @@ export type UpdateIncidentErrors = {
      * No valid API key
      */
     401: Error;
+    /**
+     * The limit of the plan is reached
+     */
+    402: Error;
     /**
      * The key or the plan may not do this
      */
@@ -4911,6 +4947,10 @@ export type CreateIncidentUpdateErrors = {
      */
     401: Error;
     /**
+     * The limit of the plan is reached
+     */
+    402: Error;
+    /**
      * The key or the plan may not do this
      */
     403: Error;
@@ -5019,6 +5059,10 @@ export type CreateMaintenanceWindowErrors = {
      * No valid API key
      */
     401: Error;
+    /**
+     * The limit of the plan is reached
+     */
+    402: Error;
     /**
      * The key or the plan may not do this
      */
@@ -5164,6 +5208,10 @@ export type UpdateMaintenanceWindowErrors = {
      * No valid API key
      */
     401: Error;
+    /**
+     * The limit of the plan is reached
+     */
+    402: Error;
     /**
      * The key or the plan may not do this
      */
