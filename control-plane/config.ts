@@ -54,6 +54,8 @@ export type Config = {
   /** to whom mails may go, and how many in a day */
   mailRules: MailRules
   rateLimitPerMinute: number
+  /** of all keys of a project together */
+  rateLimitPerProject: number
   /** pings a ping URL */
   pingsPerMinute: number
   /** how often the feed of a vendor is read */
@@ -89,6 +91,7 @@ export type Config = {
 export function readConfig(env: Env): Config {
   const port = integer(env, 'PORT', 8080, 0, 65_535)
   const natsUrl = text(env, 'NATS_URL')
+  const keyLimit = integer(env, 'RATE_LIMIT_PER_MINUTE', 600, 1, 1_000_000)
   return {
     databaseUrl: url(env, 'DATABASE_URL', ['postgres:', 'postgresql:']),
     natsUrl,
@@ -111,7 +114,9 @@ export function readConfig(env: Env): Config {
     defaultPlan: defaultPlan(env),
     limits: limitSettings(env),
     mailRules: mailSettings(env, oneOf(env, 'REGISTRATION', ['open', 'invited', 'closed'], 'open')),
-    rateLimitPerMinute: integer(env, 'RATE_LIMIT_PER_MINUTE', 600, 1, 1_000_000),
+    rateLimitPerMinute: keyLimit,
+    // five keys at their limit, whatever that is
+    rateLimitPerProject: integer(env, 'RATE_LIMIT_PER_PROJECT', keyLimit * 5, 1, 10_000_000),
     vendorIntervalSeconds: integer(env, 'VENDOR_INTERVAL_SECONDS', 60, 1, 86_400),
     pingsPerMinute: integer(env, 'PINGS_PER_MINUTE', 1_200, 1, 1_000_000),
     testsPerMinute: integer(env, 'TESTS_PER_MINUTE', 30, 1, 1_000_000),

@@ -43,6 +43,8 @@ export type AppContext = {
   /** CIDRs whose `X-Forwarded-For` is believed (decisions 2.3) */
   trustedProxies: string[]
   rateLimitPerMinute: number
+  /** of all keys of a project together */
+  rateLimitPerProject: number
 }
 
 export const API_PREFIX = '/api/v1'
@@ -101,8 +103,10 @@ function requestIds(): () => string {
 
 const routeOf = (request: { method: string; url: string }) => `${request.method} ${request.url.split('?')[0]}`
 
-function addAuthorization(app: App, { authenticate, rateLimitPerMinute, publicUrl }: AppContext): void {
+function addAuthorization(app: App, context: AppContext): void {
+  const { authenticate, rateLimitPerMinute, rateLimitPerProject, publicUrl } = context
   const limit = createRateLimit(rateLimitPerMinute)
+  const limitOfProject = createRateLimit(rateLimitPerProject)
   const admit = async (request: FastifyRequest, reply: FastifyReply) => {
     reply.header('cache-control', 'no-store')
     const caller = await identify(request, authenticate)
@@ -113,6 +117,10 @@ function addAuthorization(app: App, { authenticate, rateLimitPerMinute, publicUr
       'ratelimit-reset': use.resetSeconds,
     })
     if (!use.allowed) throw rateLimited(`more than ${use.limit} requests a minute`, use.resetSeconds)
+    // what a key sends beyond its own limit takes nothing from the others
+    const all = limitOfProject(caller.projectId, nowMs())
+    if (!all.allowed)
+      throw rateLimited(`more than ${all.limit} requests a minute of all keys of the project`, all.resetSeconds)
     if (!request.is404) assertScope(request, caller)
   }
   app.addHook('onRequest', (request, reply, done) => {

@@ -72,6 +72,7 @@ export async function createResourceApi(
     authenticate: createAuthenticate(db),
     trustedProxies: [],
     rateLimitPerMinute: 100_000,
+    rateLimitPerProject: 1_000_000,
   })
   await app.register(async scope => addRoutes(scope as App, handles), { prefix: '/api/v1' })
   await app.ready()

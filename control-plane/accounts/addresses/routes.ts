@@ -1,12 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { now, nowMs } from '../../platform/clock.ts'
+import { now } from '../../platform/clock.ts'
 import type { Db } from '../../platform/postgres.ts'
 import { sha256 } from '../../platform/secrets.ts'
 import type { App } from '../../web/app.ts'
-import { notFound, rateLimited } from '../../web/errors.ts'
+import { notFound } from '../../web/errors.ts'
 import { answerPerson, sendPage, takeForms } from '../../web/forms.ts'
-import { createRateLimit } from '../../web/rate-limit.ts'
-import { clientNetworkOf } from '../bootstrap/network.ts'
+import { limitByNetwork } from '../../web/network-limit.ts'
 import { askPage, confirmedPage, deadLinkPage } from './pages.tsx'
 import { confirmAddress, findQuestion, type Question } from './store.ts'
 
@@ -19,11 +18,9 @@ const OPENED_PER_MINUTE = 60
 export function addressRoutes(app: App, { db, isOwnHost }: { db: Db; isOwnHost(host: string): boolean }): void {
   takeForms(app)
   app.setErrorHandler(answerPerson)
-  const limit = createRateLimit(OPENED_PER_MINUTE)
+  app.addHook('onRequest', limitByNetwork(OPENED_PER_MINUTE, 'links'))
   app.addHook('onRequest', async request => {
     if (!isOwnHost(request.host)) throw notFound('page')
-    const { allowed, resetSeconds } = limit(clientNetworkOf(request), nowMs())
-    if (!allowed) throw rateLimited(`more than ${OPENED_PER_MINUTE} links a minute from one network`, resetSeconds)
   })
 
   const hashOf = (request: FastifyRequest<Linked>) => sha256(request.params.token)
