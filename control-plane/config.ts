@@ -5,6 +5,7 @@ import type { MailRules } from './accounts/mails/limits.ts'
 import { mailSettings } from './accounts/mails/settings.ts'
 import { type Limits, PLANS, type Plan } from './accounts/plans.ts'
 import { type ChatSettings, chatApiUrl, chatSettings } from './chat/settings.ts'
+import { BURST } from './deliveries/pace.ts'
 import { type WhoisServer, whoisServerOf } from './expiry/whois.ts'
 import type { GrpcTls } from './platform/grpc.ts'
 import type { StreamSettings } from './platform/nats.ts'
@@ -53,6 +54,8 @@ export type Config = {
   limits: Limits
   /** to whom mails may go, and how many in a day */
   mailRules: MailRules
+  /** so many requests of one event to one host leave at once */
+  webhookBurst: number
   rateLimitPerMinute: number
   /** of all keys of a project together */
   rateLimitPerProject: number
@@ -113,6 +116,7 @@ export function readConfig(env: Env): Config {
     roles: roles(env),
     defaultPlan: defaultPlan(env),
     limits: limitSettings(env),
+    webhookBurst: integer(env, 'WEBHOOK_BURST', BURST, BURST, 1_000_000),
     mailRules: mailSettings(env, oneOf(env, 'REGISTRATION', ['open', 'invited', 'closed'], 'open')),
     rateLimitPerMinute: keyLimit,
     // five keys at their limit, whatever that is

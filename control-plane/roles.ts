@@ -106,8 +106,8 @@ function startAccountMails({ mailer, ...handles }: Handles): Part {
 }
 
 function startDeliveries(handles: Handles): Part {
-  const { publicUrl, relayUrl, chatApiUrl, mailRules } = handles.config
-  const worker = startDeliveryWorker({ ...handles, publicUrl, relayUrl, chatApiUrl, mailRules })
+  const { publicUrl, relayUrl, chatApiUrl, mailRules, webhookBurst } = handles.config
+  const worker = startDeliveryWorker({ ...handles, publicUrl, relayUrl, chatApiUrl, mailRules, webhookBurst })
   return { stop: worker.stop, onNotify: { deliveries: worker.wake, relay: worker.wakeRelay } }
 }
 

@@ -1,5 +1,5 @@
 import { ConfigError, type Env, integer } from '../../shared/env.ts'
-import { COUNTED, LIMITS, type Limits, PLANS, type Plan } from './plans.ts'
+import { type ByPlan, COUNTED, type Counted, LIMITS, type Limits, PLANS, type Plan } from './plans.ts'
 
 /** Reads one number (or `none`) for all plans, or three as `10/50/500` for free, pro and business. */
 export function byPlan<Limit extends number | null>(
@@ -25,7 +25,8 @@ export function byPlan<Limit extends number | null>(
 export function limitSettings(env: Env): Limits {
   const limits = COUNTED.map(counted => [counted, byPlan(env, variableOf(counted), LIMITS[counted], true)])
   return {
-    ...(Object.fromEntries(limits) as Omit<Limits, 'rulesPerMonitor'>),
+    ...(Object.fromEntries(limits) as Record<Counted, ByPlan>),
+    channelsPerHost: integer(env, 'CHANNELS_PER_HOST', LIMITS.channelsPerHost, 1, 1_000_000),
     rulesPerMonitor: integer(env, 'ALERT_RULES_LIMIT', LIMITS.rulesPerMonitor, 1, 1_000_000),
   }
 }

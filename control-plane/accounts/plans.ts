@@ -75,13 +75,18 @@ export const RULES_PER_MONITOR = 20
 export type ByPlan = Record<Plan, number | null>
 
 /** The limits of an installation. */
-export type Limits = Record<Counted, ByPlan> & { rulesPerMonitor: number }
+export type Limits = Record<Counted, ByPlan> & {
+  rulesPerMonitor: number
+  /** channels of a project whose requests go to one host, those of chat providers excepted */
+  channelsPerHost: number
+}
 
 export const LIMITS: Limits = {
   ...(Object.fromEntries(
     COUNTED.map(counted => [counted, Object.fromEntries(PLANS.map(plan => [plan, PLAN_LIMITS[plan][counted]]))]),
   ) as Record<Counted, ByPlan>),
   rulesPerMonitor: RULES_PER_MONITOR,
+  channelsPerHost: 20,
 }
 
 type InApi<Name extends string> = Name extends `${infer First}${infer Rest}`

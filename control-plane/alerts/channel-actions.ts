@@ -4,6 +4,7 @@ import { type AddressTools, askAddresses } from '../accounts/addresses/actions.t
 import { addressKey } from '../accounts/addresses/address.ts'
 import { endTrust, trustedChannels } from '../accounts/addresses/store.ts'
 import type { Limits } from '../accounts/plans.ts'
+import { hostUnderLoad } from '../channels/destination.ts'
 import { type ChannelType, kindOf } from '../channels/index.ts'
 import { openConfig, sealConfig, sealSigningSecret } from '../channels/sealed.ts'
 import { enqueueDeliveries } from '../deliveries/actions.ts'
@@ -12,10 +13,18 @@ import { isId, newId, randomToken } from '../platform/ids.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { assertMayLead, type Caller } from '../web/auth.ts'
-import { conflict, notFound, validationError } from '../web/errors.ts'
+import { conflict, notFound, tierLimitReached, validationError } from '../web/errors.ts'
 import { isSameOrigin } from '../web/origin.ts'
 import { acceptConfig, type ConfigTools, maskedPlaces } from './channel-config.ts'
-import { holdChatInstallation, insertChannel, lockChannel, type StoredChannel, updateChannel } from './channel-store.ts'
+import {
+  allChannels,
+  holdChatInstallation,
+  insertChannel,
+  lockChannel,
+  lockHosts,
+  type StoredChannel,
+  updateChannel,
+} from './channel-store.ts'
 import type { ChannelCreate, ChannelUpdate } from './schema.ts'
 import { testEvent } from './test-event.ts'
 
@@ -54,6 +63,8 @@ export async function createChannel(tools: ChannelTools, caller: Owner, body: Ch
   }
   await db.transaction(async tx => {
     await assertWithinLimit(tx, organizationId, 'alertChannels', 1, limits)
+    await lockHosts(tx, projectId)
+    await assertFewToHost(tx, tools, channel)
     await holdInstallation(tx, channel)
     await insertChannel(tx, channel)
     await askAddresses(tx, tools, organizationId, recipientsOf(type, config), { again: false, now })
@@ -65,13 +76,7 @@ export async function createChannel(tools: ChannelTools, caller: Owner, body: Ch
  * Changes what the body names. Throws 404, 400 for another type or a config that the kind refuses, 403 where stored
  * secrets would go to another origin (assertMayLead), and 429 when too many addresses would be asked to confirm.
  */
-export function changeChannel(
-  tools: Omit<ChannelTools, 'limits'>,
-  caller: Caller,
-  id: string,
-  body: ChannelUpdate,
-  now: Date,
-) {
+export function changeChannel(tools: ChannelTools, caller: Caller, id: string, body: ChannelUpdate, now: Date) {
   const { db, secrets } = tools
   const change = (before: StoredChannel) => {
     if (body.type !== undefined && body.type !== before.type) {
@@ -89,12 +94,17 @@ export function changeChannel(
     const chatInstallationId = installationOf(before.type, config)
     return { ...after, config: sealConfig(config, before, secrets), chatInstallationId }
   }
-  return rewrite(db, caller.projectId, id, now, change, async (tx, before, after) => {
-    if (before.config === after.config) return
-    const { organizationId } = caller
-    const addressesOf = (channel: StoredChannel) => recipientsOf(channel.type, openConfig(channel, secrets))
-    await endTrust(tx, organizationId, id, addressesOf(before).map(addressKey), now)
-    await askAddresses(tx, tools, organizationId, addressesOf(after), { again: false, now })
+  const { organizationId, projectId } = caller
+  const before = (tx: Tx) => (body.config === undefined ? null : lockHosts(tx, projectId))
+  return rewrite(db, projectId, id, now, change, {
+    before,
+    async after(tx, before, after) {
+      if (before.config === after.config) return
+      if (hostOf(before, secrets) !== hostOf(after, secrets)) await assertFewToHost(tx, tools, after)
+      const addressesOf = (channel: StoredChannel) => recipientsOf(channel.type, openConfig(channel, secrets))
+      await endTrust(tx, organizationId, id, addressesOf(before).map(addressKey), now)
+      await askAddresses(tx, tools, organizationId, addressesOf(after), { again: false, now })
+    },
   })
 }
 
@@ -145,22 +155,29 @@ export async function sendTest(
   })
 }
 
+type Around = {
+  /** before the channel is locked */
+  before?(tx: Tx): unknown
+  after?(tx: Tx, before: StoredChannel, after: StoredChannel): Promise<void>
+}
+
 async function rewrite(
   db: Db,
   projectId: string,
   id: string,
   now: Date,
   change: (before: StoredChannel) => StoredChannel,
-  afterwards: (tx: Tx, before: StoredChannel, after: StoredChannel) => Promise<void> = async () => {},
+  around: Around = {},
 ): Promise<StoredChannel> {
   return await db.transaction(async tx => {
+    await around.before?.(tx)
     const stored = isId(id) ? await lockChannel(tx, projectId, id) : null
     if (!stored) throw notFound('channel')
     const changed = change(stored)
     const channel = { ...changed, updatedAt: isDeepStrictEqual(changed, stored) ? stored.updatedAt : now }
     if (channel.chatInstallationId !== stored.chatInstallationId) await holdInstallation(tx, channel)
     await updateChannel(tx, channel)
-    await afterwards(tx, stored, channel)
+    await around.after?.(tx, stored, channel)
     return channel
   })
 }
@@ -168,6 +185,25 @@ async function rewrite(
 /** The app's installation that a config names, in lower case; null when there is none. */
 const installationOf = (type: ChannelType, config: Record<string, unknown>) =>
   kindOf(type).installationOf?.(config)?.toLowerCase() ?? null
+
+/** Throws 402 when a project has too many channels whose requests go to one host. The project's hosts are locked. */
+async function assertFewToHost(
+  tx: Tx,
+  { secrets, limits }: Pick<ChannelTools, 'secrets' | 'limits'>,
+  channel: StoredChannel,
+): Promise<void> {
+  const host = hostOf(channel, secrets)
+  if (host === null) return
+  const others = (await allChannels(tx, channel.projectId)).filter(({ id }) => id !== channel.id)
+  const used = others.filter(other => hostOf(other, secrets) === host).length
+  if (used < limits.channelsPerHost) return
+  throw tierLimitReached(
+    `a project has at most ${limits.channelsPerHost} channels that lead to ${host}, and has ${used}`,
+  )
+}
+
+const hostOf = (channel: StoredChannel, secrets: Secrets) =>
+  hostUnderLoad(kindOf(channel.type).addressOf(openConfig(channel, secrets)))
 
 const recipientsOf = (type: ChannelType, config: Record<string, unknown>) => kindOf(type).recipientsOf?.(config) ?? []
 

@@ -1,4 +1,5 @@
 import type { ChannelType } from '../channels/index.ts'
+import { LOCK_KEYS } from '../platform/lock-keys.ts'
 import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
 
 /** A row of `alert_channels` that is neither a status page's own way to its subscribers nor the way to one person. `config` and `signingSecret` are sealed (channels/sealed.ts). */
@@ -48,6 +49,14 @@ export async function listChannels(
   )
   return { rows, total: count?.total ?? 0 }
 }
+
+/** Where channels of the project lead is decided by one transaction at a time; take it before the lock of a channel. */
+export const lockHosts = (tx: Tx, projectId: string) =>
+  tx.raw(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.channelHosts}, hashtext(?))`, [projectId])
+
+/** All of a project. */
+export const allChannels = (db: Db, projectId: string): Promise<StoredChannel[]> =>
+  query(db, `SELECT ${COLUMNS} FROM alert_channels WHERE project_id = ? AND ${OF_PROJECT}`, [projectId])
 
 /** One channel. `id` has to be a valid id. */
 export async function findChannel(db: Db, projectId: string, id: string): Promise<StoredChannel | null> {

@@ -45,17 +45,24 @@ async function fanOutNext(tx: Tx, waiting: Present[], now: Date): Promise<Turn> 
   const reminders = hearings.flatMap(({ event, heard }) => remindersOf(event, heard.rules, now))
   // before the channels, here as everywhere
   await holdMonitorsOf(tx, [...new Set(reminders.map(({ monitorId }) => monitorId))])
-  await enqueueDeliveries(tx, await gatherDigests(tx, hearings.flatMap(toDeliveries), now), now)
+  await enqueueDeliveries(tx, await gatherDigests(tx, taken.flatMap(deliveriesOf), now), now)
   await upsertReminders(tx, reminders)
   for (const { seq, until } of taken) if (until !== null) await storeReached(tx, seq, until)
   const ended = taken.filter(({ until }) => until === null).map(({ seq }) => seq)
   return { seconds: await endFanOuts(tx, ended) }
 }
 
-type EventPart = { seq: number; hearing: Hearing; until: Part['until'] }
+type EventPart = { seq: number; hearing: Hearing; until: Part['until']; isContinued: boolean }
+
+/** What others of the event have left before counts for the pace of its requests. */
+const deliveriesOf = ({ hearing, isContinued }: EventPart) =>
+  toDeliveries(hearing).map(delivery => (isContinued ? { ...delivery, isCrowd: true } : delivery))
 
 async function partsOf(tx: Tx, waiting: Present[], limit: number): Promise<EventPart[]> {
   const places = waiting.map(({ event, reached }) => ({ event, after: reached }))
   const parts = await readParts(tx, places, limit)
-  return waiting.map(({ seq, event }, i) => ({ seq, hearing: hearingOf(event, parts[i]!), until: parts[i]!.until }))
+  return waiting.map(({ seq, event, reached }, i) => ({
+    ...{ seq, hearing: hearingOf(event, parts[i]!), until: parts[i]!.until },
+    isContinued: reached !== null,
+  }))
 }

@@ -4,6 +4,7 @@ import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
 import { ApiError, conflict, notFound } from '../web/errors.ts'
 import { lockChannels } from './lane-store.ts'
 import { DUE_AT_ONCE } from './lanes.ts'
+import { BURST } from './pace.ts'
 import type { NewDelivery } from './types.ts'
 
 const DAY_MS = 24 * 3_600_000
@@ -27,13 +28,14 @@ export async function queueDeliveries(tx: Tx, deliveries: NewDelivery[], now: Da
   await execute(
     tx,
     `WITH added AS (
-       INSERT INTO deliveries (id, project_id, channel_id, event_id, event_name, subject, reminder, subscriber_id, status,
-         created_at, updated_at)
+       INSERT INTO deliveries (id, project_id, channel_id, event_id, event_name, subject, reminder, subscriber_id, is_crowd,
+         status, created_at, updated_at)
        SELECT r.id, r."projectId", r."channelId", r."eventId", r."eventName", r.subject, r.reminder, r."subscriberId",
+         coalesce(r."isCrowd", false) OR count(*) OVER (PARTITION BY r."eventId") > ${BURST},
          CASE WHEN c.is_paused THEN 'skipped' ELSE 'pending' END, :now, :now
        FROM jsonb_to_recordset(:rows::jsonb)
          AS r (id text, "projectId" uuid, "channelId" uuid, "eventId" uuid, "eventName" text, subject text,
-               reminder integer, "subscriberId" uuid)
+               reminder integer, "subscriberId" uuid, "isCrowd" boolean)
        JOIN alert_channels c ON c.id = r."channelId"
        ORDER BY r.id
        RETURNING channel_id, subject, project_id, status

@@ -14,6 +14,7 @@ import {
 import type { Lane } from './lanes.ts'
 import { toLogged } from './log-entry.ts'
 import { admitMails } from './mail-actions.ts'
+import { paceRequests } from './pace-actions.ts'
 import { countEnded } from './pause-actions.ts'
 import { type Prepared, type PrepareTools, prepareAll } from './prepare.ts'
 import { handOver } from './relay-store.ts'
@@ -29,6 +30,8 @@ export type Claimed = {
   cursors: Map<string, string>
   /** how many mails ended unsent: no address was confirmed, or a limit was reached */
   keptBack: number
+  /** when those are due that wait for others of their event */
+  dueAt: Date[]
 }
 
 /**
@@ -38,12 +41,13 @@ export type Claimed = {
  */
 export async function claimDeliveries(tx: Tx, claiming: Claiming, tools: PrepareTools, now: Date): Promise<Claimed> {
   const { lanes, cursors } = await claimLanes(tx, claiming, now)
-  if (lanes.length === 0) return { prepared: [], isMore: false, cursors, keptBack: 0 }
+  if (lanes.length === 0) return { prepared: [], isMore: false, cursors, keptBack: 0, dueAt: [] }
   const { prepared: ready, unfit } = prepareAll(await headsOf(tx, lanes), tools, now)
   // without a mail server a mail ends by itself, and says so
-  const { sent: prepared, held } = tools.mailer
+  const { sent: admitted, held } = tools.mailer
     ? await admitMails(tx, ready, tools.mailRules, now)
     : { sent: ready, held: [] }
+  const { leaving: prepared, dueAt } = await paceRequests(tx, admitted, tools.webhookBurst, now)
   await storeRendered(tx, prepared, now)
   await recordAttempts(
     tx,
@@ -59,7 +63,7 @@ export async function claimDeliveries(tx: Tx, claiming: Claiming, tools: Prepare
   )
   await handOver(tx, handedOver, now)
   if (sent.length < lanes.length) await giveBack(tx, lanes, sent, now)
-  return { prepared: sent, isMore: true, cursors, keptBack: held.length }
+  return { prepared: sent, isMore: true, cursors, keptBack: held.length, dueAt }
 }
 
 /** Lanes that turned out to hold nothing to send: emptied, of a channel that was paused, with an unfit head or one that the relay has. */

@@ -22,6 +22,9 @@ export type Head = Told &
     attemptsMade: number
     createdAt: Date
     body: Buffer | null
+    eventId: string
+    /** its event has many deliveries (pace-actions.ts) */
+    isCrowd: boolean
     /** where it was sent before, or was to be, as the log shows it */
     requestUrl: string | null
     channelType: string
@@ -42,7 +45,7 @@ export type ChatWay = { id: string; tokens: string; isRevoked: boolean }
 export const HEAD_COLUMNS = `d.channel_id AS "channelId", d.subject, d.id, d.project_id AS "projectId",
   d.event_name AS "eventName", e.data AS "eventData", d.is_replay AS "isReplay", d.reminder,
   jsonb_array_length(d.attempts) + d.attempts_left_out - d.attempts_before_replay AS "attemptsMade",
-  d.created_at AS "createdAt", d.request_body AS body, d.request_url AS "requestUrl", c.type AS "channelType", d.subscriber_id AS "subscriberId",
+  d.created_at AS "createdAt", d.request_body AS body, d.request_url AS "requestUrl", d.event_id AS "eventId", d.is_crowd AS "isCrowd", c.type AS "channelType", d.subscriber_id AS "subscriberId",
   s.component_ids AS "componentIds", coalesce(s.config, c.config) AS config,
   coalesce(s.signing_secret, c.signing_secret) AS "signingSecret",
   CASE WHEN i.id IS NOT NULL THEN jsonb_build_object(

@@ -39,6 +39,8 @@ export type PrepareTools = {
   /** to whom mails may go, and how many; left out: the defaults. With `mailer` null nothing is sent, and nothing asked */
   mailRules?: MailRules
   mailer?: Mailer | null
+  /** so many requests of one event to one host leave at once; left out: the default */
+  webhookBurst?: number
   /** what links begin with, without a slash at the end */
   publicUrl: string
   /** the relay outside, without a slash at the end; without one the built-in relay does its work */

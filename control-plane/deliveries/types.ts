@@ -12,6 +12,8 @@ export type NewDelivery = {
   reminder?: number
   /** a subscriber of a status page, whom the channel reaches; left out: the channel itself is who hears it */
   subscriberId?: string
+  /** one of many of its event, of which some were made before */
+  isCrowd?: boolean
 }
 
 /** What came of one attempt. `responseCode` (HTTP's or SMTP's) null: there was no answer, and `error` says why. */

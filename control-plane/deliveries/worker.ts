@@ -85,6 +85,7 @@ export function startDeliveryWorker(given: DeliveryContext): DeliveryWorker {
     const { prepared, isMore } = claimed
     cursors = claimed.cursors
     meters.keptBack.inc(claimed.keptBack)
+    for (const dueAt of claimed.dueAt) wakeAt(dueAt)
     for (const one of prepared) if (turns.enter(one)) track(send(one))
     if (isMore) wake()
     // these channels had no room; the next ones of the project may have

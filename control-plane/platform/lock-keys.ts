@@ -29,4 +29,6 @@ export const LOCK_KEYS = {
   /** of a project */
   fanOuts: 7_026_023,
   retention: 7_026_030,
+  /** of a project */
+  channelHosts: 7_026_042,
 } as const

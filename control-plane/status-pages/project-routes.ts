@@ -29,6 +29,7 @@ const Project = Type.Object(
       open_incidents: LimitAndUse,
       subscribers: LimitAndUse,
       rules_per_monitor: Type.Integer(),
+      channels_per_host: Type.Integer(),
       members: LimitAndUse,
       custom_domain: Type.Boolean(),
       min_interval_seconds: Type.Integer(),
@@ -94,5 +95,5 @@ async function limitsOf(db: Db, organizationId: string, limits: Limits) {
     return [apiNameOf(counted), { limit, used }] as const
   })
   const uses = Object.fromEntries(await Promise.all(entries)) as Record<ApiName, Static<typeof LimitAndUse>>
-  return { ...uses, rules_per_monitor: limits.rulesPerMonitor }
+  return { ...uses, rules_per_monitor: limits.rulesPerMonitor, channels_per_host: limits.channelsPerHost }
 }

@@ -6,7 +6,11 @@ import { insertMonitors } from '../support/verdict.ts'
 const secretKey = Buffer.alloc(32, 1)
 const api = await startApi(t, { SECRET_KEY: secretKey.toString('base64') })
 
-const channel = (name = 'Hook') => ({ name, type: 'webhook', config: { url: 'https://hooks.example.com/' } })
+const channel = (name = 'Hook') => ({
+  name,
+  type: 'webhook',
+  config: { url: `https://${name.replaceAll(' ', '-')}.example.com/` },
+})
 const addChannel = (key: string, name?: string) => api.call('POST', '/alerts/channels', { key, body: channel(name) })
 const addRule = (key: string, monitor_id: string, alert_channel_id: string) =>
   api.call('POST', '/alerts/rules', { key, body: { monitor_id, alert_channel_id } })

@@ -48,6 +48,7 @@ export async function startApi(t: Teardown, env: Record<string, string> = {}): P
     ROLES: 'api',
     EGRESS_ALLOW: '127.0.0.0/8',
     LOG_LEVEL: 'silent',
+    WEBHOOK_BURST: '1000000',
     CHAT_CLIENT_ID: '1.2',
     CHAT_CLIENT_SECRET: 'client secret',
     CHAT_SIGNING_SECRET: 'signing secret',

@@ -8,7 +8,13 @@ import { createLog } from '../../shared/log.ts'
 import { createMetrics, type Metrics } from '../../shared/metrics.ts'
 import type { Teardown } from './teardown.ts'
 
-export type WorkerOptions = { trust?: string[]; relayUrl?: string; metrics?: Metrics; mailer?: Mailer }
+export type WorkerOptions = {
+  trust?: string[]
+  relayUrl?: string
+  metrics?: Metrics
+  mailer?: Mailer
+  webhookBurst?: number
+}
 
 /** One process's share of the work, with its ear to NOTIFY. */
 export function startWorker(
@@ -23,6 +29,7 @@ export function startWorker(
     log,
     metrics: options.metrics ?? createMetrics(),
     publicUrl: 'http://picket.test',
+    webhookBurst: options.webhookBurst ?? 1_000_000,
     mailer: options.mailer ?? null,
     relayUrl: options.relayUrl ?? null,
   })

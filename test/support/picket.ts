@@ -61,6 +61,8 @@ export const householdEnv = () => ({
   RATE_LIMIT_PER_MINUTE: '1000000',
   ALERT_CHANNELS_LIMIT: '1000000',
   ALERT_RULES_LIMIT: '1000000',
+  CHANNELS_PER_HOST: '1000000',
+  WEBHOOK_BURST: '1000000',
 })
 
 /** What a probe is told beside where the fleet is and who it is. */

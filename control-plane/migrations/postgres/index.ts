@@ -38,6 +38,7 @@ import * as witness from './0039-witness.ts'
 import * as canaryGuarantees from './0040-canary-guarantees.ts'
 import * as incidentCounts from './0040-incident-counts.ts'
 import * as mailAddresses from './0042-mail-addresses.ts'
+import * as eventPaces from './0043-event-paces.ts'
 
 /** In order. A migration that has landed is never edited; the next one mends it. */
 const MIGRATIONS = {
@@ -79,6 +80,7 @@ const MIGRATIONS = {
   '0040-canary-guarantees': canaryGuarantees,
   '0040-incident-counts': incidentCounts,
   '0042-mail-addresses': mailAddresses,
+  '0043-event-paces': eventPaces,
 }
 
 /**

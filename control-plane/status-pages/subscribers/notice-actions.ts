@@ -94,6 +94,7 @@ async function tellBatch(tx: Tx, page: StoredPage, notice: Notice, { eventId, da
     eventId,
     eventName: PAGE_NOTICE,
     subject: subjectOfSubscriber(id),
+    ...(notice.toldTo !== null && { isCrowd: true }),
   }))
   await enqueueDeliveries(tx, deliveries, now)
   const last = audience.at(-1)

@@ -946,6 +946,7 @@ export type Project = {
             used: number;
         };
         rules_per_monitor: number;
+        channels_per_host: number;
         members: {
             limit: number | null;
             used: number;

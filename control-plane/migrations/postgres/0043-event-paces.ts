@@ -1,0 +1,18 @@
+import type { Knex } from 'knex'
+
+/** Many requests of one event to one host leave one after the other. Processes of the version before send them at once. */
+export async function up(db: Knex): Promise<void> {
+  await db.raw(`
+    -- one of more than ten of its event: where it leads is looked at before it is sent
+    ALTER TABLE deliveries ADD COLUMN is_crowd boolean NOT NULL DEFAULT false;
+
+    -- How many requests of an event have left to a host (a hash), and when the next one may.
+    CREATE TABLE event_paces (
+      event_id uuid NOT NULL REFERENCES events ON DELETE CASCADE,
+      host bytea NOT NULL,
+      has_left integer NOT NULL,
+      next_at timestamptz NOT NULL,
+      PRIMARY KEY (event_id, host)
+    );
+  `)
+}

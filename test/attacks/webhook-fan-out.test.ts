@@ -1,0 +1,133 @@
+import t from 'tap'
+import { hostUnderLoad } from '../../control-plane/channels/destination.ts'
+import { NOTHING_LEFT, planned } from '../../control-plane/deliveries/pace.ts'
+import { startApi } from '../support/api-server.ts'
+import { createDelivering } from '../support/delivering.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { waitFor } from '../support/wait.ts'
+
+const api = await startApi(t)
+const VICTIM = 'https://victim.example'
+const add = (key: string, type: string, config: object) =>
+  api.call('POST', '/alerts/channels', { key, body: { name: 'Hook', type, config } })
+
+t.test(
+  'a project has at most 20 channels that lead to one host, of whatever type, however many come at once',
+  async t => {
+    const { key } = await api.tenant()
+    const answers = await Promise.all(
+      Array.from({ length: 26 }, (_, n) =>
+        n % 2 === 0
+          ? add(key, 'webhook', { url: `${VICTIM}:${8_000 + n}/${n}` })
+          : add(key, 'chat_b', { webhook_url: `${VICTIM.toUpperCase()}./${n}` }),
+      ),
+    )
+    t.equal(answers.filter(({ status }) => status === 201).length, 20)
+    const refused = answers.filter(({ status }) => status === 402)
+    t.equal(refused.length, 6)
+    t.match(refused[0]!.body.error, {
+      code: 'tier_limit_reached',
+      message: 'a project has at most 20 channels that lead to victim.example, and has 20',
+    })
+    const other = await add(key, 'webhook', { url: 'https://other.example/' })
+    const moved = await api.call('PUT', `/alerts/channels/${other.body.data.id}`, {
+      key,
+      body: { config: { url: `${VICTIM}/late` } },
+    })
+    t.equal(moved.status, 402)
+    const mine = answers.find(({ status, body }) => status === 201 && body.data.type === 'webhook')!.body.data.id
+    const within = await api.call('PUT', `/alerts/channels/${mine}`, {
+      key,
+      body: { config: { url: `${VICTIM}/new` } },
+    })
+    t.equal(within.status, 200, 'one that leads there already may change its path')
+    const chats = await Promise.all(
+      Array.from({ length: 25 }, (_, n) =>
+        add(key, 'chat_a', { webhook_url: `https://hooks.slack.com/services/${n}` }),
+      ),
+    )
+    t.ok(
+      chats.every(({ status }) => status === 201),
+      'chats of one provider are many receivers',
+    )
+    const { limits } = (await api.call('GET', '/project', { key })).body.data
+    t.equal(limits.channels_per_host, 20)
+  },
+)
+
+t.test('a file with more channels to one host than fit is refused as a whole', async t => {
+  const { key } = await api.tenant()
+  const alert_channels = Array.from({ length: 21 }, (_, n) => ({
+    name: `Hook ${n}`,
+    type: 'webhook',
+    config: { url: `${VICTIM}/${n}` },
+  }))
+  const { status, body } = await api.call('POST', '/import', { key, body: { version: 1, alert_channels } })
+  t.match(
+    { status, body },
+    { status: 402, body: { error: { code: 'tier_limit_reached', message: /victim\.example/ } } },
+  )
+  t.equal((await api.call('GET', '/alerts/channels', { key })).body.meta.total, 0)
+})
+
+t.test(
+  'of one event ten requests to a host leave at once, the others one a second, also from two processes',
+  async t => {
+    const delivering = await createDelivering(t)
+    const receiver = await startReceiver(t)
+    const channels: string[] = []
+    for (let n = 0; n < 15; n++) channels.push(await delivering.channel(receiver.url))
+    for (let n = 0; n < 2; n++) delivering.startWorker(t, { webhookBurst: 10 })
+    await delivering.sendToAll(channels, 'incident:1')
+    await receiver.waitFor(15)
+    const entries = await waitFor(
+      async () => {
+        const statuses = await Promise.all(channels.map(id => delivering.statuses(id)))
+        return statuses.every(({ delivered }) => delivered === 1) ? statuses : null
+      },
+      { label: 'all are delivered' },
+    )
+    t.equal(entries.length, 15)
+    const { rows } = await delivering.db.raw<{ rows: { afterMs: number }[] }>(
+      `SELECT 1000 * extract(epoch FROM CAST(attempts -> 0 ->> 'at' AS timestamptz) - created_at)::float8 AS "afterMs"
+     FROM deliveries ORDER BY 1`,
+    )
+    // the eleventh leaves a second after the others at the earliest, and so on
+    for (const [i, { afterMs }] of rows.slice(10).entries())
+      t.ok(afterMs >= (i + 1) * 1_000 - 1, `${i + 11}: ${afterMs} ms`)
+    const { rows: paces } = await delivering.db.raw<{ rows: object[] }>('SELECT has_left FROM event_paces')
+    t.same(paces, [{ has_left: 15 }])
+  },
+)
+
+t.test('an event of ten receivers, and other hosts and events, wait for nothing', async t => {
+  const delivering = await createDelivering(t)
+  const receiver = await startReceiver(t)
+  const channels: string[] = []
+  for (let n = 0; n < 10; n++) channels.push(await delivering.channel(receiver.url))
+  delivering.startWorker(t, { webhookBurst: 10 })
+  await delivering.sendToAll(channels, 'incident:1')
+  await delivering.sendToAll(channels, 'incident:2')
+  await receiver.waitFor(20)
+  const { rows } = await delivering.db.raw<{ rows: object[] }>('SELECT FROM event_paces')
+  t.equal(rows.length, 0)
+})
+
+t.test('the pace of an event: a table', async t => {
+  const at = (ms: number) => new Date(1_000_000 + ms)
+  const first = planned(NOTHING_LEFT, 13, 10, at(0))
+  t.same(first.waits, [...Array.from({ length: 10 }, () => null), at(1_000), at(2_000), at(3_000)])
+  t.same(first.pace, { hasLeft: 10, nextAt: at(1_000) })
+  const late = planned(first.pace, 3, 10, at(5_000))
+  t.same(late.waits, [null, at(6_000), at(7_000)], 'what comes late is not sent all at once')
+  t.same(planned(late.pace, 1, 10, at(5_500)).waits, [at(6_000)])
+  const rows: [string, string | null][] = [
+    ['https://Victim.Example.:8443/a', 'victim.example'],
+    ['https://hooks.slack.com/services/1', null],
+    ['https://acme.webhook.office.com/x', null],
+    ['https://notslack.com/', 'notslack.com'],
+    ['mailto:a@example.com', null],
+    ['chat:018f', null],
+  ]
+  for (const [address, host] of rows) t.equal(hostUnderLoad(address), host, address)
+})
