@@ -42,6 +42,10 @@ export type Config = {
   /** where probes reach NATS, when that is not NATS_URL */
   probeNatsUrl: string
   egressAllow: string[]
+  /** the same for webhooks of status pages' visitors, who are not customers */
+  visitorEgressAllow: string[]
+  /** address:port of parts of this installation that no request of a tenant may reach */
+  egressDeny: string[]
   /** DNS servers as address:port; none: those of the system */
   nameservers: string[]
   trustedProxies: string[]
@@ -100,6 +104,8 @@ export function readConfig(env: Env): Config {
     publicUrl: publicUrl(env),
     probeNatsUrl: optionalText(env, 'PROBE_NATS_URL') ?? natsUrl,
     egressAllow: list(env, 'EGRESS_ALLOW'),
+    visitorEgressAllow: list(env, 'VISITOR_EGRESS_ALLOW'),
+    egressDeny: list(env, 'EGRESS_DENY'),
     nameservers: list(env, 'NAMESERVERS').map(nameserver),
     trustedProxies: list(env, 'TRUSTED_PROXIES').map(range),
     roles: roles(env),

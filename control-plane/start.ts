@@ -34,6 +34,8 @@ export type Handles = {
   metrics: Metrics
   secrets: Secrets
   egress: Egress
+  /** for webhooks of status pages' visitors */
+  visitorEgress: Egress
   /** null: no SMTP_URL */
   mailer: Mailer | null
   /** the pool of the role that takes these handles; of the first role of the process where none does */
@@ -116,9 +118,10 @@ export async function endStuck(loops: string[], stop: () => Promise<void>, log: 
 const stopPart = (part: Part, log: Log) => part.stop().catch(error => log.warn({ err: error }, 'could not stop a part'))
 
 async function connectEngines(config: Config, log: Log, releases: (() => Promise<unknown>)[]): Promise<Handles> {
-  const { egressAllow, nameservers } = config
+  const { egressAllow, visitorEgressAllow, egressDeny: deny, nameservers } = config
   const resolving = nameservers.length > 0 && { nameservers, resolver: createResolver({ servers: nameservers }) }
-  const egress = createEgress({ allow: egressAllow, ...resolving })
+  const egress = createEgress({ allow: egressAllow, deny, ...resolving })
+  const visitorEgress = createEgress({ allow: visitorEgressAllow, deny, ...resolving })
   const metrics = createMetrics()
   const mailer = config.smtpUrl === null ? null : createMailer(config.smtpUrl, config.mailFrom)
   releases.push(async () => mailer?.close())
@@ -141,7 +144,8 @@ async function connectEngines(config: Config, log: Log, releases: (() => Promise
   const sign = createSigner(config.secretKey, 'screenshot links')
   const secrets = createSecrets(config.secretKey, config.olderSecretKey)
   const db = pools.of(config.roles[0]!)
-  return { config, log, metrics, secrets, egress, mailer, db, pools, nats, clocks, clickhouse, objects, sign }
+  const guards = { egress, visitorEgress }
+  return { config, log, metrics, secrets, ...guards, mailer, db, pools, nats, clocks, clickhouse, objects, sign }
 }
 
 function openObjects({ screenshotStore, s3AccessKeyId, s3SecretAccessKey }: Config, nats: Nats): ObjectStore {

@@ -10,13 +10,13 @@ export const accountTools = ({ db, secrets, config: { publicUrl }, mailer }: Han
 }
 
 export function pageTools(handles: Handles) {
-  const { config, egress } = handles
+  const { config, visitorEgress } = handles
   const sign = createSigner(config.secretKey, SUBSCRIBERS)
   return {
     ...handles,
     publicUrl: config.publicUrl,
     ownHosts: ownHosts(config),
-    checkLiteral: egress.checkLiteral,
+    checkLiteral: visitorEgress.checkLiteral,
     sign,
   }
 }
