@@ -10,6 +10,7 @@ import { type ObjectAddress, parseObjectAddress } from './platform/object-addres
 import { parseSmtpUrl } from './platform/smtp-server.ts'
 import { type Retention, retentionSettings } from './retention/settings.ts'
 import { type CustomDomainSettings, customDomainSettings } from './status-pages/custom-domain/settings.ts'
+import { allowedHost } from './web/hosts.ts'
 
 /** Parts of the control plane that run together or apart (decisions 11.5). */
 export const ROLES = ['api', 'fleet', 'verdict', 'record', 'deliver', 'schedule'] as const
@@ -49,6 +50,8 @@ export type Config = {
   /** DNS servers as address:port; none: those of the system */
   nameservers: string[]
   trustedProxies: string[]
+  /** hosts that are answered beside those of PUBLIC_URL and CUSTOM_DOMAIN_TARGET */
+  allowedHosts: string[]
   roles: Role[]
   defaultPlan: Plan
   alertLimits: AlertLimits
@@ -107,6 +110,7 @@ export function readConfig(env: Env): Config {
     visitorEgressAllow: list(env, 'VISITOR_EGRESS_ALLOW'),
     egressDeny: list(env, 'EGRESS_DENY'),
     nameservers: list(env, 'NAMESERVERS').map(nameserver),
+    allowedHosts: list(env, 'ALLOWED_HOSTS').map(allowedHost),
     trustedProxies: list(env, 'TRUSTED_PROXIES').map(range),
     roles: roles(env),
     defaultPlan: defaultPlan(env),

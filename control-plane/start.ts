@@ -23,8 +23,10 @@ import { createSecrets, type Secrets } from './platform/secrets.ts'
 import { createSigner, type Sign } from './platform/signer.ts'
 import { createPools, type Pools } from './pools.ts'
 import { apiRoutes, publicRoutes } from './roles/api-routes.ts'
+import { ownHosts } from './roles/tools.ts'
 import { type Part, STARTERS } from './roles.ts'
 import { API_PREFIX, type App, createApp } from './web/app.ts'
+import { createIsAcceptedHost } from './web/hosts.ts'
 import { type Operations, operationsRoutes } from './web/routes.ts'
 
 /** Built once; each room takes the few of them that it uses. */
@@ -172,7 +174,8 @@ async function migrateHistory(config: Config, tools: { log: Log; metrics: Metric
 
 async function createHttp(handles: Handles, watchdog: Watchdog): Promise<App> {
   const { config, db, metrics } = handles
-  const app = await createApp({ ...config, ...handles, authenticate: createAuthenticate(db) })
+  const isAcceptedHost = createIsAcceptedHost([...ownHosts(config), ...config.allowedHosts], config.host)
+  const app = await createApp({ ...config, ...handles, isAcceptedHost, authenticate: createAuthenticate(db) })
   const { clocks } = handles
   operationsRoutes(app, { metrics, clocks, stuck: watchdog.stuck, ...dependenciesOf(handles) })
   healthRoutes(app, handles)

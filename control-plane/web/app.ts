@@ -17,7 +17,16 @@ import type { Secrets } from '../platform/secrets.ts'
 import { answerBrokenRequest, answerError } from './answer.ts'
 import { type Authenticate, assertScope, identify } from './auth.ts'
 import { isStorable, parseBody } from './body.ts'
-import { type ApiError, notFound, rateLimited, unauthorized, unsupportedMediaType, validationError } from './errors.ts'
+import {
+  type ApiError,
+  misdirectedRequest,
+  notFound,
+  rateLimited,
+  unauthorized,
+  unsupportedMediaType,
+  validationError,
+} from './errors.ts'
+import type { IsAcceptedHost } from './hosts.ts'
 import { addIdempotency } from './idempotency.ts'
 import { addOpenapi } from './openapi.ts'
 import { typedQuery } from './query.ts'
@@ -43,6 +52,7 @@ export type AppContext = {
   /** CIDRs whose `X-Forwarded-For` is believed (decisions 2.3) */
   trustedProxies: string[]
   rateLimitPerMinute: number
+  isAcceptedHost: IsAcceptedHost
 }
 
 export const API_PREFIX = '/api/v1'
@@ -82,6 +92,7 @@ export async function createApp(context: AppContext): Promise<App> {
   })
   addRequestMetrics(app, context.metrics)
   addFarewell(app)
+  addHostCheck(app, context)
   addAuthorization(app, context)
   addStrictness(app)
   const turns = createRequestTurns(context.metrics)
@@ -100,6 +111,14 @@ function requestIds(): () => string {
 }
 
 const routeOf = (request: { method: string; url: string }) => `${request.method} ${request.url.split('?')[0]}`
+
+/** Before all else. What is not there is answered as such, whoever asks. */
+function addHostCheck(app: App, { isAcceptedHost, publicUrl }: AppContext): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    const isAccepted = request.is404 || isAcceptedHost(request.headers.host, request.routeOptions.config.hosts)
+    done(isAccepted ? undefined : misdirectedRequest(publicUrl))
+  })
+}
 
 function addAuthorization(app: App, { authenticate, rateLimitPerMinute, publicUrl }: AppContext): void {
   const limit = createRateLimit(rateLimitPerMinute)

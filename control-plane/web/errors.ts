@@ -12,6 +12,7 @@ export const ERROR_CODES = [
   'conflict',
   'payload_too_large',
   'unsupported_media_type',
+  'misdirected_request',
   'domain_connect_unavailable',
   'rate_limited',
   'internal_error',
@@ -62,6 +63,14 @@ export const conflict = (message: string) => new ApiError(409, 'conflict', messa
 /** 415: a body that is no JSON. */
 export const unsupportedMediaType = () =>
   new ApiError(415, 'unsupported_media_type', 'bodies are JSON: send Content-Type: application/json')
+
+/** 421: `Host` is a name that this installation does not have. */
+export const misdirectedRequest = (publicUrl: string) =>
+  new ApiError(
+    421,
+    'misdirected_request',
+    `this installation is at ${publicUrl} and does not answer for another host; its operator can add one with ALLOWED_HOSTS`,
+  )
 
 /** 422: neither the domain nor its DNS provider can be set up by Domain Connect (decisions 1.3). */
 export const domainConnectUnavailable = (message: string) => new ApiError(422, 'domain_connect_unavailable', message)

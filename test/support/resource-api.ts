@@ -70,6 +70,7 @@ export async function createResourceApi(
     authenticate: createAuthenticate(db),
     trustedProxies: [],
     rateLimitPerMinute: 100_000,
+    isAcceptedHost: () => true,
   })
   await app.register(async scope => addRoutes(scope as App, handles), { prefix: '/api/v1' })
   await app.ready()
