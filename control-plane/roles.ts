@@ -49,7 +49,7 @@ export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)
   api: [startListening, withPublicUrl(startKeptPingRecorder)],
   fleet: [startFleetServer],
   verdict: [startVerdicts],
-  record: [startRecorder, startHourlyWorker, startDailyWorker, startScreenshotRecorder],
+  record: [wokenBy('monitors', startRecorder), startHourlyWorker, startDailyWorker, startScreenshotRecorder],
   deliver: [
     wokenBy('fan_outs', startFanOutWorker),
     wokenBy('digests', startDigestWorker),

@@ -99,7 +99,11 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
   function hello(): Hello {
     const { name, version } = config
     const types = CHECK_TYPES.filter(type => type !== 'ping' || canPing)
-    const capabilities = [...types, ...(shutter ? ['screenshot'] : []), ...(hasIpv6() ? ['ipv6'] : [])]
+    const capabilities = [
+      ...types,
+      ...(shutter ? ['screenshot', 'screenshot_permit'] : []),
+      ...(hasIpv6() ? ['ipv6'] : []),
+    ]
     return { instanceId, name, version, ...(work?.has() ?? { lastRevision: 0 }), capabilities }
   }
 

@@ -37,6 +37,7 @@ import * as absentRegions from './0038-absent-regions.ts'
 import * as witness from './0039-witness.ts'
 import * as canaryGuarantees from './0040-canary-guarantees.ts'
 import * as incidentCounts from './0040-incident-counts.ts'
+import * as foreignReports from './0041-foreign-reports.ts'
 
 /** In order. A migration that has landed is never edited; the next one mends it. */
 const MIGRATIONS = {
@@ -77,6 +78,7 @@ const MIGRATIONS = {
   '0039-witness': witness,
   '0040-canary-guarantees': canaryGuarantees,
   '0040-incident-counts': incidentCounts,
+  '0041-foreign-reports': foreignReports,
 }
 
 /**
