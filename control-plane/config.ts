@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js'
 import { ConfigError, type Env, file, integer, list, oneOf, optionalText, text } from '../shared/env.ts'
 import { type AlertLimits, PLANS, type Plan, RULES_PER_MONITOR } from './accounts/plans.ts'
+import { REGISTRATIONS, type Registration } from './accounts/registration.ts'
 import { type ChatSettings, chatApiUrl, chatSettings } from './chat/settings.ts'
 import { type WhoisServer, whoisServerOf } from './expiry/whois.ts'
 import type { GrpcTls } from './platform/grpc.ts'
@@ -54,6 +55,8 @@ export type Config = {
   allowedHosts: string[]
   roles: Role[]
   defaultPlan: Plan
+  /** who may have an account made */
+  registration: Registration
   alertLimits: AlertLimits
   rateLimitPerMinute: number
   /** pings a ping URL */
@@ -114,6 +117,7 @@ export function readConfig(env: Env): Config {
     trustedProxies: list(env, 'TRUSTED_PROXIES').map(range),
     roles: roles(env),
     defaultPlan: defaultPlan(env),
+    registration: oneOf(env, 'REGISTRATION', REGISTRATIONS, 'open'),
     alertLimits: alertLimits(env),
     rateLimitPerMinute: integer(env, 'RATE_LIMIT_PER_MINUTE', 600, 1, 1_000_000),
     vendorIntervalSeconds: integer(env, 'VENDOR_INTERVAL_SECONDS', 60, 1, 86_400),

@@ -4,6 +4,7 @@ import { ConfigError } from '../shared/env.ts'
 import type { Log } from '../shared/log.ts'
 import { createMetrics, type Metrics } from '../shared/metrics.ts'
 import { createAuthenticate } from './accounts/api-keys/actions.ts'
+import { REGISTRATION_MEANS } from './accounts/registration.ts'
 import type { Config, Role } from './config.ts'
 import { healthRoutes } from './health/routes.ts'
 import { migrateClickhouse } from './migrations/clickhouse/index.ts'
@@ -180,6 +181,8 @@ async function createHttp(handles: Handles, watchdog: Watchdog): Promise<App> {
   operationsRoutes(app, { metrics, clocks, stuck: watchdog.stuck, ...dependenciesOf(handles) })
   healthRoutes(app, handles)
   if (config.roles.includes('api')) {
+    const { registration } = config
+    handles.log.info({ event: 'registration', registration }, REGISTRATION_MEANS[registration])
     app.register(async api => apiRoutes(api as App, handles), { prefix: API_PREFIX })
     app.register(async scope => publicRoutes(scope as App, handles))
   }

@@ -57,10 +57,10 @@ import { accountTools, chatTools, domainTools, ownHosts, pageTools } from './too
 export function apiRoutes(app: App, handles: Handles): void {
   const { db, secrets, nats, clickhouse, sign } = handles
   const { checkLiteral } = handles.egress
-  const { publicUrl, defaultPlan, testsPerMinute, alertLimits, retention } = handles.config
+  const { publicUrl, defaultPlan, registration, testsPerMinute, alertLimits, retention } = handles.config
   const watching = createWatching({ clickhouse, db })
   const heavyWrites = createHeavyWrites(handles.metrics)
-  bootstrapRoutes(app, { db, publicUrl, defaultPlan })
+  bootstrapRoutes(app, { db, publicUrl, defaultPlan, registration })
   apiKeyRoutes(app, { db })
   memberRoutes(app, accountTools(handles))
   auditRoutes(app, { db })

@@ -4,9 +4,9 @@ import { createSigner } from '../platform/signer.ts'
 import type { Handles } from '../start.ts'
 import { PURPOSE as SUBSCRIBERS } from '../status-pages/subscribers/address.ts'
 
-export const accountTools = ({ db, secrets, config: { publicUrl }, mailer }: Handles) => {
+export const accountTools = ({ db, secrets, config: { publicUrl, registration }, mailer }: Handles) => {
   const sendsMail = mailer !== null
-  return { db, secrets, publicUrl, sendsMail }
+  return { db, secrets, publicUrl, sendsMail, registration }
 }
 
 export function pageTools(handles: Handles) {

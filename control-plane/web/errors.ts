@@ -8,6 +8,7 @@ export const ERROR_CODES = [
   'tier_limit_reached',
   'insufficient_scope',
   'plan_upgrade_required',
+  'registration_closed',
   'not_found',
   'conflict',
   'payload_too_large',
@@ -53,6 +54,9 @@ export const insufficientScope = (message: string) => new ApiError(403, 'insuffi
 
 /** 403: the plan does not include it. */
 export const planUpgradeRequired = (message: string) => new ApiError(403, 'plan_upgrade_required', message)
+
+/** 403: this installation does not let everyone make accounts (REGISTRATION). */
+export const registrationClosed = (message: string) => new ApiError(403, 'registration_closed', message)
 
 /** 404. `what` is the noun: "monitor". Also for another tenant's record and for a malformed id (decisions 1.5). */
 export const notFound = (what: string) => new ApiError(404, 'not_found', `${what} not found`)
