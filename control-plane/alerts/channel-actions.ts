@@ -13,10 +13,11 @@ import { conflict, notFound, validationError } from '../web/errors.ts'
 import { isSameOrigin } from '../web/origin.ts'
 import { acceptConfig, type ConfigTools, maskedPlaces } from './channel-config.ts'
 import { holdChatInstallation, insertChannel, lockChannel, type StoredChannel, updateChannel } from './channel-store.ts'
+import { bindRelaySource, releaseRelaySource } from './relay-source-store.ts'
 import type { ChannelCreate, ChannelUpdate } from './schema.ts'
 import { testEvent } from './test-event.ts'
 
-export type ChannelTools = ConfigTools & { db: Db; secrets: Secrets; alertLimits: AlertLimits }
+export type ChannelTools = ConfigTools & { db: Db; secrets: Secrets; alertLimits: AlertLimits; relayUrl: string | null }
 type Owner = Pick<Caller, 'projectId' | 'organizationId'>
 /** `signingSecret`: in plain text, to be shown this once; null when there is none or it did not change. */
 export type Shown = { channel: StoredChannel; signingSecret: string | null }
@@ -53,6 +54,7 @@ export async function createChannel(tools: ChannelTools, caller: Owner, body: Ch
     await assertWithinLimit(tx, organizationId, 'alertChannels', 1, alertLimits.alertChannels)
     await holdInstallation(tx, channel)
     await insertChannel(tx, channel)
+    await bindRelay(tx, tools, channel, config)
   })
   return { channel, signingSecret } satisfies Shown
 }
@@ -69,7 +71,7 @@ export function changeChannel(
   now: Date,
 ) {
   const { db, secrets } = tools
-  return rewrite(db, caller.projectId, id, now, before => {
+  return rewrite(db, caller.projectId, id, now, async (before, tx) => {
     if (body.type !== undefined && body.type !== before.type) {
       throw validationError([{ path: 'type', message: 'the type of a channel cannot be changed; create another one' }])
     }
@@ -78,10 +80,10 @@ export function changeChannel(
     const stored = openConfig(before, secrets)
     const { config, problems } = acceptConfig(before.type, body.config, stored, tools)
     if (problems.length > 0) throw validationError(problems)
-    const { addressOf } = kindOf(before.type)
-    if (!isSameOrigin(addressOf(stored), addressOf(config))) assertMayLead(caller, maskedPlaces(body.config, 'config'))
+    if (!isSameDestination(before.type, stored, config)) assertMayLead(caller, maskedPlaces(body.config, 'config'))
     // sealed anew, the same config would be told as changed
     if (isDeepStrictEqual(stored, config)) return after
+    await bindRelay(tx, tools, before, config)
     const chatInstallationId = installationOf(before.type, config)
     return { ...after, config: sealConfig(config, before, secrets), chatInstallationId }
   })
@@ -95,7 +97,7 @@ export async function rotateSecret(
   now: Date,
 ): Promise<Shown> {
   const signingSecret = newSigningSecret()
-  const channel = await rewrite(db, projectId, id, now, before => {
+  const channel = await rewrite(db, projectId, id, now, async before => {
     if (before.signingSecret === null) throw conflict(`a channel of type ${before.type} has no signing secret`)
     return { ...before, signingSecret: sealSigningSecret(signingSecret, before, secrets) }
   })
@@ -105,7 +107,7 @@ export async function rotateSecret(
 /** Makes a paused channel active; one that is active stays so. Throws 404. */
 export function resumeChannel(db: Db, projectId: string, id: string, now: Date): Promise<StoredChannel> {
   const active = { isPaused: false, pausedAt: null, pausedReason: null, consecutiveFailures: 0 }
-  return rewrite(db, projectId, id, now, before => ({ ...before, ...active }))
+  return rewrite(db, projectId, id, now, async before => ({ ...before, ...active }))
 }
 
 /** Queues a test event for one channel and answers the delivery's id. Throws 404, and 409 while it is paused. */
@@ -127,17 +129,44 @@ async function rewrite(
   projectId: string,
   id: string,
   now: Date,
-  change: (before: StoredChannel) => StoredChannel,
+  change: (before: StoredChannel, tx: Tx) => Promise<StoredChannel>,
 ): Promise<StoredChannel> {
   return await db.transaction(async tx => {
     const stored = isId(id) ? await lockChannel(tx, projectId, id) : null
     if (!stored) throw notFound('channel')
-    const changed = change(stored)
+    const changed = await change(stored, tx)
     const channel = { ...changed, updatedAt: isDeepStrictEqual(changed, stored) ? stored.updatedAt : now }
     if (channel.chatInstallationId !== stored.chatInstallationId) await holdInstallation(tx, channel)
     await updateChannel(tx, channel)
     return channel
   })
+}
+
+/** Whether messages reach whom they reached. The relay outside gets them whole, so another id there is another destination. */
+function isSameDestination(
+  type: ChannelType,
+  stored: Record<string, unknown>,
+  config: Record<string, unknown>,
+): boolean {
+  const { addressOf, relayOf } = kindOf(type)
+  const isSameRelay = (relayOf?.(stored) ?? null) === (relayOf?.(config) ?? null)
+  return isSameRelay && isSameOrigin(addressOf(stored), addressOf(config))
+}
+
+/**
+ * Throws 409 for an id that a channel of another project has at the relay outside: its messages would reach that project's
+ * receivers. The built-in relay knows projects apart, and ids mean nothing to it.
+ */
+async function bindRelay(
+  tx: Tx,
+  { relayUrl }: Pick<ChannelTools, 'relayUrl'>,
+  { id, projectId, type }: StoredChannel,
+  config: Record<string, unknown>,
+): Promise<void> {
+  const relaySourceId = kindOf(type).relayOf?.(config) ?? null
+  if (relaySourceId === null) return releaseRelaySource(tx, id)
+  const isFree = await bindRelaySource(tx, { channelId: id, projectId, relaySourceId }, relayUrl !== null)
+  if (!isFree) throw conflict('this relay_source_id belongs to another project')
 }
 
 /** The app's installation that a config names, in lower case; null when there is none. */

@@ -25,6 +25,8 @@ export type ChannelContext = {
   checkLiteral: CheckLiteral
   publicUrl: string
   alertLimits: AlertLimits
+  /** the relay outside; null: the built-in one */
+  relayUrl: string | null
 }
 
 const tags = ['Alerts']
@@ -66,12 +68,13 @@ function readRoutes(app: App, { db, secrets }: ChannelContext): void {
 }
 
 function writeRoutes(app: App, context: ChannelContext): void {
-  const { db, secrets, checkLiteral, alertLimits } = context
+  const { db, secrets, checkLiteral, alertLimits, relayUrl } = context
   const toolsFor = (request: FastifyRequest) => ({
     db: actingAs(db, request),
     secrets,
     checkLiteral,
     alertLimits,
+    relayUrl,
     findFaults: faultsFinder(request),
   })
 
@@ -82,7 +85,7 @@ function writeRoutes(app: App, context: ChannelContext): void {
         summary: 'Create a channel; the answer holds the whole signing secret',
         tags,
         body: ChannelCreate,
-        response: answers(201, dataOf(ChannelRecord), 400, 402),
+        response: answers(201, dataOf(ChannelRecord), 400, 402, 409),
       },
     },
     async (request, reply) => {
@@ -99,7 +102,7 @@ function writeRoutes(app: App, context: ChannelContext): void {
         tags,
         params: IdParams,
         body: ChannelUpdate,
-        response: answers(200, dataOf(ChannelRecord), 400, 403, 404),
+        response: answers(200, dataOf(ChannelRecord), 400, 403, 404, 409),
       },
     },
     async request => {

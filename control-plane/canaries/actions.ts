@@ -136,7 +136,7 @@ const UNLIMITED = { alertChannels: Number.POSITIVE_INFINITY, rulesPerMonitor: Nu
 
 async function createReceiver(tools: CanaryTools, caller: Caller, channelId: string | null, origin: string, now: Date) {
   // the config is made here, so it has the shape of its kind
-  const inside = { ...tools, findFaults: () => [], alertLimits: UNLIMITED }
+  const inside = { ...tools, findFaults: () => [], alertLimits: UNLIMITED, relayUrl: null }
   const config = { url: receiverUrl(origin, tools.sign) }
   if (channelId === null) {
     return (await createChannel(inside, caller, { name: 'Canaries', type: 'webhook', config }, now)).channel

@@ -14,6 +14,7 @@ export type ImportTools = Omit<MonitorTools, 'db'> & {
   db: Db
   egress: Egress
   alertLimits: AlertLimits
+  relayUrl: string | null
   findFaults: FindFaults
   review: ParentTools['review']
   heavyWrites: HeavyWrites

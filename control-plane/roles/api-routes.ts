@@ -57,7 +57,7 @@ import { accountTools, chatTools, domainTools, ownHosts, pageTools } from './too
 export function apiRoutes(app: App, handles: Handles): void {
   const { db, secrets, nats, clickhouse, sign } = handles
   const { checkLiteral } = handles.egress
-  const { publicUrl, defaultPlan, registration, testsPerMinute, alertLimits, retention } = handles.config
+  const { publicUrl, defaultPlan, registration, testsPerMinute, alertLimits, retention, relayUrl } = handles.config
   const watching = createWatching({ clickhouse, db })
   const heavyWrites = createHeavyWrites(handles.metrics)
   bootstrapRoutes(app, { db, publicUrl, defaultPlan, registration })
@@ -66,7 +66,7 @@ export function apiRoutes(app: App, handles: Handles): void {
   auditRoutes(app, { db })
   deliveryRoutes(app, { db, keptDays: retention.deliveries })
   relayRoutes(app, { db })
-  channelRoutes(app, { db, secrets, checkLiteral, publicUrl, alertLimits })
+  channelRoutes(app, { db, secrets, checkLiteral, publicUrl, alertLimits, relayUrl })
   ruleRoutes(app, { db, alertLimits })
   settingsRoutes(app, { db })
   subscriptionRoutes(app, { db })
@@ -93,6 +93,7 @@ export function apiRoutes(app: App, handles: Handles): void {
     checkLiteral,
     publicUrl,
     alertLimits,
+    relayUrl,
     leaveUnchecked,
     heavyWrites,
     review: lookSoon,

@@ -48,6 +48,15 @@ export async function up(db: Knex): Promise<void> {
     );
   `)
   await db.raw(`
+    -- whose an id at the relay outside is; a channel that was there before is entered when it is saved again
+    CREATE TABLE relay_sources (
+      channel_id uuid PRIMARY KEY REFERENCES alert_channels ON DELETE CASCADE,
+      project_id uuid NOT NULL,
+      relay_source_id text NOT NULL
+    );
+    CREATE INDEX relay_sources_by_id ON relay_sources (relay_source_id);
+  `)
+  await db.raw(`
     UPDATE monitors SET left_regions = (
       SELECT coalesce(jsonb_object_agg(region, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint), '{}')
       FROM unnest(ARRAY['us-east', 'us-west', 'eu-west', 'eu-central', 'ap-southeast', 'ap-northeast']) AS region

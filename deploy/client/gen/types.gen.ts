@@ -2616,6 +2616,10 @@ export type CreateAlertChannelErrors = {
      */
     403: Error;
     /**
+     * In conflict with what is there
+     */
+    409: Error;
+    /**
      * Too many requests; Retry-After tells when to ask again
      */
     429: Error;
@@ -2760,6 +2764,10 @@ export type UpdateAlertChannelErrors = {
      * Not found, or of another project
      */
     404: Error;
+    /**
+     * In conflict with what is there
+     */
+    409: Error;
     /**
      * Too many requests; Retry-After tells when to ask again
      */
