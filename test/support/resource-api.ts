@@ -25,6 +25,7 @@ export type Handles = {
   heavyWrites: HeavyWrites
   publicUrl: string
   alertLimits: AlertLimits
+  relayUrl: string | null
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of every resource
@@ -62,7 +63,7 @@ export async function createResourceApi(
   const publicUrl = 'http://picket.test'
   const metrics = createMetrics()
   const tools = { db, secrets, egress, checkLiteral, leaveUnchecked, heavyWrites: createHeavyWrites(metrics) }
-  const handles = { url, ...tools, publicUrl, alertLimits }
+  const handles = { url, ...tools, publicUrl, alertLimits, relayUrl: null }
   const app = await createApp({
     ...handles,
     log: createLog('test', 'silent'),
