@@ -33,6 +33,10 @@ export type Config = {
   grpcPort: number
   /** null: probes connect in plain text */
   grpcTls: GrpcTls | null
+  /** everyone who reaches the gRPC port may ask what it serves */
+  grpcReflection: boolean
+  /** to the gRPC port, of one client address at a time */
+  grpcConnectionsPerAddress: number
   /** whether the page of the installation (/trust) is public */
   trustPage: boolean
   /** 32 bytes */
@@ -104,6 +108,8 @@ export function readConfig(env: Env): Config {
     port,
     grpcPort: integer(env, 'GRPC_PORT', 50_051, 0, 65_535),
     grpcTls: grpcTls(env),
+    grpcReflection: oneOf(env, 'GRPC_REFLECTION', ['on', 'off'], 'off') === 'on',
+    grpcConnectionsPerAddress: integer(env, 'GRPC_CONNECTIONS_PER_ADDRESS', 250, 1, 1_000_000),
     trustPage: oneOf(env, 'TRUST_PAGE', ['on', 'off'], 'off') === 'on',
     secretKey: secretKey(env),
     olderSecretKey: olderSecretKey(env),

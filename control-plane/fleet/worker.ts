@@ -44,6 +44,10 @@ export type FleetContext = {
   port: number
   /** null: in plain text */
   tls: GrpcTls | null
+  /** everyone who reaches the port may ask what it serves */
+  reflection: boolean
+  /** of one client address at a time */
+  connectionsPerAddress: number
   /** where probes publish their results, as they see it */
   natsUrl: string
   timing?: FleetTiming
@@ -99,6 +103,9 @@ export async function startFleet(context: FleetContext): Promise<{ port: number;
     service: FleetService,
     implementation: fleetImplementation(desk),
     protoFile: 'probe/v1/fleet.proto',
+    reflection: context.reflection,
+    limits: { perAddress: context.connectionsPerAddress, firstCallMs: desk.timing.firstCallMs },
+    refused: why => meters.refused.inc({ why }),
   }).catch(async error => {
     await accounts?.close()
     throw error
