@@ -5,6 +5,7 @@ import { REGISTRATIONS, type Registration } from './accounts/registration.ts'
 import { type ChatSettings, chatApiUrl, chatSettings } from './chat/settings.ts'
 import { type WhoisServer, whoisServerOf } from './expiry/whois.ts'
 import type { GrpcTls } from './platform/grpc.ts'
+import { hostsOfNats, isLoopback } from './platform/loopback.ts'
 import type { StreamSettings } from './platform/nats.ts'
 import { type NatsOperator, operatorOf } from './platform/nats-operator.ts'
 import { type ObjectAddress, parseObjectAddress } from './platform/object-address.ts'
@@ -22,7 +23,7 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 export type Config = {
   databaseUrl: string
   natsUrl: string
-  /** null: NATS is not in operator mode (for development) */
+  /** null: NATS is not in operator mode, and on this machine (for development) */
   natsOperator: NatsOperator | null
   /** replicas and sizes of NATS' streams */
   streams: StreamSettings
@@ -101,7 +102,7 @@ export function readConfig(env: Env): Config {
   return {
     databaseUrl: url(env, 'DATABASE_URL', ['postgres:', 'postgresql:']),
     natsUrl,
-    natsOperator: natsOperator(env),
+    natsOperator: operatorFor(env, [natsUrl, optionalText(env, 'PROBE_NATS_URL') ?? natsUrl]),
     streams: streams(env),
     clickhouseUrl: url(env, 'CLICKHOUSE_URL', ['http:', 'https:']),
     host: text(env, 'HOST', '127.0.0.1'),
@@ -188,6 +189,16 @@ function grpcTls(env: Env): GrpcTls | null {
   if (cert && key) return { cert, key, clientCa: clientCa ?? null }
   if (cert || key || clientCa) throw new ConfigError('GRPC_TLS_CERT and GRPC_TLS_KEY have to be set together')
   return null
+}
+
+/** Without an operator NATS lets everyone do everything, so then it may be on this machine only. */
+function operatorFor(env: Env, natsUrls: string[]): NatsOperator | null {
+  const operator = natsOperator(env)
+  const far = natsUrls.flatMap(hostsOfNats).find(host => !isLoopback(host))
+  if (operator !== null || far === undefined) return operator
+  throw new ConfigError(
+    `NATS is at ${far}, and NATS_OPERATOR_SEED is not set: everyone who reaches it could read and forge results; make one with: npm run admin -- nats seed`,
+  )
 }
 
 /** NATS_OPERATOR_SEED, null when it is not set. The sentence does not repeat what it holds. */

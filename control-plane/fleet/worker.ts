@@ -7,6 +7,7 @@ import type { Suspicion } from '../platform/connection-watch.ts'
 import { type GrpcTls, startGrpcServer } from '../platform/grpc.ts'
 import { listen } from '../platform/listen.ts'
 import { CRITICAL, startLoop } from '../platform/loop.ts'
+import { isLoopback } from '../platform/loopback.ts'
 import { logNowMs, type Nats } from '../platform/nats.ts'
 import { connectAccounts } from '../platform/nats-accounts.ts'
 import { nextRun } from '../platform/next-run.ts'
@@ -141,8 +142,6 @@ export async function startFleet(context: FleetContext): Promise<{ port: number;
     },
   }
 }
-
-const isLoopback = (host: string) => /^(127\.|::1$|localhost$)/.test(host)
 
 /** New probes of a region that can work at once do. */
 async function admitTo(desk: Desk, region: string): Promise<void> {

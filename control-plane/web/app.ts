@@ -57,6 +57,8 @@ export type AppContext = {
 
 export const API_PREFIX = '/api/v1'
 const BODY_LIMIT_BYTES = 1024 * 1024
+/** Half a year, and no other host of the domain: a customer may move a domain away. */
+const HTTPS_ONLY = 'max-age=15552000'
 
 /** The HTTP server without any room's routes: validation, errors, keys, limits, OpenAPI (decisions 1). */
 export async function createApp(context: AppContext): Promise<App> {
@@ -134,8 +136,11 @@ function addAuthorization(app: App, { authenticate, rateLimitPerMinute, publicUr
     if (!use.allowed) throw rateLimited(`more than ${use.limit} requests a minute`, use.resetSeconds)
     if (!request.is404) assertScope(request, caller)
   }
+  const isPublicHttps = publicUrl.startsWith('https:')
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-content-type-options', 'nosniff')
+    // browsers heed it over https only
+    if (isPublicHttps || request.protocol === 'https') reply.header('strict-transport-security', HTTPS_ONLY)
     const refusal = request.is404 ? refusalOfUnknown(request, publicUrl) : undefined
     if (!isApi(request) || request.routeOptions.config.open) return done(refusal)
     admit(request, reply).then(() => done(refusal), done)

@@ -4,7 +4,7 @@ import { ConfigError } from '../../shared/env.ts'
 
 const NEEDED = {
   DATABASE_URL: 'postgres://picket:hunter2@db/picket',
-  NATS_URL: 'nats://nats:4222',
+  NATS_URL: 'nats://127.0.0.1:4222',
   CLICKHOUSE_URL: 'http://clickhouse:8123/picket',
   SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
 }
@@ -15,7 +15,7 @@ t.test('three addresses and a secret key are enough', async t => {
     grpcPort: 50_051,
     host: '127.0.0.1',
     publicUrl: 'http://localhost:8080',
-    probeNatsUrl: 'nats://nats:4222',
+    probeNatsUrl: 'nats://127.0.0.1:4222',
     roles: ['api', 'fleet', 'verdict', 'record', 'deliver', 'schedule'],
     defaultPlan: 'free',
     registration: 'open',
