@@ -44,7 +44,8 @@ export function bootstrapRoutes(app: App, context: Context): void {
       bodyLimit: BODY_BYTES,
       // before anything of the request is read
       onRequest: [
-        (_request, _reply, done) => done(registration === 'open' ? undefined : registrationClosed(CLOSED[registration])),
+        (_request, _reply, done) =>
+          done(registration === 'open' ? undefined : registrationClosed(CLOSED[registration])),
         limitByNetwork(REQUESTS_PER_MINUTE, 'requests for an account'),
       ],
       schema: {
