@@ -63,6 +63,7 @@ t.test('a client that breaks off its request is no error of ours', async t => {
     publicUrl: 'http://localhost:8080',
     trustedProxies: [],
     rateLimitPerMinute: 600,
+    isAcceptedHost: () => true,
   })
   let begun = 0
   app.addHook('onRequest', (_request, _reply, done) => {

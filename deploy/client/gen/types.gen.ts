@@ -6,7 +6,7 @@ export type ClientOptions = {
 
 export type Error = {
     error: {
-        code: 'validation_error' | 'unauthorized' | 'tier_limit_reached' | 'insufficient_scope' | 'plan_upgrade_required' | 'registration_closed' | 'not_found' | 'conflict' | 'payload_too_large' | 'unsupported_media_type' | 'domain_connect_unavailable' | 'rate_limited' | 'internal_error' | 'unavailable';
+        code: 'validation_error' | 'unauthorized' | 'tier_limit_reached' | 'insufficient_scope' | 'plan_upgrade_required' | 'registration_closed' | 'not_found' | 'conflict' | 'payload_too_large' | 'unsupported_media_type' | 'misdirected_request' | 'domain_connect_unavailable' | 'rate_limited' | 'internal_error' | 'unavailable';
         /**
          * a sentence for people
          */
