@@ -4,16 +4,19 @@ import { limitSettings } from './accounts/limit-settings.ts'
 import type { MailRules } from './accounts/mails/limits.ts'
 import { mailSettings } from './accounts/mails/settings.ts'
 import { type Limits, PLANS, type Plan } from './accounts/plans.ts'
+import { REGISTRATIONS, type Registration } from './accounts/registration.ts'
 import { type ChatSettings, chatApiUrl, chatSettings } from './chat/settings.ts'
 import { BURST } from './deliveries/pace.ts'
 import { type WhoisServer, whoisServerOf } from './expiry/whois.ts'
 import type { GrpcTls } from './platform/grpc.ts'
+import { hostsOfNats, isLoopback } from './platform/loopback.ts'
 import type { StreamSettings } from './platform/nats.ts'
 import { type NatsOperator, operatorOf } from './platform/nats-operator.ts'
 import { type ObjectAddress, parseObjectAddress } from './platform/object-address.ts'
 import { parseSmtpUrl } from './platform/smtp-server.ts'
 import { type Retention, retentionSettings } from './retention/settings.ts'
 import { type CustomDomainSettings, customDomainSettings } from './status-pages/custom-domain/settings.ts'
+import { allowedHost } from './web/hosts.ts'
 
 /** Parts of the control plane that run together or apart (decisions 11.5). */
 export const ROLES = ['api', 'fleet', 'verdict', 'record', 'deliver', 'schedule'] as const
@@ -24,7 +27,7 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 export type Config = {
   databaseUrl: string
   natsUrl: string
-  /** null: NATS is not in operator mode (for development) */
+  /** null: NATS is not in operator mode, and on this machine (for development) */
   natsOperator: NatsOperator | null
   /** replicas and sizes of NATS' streams */
   streams: StreamSettings
@@ -35,6 +38,10 @@ export type Config = {
   grpcPort: number
   /** null: probes connect in plain text */
   grpcTls: GrpcTls | null
+  /** everyone who reaches the gRPC port may ask what it serves */
+  grpcReflection: boolean
+  /** to the gRPC port, of one client address at a time */
+  grpcConnectionsPerAddress: number
   /** whether the page of the installation (/trust) is public */
   trustPage: boolean
   /** 32 bytes */
@@ -46,11 +53,19 @@ export type Config = {
   /** where probes reach NATS, when that is not NATS_URL */
   probeNatsUrl: string
   egressAllow: string[]
+  /** the same for webhooks of status pages' visitors, who are not customers */
+  visitorEgressAllow: string[]
+  /** address:port of parts of this installation that no request of a tenant may reach */
+  egressDeny: string[]
   /** DNS servers as address:port; none: those of the system */
   nameservers: string[]
   trustedProxies: string[]
+  /** hosts that are answered beside those of PUBLIC_URL and CUSTOM_DOMAIN_TARGET */
+  allowedHosts: string[]
   roles: Role[]
   defaultPlan: Plan
+  /** who may have an account made */
+  registration: Registration
   limits: Limits
   /** to whom mails may go, and how many in a day */
   mailRules: MailRules
@@ -94,30 +109,37 @@ export type Config = {
 export function readConfig(env: Env): Config {
   const port = integer(env, 'PORT', 8080, 0, 65_535)
   const natsUrl = text(env, 'NATS_URL')
+  const registration = oneOf(env, 'REGISTRATION', REGISTRATIONS, 'open')
   const keyLimit = integer(env, 'RATE_LIMIT_PER_MINUTE', 600, 1, 1_000_000)
   return {
     databaseUrl: url(env, 'DATABASE_URL', ['postgres:', 'postgresql:']),
     natsUrl,
-    natsOperator: natsOperator(env),
+    natsOperator: operatorFor(env, [natsUrl, optionalText(env, 'PROBE_NATS_URL') ?? natsUrl]),
     streams: streams(env),
     clickhouseUrl: url(env, 'CLICKHOUSE_URL', ['http:', 'https:']),
     host: text(env, 'HOST', '127.0.0.1'),
     port,
     grpcPort: integer(env, 'GRPC_PORT', 50_051, 0, 65_535),
     grpcTls: grpcTls(env),
+    grpcReflection: oneOf(env, 'GRPC_REFLECTION', ['on', 'off'], 'off') === 'on',
+    grpcConnectionsPerAddress: integer(env, 'GRPC_CONNECTIONS_PER_ADDRESS', 250, 1, 1_000_000),
     trustPage: oneOf(env, 'TRUST_PAGE', ['on', 'off'], 'off') === 'on',
     secretKey: secretKey(env),
     olderSecretKey: olderSecretKey(env),
     publicUrl: publicUrl(env),
     probeNatsUrl: optionalText(env, 'PROBE_NATS_URL') ?? natsUrl,
     egressAllow: list(env, 'EGRESS_ALLOW'),
+    visitorEgressAllow: list(env, 'VISITOR_EGRESS_ALLOW'),
+    egressDeny: list(env, 'EGRESS_DENY'),
     nameservers: list(env, 'NAMESERVERS').map(nameserver),
+    allowedHosts: list(env, 'ALLOWED_HOSTS').map(allowedHost),
     trustedProxies: list(env, 'TRUSTED_PROXIES').map(range),
     roles: roles(env),
     defaultPlan: defaultPlan(env),
+    registration,
     limits: limitSettings(env),
     webhookBurst: integer(env, 'WEBHOOK_BURST', BURST, BURST, 1_000_000),
-    mailRules: mailSettings(env, oneOf(env, 'REGISTRATION', ['open', 'invited', 'closed'], 'open')),
+    mailRules: mailSettings(env, registration),
     rateLimitPerMinute: keyLimit,
     // five keys at their limit, whatever that is
     rateLimitPerProject: integer(env, 'RATE_LIMIT_PER_PROJECT', keyLimit * 5, 1, 10_000_000),
@@ -175,6 +197,16 @@ function grpcTls(env: Env): GrpcTls | null {
   if (cert && key) return { cert, key, clientCa: clientCa ?? null }
   if (cert || key || clientCa) throw new ConfigError('GRPC_TLS_CERT and GRPC_TLS_KEY have to be set together')
   return null
+}
+
+/** Without an operator NATS lets everyone do everything, so then it may be on this machine only. */
+function operatorFor(env: Env, natsUrls: string[]): NatsOperator | null {
+  const operator = natsOperator(env)
+  const far = natsUrls.flatMap(hostsOfNats).find(host => !isLoopback(host))
+  if (operator !== null || far === undefined) return operator
+  throw new ConfigError(
+    `NATS is at ${far}, and NATS_OPERATOR_SEED is not set: everyone who reaches it could read and forge results; make one with: npm run admin -- nats seed`,
+  )
 }
 
 /** NATS_OPERATOR_SEED, null when it is not set. The sentence does not repeat what it holds. */

@@ -49,7 +49,7 @@ export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)
   api: [startListening, withPublicUrl(startKeptPingRecorder)],
   fleet: [startFleetServer],
   verdict: [startVerdicts],
-  record: [startRecorder, startHourlyWorker, startDailyWorker, startScreenshotRecorder],
+  record: [wokenBy('monitors', startRecorder), startHourlyWorker, startDailyWorker, startScreenshotRecorder],
   deliver: [
     wokenBy('fan_outs', startFanOutWorker),
     wokenBy('digests', startDigestWorker),
@@ -112,11 +112,12 @@ function startDeliveries(handles: Handles): Part {
 }
 
 async function startFleetServer(handles: Handles): Promise<Part> {
-  const { databaseUrl, host, grpcPort, grpcTls, probeNatsUrl } = handles.config
+  const { databaseUrl, host, grpcPort, grpcTls, probeNatsUrl, grpcReflection: reflection } = handles.config
+  const { grpcConnectionsPerAddress: connectionsPerAddress } = handles.config
   const processName = `${hostname()}-${process.pid}`
   const { suspicion } = handles.pools
   const own = { databaseUrl, suspicion, processName, host, port: grpcPort, tls: grpcTls, natsUrl: probeNatsUrl }
-  const fleet = await startFleet({ ...handles, ...own })
+  const fleet = await startFleet({ ...handles, ...own, reflection, connectionsPerAddress })
   return { stop: fleet.stop, grpcPort: fleet.port }
 }
 

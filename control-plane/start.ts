@@ -4,6 +4,7 @@ import { ConfigError } from '../shared/env.ts'
 import type { Log } from '../shared/log.ts'
 import { createMetrics, type Metrics } from '../shared/metrics.ts'
 import { createAuthenticate } from './accounts/api-keys/actions.ts'
+import { REGISTRATION_MEANS } from './accounts/registration.ts'
 import type { Config, Role } from './config.ts'
 import { healthRoutes } from './health/routes.ts'
 import { migrateClickhouse } from './migrations/clickhouse/index.ts'
@@ -23,8 +24,10 @@ import { createSecrets, type Secrets } from './platform/secrets.ts'
 import { createSigner, type Sign } from './platform/signer.ts'
 import { createPools, type Pools } from './pools.ts'
 import { apiRoutes, publicRoutes } from './roles/api-routes.ts'
+import { ownHosts } from './roles/tools.ts'
 import { type Part, STARTERS } from './roles.ts'
 import { API_PREFIX, type App, createApp } from './web/app.ts'
+import { createIsAcceptedHost } from './web/hosts.ts'
 import { type Operations, operationsRoutes } from './web/routes.ts'
 
 /** Built once; each room takes the few of them that it uses. */
@@ -34,6 +37,8 @@ export type Handles = {
   metrics: Metrics
   secrets: Secrets
   egress: Egress
+  /** for webhooks of status pages' visitors */
+  visitorEgress: Egress
   /** null: no SMTP_URL */
   mailer: Mailer | null
   /** the pool of the role that takes these handles; of the first role of the process where none does */
@@ -116,9 +121,10 @@ export async function endStuck(loops: string[], stop: () => Promise<void>, log: 
 const stopPart = (part: Part, log: Log) => part.stop().catch(error => log.warn({ err: error }, 'could not stop a part'))
 
 async function connectEngines(config: Config, log: Log, releases: (() => Promise<unknown>)[]): Promise<Handles> {
-  const { egressAllow, nameservers } = config
+  const { egressAllow, visitorEgressAllow, egressDeny: deny, nameservers } = config
   const resolving = nameservers.length > 0 && { nameservers, resolver: createResolver({ servers: nameservers }) }
-  const egress = createEgress({ allow: egressAllow, ...resolving })
+  const egress = createEgress({ allow: egressAllow, deny, ...resolving })
+  const visitorEgress = createEgress({ allow: visitorEgressAllow, deny, ...resolving })
   const metrics = createMetrics()
   const mailer = config.smtpUrl === null ? null : createMailer(config.smtpUrl, config.mailFrom)
   releases.push(async () => mailer?.close())
@@ -141,7 +147,8 @@ async function connectEngines(config: Config, log: Log, releases: (() => Promise
   const sign = createSigner(config.secretKey, 'screenshot links')
   const secrets = createSecrets(config.secretKey, config.olderSecretKey)
   const db = pools.of(config.roles[0]!)
-  return { config, log, metrics, secrets, egress, mailer, db, pools, nats, clocks, clickhouse, objects, sign }
+  const guards = { egress, visitorEgress }
+  return { config, log, metrics, secrets, ...guards, mailer, db, pools, nats, clocks, clickhouse, objects, sign }
 }
 
 function openObjects({ screenshotStore, s3AccessKeyId, s3SecretAccessKey }: Config, nats: Nats): ObjectStore {
@@ -168,11 +175,14 @@ async function migrateHistory(config: Config, tools: { log: Log; metrics: Metric
 
 async function createHttp(handles: Handles, watchdog: Watchdog): Promise<App> {
   const { config, db, metrics } = handles
-  const app = await createApp({ ...config, ...handles, authenticate: createAuthenticate(db) })
+  const isAcceptedHost = createIsAcceptedHost([...ownHosts(config), ...config.allowedHosts], config.host)
+  const app = await createApp({ ...config, ...handles, isAcceptedHost, authenticate: createAuthenticate(db) })
   const { clocks } = handles
   operationsRoutes(app, { metrics, clocks, stuck: watchdog.stuck, ...dependenciesOf(handles) })
   healthRoutes(app, handles)
   if (config.roles.includes('api')) {
+    const { registration } = config
+    handles.log.info({ event: 'registration', registration }, REGISTRATION_MEANS[registration])
     app.register(async api => apiRoutes(api as App, handles), { prefix: API_PREFIX })
     app.register(async scope => publicRoutes(scope as App, handles))
   }

@@ -16,6 +16,8 @@ export type ProbeConfig = {
   version: string
   dataDir: string
   egressAllow: string[]
+  /** address:port of parts of this installation that checks may not reach */
+  egressDeny: string[]
   /** what a probe with a working network reaches; none: its recent checks tell */
   selfTestTargets: HostAndPort[]
   maxConcurrentChecks: number
@@ -47,6 +49,7 @@ export function readConfig(env: Env): ProbeConfig {
     version: readVersion(),
     dataDir: text(env, 'DATA_DIR', '.data/probe'),
     egressAllow: list(env, 'EGRESS_ALLOW'),
+    egressDeny: list(env, 'EGRESS_DENY'),
     selfTestTargets: selfTestTargets(env),
     maxConcurrentChecks: integer(env, 'MAX_CONCURRENT_CHECKS', 1000, 1, 100_000),
     chromiumPath: optionalText(env, 'CHROMIUM_PATH'),

@@ -133,7 +133,7 @@ async function resolverAnswers(name: string, egress: Egress): Promise<boolean> {
   const deadline = createDeadline(TEST_TIMEOUT_MS)
   const timeout = new Promise<never>((_, reject) => deadline.signal.addEventListener('abort', reject))
   try {
-    await Promise.race([egress.resolve(name), timeout])
+    await Promise.race([egress.resolve(name, null), timeout])
     return true
   } catch (error) {
     return error instanceof EgressFailure && error.source === FailureSource.TARGET

@@ -43,7 +43,7 @@ const DRAIN_WITHIN_MS = 65_000
 export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): Probe {
   makeDataDir(config.dataDir)
   const credential = openCredential(config.dataDir, config.token, machine.secret)
-  const egress = createEgress({ allow: config.egressAllow })
+  const egress = createEgress({ allow: config.egressAllow, deny: config.egressDeny })
   const canPing = announceIcmp(egress.icmp, log)
   const selfTest = createSelfTest({ targets: config.selfTestTargets })
   const doubt = createDoubt((isDoubting, hosts) => reportDoubt(log, isDoubting, hosts))
@@ -55,8 +55,8 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
   const instanceId = machine.uuid()
   const browser = findBrowser(config.chromiumPath)
   if (browser) sweepHomes().catch(error => log.warn({ err: error }, 'folders of old browsers could not be removed'))
-  const { egressAllow, screenshotMemoryMb: memoryMb, screenshotWithinMs: withinMs } = config
-  const shutter = browser && createShutter({ browser, egressAllow, memoryMb, withinMs })
+  const { egressAllow, egressDeny, screenshotMemoryMb: memoryMb, screenshotWithinMs: withinMs } = config
+  const shutter = browser && createShutter({ browser, egressAllow, egressDeny, memoryMb, withinMs })
   let post: Post | null = null
   let work: Work | null = null
   let isDraining = false
@@ -99,7 +99,11 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
   function hello(): Hello {
     const { name, version } = config
     const types = CHECK_TYPES.filter(type => type !== 'ping' || canPing)
-    const capabilities = [...types, ...(shutter ? ['screenshot'] : []), ...(hasIpv6() ? ['ipv6'] : [])]
+    const capabilities = [
+      ...types,
+      ...(shutter ? ['screenshot', 'screenshot_permit'] : []),
+      ...(hasIpv6() ? ['ipv6'] : []),
+    ]
     return { instanceId, name, version, ...(work?.has() ?? { lastRevision: 0 }), capabilities }
   }
 

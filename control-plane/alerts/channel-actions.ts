@@ -25,10 +25,14 @@ import {
   type StoredChannel,
   updateChannel,
 } from './channel-store.ts'
+import { bindRelaySource, releaseRelaySource } from './relay-source-store.ts'
 import type { ChannelCreate, ChannelUpdate } from './schema.ts'
 import { testEvent } from './test-event.ts'
 
-export type ChannelTools = ConfigTools & { db: Db; secrets: Secrets; limits: Limits } & Omit<AddressTools, 'secrets'>
+export type ChannelTools = ConfigTools & { db: Db; secrets: Secrets; limits: Limits; relayUrl: string | null } & Omit<
+    AddressTools,
+    'secrets'
+  >
 type Owner = Pick<Caller, 'projectId' | 'organizationId'>
 /** `signingSecret`: in plain text, to be shown this once; null when there is none or it did not change. */
 export type Shown = { channel: StoredChannel; signingSecret: string | null }
@@ -67,6 +71,7 @@ export async function createChannel(tools: ChannelTools, caller: Owner, body: Ch
     await assertFewToHost(tx, tools, channel)
     await holdInstallation(tx, channel)
     await insertChannel(tx, channel)
+    await bindRelay(tx, tools, channel, config)
     await askAddresses(tx, tools, organizationId, recipientsOf(type, config), { again: false, now })
   })
   return { channel, signingSecret } satisfies Shown
@@ -78,7 +83,8 @@ export async function createChannel(tools: ChannelTools, caller: Owner, body: Ch
  */
 export function changeChannel(tools: ChannelTools, caller: Caller, id: string, body: ChannelUpdate, now: Date) {
   const { db, secrets } = tools
-  const change = (before: StoredChannel) => {
+  const { organizationId, projectId } = caller
+  const change = async (before: StoredChannel, tx: Tx) => {
     if (body.type !== undefined && body.type !== before.type) {
       throw validationError([{ path: 'type', message: 'the type of a channel cannot be changed; create another one' }])
     }
@@ -87,24 +93,19 @@ export function changeChannel(tools: ChannelTools, caller: Caller, id: string, b
     const stored = openConfig(before, secrets)
     const { config, problems } = acceptConfig(before.type, body.config, stored, tools)
     if (problems.length > 0) throw validationError(problems)
-    const { addressOf } = kindOf(before.type)
-    if (!isSameOrigin(addressOf(stored), addressOf(config))) assertMayLead(caller, maskedPlaces(body.config, 'config'))
+    if (!isSameDestination(before.type, stored, config)) assertMayLead(caller, maskedPlaces(body.config, 'config'))
     // sealed anew, the same config would be told as changed
     if (isDeepStrictEqual(stored, config)) return after
+    await bindRelay(tx, tools, before, config)
     const chatInstallationId = installationOf(before.type, config)
-    return { ...after, config: sealConfig(config, before, secrets), chatInstallationId }
+    const changed = { ...after, config: sealConfig(config, before, secrets), chatInstallationId }
+    if (hostOf(before, secrets) !== hostOf(changed, secrets)) await assertFewToHost(tx, tools, changed)
+    await endTrust(tx, organizationId, id, recipientsOf(before.type, stored).map(addressKey), now)
+    await askAddresses(tx, tools, organizationId, recipientsOf(before.type, config), { again: false, now })
+    return changed
   }
-  const { organizationId, projectId } = caller
-  const before = (tx: Tx) => (body.config === undefined ? null : lockHosts(tx, projectId))
-  return rewrite(db, projectId, id, now, change, {
-    before,
-    async after(tx, before, after) {
-      if (before.config === after.config) return
-      if (hostOf(before, secrets) !== hostOf(after, secrets)) await assertFewToHost(tx, tools, after)
-      const addressesOf = (channel: StoredChannel) => recipientsOf(channel.type, openConfig(channel, secrets))
-      await endTrust(tx, organizationId, id, addressesOf(before).map(addressKey), now)
-      await askAddresses(tx, tools, organizationId, addressesOf(after), { again: false, now })
-    },
+  return rewrite(db, projectId, id, now, change, async tx => {
+    if (body.config !== undefined) await lockHosts(tx, projectId)
   })
 }
 
@@ -116,7 +117,7 @@ export async function rotateSecret(
   now: Date,
 ): Promise<Shown> {
   const signingSecret = newSigningSecret()
-  const channel = await rewrite(db, projectId, id, now, before => {
+  const channel = await rewrite(db, projectId, id, now, async before => {
     if (before.signingSecret === null) throw conflict(`a channel of type ${before.type} has no signing secret`)
     return { ...before, signingSecret: sealSigningSecret(signingSecret, before, secrets) }
   })
@@ -126,7 +127,7 @@ export async function rotateSecret(
 /** Makes a paused channel active; one that is active stays so. Throws 404. */
 export function resumeChannel(db: Db, projectId: string, id: string, now: Date): Promise<StoredChannel> {
   const active = { isPaused: false, pausedAt: null, pausedReason: null, consecutiveFailures: 0 }
-  return rewrite(db, projectId, id, now, before => ({ ...before, ...active }))
+  return rewrite(db, projectId, id, now, async before => ({ ...before, ...active }))
 }
 
 /**
@@ -155,31 +156,51 @@ export async function sendTest(
   })
 }
 
-type Around = {
-  /** before the channel is locked */
-  before?(tx: Tx): unknown
-  after?(tx: Tx, before: StoredChannel, after: StoredChannel): Promise<void>
-}
-
 async function rewrite(
   db: Db,
   projectId: string,
   id: string,
   now: Date,
-  change: (before: StoredChannel) => StoredChannel,
-  around: Around = {},
+  change: (before: StoredChannel, tx: Tx) => Promise<StoredChannel>,
+  first: (tx: Tx) => Promise<unknown> = async () => {},
 ): Promise<StoredChannel> {
   return await db.transaction(async tx => {
-    await around.before?.(tx)
+    await first(tx)
     const stored = isId(id) ? await lockChannel(tx, projectId, id) : null
     if (!stored) throw notFound('channel')
-    const changed = change(stored)
+    const changed = await change(stored, tx)
     const channel = { ...changed, updatedAt: isDeepStrictEqual(changed, stored) ? stored.updatedAt : now }
     if (channel.chatInstallationId !== stored.chatInstallationId) await holdInstallation(tx, channel)
     await updateChannel(tx, channel)
-    await around.after?.(tx, stored, channel)
     return channel
   })
+}
+
+/** Whether messages reach whom they reached. The relay outside gets them whole, so another id there is another destination. */
+function isSameDestination(
+  type: ChannelType,
+  stored: Record<string, unknown>,
+  config: Record<string, unknown>,
+): boolean {
+  const { addressOf, relayOf } = kindOf(type)
+  const isSameRelay = (relayOf?.(stored) ?? null) === (relayOf?.(config) ?? null)
+  return isSameRelay && isSameOrigin(addressOf(stored), addressOf(config))
+}
+
+/**
+ * Throws 409 for an id that a channel of another project has at the relay outside: its messages would reach that project's
+ * receivers. The built-in relay knows projects apart, and ids mean nothing to it.
+ */
+async function bindRelay(
+  tx: Tx,
+  { relayUrl }: Pick<ChannelTools, 'relayUrl'>,
+  { id, projectId, type }: StoredChannel,
+  config: Record<string, unknown>,
+): Promise<void> {
+  const relaySourceId = kindOf(type).relayOf?.(config) ?? null
+  if (relaySourceId === null) return releaseRelaySource(tx, id)
+  const isFree = await bindRelaySource(tx, { channelId: id, projectId, relaySourceId }, relayUrl !== null)
+  if (!isFree) throw conflict('this relay_source_id belongs to another project')
 }
 
 /** The app's installation that a config names, in lower case; null when there is none. */

@@ -25,6 +25,8 @@ export type ChannelContext = {
   secrets: Secrets
   checkLiteral: CheckLiteral
   limits: Limits
+  /** the relay outside; null: the built-in one */
+  relayUrl: string | null
 } & Omit<AddressTools, 'secrets'>
 
 const tags = ['Alerts']
@@ -83,7 +85,7 @@ function writeRoutes(app: App, context: ChannelContext): void {
         summary: 'Create a channel; the answer holds the whole signing secret',
         tags,
         body: ChannelCreate,
-        response: answers(201, dataOf(ChannelRecord), 400, 402, 429),
+        response: answers(201, dataOf(ChannelRecord), 400, 402, 409, 429),
       },
     },
     async (request, reply) => {
@@ -101,7 +103,7 @@ function writeRoutes(app: App, context: ChannelContext): void {
         tags,
         params: IdParams,
         body: ChannelUpdate,
-        response: answers(200, dataOf(ChannelRecord), 400, 403, 404, 429),
+        response: answers(200, dataOf(ChannelRecord), 400, 402, 403, 404, 409, 429),
       },
     },
     async request => {

@@ -1,16 +1,19 @@
 import { fromZero } from '../../shared/from-zero.ts'
-import { ResultBatch, Trigger } from '../../shared/result.ts'
 import { LATE_STREAM, RESULTS_STREAM } from '../../shared/subjects.ts'
+import { type CheckedMonitors, createCheckedMonitors } from '../monitors/checked-regions-actions.ts'
+import { createNoteForeign, type NoteForeign } from '../monitors/foreign-actions.ts'
 import { type Clickhouse, insertLines, isClickhouseAway } from '../platform/clickhouse.ts'
 import { awaitMessages, durableConsumer, fetchMessages, type JsMsg, keepInHand } from '../platform/durable-consumer.ts'
 import { type LoopTools, startLoop } from '../platform/loop.ts'
 import type { Nats } from '../platform/nats.ts'
+import type { Db } from '../platform/postgres.ts'
 import { inGroups } from './groups.ts'
 import { insertHalving, type Refused } from './halving.ts'
+import { type Lines, linesOf } from './lines.ts'
 import { createTries, refusalOf, TRIES_AT_MOST, TRIES_BEFORE_ALONE, type Tries } from './refusals.ts'
-import { LINE_COLUMNS, originOf, toLine, unrecordable } from './row.ts'
+import { LINE_COLUMNS } from './row.ts'
 
-export type RecordContext = LoopTools & { nats: Nats; clickhouse: Clickhouse }
+export type RecordContext = LoopTools & { db: Db; nats: Nats; clickhouse: Clickhouse }
 
 /** Messages of one insert. A probe sends up to 500 results in one. */
 const MESSAGES_AT_ONCE = 500
@@ -24,13 +27,17 @@ const FETCH_WAIT_MS = 2_000
 const MANY_DAYS = 'SETTINGS max_partitions_per_insert_block = 200'
 /** An insert into a ClickHouse that hangs ends after 30 s, and a refused one is split. */
 const LIMITS = { isCritical: true, limitMs: 120_000 }
+/** A change of monitors is notified; this is for a notice that is lost. */
+const FOLLOW_EVERY_MS = 60_000
 
 /**
  * Writes every result to ClickHouse, from durable consumers with acks: a message is acked once ClickHouse has its
  * rows. A batch that comes twice is harmless (the table replaces equal keys). Any number of processes may run it.
  */
-export function startRecorder(context: RecordContext): { stop(): Promise<void> } {
-  const tools = { meters: recorderMeters(context), tries: createTries() }
+export function startRecorder(context: RecordContext): { stop(): Promise<void>; wake(): void } {
+  const monitors = createCheckedMonitors(context.db)
+  const tools = { meters: recorderMeters(context), tries: createTries(), monitors, note: createNoteForeign(context) }
+  const follow = startLoop('record-monitors', FOLLOW_EVERY_MS, context, () => monitors.refresh())
   const live = startLoop('record', 0, context, recordRounds(context, tools, RESULTS_STREAM, 'record'), LIMITS)
   const late = startLoop(
     'record-late',
@@ -39,14 +46,15 @@ export function startRecorder(context: RecordContext): { stop(): Promise<void> }
     recordRounds(context, tools, LATE_STREAM, 'record-late'),
   )
   return {
+    wake: follow.wake,
     async stop() {
-      await Promise.all([live.stop(), late.stop()])
+      await Promise.all([live.stop(), late.stop(), follow.stop()])
     },
   }
 }
 
 type Meters = ReturnType<typeof recorderMeters>
-type Tools = { meters: Meters; tries: Tries }
+type Tools = { meters: Meters; tries: Tries; monitors: CheckedMonitors; note: NoteForeign }
 
 function recordRounds(
   context: RecordContext,
@@ -58,6 +66,7 @@ function recordRounds(
   let consumer: Awaited<ReturnType<typeof durableConsumer>> | null = null
   return async signal => {
     try {
+      if (!tools.monitors.isKnown()) await tools.monitors.refresh()
       consumer ??= await durableConsumer(context.nats, stream, name)
       await recordUntil(signal, stream, atOnce, consumer, context, tools)
     } catch (error) {
@@ -125,7 +134,8 @@ function putOff(messages: JsMsg[], tries: Tries): void {
 
 async function recordGroup(messages: JsMsg[], stream: string, context: RecordContext, tools: Tools): Promise<void> {
   const { tries, meters } = tools
-  const { lines, ends } = toLines(messages, stream, context, meters)
+  const read = await readLines(messages, context, tools)
+  const { lines, ends } = read
   const isLastTry = messages.some(message => tries.countOf(keyOf(message)) >= TRIES_AT_MOST)
   const refused = await insertHalving(
     lines,
@@ -147,6 +157,7 @@ async function recordGroup(messages: JsMsg[], stream: string, context: RecordCon
       message.ack()
     }
   }
+  await noteRefused(read, stream, context, tools)
   meters.recorded.inc({ stream }, lines.length - refused.length)
   if (stream === LATE_STREAM) countLate(messages, ends, meters)
 }
@@ -183,33 +194,34 @@ function setAside(
   return doubtful
 }
 
-/** `ends`: of each message, how many lines there are up to its last one. */
-function toLines(messages: JsMsg[], stream: string, { log }: RecordContext, meters: Meters) {
-  const lines: string[] = []
-  const ends: number[] = []
-  const refused: Record<string, number> = {}
-  for (const { data, info } of messages) {
-    const takenAtMs = info.timestampNanos / 1_000_000
-    try {
-      const batch = ResultBatch.decode(data)
-      const origin = originOf(batch)
-      for (const result of batch.results) {
-        // no check of the monitor: what a witness saw is kept with the transition that it confirmed
-        if (result.trigger === Trigger.WITNESS) continue
-        const reason = unrecordable(result, takenAtMs)
-        if (reason === null) lines.push(toLine(result, origin))
-        else refused[reason] = (refused[reason] ?? 0) + 1
-      }
-    } catch {
-      refused.unreadable = (refused.unreadable ?? 0) + 1
-    }
-    ends.push(lines.length)
+/**
+ * Results of a monitor that is not known here, or of a region that does not check it, are judged by what is configured now: the
+ * change may be younger than what is known here. While PostgreSQL cannot be asked it is recorded, so that nothing true is lost.
+ */
+async function readLines(messages: JsMsg[], { log }: RecordContext, { monitors }: Tools): Promise<Lines> {
+  const read = linesOf(messages, monitors)
+  if (read.isSure) return read
+  try {
+    await monitors.refresh()
+    return linesOf(messages, monitors)
+  } catch (error) {
+    log.warn({ err: error }, 'results are recorded without a look at where their monitors are checked')
+    return linesOf(messages, null)
   }
+}
+
+/** Once for a group that is written, so that a group that comes again is not counted twice. */
+async function noteRefused(
+  { refused, foreign }: Lines,
+  stream: string,
+  { log }: RecordContext,
+  { meters, note }: Tools,
+): Promise<void> {
   for (const [reason, count] of Object.entries(refused)) {
     log.warn({ reason, count, stream }, 'results that cannot be recorded were set aside')
     meters.setAside.inc({ reason }, count)
   }
-  return { lines, ends }
+  for (const [region, newest] of foreign) await note({ region, what: 'result', ...newest })
 }
 
 function recorderMeters({ metrics }: RecordContext) {
@@ -217,6 +229,14 @@ function recorderMeters({ metrics }: RecordContext) {
   return {
     recorded: metrics.counter('picket_results_recorded_total', 'Results written to ClickHouse', ['stream']),
     late: metrics.counter('picket_results_late_total', 'Results written that came too late for a verdict', ['region']),
-    setAside: fromZero(setAside, 'reason', ['unreadable', 'malformed', 'too_old', 'in_future', 'refused']),
+    setAside: fromZero(setAside, 'reason', [
+      'unreadable',
+      'malformed',
+      'too_old',
+      'in_future',
+      'refused',
+      'foreign',
+      'left_region',
+    ]),
   }
 }

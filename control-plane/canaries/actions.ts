@@ -145,6 +145,7 @@ async function createReceiver(tools: CanaryTools, caller: Caller, channelId: str
     sendsMail: false,
     mailRules: MAIL_RULES,
     publicUrl: origin,
+    relayUrl: null,
   }
   const config = { url: receiverUrl(origin, tools.sign) }
   if (channelId === null) {

@@ -15,6 +15,7 @@ import { findReceiver, insertAlert } from './store.ts'
 import { createTarget } from './target-routes.ts'
 
 const BODY_LIMIT_BYTES = 65_536
+const ANY_HOST = { config: { hosts: 'any' } } as const
 
 /**
  * Outside /api/v1, for probes and deliveries: a target that fails by plan, answered without any engine, and the receiver
@@ -27,7 +28,7 @@ export function canaryRoutes(app: App, { db, secrets, sign }: { db: Db; secrets:
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => body)
 
-  app.get<{ Params: { region: string } }>('/canary/:region', async (request, reply) => {
+  app.get<{ Params: { region: string } }>('/canary/:region', ANY_HOST, async (request, reply) => {
     const { every, for: length, kinds: named = 'status', key } = request.query as Record<string, unknown>
     const kinds = parseKinds(String(named))
     if (kinds === null) throw notFound('page')
@@ -42,7 +43,7 @@ export function canaryRoutes(app: App, { db, secrets, sign }: { db: Db; secrets:
 
   app.post<{ Params: { key: string } }>(
     '/canary/receive/:key',
-    { bodyLimit: BODY_LIMIT_BYTES },
+    { bodyLimit: BODY_LIMIT_BYTES, ...ANY_HOST },
     async (request, reply) => {
       const receivedAt = now()
       const receiver = equalSecrets(request.params.key, receiverKey(sign)) ? await findReceiver(db) : null

@@ -71,6 +71,8 @@ export type ChannelKind<Config extends object = Record<string, unknown>> = {
   problems(config: Config, checkLiteral: CheckLiteral): Detail[]
   /** where the config leads, as a URL: what secrets are given for */
   addressOf(config: Config): string
+  /** the id at a relay that messages go through instead; null or left out: none */
+  relayOf?(config: Config): string | null
   /** the installation of the app in a chat that messages go through; null or left out: none */
   installationOf?(config: Config): string | null
   /** the mail addresses that it sends to, which have to be confirmed; left out: none */

@@ -29,6 +29,7 @@ export const webhook = defineKind({
     ]
   },
   addressOf: config => config.url,
+  relayOf: config => config.relay_source_id ?? null,
   mask: config => ({ ...maskSecrets(config), ...(config.headers && { headers: maskHeaders(config.headers) }) }),
   unmask(sent, stored) {
     const free = unmaskSecrets(sent, stored ?? {}, 'config')

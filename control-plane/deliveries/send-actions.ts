@@ -7,8 +7,8 @@ import { hiddenValues, NO_MAILER, SNIPPET_BYTES, toMailOutcome, toOutcome } from
 import type { Prepared } from './prepare.ts'
 import type { Outcome } from './types.ts'
 
-/** What carries messages. `mailer` null: no mail server is configured. */
-export type Carriers = { egress: Egress; mailer: Mailer | null; connections: Connections }
+/** What carries messages. `visitorEgress` is for subscribers of status pages. `mailer` null: no mail server is configured. */
+export type Carriers = { egress: Egress; visitorEgress: Egress; mailer: Mailer | null; connections: Connections }
 
 /** A receiver's time for the whole of its answer (specification, "Delivery and retries" 1). */
 const TIMEOUT_MS = 10_000
@@ -24,7 +24,8 @@ export async function sendMessage(prepared: Prepared, startedAt: Date, carriers:
     return withLeftOut(outcome, prepared.leftOut)
   }
   const mostBytes = message.byApp ? CHAT_ANSWER_BYTES : SNIPPET_BYTES
-  const answer = await post(message, TIMEOUT_MS, mostBytes, carriers.egress, carriers.connections)
+  const egress = prepared.subscriberId === null ? carriers.egress : carriers.visitorEgress
+  const answer = await post(message, TIMEOUT_MS, mostBytes, egress, carriers.connections)
   if (message.byApp) return toChatOutcome(answer, startedAt, hiddenValues(prepared))
   return toOutcome(answer, startedAt, hiddenValues(prepared))
 }

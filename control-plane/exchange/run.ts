@@ -15,6 +15,7 @@ export type ImportTools = Omit<MonitorTools, 'db'> & {
   db: Db
   egress: Egress
   limits: Limits
+  relayUrl: string | null
   findFaults: FindFaults
   review: ParentTools['review']
   heavyWrites: HeavyWrites

@@ -36,6 +36,9 @@ export function fleetMeters(metrics: Metrics) {
     spoolBytes: metrics.gauge('picket_probe_spool_bytes', 'Size of the spools of probes', ['region']),
     dropped: metrics.gauge('picket_probe_dropped_results', 'Results that probes lost since their start', ['region']),
     closed: metrics.counter('picket_fleet_links_closed_total', 'Links to probes that ended', ['reason']),
+    refused: metrics.counter('picket_fleet_connections_refused_total', 'Connections closed because of a limit', [
+      'why',
+    ]),
     lost: metrics.counter('picket_fleet_hints_lost_total', 'Hints that a slow probe was not told', ['what']),
   }
 }

@@ -11,6 +11,8 @@ export type FleetTiming = {
   followMs: number
   /** how long a probe's credentials for NATS are good; they are renewed after half of it */
   credentialsMs: number
+  /** a connection without a call is closed after so long */
+  firstCallMs: number
 }
 
 export const FLEET_TIMING: FleetTiming = {
@@ -20,4 +22,5 @@ export const FLEET_TIMING: FleetTiming = {
   roundMs: 1_000,
   followMs: 2_000,
   credentialsMs: 3_600_000,
+  firstCallMs: 20_000,
 }

@@ -7,6 +7,7 @@ import type { Suspicion } from '../platform/connection-watch.ts'
 import { type GrpcTls, startGrpcServer } from '../platform/grpc.ts'
 import { listen } from '../platform/listen.ts'
 import { CRITICAL, startLoop } from '../platform/loop.ts'
+import { isLoopback } from '../platform/loopback.ts'
 import { logNowMs, type Nats } from '../platform/nats.ts'
 import { connectAccounts } from '../platform/nats-accounts.ts'
 import { nextRun } from '../platform/next-run.ts'
@@ -44,6 +45,10 @@ export type FleetContext = {
   port: number
   /** null: in plain text */
   tls: GrpcTls | null
+  /** everyone who reaches the port may ask what it serves */
+  reflection: boolean
+  /** of one client address at a time */
+  connectionsPerAddress: number
   /** where probes publish their results, as they see it */
   natsUrl: string
   timing?: FleetTiming
@@ -99,6 +104,9 @@ export async function startFleet(context: FleetContext): Promise<{ port: number;
     service: FleetService,
     implementation: fleetImplementation(desk),
     protoFile: 'probe/v1/fleet.proto',
+    reflection: context.reflection,
+    limits: { perAddress: context.connectionsPerAddress, firstCallMs: desk.timing.firstCallMs },
+    refused: why => meters.refused.inc({ why }),
   }).catch(async error => {
     await accounts?.close()
     throw error
@@ -134,8 +142,6 @@ export async function startFleet(context: FleetContext): Promise<{ port: number;
     },
   }
 }
-
-const isLoopback = (host: string) => /^(127\.|::1$|localhost$)/.test(host)
 
 /** New probes of a region that can work at once do. */
 async function admitTo(desk: Desk, region: string): Promise<void> {

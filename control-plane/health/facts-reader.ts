@@ -19,6 +19,7 @@ import type {
 } from './facts.ts'
 import {
   deliveriesDue,
+  foreignReportFacts,
   heartbeatIntake,
   lastTransitionAtMs,
   liveProbeFacts,
@@ -71,6 +72,7 @@ async function postgresFacts(db: Db): Promise<PostgresFacts & Clock> {
       lastHeartbeatAtMs: row.last_heartbeat_at?.getTime() ?? null,
     })),
     probes: await liveProbeFacts(db),
+    foreignReports: await foreignReportFacts(db),
     deliveriesDue: await deliveriesDue(db),
     fanOuts: await waitingFanOuts(db),
     heartbeats: await heartbeatIntake(db),

@@ -21,6 +21,8 @@ export type PostgresFacts = {
   regions: RegionFact[]
   /** those that get work */
   probes: ProbeFact[]
+  /** what probes sent in the last day that is not theirs to send */
+  foreignReports: ForeignReportFact[]
   /** lanes of deliveries that are due in projects to which nothing is being sent; `sinceMs`: the one that is due for longest */
   deliveriesDue: Waiting
   /** events whose deliveries are not queued yet */
@@ -62,6 +64,16 @@ export type ProbeFact = {
   droppedResults: number
   /** its own test of its connection; null: it says nothing */
   connectivityOk: boolean | null
+}
+
+/** Refused reports of the probes of one region. `probe`: the name of the newest one's probe, or its id as the message says. */
+export type ForeignReportFact = {
+  region: string
+  what: 'result' | 'comparison' | 'screenshot'
+  amount: number
+  probe: string | null
+  firstAtMs: number
+  lastAtMs: number
 }
 
 export type Waiting = { count: number; sinceMs: number | null }

@@ -1,17 +1,17 @@
-import type { PostgresFacts, ProbeFact, RegionFact } from './facts.ts'
+import type { ForeignReportFact, PostgresFacts, ProbeFact, RegionFact } from './facts.ts'
 import { type Finding, unwell, well } from './finding.ts'
 
 /** A region that had a probe so lately is missed, also when no monitor uses it now. */
 const REMEMBERED_MS = 24 * 3_600_000
 
 /** Regions without probes, monitors that no probe checks, and probes that cannot hand over what they found. */
-export function fleetFindings({ nowMs, regions, probes }: PostgresFacts): Finding[] {
+export function fleetFindings({ nowMs, regions, probes, foreignReports }: PostgresFacts): Finding[] {
   const wanted = regions.filter(
     ({ monitors, lastHeartbeatAtMs }) =>
       monitors > 0 || (lastHeartbeatAtMs !== null && nowMs - lastHeartbeatAtMs < REMEMBERED_MS),
   )
   const ofRegions = wanted.flatMap(regionTroubles)
-  const ofProbes = probes.flatMap(probeTroubles)
+  const ofProbes = [...foreignReports.map(foreignTrouble), ...probes.flatMap(probeTroubles)]
   const live = wanted.map(({ region, liveProbes }) => `${region} ${liveProbes}`).join(', ')
   return [
     ...(ofRegions.length > 0
@@ -47,4 +47,21 @@ function probeTroubles({ name, region, spoolResults, droppedResults, connectivit
     'Its results count as unknown until it does. See the network of its machine.',
   )
   return [...(spoolResults > 0 ? [spool] : []), ...(connectivityOk === false ? [alone] : [])]
+}
+
+const NOUNS: Record<ForeignReportFact['what'], string> = {
+  result: 'results',
+  comparison: 'comparisons of pages',
+  screenshot: 'screenshots',
+}
+
+/** Refused, so nothing came of it; but no probe of ours does this. */
+function foreignTrouble({ region, what, amount, probe, firstAtMs }: ForeignReportFact): Finding {
+  const from = probe === null ? `A probe of ${region}` : `A probe of ${region}, by its own account ${probe},`
+  return unwell(
+    'probes',
+    `${from} may be compromised: it sent ${amount} ${NOUNS[what]} for regions or monitors that are not its own`,
+    firstAtMs,
+    'They were refused. Revoke the probes of the region and their token, see how they were reached, and change the credentials in the monitors that they checked (docs/deployment.md). The log of the role record names the monitors.',
+  )
 }

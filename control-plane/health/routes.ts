@@ -13,7 +13,7 @@ export function healthRoutes(app: App, engines: Engines): void {
     const facts = await readFacts(engines)
     return documentOf(findingsOf(facts), readAtMs(facts))
   }
-  app.get('/internal/health', async (_request, reply) => {
+  app.get('/internal/health', { config: { hosts: 'inside' } }, async (_request, reply) => {
     looking ??= look().finally(() => {
       looking = null
     })

@@ -1,5 +1,5 @@
 import { type Db, query } from '../platform/postgres.ts'
-import type { PartitionFact, PlannedOutageFacts, ProbeFact, StandbyFact, Waiting } from './facts.ts'
+import type { ForeignReportFact, PartitionFact, PlannedOutageFacts, ProbeFact, StandbyFact, Waiting } from './facts.ts'
 
 /** The operator's view of the whole installation: none of these statements shows a tenant's data. */
 
@@ -32,6 +32,17 @@ export function liveProbeFacts(db: Db): Promise<ProbeFact[]> {
        (p.health->>'connectivity_ok')::boolean AS "connectivityOk"
      FROM region_epochs e JOIN probes p ON p.id = ANY (e.probe_ids)
      WHERE p.last_seen_at > now() - interval '15 seconds' ORDER BY p.region, p.name`,
+  )
+}
+
+/** Of the last day. Which monitors of whom are meant is in the log of the role `record` only. */
+export function foreignReportFacts(db: Db): Promise<ForeignReportFact[]> {
+  return query(
+    db,
+    `SELECT f.region, f.what, f.amount::float8 AS amount, coalesce(p.name, CAST(f.probe_id AS text)) AS probe,
+       ${ms('f.first_at')} AS "firstAtMs", ${ms('f.last_at')} AS "lastAtMs"
+     FROM foreign_reports f LEFT JOIN probes p ON p.id = f.probe_id AND p.region = f.region
+     WHERE f.last_at > clock_timestamp() - interval '1 day' ORDER BY f.region, f.what`,
   )
 }
 

@@ -46,6 +46,7 @@ export function pingRoutes(app: App, { pingsPerMinute, ...tools }: PingContext):
     app.route({
       method: ['GET', 'HEAD', 'POST'],
       url,
+      config: { hosts: 'any' },
       handler: async (request: PingRequest, reply) => {
         const receivedAtMs = nowMs()
         const { token } = request.params

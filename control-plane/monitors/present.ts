@@ -1,5 +1,6 @@
 import type { Secrets } from '../platform/secrets.ts'
-import { maskHeaders } from '../web/header-map.ts'
+import { type Caller, isAllowed } from '../web/auth.ts'
+import { MASK, maskHeaders } from '../web/header-map.ts'
 import { configurationIssues, type LiveTypes, probeIssues, uncheckedIssues } from './configuration.ts'
 import { maskAuth } from './credentials.ts'
 import { openAuth, openHeaders, openPingToken } from './sealed.ts'
@@ -23,11 +24,12 @@ export type ReadWatching = (
 
 export type PresentTools = { secrets: Secrets; publicUrl: string }
 
-/** A monitor as the API answers it (specification, "Monitor"; decisions 1.1, 1.7 and 3.1). */
+/** A monitor as the API answers it to a caller (specification, "Monitor"; decisions 1.1, 1.7 and 3.1). */
 export function presentMonitor(
   monitor: StoredMonitor,
   { secrets, publicUrl }: PresentTools,
   { lastCheckedAt, liveTypes, uncheckedSince }: Watching,
+  caller: Pick<Caller, 'scope'>,
 ) {
   const headers = openHeaders(monitor, secrets)
   const auth = openAuth(monitor, secrets)
@@ -62,7 +64,7 @@ export function presentMonitor(
     status_changed_at: textOf(monitor.statusChangedAt),
     last_checked_at: textOf(lastCheckedAt.get(monitor.id) ?? null),
     is_paused: monitor.isPaused,
-    ping_url: pingUrlOf(monitor, { secrets, publicUrl }),
+    ping_url: pingUrlOf(monitor, { secrets, publicUrl }, caller),
     ssl_expires_at: textOf(monitor.sslExpiresAt),
     domain_expires_at: textOf(monitor.domainExpiresAt),
     data_source: monitor.dataSource && presentOrigin(monitor.dataSource),
@@ -76,9 +78,14 @@ export function presentMonitor(
   }
 }
 
-function pingUrlOf(monitor: StoredMonitor, { secrets, publicUrl }: PresentTools): string | null {
+/** Who knows it writes to the monitor, so those who may only read get it masked. */
+function pingUrlOf(
+  monitor: StoredMonitor,
+  { secrets, publicUrl }: PresentTools,
+  caller: Pick<Caller, 'scope'>,
+): string | null {
   const token = monitor.type === 'heartbeat' ? openPingToken(monitor, secrets) : null
-  return token === null ? null : `${publicUrl}/ping/${token}`
+  return token === null ? null : `${publicUrl}/ping/${isAllowed(caller, 'write') ? token : MASK}`
 }
 
 const presentOrigin = ({ id, name, fieldId, key }: Origin) => ({ id, name, field_id: fieldId, key })

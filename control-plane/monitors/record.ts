@@ -42,7 +42,7 @@ export const MonitorRecord = Type.Object(
     status_changed_at: Time,
     last_checked_at: Time,
     is_paused: Type.Boolean(),
-    ping_url: Text,
+    ping_url: nullable(Type.String({ description: 'of heartbeats; masked for keys that may only read' })),
     ssl_expires_at: Time,
     domain_expires_at: Time,
     data_source: nullable(

@@ -3,7 +3,7 @@ import { now } from '../platform/clock.ts'
 import { isId } from '../platform/ids.ts'
 import { toolsActingAs } from '../web/acting.ts'
 import type { App } from '../web/app.ts'
-import { callerOf } from '../web/auth.ts'
+import { type Caller, callerOf } from '../web/auth.ts'
 import { notFound } from '../web/errors.ts'
 import { severalOf } from '../web/filters.ts'
 import type { HeavyWrites } from '../web/heavy-writes.ts'
@@ -54,7 +54,8 @@ function readRoutes(app: App, context: MonitorContext): void {
       },
     },
     async request => {
-      const { projectId } = callerOf(request)
+      const caller = callerOf(request)
+      const { projectId } = caller
       const { type = null, status, tag = null, q: text = null } = request.query
       const filter = { type, statuses: severalOf('status', status, MONITOR_STATUSES), tag, text }
       const [rows, total] = await Promise.all([
@@ -62,7 +63,10 @@ function readRoutes(app: App, context: MonitorContext): void {
         count(projectId, filter),
       ])
       const watched = await watching(projectId, rows)
-      return { data: rows.map(row => presentMonitor(row, context, watched)), meta: metaOf(request.query, total) }
+      return {
+        data: rows.map(row => presentMonitor(row, context, watched, caller)),
+        meta: metaOf(request.query, total),
+      }
     },
   )
 
@@ -74,7 +78,7 @@ function readRoutes(app: App, context: MonitorContext): void {
       const { id } = request.params
       const monitor = isId(id) ? await findMonitor(db, projectId, id) : null
       if (!monitor) throw notFound('monitor')
-      return { data: presentMonitor(monitor, context, await watching(projectId, [monitor])) }
+      return { data: presentMonitor(monitor, context, await watching(projectId, [monitor]), callerOf(request)) }
     },
   )
 
@@ -100,8 +104,8 @@ function readRoutes(app: App, context: MonitorContext): void {
 }
 
 /** A monitor that was just created or changed, with what its settings guarantee. */
-const presentChanged = (monitor: StoredMonitor, tools: PresentTools, watched: Watching) => ({
-  ...presentMonitor(monitor, tools, watched),
+const presentChanged = (monitor: StoredMonitor, tools: PresentTools, watched: Watching, caller: Caller) => ({
+  ...presentMonitor(monitor, tools, watched, caller),
   guarantee: presentGuarantee(monitor, watched.liveTypes),
 })
 
@@ -121,7 +125,7 @@ function createRoutes(app: App, context: MonitorContext): void {
       const caller = callerOf(request)
       const monitor = await createMonitor(toolsActingAs(context, request), caller, request.body, now())
       const watched = await watching(caller.projectId, [])
-      return reply.code(201).send({ data: presentChanged(monitor, context, watched) })
+      return reply.code(201).send({ data: presentChanged(monitor, context, watched, caller) })
     },
   )
 
@@ -149,7 +153,7 @@ function createRoutes(app: App, context: MonitorContext): void {
         createMonitors(toolsActingAs(context, request), caller, items, now()),
       )
       const watched = await watching(caller.projectId, [])
-      const monitors = created.map(monitor => presentMonitor(monitor, context, watched))
+      const monitors = created.map(monitor => presentMonitor(monitor, context, watched, caller))
       return reply.code(201).send({ monitors, errors })
     },
   )
@@ -157,8 +161,8 @@ function createRoutes(app: App, context: MonitorContext): void {
 
 function updateRoutes(app: App, context: MonitorContext): void {
   const { watching } = context
-  const answer = async (projectId: string, monitor: StoredMonitor) => ({
-    data: presentMonitor(monitor, context, await watching(projectId, [monitor])),
+  const answer = async (caller: Caller, monitor: StoredMonitor) => ({
+    data: presentMonitor(monitor, context, await watching(caller.projectId, [monitor]), caller),
   })
 
   app.put(
@@ -181,7 +185,7 @@ function updateRoutes(app: App, context: MonitorContext): void {
         request.body,
         now(),
       )
-      return { data: presentChanged(monitor, context, await watching(caller.projectId, [monitor])) }
+      return { data: presentChanged(monitor, context, await watching(caller.projectId, [monitor]), caller) }
     },
   )
 
@@ -197,15 +201,15 @@ function updateRoutes(app: App, context: MonitorContext): void {
       },
     },
     async request => {
-      const { projectId } = callerOf(request)
+      const caller = callerOf(request)
       const monitor = await changeAuth(
         toolsActingAs(context, request),
-        projectId,
+        caller.projectId,
         request.params.id,
         request.body,
         now(),
       )
-      return await answer(projectId, monitor)
+      return await answer(caller, monitor)
     },
   )
 }

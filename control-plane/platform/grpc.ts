@@ -6,6 +6,8 @@ import {
   logVerbosity,
   Server,
   ServerCredentials,
+  type ServerInterceptingCall,
+  type ServerInterceptor,
   type ServiceDefinition,
   setLogVerbosity,
   type UntypedServiceImplementation,
@@ -14,6 +16,7 @@ import { loadSync } from '@grpc/proto-loader'
 import { ReflectionService } from '@grpc/reflection'
 import { HealthImplementation } from 'grpc-health-check'
 import { ConfigError } from '../../shared/env.ts'
+import { type LimitedPort, openLimitedPort, type PortLimits, type Refused } from './limited-port.ts'
 
 // what it prints by itself it also throws
 setLogVerbosity(logVerbosity.NONE)
@@ -35,13 +38,32 @@ type Options = {
   tls: GrpcTls | null
   service: ServiceDefinition
   implementation: UntypedServiceImplementation
-  /** below `proto/`, for reflection */
+  /** below `proto/`, for reflection and health */
   protoFile: string
+  /** everyone who reaches the port may ask what it serves */
+  reflection: boolean
+  limits: PortLimits
+  /** a connection was closed because of the limits */
+  refused: (why: Refused) => void
 }
 
-/** A gRPC server with one service, and the health and reflection services beside it. Throws a ConfigError when the port is taken. */
+/** A connection that had a call, and has none any more, is closed after so long. */
+const IDLE_MS = 60_000
+
+/**
+ * A gRPC server with one service, the health service, and reflection where it is asked for. Throws a ConfigError when the port
+ * is taken.
+ */
 export async function startGrpcServer(options: Options): Promise<GrpcServer> {
+  let port: LimitedPort | null = null
+  // hands every call on as it is
+  const noteCalls: ServerInterceptor = (_method, call) => {
+    port?.noteCall(call.getPeer())
+    return call as ServerInterceptingCall
+  }
   const server = new Server({
+    interceptors: [noteCalls],
+    'grpc.max_connection_idle_ms': IDLE_MS,
     // a peer that vanished without a word is noticed by the connection too, not only by the service's own heartbeats
     'grpc.keepalive_time_ms': 10_000,
     'grpc.keepalive_timeout_ms': 5_000,
@@ -53,21 +75,23 @@ export async function startGrpcServer(options: Options): Promise<GrpcServer> {
 
   const root = packageRoot()
   const definition = loadSync(options.protoFile, { includeDirs: [join(root, 'proto')] })
-  new ReflectionService(definition).addToServer(server)
+  if (options.reflection) new ReflectionService(definition).addToServer(server)
   const names = ['', ...Object.keys(definition).filter(name => typeof definition[name]?.format !== 'string')]
   const health = new HealthImplementation(Object.fromEntries(names.map(name => [name, 'SERVING'])))
   health.addToServer(server)
 
   const address = `${options.host}:${options.port}`
-  const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync(address, credentialsOf(options.tls), (error, bound) => {
-      if (error) reject(new ConfigError(unopened(address, error.message)))
-      else resolve(bound)
-    })
+  const injector = server.createConnectionInjector(credentialsOf(options.tls))
+  const take = injector.injectConnection.bind(injector)
+  const opened = await openLimitedPort(options, options.limits, take, options.refused).catch((error: Error) => {
+    server.forceShutdown()
+    throw new ConfigError(unopened(address, error.message))
   })
+  port = opened
   return {
-    port,
+    port: opened.port,
     async stop(patienceMs) {
+      opened.close()
       for (const name of names) health.setStatus(name, 'NOT_SERVING')
       const timer = setTimeout(() => server.forceShutdown(), patienceMs)
       await new Promise<void>(resolve => server.tryShutdown(() => resolve()))

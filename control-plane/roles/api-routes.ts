@@ -58,16 +58,16 @@ import { accountTools, chatTools, domainTools, mailTools, ownHosts, pageTools } 
 export function apiRoutes(app: App, handles: Handles): void {
   const { db, secrets, nats, clickhouse, sign } = handles
   const { checkLiteral } = handles.egress
-  const { publicUrl, defaultPlan, testsPerMinute, limits, retention } = handles.config
+  const { publicUrl, defaultPlan, registration, testsPerMinute, limits, retention, relayUrl } = handles.config
   const watching = createWatching({ clickhouse, db })
   const heavyWrites = createHeavyWrites(handles.metrics)
-  bootstrapRoutes(app, { db, publicUrl, defaultPlan })
+  bootstrapRoutes(app, { db, publicUrl, defaultPlan, registration })
   apiKeyRoutes(app, { db, limits })
   memberRoutes(app, accountTools(handles))
   auditRoutes(app, { db })
   deliveryRoutes(app, { db, keptDays: retention.deliveries })
   relayRoutes(app, { db })
-  channelRoutes(app, { db, secrets, checkLiteral, publicUrl, limits, ...mailTools(handles) })
+  channelRoutes(app, { db, secrets, checkLiteral, publicUrl, limits, relayUrl, ...mailTools(handles) })
   ruleRoutes(app, { db, limits })
   settingsRoutes(app, { db })
   subscriptionRoutes(app, { db, limits })
@@ -95,6 +95,7 @@ export function apiRoutes(app: App, handles: Handles): void {
     checkLiteral,
     publicUrl,
     limits,
+    relayUrl,
     leaveUnchecked,
     heavyWrites,
     review: lookSoon,

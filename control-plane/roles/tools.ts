@@ -4,23 +4,24 @@ import { createSigner } from '../platform/signer.ts'
 import type { Handles } from '../start.ts'
 import { PURPOSE as SUBSCRIBERS } from '../status-pages/subscribers/address.ts'
 
-export const accountTools = ({ db, secrets, config: { publicUrl, mailRules, limits }, mailer }: Handles) => {
+export const accountTools = ({ db, secrets, config, mailer }: Handles) => {
+  const { publicUrl, registration, mailRules, limits } = config
   const sendsMail = mailer !== null
-  return { db, secrets, publicUrl, sendsMail, mailRules, limits }
+  return { db, secrets, publicUrl, sendsMail, registration, mailRules, limits }
 }
 
 /** Whom mails of channels may be sent to, and what asks their addresses. */
 export const mailTools = ({ config: { mailRules }, mailer }: Handles) => ({ mailRules, sendsMail: mailer !== null })
 
 export function pageTools(handles: Handles) {
-  const { config, egress } = handles
+  const { config, visitorEgress } = handles
   const sign = createSigner(config.secretKey, SUBSCRIBERS)
   return {
     ...handles,
     publicUrl: config.publicUrl,
     limits: config.limits,
     ownHosts: ownHosts(config),
-    checkLiteral: egress.checkLiteral,
+    checkLiteral: visitorEgress.checkLiteral,
     sign,
   }
 }

@@ -4,33 +4,39 @@ import { now } from '../platform/clock.ts'
 import type { Nats } from '../platform/nats.ts'
 import type { ObjectStore } from '../platform/objects.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import { type Arrived, storeKeyOf } from './arrived.ts'
 import { acceptComparisons, lockBaseline, setBaseline, setDifference } from './baseline-store.ts'
 import { differenceOf, type Page, readPage } from './compare.ts'
-import { insertScreenshot, ownerOfMonitor } from './store.ts'
+import { mayShow } from './may-show.ts'
+import { insertScreenshot, picturedMonitor } from './store.ts'
 
-export type ScreenshotTools = { db: Db; nats: Nats; objects: ObjectStore }
+export type ScreenshotTools = { db: Db; nats: Nats; objects: ObjectStore; secrets: Secrets }
+
+export type Kept = 'kept' | 'unknown' | 'foreign'
 
 /**
  * Keeps a screenshot that came from a probe: the bytes, the row, and for a comparison what it differs in from the
- * baseline, which the first one becomes. False: there is no such monitor. The same one again changes nothing. Throws a
- * PictureError for a comparison that is no page.
+ * baseline, which the first one becomes. `unknown`: there is no such monitor, or it left the region; `foreign`: the probe may not
+ * report this. The same one again changes nothing. Throws a PictureError for a comparison that is no page.
  */
-export async function keepScreenshot(tools: ScreenshotTools, takenIn: string, arrived: Arrived): Promise<boolean> {
+export async function keepScreenshot(tools: ScreenshotTools, takenIn: string, arrived: Arrived): Promise<Kept> {
   const { db, objects } = tools
   const { id, probeId, order, contentType } = arrived
   const { monitorId, region, attempt } = order
-  const owner = await ownerOfMonitor(db, monitorId)
-  if (owner === null) return false
+  const monitor = await picturedMonitor(db, monitorId)
+  if (monitor === null) return 'unknown'
+  const standing = mayShow(monitor, takenIn, arrived, tools.secrets)
+  if (standing !== 'own') return standing === 'left' ? 'unknown' : 'foreign'
   const image = Buffer.from(arrived.image)
   const isComparison = order.kind === ScreenshotKind.COMPARISON
   const page = isComparison ? readPage(image) : null
-  const storeKey = storeKeyOf(owner.projectId, arrived)
+  const storeKey = storeKeyOf(monitor.projectId, arrived)
   await objects.put(storeKey, image, contentType)
   const compared = await db.transaction(async tx => {
     const isNew = await insertScreenshot(tx, {
       ...{ id, monitorId, region, takenIn, probeId, attempt, contentType, storeKey },
-      projectId: owner.projectId,
+      projectId: monitor.projectId,
       scheduledAt: new Date(order.scheduledAtMs),
       kind: isComparison ? 'comparison' : 'failure',
       sizeBytes: image.length,
@@ -38,10 +44,10 @@ export async function keepScreenshot(tools: ScreenshotTools, takenIn: string, ar
       createdAt: now(),
     })
     if (!isNew || page === null) return null
-    return { difference: await compare(tx, objects, { ...order, id, page, url: owner.url }) }
+    return { difference: await compare(tx, objects, { ...order, id, page, url: monitor.url }) }
   })
   if (compared) tellProbes(tools.nats, region, { monitorId, ...compared })
-  return true
+  return 'kept'
 }
 
 type Comparison = { id: string; monitorId: string; region: string; url: string; page: Page }

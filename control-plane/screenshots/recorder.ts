@@ -1,9 +1,10 @@
-import { Screenshot } from '../../proto/gen/probe/v1/screenshot.ts'
+import { Screenshot, ScreenshotKind } from '../../proto/gen/probe/v1/screenshot.ts'
 import { SHOTS_STREAM } from '../../shared/subjects.ts'
+import { createNoteForeign, type NoteForeign } from '../monitors/foreign-actions.ts'
 import { awaitMessages, durableConsumer, type JsMsg, keepInHand } from '../platform/durable-consumer.ts'
 import { type Loop, type LoopTools, startLoop } from '../platform/loop.ts'
 import { isRefusedRow } from '../platform/postgres.ts'
-import { keepScreenshot, type ScreenshotTools } from './actions.ts'
+import { type Kept, keepScreenshot, type ScreenshotTools } from './actions.ts'
 import { type Arrived, faultOf } from './arrived.ts'
 import { PictureError } from './compare.ts'
 
@@ -18,6 +19,7 @@ const RETRY_AFTER_MS = 2_000
  */
 export function startScreenshotRecorder(context: LoopTools & ScreenshotTools): Loop {
   const kept = context.metrics.counter('picket_screenshots_total', 'Screenshots that came from probes', ['outcome'])
+  const tools = { ...context, note: createNoteForeign(context) }
   let consumer: Awaited<ReturnType<typeof durableConsumer>> | null = null
   return startLoop('screenshots', 0, context, async signal => {
     try {
@@ -26,7 +28,7 @@ export function startScreenshotRecorder(context: LoopTools & ScreenshotTools): L
         const messages = await awaitMessages(consumer, MESSAGES_AT_ONCE, FETCH_WAIT_MS)
         await keepInHand(
           messages,
-          keepAll(context, messages, outcome => kept.inc({ outcome })),
+          keepAll(tools, messages, outcome => kept.inc({ outcome })),
         )
       }
     } catch (error) {
@@ -37,13 +39,10 @@ export function startScreenshotRecorder(context: LoopTools & ScreenshotTools): L
   })
 }
 
-type Kept = 'kept' | 'refused' | 'unknown'
+type Outcome = Kept | 'refused'
+type RecorderContext = LoopTools & ScreenshotTools & { note: NoteForeign }
 
-async function keepAll(
-  context: LoopTools & ScreenshotTools,
-  messages: JsMsg[],
-  count: (outcome: Kept) => void,
-): Promise<void> {
+async function keepAll(context: RecorderContext, messages: JsMsg[], count: (outcome: Outcome) => void): Promise<void> {
   for (const [i, message] of messages.entries()) {
     try {
       count(await keep(context, message))
@@ -55,7 +54,7 @@ async function keepAll(
   }
 }
 
-async function keep(context: LoopTools & ScreenshotTools, message: JsMsg): Promise<Kept> {
+async function keep(context: RecorderContext, message: JsMsg): Promise<Outcome> {
   const screenshot = readScreenshot(message)
   const fault = screenshot && faultOf(screenshot)
   if (screenshot === null || fault) {
@@ -65,9 +64,10 @@ async function keep(context: LoopTools & ScreenshotTools, message: JsMsg): Promi
   }
   try {
     const takenIn = message.subject.slice(SHOTS_STREAM.length + 1)
-    const isKept = await keepScreenshot(context, takenIn, screenshot as Arrived)
+    const outcome = await keepScreenshot(context, takenIn, screenshot as Arrived)
     message.ack()
-    return isKept ? 'kept' : 'unknown'
+    if (outcome === 'foreign') await noteForeign(context, takenIn, screenshot as Arrived)
+    return outcome
   } catch (error) {
     if (isRefusedRow(error) || error instanceof PictureError) {
       context.log.warn({ err: error, subject: message.subject }, 'a screenshot cannot be kept')
@@ -76,6 +76,11 @@ async function keep(context: LoopTools & ScreenshotTools, message: JsMsg): Promi
     }
     throw error
   }
+}
+
+function noteForeign({ note }: RecorderContext, region: string, { order, probeId }: Arrived): Promise<void> {
+  const what = order.kind === ScreenshotKind.COMPARISON ? 'comparison' : 'screenshot'
+  return note({ region, what, amount: 1, probeId, monitorId: order.monitorId })
 }
 
 function readScreenshot(message: JsMsg): Screenshot | null {

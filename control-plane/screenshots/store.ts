@@ -1,3 +1,4 @@
+import type { CheckedRegions } from '../monitors/checked-regions.ts'
 import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
 
 export type StoredScreenshot = {
@@ -37,14 +38,17 @@ export async function insertScreenshot(tx: Tx, row: StoredScreenshot): Promise<b
   return inserted > 0
 }
 
-/** Whose monitor a probe speaks of: of any project, but not a deleted one. */
-export async function ownerOfMonitor(db: Db, id: string): Promise<{ projectId: string; url: string } | null> {
-  const rows = await query<{ projectId: string; url: string | null }>(
+export type PicturedMonitor = CheckedRegions & { projectId: string; url: string }
+
+/** The monitor that a probe speaks of: of any project, but not a deleted one. */
+export async function picturedMonitor(db: Db, id: string): Promise<PicturedMonitor | null> {
+  const rows = await query<PicturedMonitor>(
     db,
-    'SELECT project_id AS "projectId", url FROM monitors WHERE id = ? AND deleted_at IS NULL',
+    `SELECT project_id AS "projectId", coalesce(url, '') AS url, regions, left_regions AS "left"
+     FROM monitors WHERE id = ? AND deleted_at IS NULL`,
     [id],
   )
-  return rows[0] ? { projectId: rows[0].projectId, url: rows[0].url ?? '' } : null
+  return rows[0] ?? null
 }
 
 /** By id alone: the link's signature says whose it is. */

@@ -55,7 +55,7 @@ export function pageRoute(
     return fresh ? answer(fresh, request, reply) : look(request, reply)
   }
   app.route({ method, url: `/status/:slug${path}`, handler })
-  app.route({ method, url: path || '/', constraints: { customHost: true }, handler })
+  app.route({ method, url: path || '/', constraints: { customHost: true }, config: { hosts: 'any' }, handler })
 }
 
 function nullIfHidden(error: unknown): null {

@@ -8,7 +8,7 @@ import { isId } from '../platform/ids.ts'
 import type { Db } from '../platform/postgres.ts'
 import { toolsActingAs } from '../web/acting.ts'
 import type { App } from '../web/app.ts'
-import { callerOf } from '../web/auth.ts'
+import { type Caller, callerOf } from '../web/auth.ts'
 import { notFound } from '../web/errors.ts'
 import { metaOf, pageOf } from '../web/pages.ts'
 import {
@@ -57,8 +57,8 @@ const tags = ['Monitors']
 /** What moves a monitor in and out of the verdict, and what the verdict said (decisions 3.1, 4.7 and 4.8). */
 export function verdictRoutes(app: App, context: VerdictRoutesContext): void {
   const { db, watching } = context
-  const answer = async (projectId: string, monitor: StoredMonitor) => ({
-    data: presentMonitor(monitor, context, await watching(projectId, [monitor])),
+  const answer = async (caller: Caller, monitor: StoredMonitor) => ({
+    data: presentMonitor(monitor, context, await watching(caller.projectId, [monitor]), caller),
   })
   const switches = [
     { path: 'pause', summary: 'Pause a monitor; an automatic incident is resolved', change: pauseMonitor },
@@ -69,8 +69,9 @@ export function verdictRoutes(app: App, context: VerdictRoutesContext): void {
       `/monitors/:id/${path}`,
       { schema: { summary, tags, params: IdParams, response: answers(200, dataOf(MonitorRecord), 404) } },
       async request => {
-        const { projectId } = callerOf(request)
-        return answer(projectId, await change(toolsActingAs(context, request), projectId, request.params.id, now()))
+        const caller = callerOf(request)
+        const { projectId } = caller
+        return answer(caller, await change(toolsActingAs(context, request), projectId, request.params.id, now()))
       },
     )
   }

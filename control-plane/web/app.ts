@@ -17,7 +17,16 @@ import type { Secrets } from '../platform/secrets.ts'
 import { answerBrokenRequest, answerError } from './answer.ts'
 import { type Authenticate, assertScope, identify } from './auth.ts'
 import { isStorable, parseBody } from './body.ts'
-import { type ApiError, notFound, rateLimited, unauthorized, unsupportedMediaType, validationError } from './errors.ts'
+import {
+  type ApiError,
+  misdirectedRequest,
+  notFound,
+  rateLimited,
+  unauthorized,
+  unsupportedMediaType,
+  validationError,
+} from './errors.ts'
+import type { IsAcceptedHost } from './hosts.ts'
 import { addIdempotency } from './idempotency.ts'
 import { addOpenapi } from './openapi.ts'
 import { typedQuery } from './query.ts'
@@ -43,12 +52,15 @@ export type AppContext = {
   /** CIDRs whose `X-Forwarded-For` is believed (decisions 2.3) */
   trustedProxies: string[]
   rateLimitPerMinute: number
+  isAcceptedHost: IsAcceptedHost
   /** of all keys of a project together */
   rateLimitPerProject: number
 }
 
 export const API_PREFIX = '/api/v1'
 const BODY_LIMIT_BYTES = 1024 * 1024
+/** Half a year, and no other host of the domain: a customer may move a domain away. */
+const HTTPS_ONLY = 'max-age=15552000'
 
 /** The HTTP server without any room's routes: validation, errors, keys, limits, OpenAPI (decisions 1). */
 export async function createApp(context: AppContext): Promise<App> {
@@ -84,6 +96,7 @@ export async function createApp(context: AppContext): Promise<App> {
   })
   addRequestMetrics(app, context.metrics)
   addFarewell(app)
+  addHostCheck(app, context)
   addAuthorization(app, context)
   addStrictness(app)
   const turns = createRequestTurns(context.metrics)
@@ -102,6 +115,14 @@ function requestIds(): () => string {
 }
 
 const routeOf = (request: { method: string; url: string }) => `${request.method} ${request.url.split('?')[0]}`
+
+/** Before all else. What is not there is answered as such, whoever asks. */
+function addHostCheck(app: App, { isAcceptedHost, publicUrl }: AppContext): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    const isAccepted = request.is404 || isAcceptedHost(request.headers.host, request.routeOptions.config.hosts)
+    done(isAccepted ? undefined : misdirectedRequest(publicUrl))
+  })
+}
 
 function addAuthorization(app: App, context: AppContext): void {
   const { authenticate, rateLimitPerMinute, rateLimitPerProject, publicUrl } = context
@@ -123,8 +144,11 @@ function addAuthorization(app: App, context: AppContext): void {
       throw rateLimited(`more than ${all.limit} requests a minute of all keys of the project`, all.resetSeconds)
     if (!request.is404) assertScope(request, caller)
   }
+  const isPublicHttps = publicUrl.startsWith('https:')
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-content-type-options', 'nosniff')
+    // browsers heed it over https only
+    if (isPublicHttps || request.protocol === 'https') reply.header('strict-transport-security', HTTPS_ONLY)
     const refusal = request.is404 ? refusalOfUnknown(request, publicUrl) : undefined
     if (!isApi(request) || request.routeOptions.config.open) return done(refusal)
     admit(request, reply).then(() => done(refusal), done)

@@ -77,7 +77,7 @@ export function assertScope(request: FastifyRequest, caller: Caller): void {
 }
 
 /** Whether what a caller may do covers a scope. */
-export const isAllowed = (caller: Caller, needed: Scope): boolean =>
+export const isAllowed = (caller: Pick<Caller, 'scope'>, needed: Scope): boolean =>
   SCOPES.indexOf(caller.scope) >= SCOPES.indexOf(needed)
 
 /**

@@ -8,10 +8,12 @@ export const ERROR_CODES = [
   'tier_limit_reached',
   'insufficient_scope',
   'plan_upgrade_required',
+  'registration_closed',
   'not_found',
   'conflict',
   'payload_too_large',
   'unsupported_media_type',
+  'misdirected_request',
   'domain_connect_unavailable',
   'rate_limited',
   'internal_error',
@@ -53,6 +55,9 @@ export const insufficientScope = (message: string) => new ApiError(403, 'insuffi
 /** 403: the plan does not include it. */
 export const planUpgradeRequired = (message: string) => new ApiError(403, 'plan_upgrade_required', message)
 
+/** 403: this installation does not let everyone make accounts (REGISTRATION). */
+export const registrationClosed = (message: string) => new ApiError(403, 'registration_closed', message)
+
 /** 404. `what` is the noun: "monitor". Also for another tenant's record and for a malformed id (decisions 1.5). */
 export const notFound = (what: string) => new ApiError(404, 'not_found', `${what} not found`)
 
@@ -62,6 +67,14 @@ export const conflict = (message: string) => new ApiError(409, 'conflict', messa
 /** 415: a body that is no JSON. */
 export const unsupportedMediaType = () =>
   new ApiError(415, 'unsupported_media_type', 'bodies are JSON: send Content-Type: application/json')
+
+/** 421: `Host` is a name that this installation does not have. */
+export const misdirectedRequest = (publicUrl: string) =>
+  new ApiError(
+    421,
+    'misdirected_request',
+    `this installation is at ${publicUrl} and does not answer for another host; its operator can add one with ALLOWED_HOSTS`,
+  )
 
 /** 422: neither the domain nor its DNS provider can be set up by Domain Connect (decisions 1.3). */
 export const domainConnectUnavailable = (message: string) => new ApiError(422, 'domain_connect_unavailable', message)

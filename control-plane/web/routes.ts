@@ -8,6 +8,7 @@ export type ClockReport = { disagreements(): Record<string, number> }
 export type Dependencies = Record<string, () => Promise<unknown>>
 
 const PATIENCE_MS = 3_000
+const INSIDE = { config: { hosts: 'inside' } } as const
 
 export type Operations = {
   metrics: Metrics
@@ -25,12 +26,12 @@ export type Operations = {
  * rollout. `/metrics`, and `/` (decisions 1.9, 162).
  */
 export function operationsRoutes(app: App, { metrics, stuck, required, optional, clocks }: Operations): void {
-  app.get('/healthz', async (_request, reply) => {
+  app.get('/healthz', { config: { hosts: 'any' } }, async (_request, reply) => {
     const loops = stuck()
     return loops.length === 0 ? { status: 'ok' } : reply.code(503).send({ status: 'stuck', loops })
   })
 
-  app.get('/readyz', async (_request, reply) => {
+  app.get('/readyz', INSIDE, async (_request, reply) => {
     const entries = Object.entries({ ...required, ...optional })
     const states = await Promise.all(entries.map(async ([name, ask]) => [name, await stateOf(ask)] as const))
     const isReady = stuck().length === 0 && states.every(([name, state]) => state === 'ok' || name in optional)
@@ -42,7 +43,7 @@ export function operationsRoutes(app: App, { metrics, stuck, required, optional,
     })
   })
 
-  app.get('/metrics', async (_request, reply) => {
+  app.get('/metrics', INSIDE, async (_request, reply) => {
     const { text, contentType } = await metrics.render()
     return reply.header('content-type', contentType).send(text)
   })

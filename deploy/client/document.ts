@@ -32,7 +32,7 @@ export async function describeApi(publicUrl: string): Promise<object> {
     clickhouse: createClickhouse(config.clickhouseUrl),
     sign: createSigner(config.secretKey, 'document'),
   } as Handles
-  const app = await createApp({ ...config, ...handles, authenticate: async () => null })
+  const app = await createApp({ ...config, ...handles, isAcceptedHost: () => true, authenticate: async () => null })
   app.register(async api => apiRoutes(api as App, handles), { prefix: API_PREFIX })
   await app.ready()
   const document = app.swagger()

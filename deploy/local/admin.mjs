@@ -24,14 +24,14 @@ function embedded() {
   const read = name => JSON.parse(readFileSync(join(dataDir, name), 'utf8'))
   const { secretKey, postgresPassword, natsOperatorSeed } = read('keep.json')
   const addresses = existsSync(join(dataDir, 'addresses.json')) ? read('addresses.json') : {}
-  const { natsUrl = '', isEmbeddedNats = false, clickhouseUrl = '' } = addresses
+  const { natsUrl = '', isEmbeddedNats = false, clickhouseUrl = '', egressAllow = LOCAL_EGRESS_ALLOW } = addresses
   return {
     DATABASE_URL: `postgres://postgres:${postgresPassword}@127.0.0.1:${port}/postgres`,
     SECRET_KEY: process.env.SECRET_KEY || secretKey,
     NATS_URL: process.env.NATS_URL || natsUrl,
     CLICKHOUSE_URL: process.env.CLICKHOUSE_URL || clickhouseUrl,
     ...(!process.env.NATS_URL && isEmbeddedNats && { NATS_OPERATOR_SEED: natsOperatorSeed }),
-    EGRESS_ALLOW: process.env.EGRESS_ALLOW || LOCAL_EGRESS_ALLOW,
+    EGRESS_ALLOW: process.env.EGRESS_ALLOW ?? egressAllow,
     PUBLIC_URL: process.env.PUBLIC_URL || `http://localhost:${process.env.PORT || 8080}`,
   }
 }

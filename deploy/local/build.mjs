@@ -40,8 +40,10 @@ export async function build() {
   mkdirSync(join(ROOT, 'dist'), { recursive: true })
   for (const { path, contents } of outputFiles) {
     if (existsSync(path) && readFileSync(path).equals(contents)) continue
-    writeFileSync(`${path}.new`, contents)
-    renameSync(`${path}.new`, path)
+    // of its own: another start may build at the same moment
+    const written = `${path}.${process.pid}.new`
+    writeFileSync(written, contents)
+    renameSync(written, path)
   }
 }
 

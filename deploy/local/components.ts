@@ -1,6 +1,5 @@
 import type { Keep } from './data-dir.ts'
 import type { DataStores } from './data-stores.ts'
-import { LOCAL_EGRESS_ALLOW } from './egress.mjs'
 import type { MailSink } from './mail/sink.ts'
 import { startProgram } from './programs.ts'
 import type { Screen } from './screen.ts'
@@ -22,6 +21,7 @@ export function commonEnv(
   stores: DataStores,
   keep: Keep,
   mail: MailSink | null,
+  egressDeny: string,
   env: NodeJS.ProcessEnv,
 ): Record<string, string> {
   return {
@@ -33,7 +33,8 @@ export function commonEnv(
     ...(env.SECRET_KEY_OLD && { SECRET_KEY_OLD: env.SECRET_KEY_OLD }),
     PUBLIC_URL: settings.publicUrl,
     ...(mail && { SMTP_URL: mail.smtpUrl, SMTP_IS_LOCAL: 'yes' }),
-    EGRESS_ALLOW: env.EGRESS_ALLOW || LOCAL_EGRESS_ALLOW,
+    EGRESS_ALLOW: settings.egressAllow,
+    EGRESS_DENY: egressDeny,
     LOG_LEVEL: env.LOG_LEVEL || 'info',
   }
 }
@@ -79,7 +80,7 @@ export function startProbe(
   screen: Screen,
   cancel: AbortSignal,
 ): Promise<Supervised<Running>> {
-  const { EGRESS_ALLOW = '', LOG_LEVEL = '' } = common
+  const { EGRESS_ALLOW = '', EGRESS_DENY = '', LOG_LEVEL = '' } = common
   const start = () =>
     startProgram({
       name: `probe-${region}`,
@@ -96,6 +97,7 @@ export function startProbe(
         PROBE_NAME: `local-${region}`,
         DATA_DIR: probeDir(settings, region),
         EGRESS_ALLOW,
+        EGRESS_DENY,
         LOG_LEVEL,
       },
       withoutSecrets: true,

@@ -73,9 +73,9 @@ export function writeKeep(dataDir: string, keep: Keep): void {
   renameSync(`${file}.new`, file)
 }
 
-type Addresses = { natsUrl: string; isEmbeddedNats: boolean; clickhouseUrl: string }
+type Addresses = { natsUrl: string; isEmbeddedNats: boolean; clickhouseUrl: string; egressAllow: string }
 
-/** Where the engines of this start listen, for the operator's command line (admin.mjs). */
+/** Where the engines of this start listen, and what it may reach, for the operator's command line (admin.mjs). */
 export function writeAddresses(dataDir: string, addresses: Addresses): void {
   writeFileSync(join(dataDir, 'addresses.json'), `${JSON.stringify(addresses)}\n`, { mode: 0o600 })
 }

@@ -25,7 +25,7 @@ export async function startDataStores(settings: Settings, keep: Keep, screen: Sc
   const folder = (name: string) => join(settings.dataDir, name)
   const logFile = (name: string) => join(settings.dataDir, 'logs', `${name}.log`)
 
-  const embedded = (name: string, start: (port: number) => Promise<Engine>) =>
+  const embedded = (name: string, start: (port: number, password?: string) => Promise<Engine>) =>
     screen.component(
       name,
       async () => {
@@ -33,7 +33,7 @@ export async function startDataStores(settings: Settings, keep: Keep, screen: Sc
           name,
           () => start(0),
           text => screen.say(`! ${text}`),
-          first => start(Number(new URL(first.url).port)),
+          ({ url }) => start(Number(new URL(url).port), new URL(url).password),
         )
         engines.push(engine)
         return engine.current().url
@@ -73,8 +73,8 @@ export async function startDataStores(settings: Settings, keep: Keep, screen: Sc
       ? given('ClickHouse', 'CLICKHOUSE_URL', clickhouseUrl, () =>
           assertListening('CLICKHOUSE_URL', clickhouseUrl, 8123),
         )
-      : embedded('ClickHouse', port =>
-          startClickhouse({ dataDir: folder('clickhouse'), logFile: logFile('clickhouse'), port }),
+      : embedded('ClickHouse', (port, password) =>
+          startClickhouse({ dataDir: folder('clickhouse'), logFile: logFile('clickhouse'), port, password }),
         ).then(createPicketDatabase),
   ])
   const failure = started.find(result => result.status === 'rejected')

@@ -2,8 +2,8 @@ import { type Account, demoAccount, firstAccount, probeTokens } from './accounts
 import { commonEnv, startControlPlane, startProbe } from './components.ts'
 import { openDataDir, readKeep, writeAddresses } from './data-dir.ts'
 import { type DataStores, startDataStores } from './data-stores.ts'
-import { freePort } from './engines/free-port.ts'
 import { type MailSink, startMailSink } from './mail/sink.ts'
+import { ownPlaces } from './own-places.ts'
 import { assertPortFree, portOr } from './reachable.ts'
 import type { Screen } from './screen.ts'
 import { LOCAL_REGIONS, readSettings, type Settings, StartError } from './settings.ts'
@@ -52,17 +52,19 @@ export async function startPicket(env: NodeJS.ProcessEnv, screen: Screen, cancel
     const keep = readKeep(settings.dataDir, env)
     stores = await startDataStores(settings, keep, screen)
     const { natsUrl, clickhouseUrl } = stores
-    writeAddresses(settings.dataDir, { natsUrl, isEmbeddedNats: settings.natsUrl === null, clickhouseUrl })
+    const { egressAllow } = settings
+    writeAddresses(settings.dataDir, { natsUrl, isEmbeddedNats: settings.natsUrl === null, clickhouseUrl, egressAllow })
     assertNotCancelled(cancel)
     mail = await startMail(settings, screen)
-    const common = commonEnv(settings, stores, keep, mail, env)
+    const grpcPort = settings.grpcPort || (await portOr(50_051, settings.host))
+    const egressDeny = [env.EGRESS_DENY, await ownPlaces(settings, stores, mail, grpcPort)].filter(Boolean).join(',')
+    const common = commonEnv(settings, stores, keep, mail, egressDeny, env)
     const tokens = await screen.component(
       'schema',
       () => probeTokens(settings, keep, common),
       () => 'up to date',
     )
     assertNotCancelled(cancel)
-    const grpcPort = settings.grpcPort || (await portOr(50_051, freePort))
     controlPlane = await startControlPlane(settings, common, grpcPort, screen, cancel)
     const starting = LOCAL_REGIONS.map(region =>
       startProbe(region, tokens[region] ?? '', settings, common, grpcPort, screen, cancel).then(probe =>
@@ -89,7 +91,7 @@ async function startMail(settings: Settings, screen: Screen): Promise<MailSink |
   if (settings.smtpUrl !== null) return null
   return screen.component(
     'mail',
-    async () => startMailSink(settings.mailPort || (await portOr(8_025, freePort)), screen.say),
+    async () => startMailSink(settings.mailPort || (await portOr(8_025, '127.0.0.1')), screen.say),
     sink => sink.pageUrl,
   )
 }

@@ -1,5 +1,6 @@
 import { connect, createServer } from 'node:net'
 import { Client } from 'pg'
+import { freePort, takePort } from './engines/free-port.ts'
 import { StartError } from './settings.ts'
 
 const PATIENCE_MS = 20_000
@@ -21,12 +22,9 @@ export function assertPortFree(port: number, host: string, variable = 'PORT'): P
   })
 }
 
-/** The wished port when it is free, else any. */
-export async function portOr(wished: number, any: () => Promise<number>): Promise<number> {
-  return assertPortFree(wished, '127.0.0.1').then(
-    () => wished,
-    () => any(),
-  )
+/** The wished port when no other program has it or is about to open it, else any. It is this process' until it ends. */
+export async function portOr(wished: number, host: string): Promise<number> {
+  return (await takePort(wished, host)) ? wished : freePort()
 }
 
 /** Refuses a DATABASE_URL that leads nowhere, with the reason. */

@@ -1,4 +1,6 @@
 import { join, resolve } from 'node:path'
+import { isLoopback } from '../../control-plane/web/hosts.ts'
+import { LOCAL_EGRESS_ALLOW } from './egress.mjs'
 
 /** What the local runner takes from the environment (decisions 11.4). Everything else is passed on to the programs. */
 export type Settings = {
@@ -8,6 +10,8 @@ export type Settings = {
   /** where probes connect; 0: 50051, or any free one */
   grpcPort: number
   publicUrl: string
+  /** ranges that are not public and that checks and webhooks may reach */
+  egressAllow: string
   /** servers of the operator's own; null: embedded */
   databaseUrl: string | null
   natsUrl: string | null
@@ -26,13 +30,15 @@ export const LOCAL_REGIONS = ['us-east', 'eu-west', 'ap-southeast']
 export const probeDir = ({ dataDir }: Settings, region: string) => join(dataDir, 'probes', region)
 
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
+  const host = env.HOST || '127.0.0.1'
   const port = portOf(env, 'PORT', 8080)
   return {
     dataDir: resolve(env.DATA_DIR || '.data'),
-    host: env.HOST || '127.0.0.1',
+    host,
     port,
     grpcPort: portOf(env, 'GRPC_PORT', 0),
     publicUrl: (env.PUBLIC_URL || `http://localhost:${port}`).replace(/\/$/, ''),
+    egressAllow: env.EGRESS_ALLOW ?? (isLoopback(host) ? LOCAL_EGRESS_ALLOW : ''),
     databaseUrl: env.DATABASE_URL || null,
     natsUrl: env.NATS_URL || null,
     clickhouseUrl: env.CLICKHOUSE_URL || null,

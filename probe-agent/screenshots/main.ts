@@ -27,7 +27,7 @@ async function main(): Promise<void> {
     if (isTooMuch) end({ error: 'the page took too much memory' })
   })
   machine.after(order.withinMs, () => end({ error: 'it took too long' }))
-  const proxy = await startEgressProxy(createEgress({ allow: order.egressAllow }), {
+  const proxy = await startEgressProxy(createEgress({ allow: order.egressAllow, deny: order.egressDeny }), {
     maxBytes: PAGE_AT_MOST_BYTES,
     connectWithinMs: CONNECT_WITHIN_MS,
   })

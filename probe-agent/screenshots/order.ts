@@ -13,6 +13,7 @@ export type PictureOrder = {
   /** a folder of that user's for all that the browser writes */
   home: string
   egressAllow: string[]
+  egressDeny: string[]
   memoryMb: number
   /** from its start to the picture */
   withinMs: number

@@ -10,6 +10,7 @@ import { behindChecks } from './priority.ts'
 export type ShutterSettings = {
   browser: BrowserFound
   egressAllow: string[]
+  egressDeny: string[]
   /** for the browser and all its processes */
   memoryMb: number
   /** the program that takes one picture; default: the one beside this program */

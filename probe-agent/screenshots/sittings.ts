@@ -32,7 +32,7 @@ export function createSittings({ region, studio, askFleet, compareEveryMs }: Sit
       const kind = wantedAt(end, spec, sinceMs, compareEveryMs)
       if (kind === null) return
       const { scheduledAtMs, attempt, statusCode } = end.result
-      const order = { monitorId, region, scheduledAtMs, attempt, kind, statusCode }
+      const order = { monitorId, region, scheduledAtMs, attempt, kind, statusCode, permit: new Uint8Array() }
       // what was dropped is asked for again after the next check
       let isUnderWay = true
       if (studio) isUnderWay = studio.take(order, spec)

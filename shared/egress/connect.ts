@@ -55,18 +55,25 @@ export const firstPhaseOf = (host: string) => (isIP(host) ? 'connectUs' : 'dnsUs
 
 /**
  * An open connection to one of the host's addresses, the next one tried when one fails. Throws an EgressFailure: the
- * first that is the target's fault, so that a missing IPv6 route of ours does not hide a refused connection.
+ * first that is the target's fault, so that a missing IPv6 route of ours does not hide a refused connection. `path` is that
+ * of the HTTP request that the connection is for.
  */
-export async function dial(trip: Trip, host: string, port: number, egress: Egress): Promise<Socket> {
+export async function dial(
+  trip: Trip,
+  host: string,
+  port: number,
+  egress: Egress,
+  path: string | null = null,
+): Promise<Socket> {
   throwIfAborted(trip)
-  const found = egress.resolve(host)
+  const found = egress.resolve(host, port, path)
   const addresses = Array.isArray(found) ? found : await waitFor(trip, found)
   if (trip.phase === 'dnsUs') enter(trip, 'connectUs')
   let failure: EgressFailure | null = null
   const tried = Math.min(addresses.length, ADDRESSES_TRIED)
   for (let i = 0; i < tried; i++) {
     try {
-      return await open(trip, addresses[i]!, port, egress, i < tried - 1)
+      return await open(trip, { address: addresses[i]!, port, path }, egress, i < tried - 1)
     } catch (error) {
       throwIfAborted(trip)
       const next = failureOf(error)
@@ -78,7 +85,9 @@ export async function dial(trip: Trip, host: string, port: number, egress: Egres
   throw failure ?? targetFailure('dns_not_found', 'the name has no address')
 }
 
-function open(trip: Trip, address: string, port: number, egress: Egress, hasNext: boolean): Promise<Socket> {
+type Place = { address: string; port: number; path: string | null }
+
+function open(trip: Trip, { address, port, path }: Place, egress: Egress, hasNext: boolean): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: address, port, noDelay: true })
     const fail = (failure: EgressFailure) => {
@@ -96,7 +105,7 @@ function open(trip: Trip, address: string, port: number, egress: Egress, hasNext
       clearTimeout(timer)
       try {
         // The peer itself, and not only the address that we asked for (decisions 11.3).
-        egress.assertAllowed(socket.remoteAddress ?? address)
+        egress.assertAllowed(socket.remoteAddress ?? address, port, path)
         resolve(socket)
       } catch (error) {
         fail(failureOf(error))

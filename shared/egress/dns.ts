@@ -94,7 +94,7 @@ async function askAgain(trip: Trip, asking: Asking, server: UdpServer, egress: E
 async function serversOf(trip: Trip, { server }: DnsQuery, egress: Egress): Promise<UdpServer[]> {
   throwIfAborted(trip)
   if (server) {
-    const found = egress.resolve(server.host)
+    const found = egress.resolve(server.host, server.port)
     const addresses = Array.isArray(found) ? found : await waitFor(trip, found)
     return addresses.map(address => ({ address, port: server.port }))
   }

@@ -87,7 +87,7 @@ async function travel(
 }
 
 async function connect(trip: Trip, hop: Prepared, egress: Egress, answer: HttpAnswer): Promise<Connection> {
-  const plain = await dial(trip, hop.host, hop.port, egress)
+  const plain = await dial(trip, hop.host, hop.port, egress, hop.path)
   const opened = { plain, openedAtUs: nowUs() }
   answer.resolvedIp = plain.remoteAddress ?? null
   if (!hop.isTls) return { ...opened, socket: plain, certificate: null }
@@ -115,7 +115,7 @@ async function converse(
   try {
     // of a kept one, too: the peer itself is looked at before each request (decisions 11.3)
     answer.resolvedIp = connection.plain.remoteAddress ?? null
-    if (answer.resolvedIp !== null) egress.assertAllowed(answer.resolvedIp)
+    if (answer.resolvedIp !== null) egress.assertAllowed(answer.resolvedIp, hop.port, hop.path)
     answer.certificate = connection.certificate
     let location: string | undefined
     const body = await exchange(trip, connection.socket, hop, {

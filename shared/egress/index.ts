@@ -4,6 +4,7 @@ import { createSecureContext, rootCertificates, type SecureContext } from 'node:
 import { targetFailure } from './failure.ts'
 import { normalizeHost } from './host.ts'
 import { createIcmp, type Icmp } from './icmp.ts'
+import { parseOwnPlaces } from './own-places.ts'
 import { parseAllow, refusalOf } from './policy.ts'
 import { createResolver, type ResolveHost } from './resolve.ts'
 import { parseServer, type UdpServer } from './udp.ts'
@@ -25,14 +26,17 @@ export { type Talked, talkTcp } from './talk.ts'
 export type Egress = {
   /** Why a host given as a literal address may not be a target, or null. A name passes: it is checked at connect. */
   checkLiteral: (host: string) => string | null
-  /** Throws an EgressFailure (`blocked_target`) when this IP address may not be connected to. */
-  assertAllowed: (address: string) => void
+  /**
+   * Throws an EgressFailure (`blocked_target`) when this IP address may not be connected to, at this port and for this path.
+   * `port` null: the protocol has none. `path` null: it is not HTTP, or not known.
+   */
+  assertAllowed: (address: string, port: number | null, path?: string | null) => void
   /**
    * The addresses of a name or literal, every one of them allowed: a name of which only some are allowed is refused
    * as a whole. Throws an EgressFailure: `blocked_target`, `dns_not_found`, or the resolver's own `dns_failed`,
    * `dns_timeout`.
    */
-  resolve: (host: string) => Promise<string[]> | string[]
+  resolve: (host: string, port: number | null, path?: string | null) => Promise<string[]> | string[]
   /** What TLS trusts, made once: node would load the authorities anew for each connection. */
   secureContext: () => SecureContext
   /** how echoes leave this machine, opened when it is first needed */
@@ -47,6 +51,8 @@ const VERDICTS_KEPT = 20_000
 export type EgressOptions = {
   /** CIDRs that may be reached although they are private or reserved (EGRESS_ALLOW) */
   allow: string[]
+  /** parts of this installation that are closed whatever `allow` says, as `address:port` (EGRESS_DENY; own-places.ts) */
+  deny?: string[]
   resolver?: ResolveHost
   /** certificates in PEM trusted beside the public authorities */
   trust?: string[]
@@ -55,9 +61,10 @@ export type EgressOptions = {
   nameservers?: string[]
 }
 
-/** @throws ConfigError when a text of `allow` is no range of addresses */
+/** @throws ConfigError when a text of `allow` is no range of addresses, or one of `deny` no address and port */
 export function createEgress(options: EgressOptions): Egress {
   const allow = parseAllow(options.allow)
+  const isOwnPlace = parseOwnPlaces(options.deny ?? [])
   const resolveName = options.resolver ?? createResolver()
   const verdicts = new Map<string, string | null>()
   let secureContext: SecureContext | undefined
@@ -71,14 +78,20 @@ export function createEgress(options: EgressOptions): Egress {
     return verdict
   }
 
-  function assertAllowed(address: string): void {
+  function assertAllowed(address: string, port: number | null, path: string | null = null): void {
+    if (isOwnPlace !== null && port !== null && isOwnPlace(address, port, path)) {
+      throw targetFailure(
+        'blocked_target',
+        `${address} port ${port} is part of Picket itself, which must not be checked`,
+      )
+    }
     const why = refusal(address)
     if (why !== null) throw targetFailure('blocked_target', `${address} is ${why}, which must not be checked`)
   }
 
-  async function resolveAndCheck(name: string): Promise<string[]> {
+  async function resolveAndCheck(name: string, port: number | null, path?: string | null): Promise<string[]> {
     const addresses = await resolveName(name)
-    for (const address of addresses) assertAllowed(address)
+    for (const address of addresses) assertAllowed(address, port, path)
     if (addresses.length === 0) throw targetFailure('dns_not_found', 'the name has no address')
     return addresses
   }
@@ -97,11 +110,11 @@ export function createEgress(options: EgressOptions): Egress {
       const why = refusal(name)
       return why === null ? null : `${host} is ${why}, which must not be checked`
     },
-    resolve(host) {
+    resolve(host, port, path) {
       const name = isIP(host) ? host : normalizeHost(host)
       if (name === null) throw targetFailure('dns_not_found', `"${host}" is not a host`)
-      if (!isIP(name)) return resolveAndCheck(name)
-      assertAllowed(name)
+      if (!isIP(name)) return resolveAndCheck(name, port, path)
+      assertAllowed(name, port, path)
       return [name]
     },
   }

@@ -42,7 +42,7 @@ export async function pingHost(options: PingOptions, signal: Signal, egress: Egr
   let ping: PingStats | null = null
   try {
     throwIfAborted(trip)
-    const found = egress.resolve(options.host)
+    const found = egress.resolve(options.host, null)
     const addresses = Array.isArray(found) ? found : await waitFor(trip, found)
     if (trip.phase === 'dnsUs') enter(trip, 'firstByteUs')
     let failure: EgressFailure | null = null

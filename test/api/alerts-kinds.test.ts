@@ -30,7 +30,13 @@ async function startWith(given: typeof mailer | null) {
     },
     { egressAllow: ['127.0.0.0/8'] },
   )
-  const worker = startDeliveryWorker({ ...api, log, metrics: createMetrics(), mailer: given })
+  const worker = startDeliveryWorker({
+    ...api,
+    visitorEgress: api.egress,
+    log,
+    metrics: createMetrics(),
+    mailer: given,
+  })
   const listener = listen(api.url, ['deliveries'], worker.wake, log)
   t.teardown(async () => {
     await listener.stop()

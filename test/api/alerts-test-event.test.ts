@@ -20,7 +20,7 @@ const api = await createResourceApi(
   },
   { egressAllow: ['127.0.0.0/8'] },
 )
-const worker = startDeliveryWorker({ ...api, log, metrics: createMetrics(), mailer: null })
+const worker = startDeliveryWorker({ ...api, visitorEgress: api.egress, log, metrics: createMetrics(), mailer: null })
 const listener = listen(api.url, ['deliveries'], worker.wake, log)
 t.teardown(async () => {
   await listener.stop()

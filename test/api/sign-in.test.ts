@@ -342,5 +342,5 @@ t.test('nobody signs in on a customer’s domain', async t => {
     })
     asked.end()
   })
-  t.equal(status, 404)
+  t.equal(status, 421)
 })

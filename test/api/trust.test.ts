@@ -45,8 +45,8 @@ t.test('/trust shows the guarantee before the first measurement, and may be cach
 })
 
 t.test('/trust is a page of this installation, not of a customer’s domain', async t => {
-  t.equal(await statusAt('status.customer.example', '/trust'), 404)
-  t.equal(await statusAt('status.customer.example', '/trust.json'), 404)
+  t.equal(await statusAt('status.customer.example', '/trust'), 421)
+  t.equal(await statusAt('status.customer.example', '/trust.json'), 421)
 })
 
 t.test('/trust shows what canaries measured and the last miss, and names no region, monitor or address', async t => {

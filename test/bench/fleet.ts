@@ -35,7 +35,7 @@ type Seen = {
 }
 
 export async function benchFleet(t: Teardown, engines: Engines): Promise<Figure[]> {
-  const picket = await startPicket(t, { regions: [] })
+  const picket = await startPicket(t, { regions: [], env: { GRPC_CONNECTIONS_PER_ADDRESS: String(2 * PROBES) } })
   await seedMonitors(picket.databaseUrl, MONITORS, { regions: [...REGIONS] })
   const tokens = await Promise.all(
     REGIONS.map(region => picket.admin('probe-token', 'create', '--region', region, '--reusable')),

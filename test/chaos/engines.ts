@@ -33,7 +33,7 @@ export async function startEngines(t: Teardown, dir: string, scale: Scale): Prom
   const [postgres, nats, clickhouse] = await Promise.all([
     keepEngine(port => startPostgres({ ...files('postgres'), port })),
     keepEngine(port => startNats({ ...files('nats'), port, operator })),
-    keepEngine(port => startClickhouse({ ...files('clickhouse'), port })),
+    keepEngine((port, password) => startClickhouse({ ...files('clickhouse'), port, password })),
   ])
   const byName = { PostgreSQL: postgres, NATS: nats, ClickHouse: clickhouse }
   t.teardown(() => Promise.all(Object.values(byName).map(engine => engine.stop())))

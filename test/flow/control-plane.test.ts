@@ -97,7 +97,7 @@ t.test(
     })
     const closed = new Promise(resolve => socket.once('close', resolve))
     const body = '{"email":"late@example.com"}'
-    const head = 'POST /api/v1/agent/bootstrap HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n'
+    const head = 'POST /api/v1/agent/bootstrap HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n'
     socket.write(`${head}Expect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`)
     await waitFor(() => received.includes('100 Continue'), { label: 'the request is under way' })
     const stopped = program.stop()

@@ -20,6 +20,7 @@ const program = new URL('../../dist/screenshot.js', import.meta.url).pathname
 const settings = {
   browser: { path: chromiumPath() },
   egressAllow: ['127.0.0.1'],
+  egressDeny: [],
   memoryMb: 768,
   program,
   withinMs: HANG_MS,

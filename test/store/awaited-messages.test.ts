@@ -4,9 +4,11 @@ import { startRecorder } from '../../control-plane/analytics/recorder.ts'
 import { createClickhouse } from '../../control-plane/platform/clickhouse.ts'
 import { awaitMessages, durableConsumer } from '../../control-plane/platform/durable-consumer.ts'
 import { connectNats, ensureStreams } from '../../control-plane/platform/nats.ts'
+import { createPostgres } from '../../control-plane/platform/postgres.ts'
 import { createLog } from '../../shared/log.ts'
 import { createMetrics } from '../../shared/metrics.ts'
 import { LATE_STREAM, RESULTS_STREAM, resultSubject } from '../../shared/subjects.ts'
+import { createDatabase } from '../support/database.ts'
 import { startNats } from '../support/nats.ts'
 import { startTcpRelay } from '../support/tcp-relay.ts'
 import { waitFor } from '../support/wait.ts'
@@ -90,7 +92,10 @@ t.test('a recorder that waits for messages ends when it is stopped', async t => 
   const { nats, isWaiting } = await setUp(t)
   const clickhouse = createClickhouse('http://127.0.0.1:1')
   t.teardown(() => clickhouse.close())
-  const recorder = startRecorder({ nats, clickhouse, log: createLog('test', 'silent'), metrics: createMetrics() })
+  const db = createPostgres((await createDatabase(t)).url)
+  t.teardown(() => db.destroy())
+  const tools = { log: createLog('test', 'silent'), metrics: createMetrics() }
+  const recorder = startRecorder({ db, nats, clickhouse, ...tools })
   await waitFor(async () => (await isWaiting('record')) && (await isWaiting('record-late', LATE_STREAM)), {
     label: 'both recorders waiting',
   })

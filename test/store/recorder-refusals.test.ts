@@ -5,11 +5,13 @@ import { listChecks } from '../../control-plane/analytics/store.ts'
 import { migrateClickhouse } from '../../control-plane/migrations/clickhouse/index.ts'
 import { createClickhouse } from '../../control-plane/platform/clickhouse.ts'
 import { connectNats, ensureStreams } from '../../control-plane/platform/nats.ts'
+import { createPostgres } from '../../control-plane/platform/postgres.ts'
 import { createLog } from '../../shared/log.ts'
 import { createMetrics, type Metrics } from '../../shared/metrics.ts'
 import { NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../shared/result.ts'
 import { partitionOf, RESULTS_STREAM, resultSubject } from '../../shared/subjects.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
+import { createDatabase } from '../support/database.ts'
 import { startNats } from '../support/nats.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -17,18 +19,20 @@ const { url } = await createClickhouseDatabase(t)
 const server = await startNats(t)
 await migrateClickhouse(url)
 const clickhouse = createClickhouse(url)
+const db = createPostgres((await createDatabase(t)).url)
 const nats = await connectNats(server.url, 'test')
 await ensureStreams(nats.manager)
 t.teardown(async () => {
   await nats.close()
   await clickhouse.close()
+  await db.destroy()
 })
 const DAY_MS = 24 * 3_600_000
 const nowMs = Date.now()
 
 function startRecording(t: Test): Metrics {
   const metrics = createMetrics()
-  const recorder = startRecorder({ nats, clickhouse, log: createLog('test', 'silent'), metrics })
+  const recorder = startRecorder({ db, nats, clickhouse, log: createLog('test', 'silent'), metrics })
   t.teardown(() => recorder.stop())
   return metrics
 }

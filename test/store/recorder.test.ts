@@ -23,17 +23,19 @@ const { url } = await createClickhouseDatabase(t)
 const server = await startNats(t)
 await Promise.all([migrateClickhouse(url), migrateClickhouse(url)])
 const clickhouse = createClickhouse(url)
+const db = createPostgres((await createDatabase(t)).url)
 const nats = await connectNats(server.url, 'test')
 await ensureStreams(nats.manager)
 t.teardown(async () => {
   await nats.close()
   await clickhouse.close()
+  await db.destroy()
 })
 const log = createLog('test', 'silent')
 const everything = { regions: null, statuses: null, fromMs: null, toMs: null }
 
 function startRecording(t: Test, target = clickhouse) {
-  const recorder = startRecorder({ nats, clickhouse: target, log, metrics: createMetrics() })
+  const recorder = startRecorder({ db, nats, clickhouse: target, log, metrics: createMetrics() })
   t.teardown(() => recorder.stop())
   return recorder
 }
@@ -218,8 +220,6 @@ t.test('many lists asked for at once all know when their monitors were last chec
   startRecording(t)
   await publish(checked.map((id, i) => result(id, i)))
   await Promise.all(checked.map(id => recorded(id, 1)))
-  const db = createPostgres((await createDatabase(t)).url)
-  t.teardown(() => db.destroy())
   // however busy this machine is
   const lastChecked = createLastChecked({ clickhouse, db }, 30_000)
   const lists = Array.from({ length: 30 }, (_, i) => ids.slice(i * 10, i * 10 + 10))

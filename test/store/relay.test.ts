@@ -104,6 +104,7 @@ t.test(
         db,
         secrets: createSecrets(queue.secretKey),
         egress: createEgress({ allow: ['127.0.0.0/8'] }),
+        visitorEgress: createEgress({ allow: [] }),
         log: createLog('test', 'silent'),
         metrics,
         publicUrl: 'http://picket.test',

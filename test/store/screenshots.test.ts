@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { PNG } from 'pngjs'
@@ -8,6 +8,7 @@ import { createNatsObjects, type ObjectStore } from '../../control-plane/platfor
 import { createPostgres, type Db, execute, query } from '../../control-plane/platform/postgres.ts'
 import { createS3Objects } from '../../control-plane/platform/s3.ts'
 import { signS3 } from '../../control-plane/platform/s3-signature.ts'
+import { createSecrets } from '../../control-plane/platform/secrets.ts'
 import { startScreenshotRecorder } from '../../control-plane/screenshots/recorder.ts'
 import { listScreenshots } from '../../control-plane/screenshots/store.ts'
 import { startScreenshotWorker } from '../../control-plane/screenshots/worker.ts'
@@ -63,7 +64,17 @@ async function startStore(t: Teardown) {
   const { projectId } = await insertTenant(db)
   const monitorId = await insertMonitor(db, projectId)
   const objects = createNatsObjects(nats, 'SCREENSHOTS')
-  return { db, nats, projectId, monitorId, objects, log: createLog('test', 'silent'), metrics: createMetrics() }
+  const secrets = createSecrets(randomBytes(32))
+  return {
+    db,
+    nats,
+    projectId,
+    monitorId,
+    objects,
+    secrets,
+    log: createLog('test', 'silent'),
+    metrics: createMetrics(),
+  }
 }
 
 for (const kind of ['the object store of NATS', 'an S3-compatible store']) {
@@ -122,7 +133,15 @@ function png(grey: number): Buffer {
 const shotOf = (monitorId: string, grey: number, scheduledAtMs: number): Screenshot => ({
   id: randomUUID(),
   probeId: randomUUID(),
-  order: { monitorId, region: 'us-east', scheduledAtMs, attempt: 1, kind: ScreenshotKind.COMPARISON, statusCode: 200 },
+  order: {
+    monitorId,
+    region: 'us-east',
+    scheduledAtMs,
+    attempt: 1,
+    kind: ScreenshotKind.COMPARISON,
+    statusCode: 200,
+    permit: Buffer.alloc(0),
+  },
   contentType: 'image/png',
   image: png(grey),
   takenAtMs: scheduledAtMs,
@@ -133,7 +152,7 @@ t.test('the first comparison becomes the baseline; one that comes twice, or is n
   const { db, nats, projectId, monitorId } = context
   const recorder = startScreenshotRecorder(context)
   t.teardown(() => recorder.stop())
-  const send = (data: Uint8Array) => nats.js.publish(shotSubject('eu-west'), data)
+  const send = (data: Uint8Array) => nats.js.publish(shotSubject('us-east'), data)
   const list = async () => (await listScreenshots(db, projectId, monitorId, { limit: 10, offset: 0 })).rows
   const [first, second] = [shotOf(monitorId, 255, 1_000), shotOf(monitorId, 0, 2_000)]
   await send(Screenshot.encode(first).finish())
@@ -144,7 +163,7 @@ t.test('the first comparison becomes the baseline; one that comes twice, or is n
   await send(Screenshot.encode(second).finish())
   const rows = await waitFor(async () => ((await list()).length === 2 ? list() : null), { label: 'two screenshots' })
   t.match(rows, [
-    { id: second.id, kind: 'comparison', isBaseline: false, difference: 1, takenIn: 'eu-west', region: 'us-east' },
+    { id: second.id, kind: 'comparison', isBaseline: false, difference: 1, takenIn: 'us-east', region: 'us-east' },
     { id: first.id, isBaseline: true, difference: null },
   ])
   t.ok((await context.objects.get(rows[0]!.storeKey))?.equals(png(0)))
@@ -170,7 +189,7 @@ t.test('while the object store is away all that came waits for it, and no longer
   const objects = createS3Objects({ ...CREDENTIALS, bucket: 'shots', endpoint: new URL(relay.url).origin })
   for (const at of [1_000, 2_000, 3_000]) {
     const shot = Screenshot.encode(shotOf(context.monitorId, 255, at)).finish()
-    await context.nats.js.publish(shotSubject('eu-west'), shot)
+    await context.nats.js.publish(shotSubject('us-east'), shot)
   }
   const recorder = startScreenshotRecorder({ ...context, objects })
   t.teardown(() => recorder.stop())

@@ -55,6 +55,7 @@ export const HEALTHY: Series = {
   [kinds('refused_future')]: 0,
   [kinds('refused_epoch')]: 0,
   [kinds('refused_probe')]: 0,
+  [control('picket_foreign_reports_total', 'region="us-east",what="result"')]: 0,
   [control('picket_fleet_epochs_renewed_total', 'region="us-east"')]: 0,
   [control('picket_verdict_doubted_results_total', 'region="us-east"')]: 9,
   [control('picket_verdict_gaps_total')]: 1,
@@ -154,6 +155,9 @@ export const CASES: Case[] = [
     [kinds('history')]: { by: 600 },
   }),
   one('PicketEpochsForged', 2, 'a probe invents an epoch', { [kinds('refused_epoch')]: { by: 1 } }),
+  one('PicketForeignReports', 2, 'a probe reports for another region', {
+    [control('picket_foreign_reports_total', 'region="us-east",what="result"')]: { by: 1 },
+  }),
   one('PicketResultsOfOtherProbes', 13, 'a probe without work publishes', { [kinds('refused_probe')]: { by: 1 } }),
   one('PicketEpochsRenewed', 2, 'PostgreSQL was restored', {
     [control('picket_fleet_epochs_renewed_total', 'region="us-east"')]: { by: 1 },

@@ -47,6 +47,7 @@ export async function startApi(t: Teardown, env: Record<string, string> = {}): P
     GRPC_PORT: '0',
     ROLES: 'api',
     EGRESS_ALLOW: '127.0.0.0/8',
+    VISITOR_EGRESS_ALLOW: '127.0.0.0/8',
     LOG_LEVEL: 'silent',
     WEBHOOK_BURST: '1000000',
     CHAT_CLIENT_ID: '1.2',

@@ -26,6 +26,7 @@ export function startWorker(
     db,
     secrets: createSecrets(secretKey),
     egress: createEgress({ allow: ['127.0.0.0/8'], trust: options.trust ?? [] }),
+    visitorEgress: createEgress({ allow: ['127.0.0.0/8'], trust: options.trust ?? [] }),
     log,
     metrics: options.metrics ?? createMetrics(),
     publicUrl: 'http://picket.test',

@@ -11,8 +11,8 @@ export type KeptEngine = {
   restart(): Promise<void>
 }
 
-/** `start` is given the port to listen on, the same each time. */
-export async function keepEngine(start: (port: number) => Promise<Engine>): Promise<KeptEngine> {
+/** `start` is given the port to listen on, the same each time, and after the first time the password of its URL. */
+export async function keepEngine(start: (port: number, password?: string) => Promise<Engine>): Promise<KeptEngine> {
   const port = await freePort()
   let server = await start(port)
   const { url } = server
@@ -28,7 +28,7 @@ export async function keepEngine(start: (port: number) => Promise<Engine>): Prom
     },
     async restart() {
       await server.stop()
-      server = await start(port)
+      server = await start(port, new URL(url).password)
     },
   }
 }

@@ -38,10 +38,13 @@ export const FAST: FleetTiming = {
   roundMs: 100,
   followMs: 2_000,
   credentialsMs: 3_600_000,
+  firstCallMs: 60_000,
 }
 
 /** The same where nobody is to be taken for dead, not even by a machine that stands still for seconds. */
 export const PATIENT: FleetTiming = { ...FAST, deadAfterMs: 60_000 }
+
+type PortSettings = { reflection?: boolean; connectionsPerAddress?: number }
 
 export type TestFleet = {
   db: Db
@@ -50,7 +53,11 @@ export type TestFleet = {
   /** a token that lets in any number of probes */
   token(region?: string): Promise<string>
   /** one more fleet process over the same engines */
-  start(timing?: FleetTiming, tls?: GrpcTls): Promise<Awaited<ReturnType<typeof startFleet>> & { metrics: Metrics }>
+  start(
+    timing?: FleetTiming,
+    tls?: GrpcTls,
+    port?: PortSettings,
+  ): Promise<Awaited<ReturnType<typeof startFleet>> & { metrics: Metrics }>
   /** the live set of a region as PostgreSQL has it */
   epoch(region?: string): Promise<{ epoch: number; probeIds: string[] }>
 }
@@ -77,7 +84,7 @@ export async function createTestFleet(
     nats,
     projectId,
     token: (region = 'eu-west') => createProbeToken(db, region, { isReusable: true }),
-    async start(timing = FLEET_TIMING, tls) {
+    async start(timing = FLEET_TIMING, tls, settings = {}) {
       const log = createLog('fleet', process.env.TEST_LOG ?? 'silent')
       const metrics = createMetrics()
       const fleet = await startFleet({
@@ -86,6 +93,7 @@ export async function createTestFleet(
         host: '127.0.0.1',
         port: 0,
         tls: tls ?? null,
+        ...{ reflection: false, connectionsPerAddress: 1_000, ...settings },
       })
       let isStopped = false
       const stop = async () => {

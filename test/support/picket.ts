@@ -56,6 +56,7 @@ export type Picket = {
 export const householdEnv = () => ({
   SECRET_KEY: randomBytes(32).toString('base64'),
   EGRESS_ALLOW: LOOPBACK,
+  VISITOR_EGRESS_ALLOW: LOOPBACK,
   LOG_LEVEL: 'info',
   DEFAULT_PLAN: 'business',
   RATE_LIMIT_PER_MINUTE: '1000000',

@@ -28,6 +28,7 @@ export type Handles = {
   limits: Limits
   mailRules: MailRules
   sendsMail: boolean
+  relayUrl: string | null
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of every resource
@@ -64,7 +65,7 @@ export async function createResourceApi(
   const publicUrl = 'http://picket.test'
   const metrics = createMetrics()
   const tools = { db, secrets, egress, checkLiteral, leaveUnchecked, heavyWrites: createHeavyWrites(metrics) }
-  const handles = { url, ...tools, publicUrl, limits: LIMITS, mailRules: MAIL_RULES, sendsMail: false }
+  const handles = { url, ...tools, publicUrl, limits: LIMITS, mailRules: MAIL_RULES, sendsMail: false, relayUrl: null }
   const app = await createApp({
     ...handles,
     log: createLog('test', 'silent'),
@@ -73,6 +74,7 @@ export async function createResourceApi(
     trustedProxies: [],
     rateLimitPerMinute: 100_000,
     rateLimitPerProject: 1_000_000,
+    isAcceptedHost: () => true,
   })
   await app.register(async scope => addRoutes(scope as App, handles), { prefix: '/api/v1' })
   await app.ready()

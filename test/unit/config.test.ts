@@ -4,7 +4,7 @@ import { ConfigError } from '../../shared/env.ts'
 
 const NEEDED = {
   DATABASE_URL: 'postgres://picket:hunter2@db/picket',
-  NATS_URL: 'nats://nats:4222',
+  NATS_URL: 'nats://127.0.0.1:4222',
   CLICKHOUSE_URL: 'http://clickhouse:8123/picket',
   SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
 }
@@ -15,9 +15,10 @@ t.test('three addresses and a secret key are enough', async t => {
     grpcPort: 50_051,
     host: '127.0.0.1',
     publicUrl: 'http://localhost:8080',
-    probeNatsUrl: 'nats://nats:4222',
+    probeNatsUrl: 'nats://127.0.0.1:4222',
     roles: ['api', 'fleet', 'verdict', 'record', 'deliver', 'schedule'],
     defaultPlan: 'free',
+    registration: 'open',
     rateLimitPerMinute: 600,
     smtpUrl: null,
     mailFrom: 'Picket <picket@localhost>',
@@ -53,6 +54,7 @@ t.test('a wrong value is told in one sentence with the variable’s name', async
     [{ GRPC_TLS_CLIENT_CA: 'package.json' }, /^GRPC_TLS_CERT and GRPC_TLS_KEY have to be set together/],
     [{ ROLES: 'api,mailer' }, /^ROLES has "mailer"/],
     [{ DEFAULT_PLAN: 'gold' }, /^DEFAULT_PLAN is "gold"/],
+    [{ REGISTRATION: 'off' }, /^REGISTRATION is "off"; it has to be one of open, invited, closed$/],
     [{ TRUSTED_PROXIES: '10.0.0.0/33' }, /^TRUSTED_PROXIES has "10.0.0.0\/33"/],
     [{ RELAY_URL: 'relay.example.com' }, /^RELAY_URL has to be a URL that begins with http/],
     [{ SMTP_URL: 'http://mail.example.com' }, /^SMTP_URL has to be like smtp:\/\/user:password@host:587/],

@@ -2,10 +2,12 @@ import { Type } from 'typebox'
 import type { Db } from '../../platform/postgres.ts'
 import { answerError, toApiError } from '../../web/answer.ts'
 import type { App } from '../../web/app.ts'
+import { registrationClosed } from '../../web/errors.ts'
 import { clientNetworkOf } from '../../web/network.ts'
 import { limitByNetwork } from '../../web/network-limit.ts'
 import { answers, dataOf, Name, strictObject } from '../../web/schemas.ts'
 import type { Plan } from '../plans.ts'
+import type { Registration } from '../registration.ts'
 import { bootstrap, countRefusal } from './actions.ts'
 import { visitorOf } from './network.ts'
 
@@ -25,20 +27,32 @@ const Account = Type.Object({
   message: Type.String(),
 })
 
+const CLOSED = {
+  invited: 'accounts are made by invitation here: ask an admin of your organization',
+  closed: 'accounts are made by the operator of this installation',
+}
+
+type Context = { db: Db; publicUrl: string; defaultPlan: Plan; registration: Registration }
+
 /** `POST /agent/bootstrap`: an account and a working admin key from an e-mail address, without authentication. */
-export function bootstrapRoutes(app: App, context: { db: Db; publicUrl: string; defaultPlan: Plan }): void {
-  const { db, publicUrl, defaultPlan: plan } = context
+export function bootstrapRoutes(app: App, context: Context): void {
+  const { db, publicUrl, defaultPlan: plan, registration } = context
   app.post(
     '/agent/bootstrap',
     {
       config: { open: true },
       bodyLimit: BODY_BYTES,
-      onRequest: limitByNetwork(REQUESTS_PER_MINUTE, 'requests for an account'),
+      // before anything of the request is read
+      onRequest: [
+        (_request, _reply, done) =>
+          done(registration === 'open' ? undefined : registrationClosed(CLOSED[registration])),
+        limitByNetwork(REQUESTS_PER_MINUTE, 'requests for an account'),
+      ],
       schema: {
         tags: ['Accounts'],
         summary: 'Create an account, an organization, a project and an admin API key',
         body: strictObject({ email: Type.String({ format: 'email', maxLength: 254 }), name: Type.Optional(Name) }),
-        response: answers(201, dataOf(Account), 400, 409, 429),
+        response: answers(201, dataOf(Account), 400, 403, 409, 429),
       },
       // every 400 and 409 counts, also those of a body that never reached the handler
       errorHandler: async (error, request, reply) => {

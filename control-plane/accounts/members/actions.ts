@@ -2,7 +2,7 @@ import { now as clock } from '../../platform/clock.ts'
 import { isId } from '../../platform/ids.ts'
 import type { Db, Tx } from '../../platform/postgres.ts'
 import type { Secrets } from '../../platform/secrets.ts'
-import { conflict, notFound, rateLimited } from '../../web/errors.ts'
+import { conflict, notFound, rateLimited, registrationClosed } from '../../web/errors.ts'
 import { assertWithinLimit } from '../actions.ts'
 import { takeConfirmations } from '../addresses/actions.ts'
 import { recordAct } from '../audit/actions.ts'
@@ -12,6 +12,7 @@ import { invitation } from '../mails/letter.ts'
 import type { MailRules } from '../mails/limits.ts'
 import { makeLink } from '../password-links/actions.ts'
 import type { Limits } from '../plans.ts'
+import type { Registration } from '../registration.ts'
 import { leaveOrganization } from '../sessions/store.ts'
 import { takeAttempt } from '../sign-in/attempt-store.ts'
 import { invitationLimits } from '../sign-in/limits.ts'
@@ -39,22 +40,28 @@ export type InviteTools = {
   sendsMail: boolean
   mailRules: MailRules
   limits?: Limits
+  registration: Registration
 }
 export type Invited = { user_id: string; email: string; role: Role; is_new_account: boolean; claim_url?: string }
 
 /**
  * Makes somebody a member at once, with a new account where there is none for the address (specification, "Agent
- * bootstrap"). Throws 402 over the plan's limit, 409 for a member. They are told by mail where there is a mail server.
+ * bootstrap"). Throws 402 over the plan's limit, 409 for a member, 403 for a new account while registration is closed. They are told by mail where there is a mail server.
  */
 export function invite(
   tools: InviteTools,
   organizationId: string,
   { email, name, role }: { email: string; name: string | null; role: Role },
 ): Promise<Invited> {
-  const { publicUrl, sendsMail } = tools
+  const { publicUrl, sendsMail, registration } = tools
   return tools.db.transaction(async tx => {
     await assertWithinLimit(tx, organizationId, 'members', 1, tools.limits)
     const created = await createUser(tx, { email, name, publicUrl, provesEmail: false })
+    // the transaction takes it back
+    if (created && registration === 'closed')
+      throw registrationClosed(
+        `${created.email} has no account, and accounts are made by the operator of this installation`,
+      )
     const user = created
       ? { id: created.userId, email: created.email, isProven: false }
       : await holdUser(tx, email.toLowerCase())

@@ -37,6 +37,7 @@ import * as absentRegions from './0038-absent-regions.ts'
 import * as witness from './0039-witness.ts'
 import * as canaryGuarantees from './0040-canary-guarantees.ts'
 import * as incidentCounts from './0040-incident-counts.ts'
+import * as foreignReports from './0041-foreign-reports.ts'
 import * as mailAddresses from './0042-mail-addresses.ts'
 import * as eventPaces from './0043-event-paces.ts'
 
@@ -79,6 +80,7 @@ const MIGRATIONS = {
   '0039-witness': witness,
   '0040-canary-guarantees': canaryGuarantees,
   '0040-incident-counts': incidentCounts,
+  '0041-foreign-reports': foreignReports,
   '0042-mail-addresses': mailAddresses,
   '0043-event-paces': eventPaces,
 }

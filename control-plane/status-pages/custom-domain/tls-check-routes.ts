@@ -17,7 +17,7 @@ export function tlsCheckRoutes(app: App, { db, ownHosts }: { db: Db; ownHosts: s
   const lookUp = createLookUp({ what: 'domains', missesPerMinute: UNKNOWN_PER_MINUTE })
   const isPages = async (request: FastifyRequest, host: string) =>
     (await lookUp(clientNetworkOf(request), host, async () => (await isServed(db, host)) || null)) !== null
-  app.get('/internal/tls-check', async (request, reply) => {
+  app.get('/internal/tls-check', { config: { hosts: 'inside' } }, async (request, reply) => {
     const { domain } = request.query as { domain?: unknown }
     const host = typeof domain === 'string' ? normalizeHost(domain) : null
     const isGood = host !== null && (ownHosts.includes(host) || (await isPages(request, host)))

@@ -6,7 +6,7 @@ export type ClientOptions = {
 
 export type Error = {
     error: {
-        code: 'validation_error' | 'unauthorized' | 'tier_limit_reached' | 'insufficient_scope' | 'plan_upgrade_required' | 'not_found' | 'conflict' | 'payload_too_large' | 'unsupported_media_type' | 'domain_connect_unavailable' | 'rate_limited' | 'internal_error' | 'unavailable';
+        code: 'validation_error' | 'unauthorized' | 'tier_limit_reached' | 'insufficient_scope' | 'plan_upgrade_required' | 'registration_closed' | 'not_found' | 'conflict' | 'payload_too_large' | 'unsupported_media_type' | 'misdirected_request' | 'domain_connect_unavailable' | 'rate_limited' | 'internal_error' | 'unavailable';
         /**
          * a sentence for people
          */
@@ -1624,6 +1624,10 @@ export type BootstrapAgentErrors = {
      */
     400: Error;
     /**
+     * The key or the plan may not do this
+     */
+    403: Error;
+    /**
      * In conflict with what is there
      */
     409: Error;
@@ -2645,6 +2649,10 @@ export type CreateAlertChannelErrors = {
      */
     403: Error;
     /**
+     * In conflict with what is there
+     */
+    409: Error;
+    /**
      * Too many requests; Retry-After tells when to ask again
      */
     429: Error;
@@ -2782,6 +2790,10 @@ export type UpdateAlertChannelErrors = {
      */
     401: Error;
     /**
+     * The limit of the plan is reached
+     */
+    402: Error;
+    /**
      * The key or the plan may not do this
      */
     403: Error;
@@ -2789,6 +2801,10 @@ export type UpdateAlertChannelErrors = {
      * Not found, or of another project
      */
     404: Error;
+    /**
+     * In conflict with what is there
+     */
+    409: Error;
     /**
      * Too many requests; Retry-After tells when to ask again
      */

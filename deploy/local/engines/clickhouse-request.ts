@@ -1,3 +1,5 @@
+import { assertStatement, countRows, isAllowedSetting } from './clickhouse-statement.ts'
+
 /** One request of ClickHouse's HTTP interface, as the product's client sends it, turned into statements. Pure. */
 export type ClickhouseRequest = {
   /** run first, on a connection of this request alone: database, settings, query parameters */
@@ -37,12 +39,13 @@ const HTTP_ONLY = new Set([
 
 /**
  * `body` is the statement, or with `?query=INSERT …` the rows of an insert.
- * Throws on a setting whose name could carry SQL.
+ * Throws on what the product does not send: statements, settings, and calls of the `forbidden` functions.
  */
 export function parseRequest(
   search: URLSearchParams,
   body: string,
   header: (name: string) => string | undefined,
+  forbidden: Set<string>,
 ): ClickhouseRequest {
   const query = search.get('query')
   const database = search.get('database') ?? header('x-clickhouse-database')
@@ -50,24 +53,17 @@ export function parseRequest(
   if (database && database !== 'default') preparation.push(`USE ${quoteName(database)}`)
   for (const [name, value] of search) {
     if (HTTP_ONLY.has(name)) continue
-    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || !isAllowedSetting(name))
       throw new Error(`Code: 115. DB::Exception: Unknown setting '${name}'. (UNKNOWN_SETTING)`)
     preparation.push(`SET ${name} = ${quoteText(value)}`)
   }
   const isInsert = query !== null && /^\s*insert\s/i.test(query)
-  return {
-    preparation,
-    sql: query === null ? body : isInsert || body !== '' ? `${query}\n${body}` : query,
-    format: search.get('default_format') ?? header('x-clickhouse-format') ?? 'TabSeparated',
-    queryId: search.get('query_id') ?? '',
-    insertedRows: isInsert ? countLines(body) : null,
-  }
-}
-
-function countLines(body: string): number {
-  let count = 0
-  for (let at = body.indexOf('\n'); at !== -1; at = body.indexOf('\n', at + 1)) count++
-  return body === '' || body.endsWith('\n') ? count : count + 1
+  const sql = query === null ? body : isInsert || body !== '' ? `${query}\n${body}` : query
+  assertStatement(isInsert ? query : sql, forbidden)
+  const format = search.get('default_format') ?? header('x-clickhouse-format') ?? 'TabSeparated'
+  if (!/^[A-Za-z0-9]+$/.test(format)) throw new Error('Code: 73. DB::Exception: Unknown format. (UNKNOWN_FORMAT)')
+  const queryId = search.get('query_id') ?? ''
+  return { preparation, sql, format, queryId, insertedRows: isInsert ? countRows(query, body) : null }
 }
 
 export function quoteName(name: string): string {

@@ -3,6 +3,8 @@
  * of its own, because a crash of the native engine must not take verdicts along (decisions 11.4).
  *
  *   node clickhouse-server <data directory> <port> <pid file>
+ *
+ * It answers nobody before its parent has sent it `{ password }`: arguments and the environment can be read by others.
  */
 import { randomUUID } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
@@ -11,19 +13,23 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { createGunzip } from 'node:zlib'
 import { Session } from 'chdb'
+import { refusalOf } from './clickhouse-door.ts'
 import { type ClickhouseRequest, parseRequest } from './clickhouse-request.ts'
+import { writeRights } from './clickhouse-rights.ts'
+import { forbiddenCalls } from './clickhouse-statement.ts'
 import { letGoOfPages } from './mapped-pages.ts'
 
 const [dataDir = '', port = '0', pidFile = ''] = process.argv.slice(2)
 
 /** The engine measures itself every second, and its memory twenty times a second: most of what it does when it is idle. */
 const QUIET = ['--asynchronous_metrics_update_period_s=60', '--memory_worker_period_ms=1000']
+const ARGUMENTS = [...QUIET, `--config-file=${writeRights(dataDir)}`]
 
 const LET_GO_EVERY_MS = 60_000
 
 // Keeps the engine open between requests. Each request runs on a connection of its own (0.3 ms): what it sets or uses
 // ends with it, where a shared connection would keep the settings of one call for all later ones.
-const keeper = new Session(dataDir, { connectionArgs: QUIET })
+const keeper = new Session(dataDir, { connectionArgs: ARGUMENTS })
 const running = new Set<Promise<void>>()
 // of the 220 MB that the engine reads at its start, 160 MB are not used again
 setInterval(letGoOfPages, LET_GO_EVERY_MS, 'libchdb.so').unref()
@@ -33,9 +39,14 @@ const server = createServer((request, response) => {
   running.add(work)
 })
 server.keepAliveTimeout = 65_000
-server.listen(Number(port), '127.0.0.1', () => {
-  writeFileSync(pidFile, String(process.pid))
-  process.send?.({ port: (server.address() as AddressInfo).port })
+const forbidden = await harmfulCalls()
+let password = ''
+process.once('message', (message: { password: string }) => {
+  password = message.password
+  server.listen(Number(port), '127.0.0.1', () => {
+    writeFileSync(pidFile, String(process.pid))
+    process.send?.({ port: (server.address() as AddressInfo).port })
+  })
 })
 server.once('error', error => {
   console.error(error.message)
@@ -45,6 +56,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
 process.once('disconnect', stop)
 
 async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const refusal = refusalOf(request.headers, password)
+  if (refusal !== null) return turnAway(response, refusal)
   const url = new URL(request.url ?? '/', 'http://localhost')
   if (url.pathname === '/ping') return void response.end('Ok.\n')
   try {
@@ -52,7 +65,7 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
     const body = (await buffer(gzipped ? request.pipe(createGunzip()) : request)).toString('utf8')
     if (url.pathname === '/' && body === '' && !url.searchParams.has('query')) return void response.end('Ok.\n')
     await answer(
-      parseRequest(url.searchParams, body, name => request.headers[name]?.toString()),
+      parseRequest(url.searchParams, body, name => request.headers[name]?.toString(), forbidden),
       response,
     )
   } catch (error) {
@@ -80,7 +93,7 @@ async function answer(request: ClickhouseRequest, response: ServerResponse): Pro
 }
 
 async function run({ preparation, sql, format }: ClickhouseRequest) {
-  const session = new Session(dataDir, { connectionArgs: QUIET })
+  const session = new Session(dataDir, { connectionArgs: ARGUMENTS })
   try {
     for (const statement of preparation) await session.queryAsync(statement)
     const result = await session.queryAsync(sql, { format })
@@ -95,6 +108,24 @@ function refuse(response: ServerResponse, message: string): void {
   response.statusCode = code === '60' || code === '81' ? 404 : 500
   response.setHeader('x-clickhouse-exception-code', code ?? '1002')
   response.end(`${code ? message : `Code: 1002. DB::Exception: ${message} (UNKNOWN_EXCEPTION)`}\n`)
+}
+
+/** Nothing of the request is read. */
+function turnAway(response: ServerResponse, why: string): void {
+  response.writeHead(403, { 'x-clickhouse-exception-code': '516', connection: 'close' })
+  response.end(`Code: 516. DB::Exception: ${why}. (AUTHENTICATION_FAILED)\n`)
+}
+
+/** What no statement may call, beside what the engine's rights refuse: known from the engine, so that a newer one's are too. */
+async function harmfulCalls(): Promise<Set<string>> {
+  const names = async (sql: string) =>
+    (await keeper.queryAsync(sql, { format: 'LineAsString' })).text().split('\n').filter(Boolean)
+  return forbiddenCalls(
+    await names('SELECT name FROM system.table_functions'),
+    await names(`SELECT name FROM system.functions WHERE categories IN
+      ('AI', 'Machine Learning', 'Introspection', 'Dictionary', 'Embedded Dictionary')
+      OR lower(name) IN ('catboostevaluate', 'aiclassify', 'aiextract', 'aigenerate', 'aitranslate', 'aiembed')`),
+  )
 }
 
 let stopping = false

@@ -1,6 +1,7 @@
-import { mkdirSync } from 'node:fs'
+import { chmodSync, mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { CLICKHOUSE_USER, newClickhousePassword } from './clickhouse-door.ts'
 import { type Engine, spawnBound, stopStale, tail } from './process.ts'
 
 export type ClickhouseOptions = {
@@ -8,14 +9,20 @@ export type ClickhouseOptions = {
   logFile: string
   /** 0: any free port */
   port: number
+  /** of the URL, to start an engine again that is in use; a new one when it is left out */
+  password?: string
 }
 
-/** Starts ClickHouse (chDB in a process of its own, over ClickHouse's HTTP interface) on 127.0.0.1. */
+/**
+ * Starts ClickHouse (chDB in a process of its own, over ClickHouse's HTTP interface) on 127.0.0.1. It answers only who has
+ * its URL, which holds the password of this start, and reads and writes only its own tables.
+ */
 export async function startClickhouse(options: ClickhouseOptions): Promise<Engine> {
   const dataDir = resolve(options.dataDir)
   const pidFile = join(dataDir, 'server.pid')
   await stopStale(pidFile, 'clickhouse-server', 'SIGTERM')
-  mkdirSync(dataDir, { recursive: true })
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  chmodSync(dataDir, 0o700)
   const server = spawnBound({
     command: process.execPath,
     // this process only forwards requests and answers, so V8 needs little memory
@@ -24,15 +31,22 @@ export async function startClickhouse(options: ClickhouseOptions): Promise<Engin
     stopSignal: 'SIGTERM',
     ipc: true,
   })
+  const password = options.password ?? newClickhousePassword()
+  server.child.send({ password })
   const port = await new Promise<number>((resolve, reject) => {
     server.child.once('message', message => resolve((message as { port: number }).port))
     server.exited.then(() => reject(new Error(`ClickHouse did not start: ${tail(options.logFile)}`)))
   })
   server.child.channel?.unref()
-  return { url: `http://127.0.0.1:${port}`, pid: server.pid, exited: server.exited, stop: server.stop }
+  return {
+    url: `http://${CLICKHOUSE_USER}:${password}@127.0.0.1:${port}`,
+    pid: server.pid,
+    exited: server.exited,
+    stop: server.stop,
+  }
 }
 
-/** Beside this file: as TypeScript in the checkout, as its own bundle in `dist`. */
+/** Next to this file: as TypeScript in the checkout, as its own bundle in `dist`. */
 function program(): string[] {
   const here = import.meta.url
   if (!here.endsWith('.ts')) return [fileURLToPath(new URL('./clickhouse-server.js', here))]

@@ -15,13 +15,21 @@ const TRIES = 100
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < TRIES; tries++) {
     const port = randomInt(LOWEST, lowestOfConnections())
-    if (reserve(port) && (await isFree(port))) return port
+    if (await takePort(port)) return port
   }
   throw new Error(`no port of ${TRIES} from ${LOWEST} on is free`)
 }
 
 /**
- * False when a process that runs has it. A file for each port holds the id of the process that has asked for it last.
+ * Takes a port for this process until it ends. False when something listens there, or another process has taken it that may
+ * not listen yet: two starts at the same moment get different ports.
+ */
+export async function takePort(port: number, host = '127.0.0.1'): Promise<boolean> {
+  return reserve(port) && (await isFree(port, host))
+}
+
+/**
+ * False when another process that runs has it. A file for each port holds the id of the process that has asked for it last.
  * Where the folder cannot be made, or belongs to another user, nothing is reserved.
  */
 function reserve(port: number): boolean {
@@ -32,15 +40,47 @@ function reserve(port: number): boolean {
   const written = `${file}.${process.pid}`
   writeFileSync(written, String(process.pid))
   try {
-    linkSync(written, file)
-  } catch {
-    if (isRunning(Number(readFileSync(file, 'utf8')))) return false
-    renameSync(written, file)
-    return true
+    return link(written, file) || (removeStale(file, `${written}.stale`) && link(written, file))
   } finally {
     rmSync(written, { force: true })
   }
-  return true
+}
+
+/** False when the file is there. Of processes that do it at the same moment one succeeds. */
+function link(written: string, file: string): boolean {
+  try {
+    linkSync(written, file)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Removes the file of a process that has ended. It is moved away first, because another process may have replaced it since it
+ * was read: then it is put back.
+ */
+function removeStale(file: string, aside: string): boolean {
+  if (isRunning(holderOf(file))) return false
+  try {
+    renameSync(file, aside)
+  } catch {
+    // another process was faster
+    return true
+  }
+  const isReplaced = isRunning(holderOf(aside))
+  if (isReplaced) link(aside, file)
+  rmSync(aside, { force: true })
+  return !isReplaced
+}
+
+/** 0 when there is none. */
+function holderOf(file: string): number {
+  try {
+    return Number(readFileSync(file, 'utf8'))
+  } catch {
+    return 0
+  }
 }
 
 function isOurs(folder: string): boolean {
@@ -72,10 +112,10 @@ function lowestOfConnections(): number {
   }
 }
 
-function isFree(port: number): Promise<boolean> {
+function isFree(port: number, host: string): Promise<boolean> {
   return new Promise(resolve => {
     const server = createServer()
     server.once('error', () => resolve(false))
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+    server.listen(port, host, () => server.close(() => resolve(true)))
   })
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { equalSecrets } from '../../../control-plane/platform/secrets.ts'
 import type { KeptMail } from './sink.ts'
 import { STYLE } from './style.ts'
 
@@ -8,8 +9,19 @@ const PAGE_POLICY =
 const MAIL_POLICY =
   "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
 
-/** The list at `/`, a mail at `/mails/<number>` and its HTML alone at `/mails/<number>/html`. */
-export function answer(request: IncomingMessage, response: ServerResponse, mails: KeptMail[]): void {
+/** Where the page is: its host and port, and the path before everything, which holds a secret. */
+export type PagePlace = { port: number; secret: string }
+
+/**
+ * Below `/<secret>`: the list, a mail at `/mails/<number>` and its HTML alone at `/mails/<number>/html`. Mail holds links that
+ * sign people in, so nothing is shown without the secret, by another name for this machine, or to another site's page.
+ */
+export function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  mails: KeptMail[],
+  { port, secret }: PagePlace,
+): void {
   const send = (status: number, html: string, policy = PAGE_POLICY) =>
     response
       .writeHead(status, {
@@ -20,22 +32,26 @@ export function answer(request: IncomingMessage, response: ServerResponse, mails
         'cache-control': 'no-store',
       })
       .end(html)
-  // a name that somebody else points at this machine is no way in
-  if (!/^(localhost|127\.0\.0\.1)(:\d+)?$/.test(request.headers.host ?? '')) return void send(403, '')
-  const path = (request.url ?? '/').split('?')[0] ?? '/'
-  if (path === '/') return void send(200, listPage(mails))
+  const hosts = [`localhost:${port}`, `127.0.0.1:${port}`]
+  if (!hosts.includes(request.headers.host ?? '') || request.headers.origin !== undefined) return void send(403, '')
+  const [, given = '', path = '/'] = /^\/([\w-]*)(\/[^?]*)?/.exec(request.url ?? '/') ?? []
+  if (!equalSecrets(given, secret)) return void send(403, page('Not here', NO_SECRET))
+  const base = `/${secret}`
+  if (path === '/') return void send(200, listPage(mails, base))
   const [, number, html] = /^\/mails\/(\d+)(\/html)?$/.exec(path) ?? []
   const mail = mails.find(one => one.number === Number(number))
   if (!mail)
-    return void send(404, page('Not here', '<p class="none">There is no such mail. <a href="/">All mail</a></p>'))
+    return void send(404, page('Not here', `<p class="none">There is no such mail. <a href="${base}">All mail</a></p>`))
   // links open beside the page; in the frame they would be lost in a mail's own window
   if (html) return void send(200, `<base target="_blank">${mail.html ?? ''}`, MAIL_POLICY)
-  send(200, mailPage(mail))
+  send(200, mailPage(mail, base))
 }
 
-function listPage(mails: KeptMail[]): string {
+const NO_SECRET = '<p class="none">Open the address that npm start has printed.</p>'
+
+function listPage(mails: KeptMail[], base: string): string {
   const rows = mails.map(
-    ({ number, headers, receivedAt }) => `<li><a href="/mails/${number}">
+    ({ number, headers, receivedAt }) => `<li><a href="${base}/mails/${number}">
 <span class="subject">${escaped(headers.subject ?? '')}</span>
 <span class="to">${escaped(headers.to ?? '')}</span>
 <time>${timeOf(receivedAt)}</time>
@@ -51,17 +67,17 @@ function listPage(mails: KeptMail[]): string {
 /** No script is needed to look again. */
 const REFRESH = '<meta http-equiv="refresh" content="5">'
 
-function mailPage({ number, headers, text, html }: KeptMail): string {
+function mailPage({ number, headers, text, html }: KeptMail, base: string): string {
   const lines = (['from', 'to', 'date'] as const).map(
     name => `<dt>${name[0]?.toUpperCase()}${name.slice(1)}</dt><dd>${escaped(headers[name] ?? '')}</dd>`,
   )
   const subject = headers.subject ?? ''
   return page(
     subject,
-    `<p><a href="/">← All mail</a></p>
+    `<p><a href="${base}">← All mail</a></p>
 <h1>${escaped(subject)}</h1>
 <dl>${lines.join('\n')}</dl>
-${html === null ? '' : `<iframe title="The mail as HTML" sandbox="allow-popups allow-popups-to-escape-sandbox" src="/mails/${number}/html"></iframe>`}
+${html === null ? '' : `<iframe title="The mail as HTML" sandbox="allow-popups allow-popups-to-escape-sandbox" src="${base}/mails/${number}/html"></iframe>`}
 ${text === null ? '' : `<h2>As plain text</h2>\n<pre>${escaped(text)}</pre>`}`,
   )
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
@@ -10,7 +11,7 @@ export type KeptMail = ReadMail & { number: number; receivedAt: Date }
 export type MailSink = {
   /** where the control plane sends mail */
   smtpUrl: string
-  /** where a person reads it */
+  /** where a person reads it; holds a secret of this start */
   pageUrl: string
   stop(): Promise<void>
 }
@@ -52,11 +53,12 @@ export async function startMailSink(pagePort: number, say: (line: string) => voi
   })
   smtp.on('error', () => {})
   await new Promise<void>(resolve => smtp.listen(0, '127.0.0.1', resolve))
-  const page = createServer((request, response) => answer(request, response, mails))
+  const secret = randomBytes(16).toString('hex')
+  const page = createServer((request, response) => answer(request, response, mails, { port: portOf(page), secret }))
   await new Promise<void>(resolve => page.listen(pagePort, '127.0.0.1', resolve))
   return {
     smtpUrl: `smtp://127.0.0.1:${portOf(smtp.server)}?ignoreTLS=true`,
-    pageUrl: `http://localhost:${portOf(page)}`,
+    pageUrl: `http://localhost:${portOf(page)}/${secret}`,
     async stop() {
       await Promise.all([new Promise<void>(resolve => smtp.close(() => resolve())), closed(page)])
     },

@@ -1,17 +1,26 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import t from 'tap'
+import { freePort } from '../../../deploy/local/engines/free-port.ts'
 import type { Teardown } from '../../support/teardown.ts'
 
 const MODULE = new URL('../../../deploy/local/engines/free-port.ts', import.meta.url).href
 const EACH = 1_000
 
 /** A process that asks for ports, listens on none of them and stays; the ports that it got. */
-async function takePorts(t: Teardown): Promise<number[]> {
+function takePorts(t: Teardown): Promise<number[]> {
   const code = `const { freePort } = await import('${MODULE}'); const ports = []
     for (let n = 0; n < ${EACH}; n++) ports.push(await freePort())
     console.log(JSON.stringify(ports)); setInterval(() => {}, 1_000)`
+  return answerOf(t, code)
+}
+
+/** What a process prints that runs this code until the end of the test. */
+async function answerOf<T>(t: Teardown, code: string): Promise<T> {
   const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', code], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -27,3 +36,19 @@ t.test('two processes that ask for free ports at the same time never get the sam
   const [some = [], others = []] = await Promise.all([takePorts(t), takePorts(t)])
   t.equal(new Set([...some, ...others]).size, 2 * EACH)
 })
+
+t.test(
+  'of processes that want the same port at the same moment one gets it, also after a process that has ended',
+  async t => {
+    const port = await freePort()
+    const wish = (then: string) => `const { takePort } = await import('${MODULE}')
+    console.log(JSON.stringify(await takePort(${port}))); ${then}`
+    const ask = (then: string) => answerOf(t, wish(then))
+    // this process has it as long as it runs, so the file is made that of a process that has ended
+    const ended = spawn(process.execPath, ['-e', ''])
+    await once(ended, 'exit')
+    writeFileSync(join(tmpdir(), `picket-ports-${userInfo().uid}`, String(port)), String(ended.pid))
+    const got = await Promise.all(Array.from({ length: 4 }, () => ask('setInterval(() => {}, 1_000)')))
+    t.equal(got.filter(Boolean).length, 1)
+  },
+)

@@ -84,6 +84,7 @@ t.test('every metric of ours is on the dashboard or in a rule, or is a detail th
   const shown = new Set(expressions.flatMap(([, expression]) => namesIn(expression)))
   const lookedUp = new Set([
     'picket_domain_lookups_total',
+    'picket_fleet_connections_refused_total',
     'picket_fleet_hints_lost_total',
     'picket_fleet_monitors',
     'picket_heartbeat_pings_kept_total',

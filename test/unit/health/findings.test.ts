@@ -25,6 +25,7 @@ const postgres: PostgresFacts = {
     },
   ],
   probes: [{ name: 'a', region: 'us-east', spoolResults: 0, droppedResults: 3, connectivityOk: true }],
+  foreignReports: [],
   deliveriesDue: { count: 1, sinceMs: ago(1) },
   fanOuts: { count: 0, sinceMs: null },
   heartbeats: { monitors: 7, listeningAtMs: ago(3) },

@@ -1,7 +1,10 @@
 import t from 'tap'
 import { parseRequest } from '../../../deploy/local/engines/clickhouse-request.ts'
+import { forbiddenCalls } from '../../../deploy/local/engines/clickhouse-statement.ts'
 
-const parse = (query: string, body = '') => parseRequest(new URLSearchParams(query), body, () => undefined)
+const forbidden = forbiddenCalls(['file', 'numbers'], ['aiGenerate'])
+
+const parse = (query: string, body = '') => parseRequest(new URLSearchParams(query), body, () => undefined, forbidden)
 
 t.test('a statement in the body runs as it is', async t => {
   t.match(parse('query_id=q1', 'SELECT 1'), { sql: 'SELECT 1', preparation: [], queryId: 'q1', insertedRows: null })
@@ -22,4 +25,16 @@ t.test('the rows of an insert follow its statement and are counted', async t => 
 
 t.test('a setting whose name could carry SQL is refused', async t => {
   t.throws(() => parse('x%20%3D%201%3B%20DROP=1', 'SELECT 1'), /Unknown setting/)
+})
+
+t.test('a name that is forbidden as a function is allowed as a column, an alias and a text', async t => {
+  for (const sql of [
+    `SELECT file, max(file) AS FILE FROM t WHERE a = 'file(' AND file > 1`,
+    'SELECT a FROM t GROUP BY file ORDER BY -a, b - -1, {x:DateTime64(3)}',
+    'SELECT x -> x + 1 FROM numbers(3)',
+    'CREATE TABLE t (file String) ENGINE = MergeTree ORDER BY file SETTINGS ttl_only_drop_parts = 1',
+  ]) {
+    t.equal(parse('', sql).sql, sql)
+  }
+  t.throws(() => parse('', 'SELECT AIgenerate (1)'), /AIgenerate is not allowed/)
 })

@@ -1,4 +1,3 @@
-import { request } from 'node:http'
 import t from 'tap'
 import { email } from '../../../control-plane/channels/email.ts'
 import type { MailContent } from '../../../control-plane/channels/index.ts'
@@ -31,18 +30,17 @@ t.test('mail is told in a line and shown at a page: a list, the mail, its HTML',
   t.match((await get('/')).html, 'No mail yet')
   t.match(await send(), { code: 250 })
   t.same(lines, ['  mail  Picket <picket@localhost> to ops@example.com: Shop is down'])
-  t.match((await get('/')).html, /href="\/mails\/1"[\s\S]*Shop is down[\s\S]*ops@example.com/)
+  t.match((await get('/')).html, /href="\/[0-9a-f]{32}\/mails\/1"[\s\S]*Shop is down[\s\S]*ops@example.com/)
   const reading = await get('/mails/1')
-  t.match(reading.html, /<iframe [^>]*sandbox="allow-popups[^"]*" src="\/mails\/1\/html">/)
+  t.match(reading.html, /<iframe [^>]*sandbox="allow-popups[^"]*" src="\/[0-9a-f]{32}\/mails\/1\/html">/)
   t.match(reading.html, /As plain text[\s\S]*The status is 503/)
   const { html, policy } = await get('/mails/1/html')
   t.match(html, /<h1 [^>]*>Shop is down<\/h1>/)
   t.match(policy, /^sandbox [^;]*; default-src 'none'/)
-  for (const path of ['/mails/2', '/mails/0', '/mails/1/raw', '/x', '/../etc/passwd'])
-    t.equal((await get(path)).status, 404, path)
+  for (const path of ['/mails/2', '/mails/0', '/mails/1/raw', '/x']) t.equal((await get(path)).status, 404, path)
 })
 
-t.test('what others wrote runs nowhere, and another site’s name is no way in', async t => {
+t.test('what others wrote runs nowhere', async t => {
   await send(hostileEnvelope('vendor.down', '</title><script>alert(1)</script>'))
   for (const path of ['/', '/mails/2', '/mails/2/html']) {
     const { html, policy } = await get(path)
@@ -50,16 +48,10 @@ t.test('what others wrote runs nowhere, and another site’s name is no way in',
     t.match(policy, "default-src 'none'")
     t.notMatch(policy, 'script')
   }
-  const status = await new Promise(resolve => {
-    request(`${sink.pageUrl}/`, { headers: { host: 'evil.example' } }, answer =>
-      resolve(answer.resume().statusCode),
-    ).end()
-  })
-  t.equal(status, 403)
 })
 
 t.test('it keeps the newest two hundred', async t => {
   for (let i = 0; i < 201; i++) await send()
-  t.equal((await get('/')).html.match(/href="\/mails\//g)?.length, 200)
+  t.equal((await get('/')).html.match(/href="\/[0-9a-f]{32}\/mails\//g)?.length, 200)
   t.equal((await get('/mails/1')).status, 404)
 })

@@ -11,6 +11,7 @@ const order = {
   attempt: 1,
   kind: ScreenshotKind.FAILURE,
   statusCode: 503,
+  permit: new Uint8Array(),
 }
 const good: Screenshot = { id: ID, probeId: ID, order, contentType: 'image/jpeg', image: JPEG, takenAtMs: 2 }
 

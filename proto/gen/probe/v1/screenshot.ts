@@ -29,6 +29,8 @@ export interface ScreenshotOrder {
   kind: ScreenshotKind;
   /** what the check saw; a comparison of another answer is worth nothing */
   statusCode: number;
+  /** of the control plane, for a probe that is not of this region; it goes back with the screenshot */
+  permit: Uint8Array;
 }
 
 export interface Screenshot {
@@ -46,7 +48,7 @@ export interface Screenshot {
 }
 
 function createBaseScreenshotOrder(): ScreenshotOrder {
-  return { monitorId: "", region: "", scheduledAtMs: 0, attempt: 0, kind: 0, statusCode: 0 };
+  return { monitorId: "", region: "", scheduledAtMs: 0, attempt: 0, kind: 0, statusCode: 0, permit: new Uint8Array(0) };
 }
 
 export const ScreenshotOrder: MessageFns<ScreenshotOrder> = {
@@ -68,6 +70,9 @@ export const ScreenshotOrder: MessageFns<ScreenshotOrder> = {
     }
     if (message.statusCode !== 0) {
       writer.uint32(48).uint32(message.statusCode);
+    }
+    if (message.permit.length !== 0) {
+      writer.uint32(58).bytes(message.permit);
     }
     return writer;
   },
@@ -131,6 +136,14 @@ export const ScreenshotOrder: MessageFns<ScreenshotOrder> = {
             }
 
             message.statusCode = reader.uint32();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.permit = reader.bytes();
             continue;
           }
         }

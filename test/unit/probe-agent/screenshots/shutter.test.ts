@@ -15,7 +15,14 @@ const wanted = { url: 'http://192.0.2.1/', headers: {}, format: 'png' } as const
 function shutterOf(source: string, withinMs = 120_000) {
   const program = join(mkdtempSync(join(folder, 'program-')), 'program.mjs')
   writeFileSync(program, `const say = text => new Promise(done => process.stdout.write(text, done))\n${source}`)
-  return createShutter({ browser: { path: '/bin/false' }, egressAllow: [], memoryMb: 1, program, withinMs })
+  return createShutter({
+    browser: { path: '/bin/false' },
+    egressAllow: [],
+    egressDeny: [],
+    memoryMb: 1,
+    program,
+    withinMs,
+  })
 }
 
 t.test('there is a picture, or a sentence that says why there is none', async t => {

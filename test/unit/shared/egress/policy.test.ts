@@ -104,7 +104,7 @@ t.test('every spelling of an inner address is refused, when it is written and wh
   const egress = createEgress({ allow: [], resolver: async () => t.fail('nothing to resolve') as never })
   for (const host of spellings) {
     t.match(egress.checkLiteral(host), /must not be checked/, host)
-    t.throws(() => egress.resolve(host), { code: 'blocked_target' }, host)
+    t.throws(() => egress.resolve(host, 80), { code: 'blocked_target' }, host)
   }
 })
 
@@ -116,6 +116,6 @@ t.test('a name is not judged before it is resolved', async t => {
 t.test('what is no host at all is not resolved', async t => {
   const egress = createEgress({ allow: [], resolver: async () => t.fail('nothing to resolve') as never })
   for (const host of ['a b', 'a/b', 'user@host', 'host:80', '[::1', 'fe80::1%eth0', '1.2.3.4.5', 'a\u0000b']) {
-    t.throws(() => egress.resolve(host), { code: /^(dns_not_found|blocked_target)$/ }, host)
+    t.throws(() => egress.resolve(host, 80), { code: /^(dns_not_found|blocked_target)$/ }, host)
   }
 })

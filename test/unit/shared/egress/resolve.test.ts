@@ -25,7 +25,7 @@ t.test('a name that turns inwards between two looks is never reached', async t =
   const target = await startTcpTarget(t)
   let looks = 0
   const egress = createEgress({ allow: [], resolver: async () => (looks++ === 0 ? ['8.8.8.8'] : ['127.0.0.1']) })
-  t.same(await egress.resolve('rebind.example'), ['8.8.8.8'])
+  t.same(await egress.resolve('rebind.example', 80), ['8.8.8.8'])
   const { error } = await connectTcp({ host: 'rebind.example', port: target.port }, signal, egress)
   t.equal(error?.code, 'blocked_target')
   t.equal(target.connections(), 0)

@@ -1,0 +1,84 @@
+import { type Result, ResultBatch, Trigger } from '../../shared/result.ts'
+import { type CheckedRegions, standingOf } from '../monitors/checked-regions.ts'
+import { originOf, toLine, unrecordable } from './row.ts'
+
+/** What messages hold for the history. */
+export type Lines = {
+  lines: string[]
+  /** of each message, how many lines there are up to its last one */
+  ends: number[]
+  /** results that are set aside, by reason */
+  refused: Record<string, number>
+  /** by the region whose probes may publish on the subject: results that are not theirs to report, and the newest one */
+  foreign: Map<string, { amount: number; probeId: string; monitorId: string }>
+  /** false: it depends on what is known of monitors, which may be old */
+  isSure: boolean
+}
+
+type Message = { subject: string; data: Uint8Array; info: { timestampNanos: number } }
+/** Where monitors are checked; undefined: there is no such monitor, and no person can read what is recorded of it. */
+type Monitors = { of(monitorId: string): CheckedRegions | undefined }
+
+/** @param monitors null: it is not known where monitors are checked, and every region may report about each */
+export function linesOf(messages: readonly Message[], monitors: Monitors | null): Lines {
+  const read: Lines = { lines: [], ends: [], refused: {}, foreign: new Map(), isSure: true }
+  for (const message of messages) {
+    try {
+      addBatch(read, message, monitors)
+    } catch {
+      refuse(read, 'unreadable', 1)
+    }
+    read.ends.push(read.lines.length)
+  }
+  return read
+}
+
+function addBatch(read: Lines, { subject, data, info }: Message, monitors: Monitors | null): void {
+  const takenAtMs = info.timestampNanos / 1_000_000
+  const batch = ResultBatch.decode(data)
+  const { region, probeId, results } = batch
+  // the subject is the region whose probes may publish on it
+  const publisher = subject.slice(subject.lastIndexOf('.') + 1)
+  if (region !== publisher) {
+    for (const { monitorId } of results) refuseForeign(read, publisher, probeId, monitorId)
+    return
+  }
+  const origin = originOf(batch)
+  for (const result of results) {
+    // no check of the monitor: what a witness saw is kept with the transition that it confirmed
+    if (result.trigger === Trigger.WITNESS) continue
+    const reason = unrecordable(result, takenAtMs)
+    if (reason !== null) refuse(read, reason, 1)
+    else if (isOwn(read, monitors, region, probeId, result)) read.lines.push(toLine(result, origin))
+  }
+}
+
+function isOwn(
+  read: Lines,
+  monitors: Monitors | null,
+  region: string,
+  probeId: string,
+  { monitorId, scheduledAtMs }: Result,
+): boolean {
+  if (monitors === null) return true
+  const checked = monitors.of(monitorId)
+  if (!checked) {
+    read.isSure = false
+    return true
+  }
+  const standing = standingOf(checked, region, scheduledAtMs)
+  if (standing === 'own') return true
+  read.isSure = false
+  if (standing === 'left') refuse(read, 'left_region', 1)
+  else refuseForeign(read, region, probeId, monitorId)
+  return false
+}
+
+function refuse({ refused }: Lines, reason: string, count: number): void {
+  refused[reason] = (refused[reason] ?? 0) + count
+}
+
+function refuseForeign(read: Lines, region: string, probeId: string, monitorId: string): void {
+  refuse(read, 'foreign', 1)
+  read.foreign.set(region, { amount: (read.foreign.get(region)?.amount ?? 0) + 1, probeId, monitorId })
+}

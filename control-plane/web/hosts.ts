@@ -1,0 +1,70 @@
+import ipaddr from 'ipaddr.js'
+import { normalizeHost } from '../../shared/egress/host.ts'
+import { ConfigError } from '../../shared/env.ts'
+
+/**
+ * Which values of `Host` a route answers. Another name may be one that a web page has pointed at this machine, to read here
+ * what the page may not.
+ */
+export type IsAcceptedHost = (host: string | undefined, hosts: HostRule | undefined) => boolean
+
+/**
+ * `any`: what a name gives nobody, or what looks at the name itself: liveness, ping URLs, canaries, pages of custom domains.
+ * `inside`: for the operator's programs, which ask by an address or a name without a dot. Left out: the installation's own
+ * hosts only.
+ */
+export type HostRule = 'any' | 'inside'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    hosts?: HostRule
+  }
+}
+
+const MOST_KEPT = 1_000
+
+/** Whether a host is this machine alone: `localhost`, a name below it, or a loopback address. */
+export function isLoopback(host: string): boolean {
+  const name = normalizeHost(host) ?? ''
+  return name === 'localhost' || name.endsWith('.localhost') || (ipaddr.isValid(name) && isLoopbackAddress(name))
+}
+
+const isLoopbackAddress = (address: string) => ipaddr.process(address).range() === 'loopback'
+
+/**
+ * `own`: hosts of the installation's own, without a port; `listensAt`: HOST. Remembers what it was asked, since every request
+ * names a host.
+ */
+export function createIsAcceptedHost(own: readonly string[], listensAt: string): IsAcceptedHost {
+  const names = new Set(own.map(nameOf))
+  const isLocal = isLoopback(listensAt)
+  const known = new Map<string | undefined, Reach>()
+  const reachOf = (host: string | undefined): Reach => {
+    const name = nameOf(host ?? '')
+    if (name === null) return 'foreign'
+    if (names.has(name) || (isLocal && isLoopback(name))) return 'own'
+    return ipaddr.isValid(name) || !name.includes('.') ? 'inside' : 'foreign'
+  }
+  return (host, hosts) => {
+    if (hosts === 'any') return true
+    const before = known.get(host)
+    const reach = before ?? reachOf(host)
+    if (before === undefined) {
+      if (known.size >= MOST_KEPT) known.clear()
+      known.set(host, reach)
+    }
+    return reach === 'own' || (reach === 'inside' && hosts === 'inside')
+  }
+}
+
+type Reach = 'own' | 'inside' | 'foreign'
+
+/** ALLOWED_HOSTS, one of them. Throws a ConfigError. */
+export function allowedHost(text: string): string {
+  const name = nameOf(text)
+  if (name !== null) return name
+  throw new ConfigError(`ALLOWED_HOSTS has "${text}"; write hosts such as picket.example.com or 192.0.2.7`)
+}
+
+/** Without the port, in the one spelling of a name or an address; null when it is no host. */
+const nameOf = (host: string): string | null => normalizeHost(host.replace(/:\d+$/, ''))

@@ -1,0 +1,99 @@
+/** What the embedded ClickHouse executes: the statements that the product sends, and nothing that reaches files or the network. Pure. */
+
+/** The first words of a statement. Rights in the engine (clickhouse-rights.ts) say what of these it may do. */
+const STATEMENTS =
+  /^(SELECT|WITH|INSERT INTO|CREATE (DATABASE|TABLE)|DROP (DATABASE|TABLE)|(ALTER|RENAME|TRUNCATE|OPTIMIZE) TABLE)\b/
+
+/** Words outside of texts that lead to a file, or to a setting that is not on the list. */
+const FORBIDDEN_WORDS = new Set(['OUTFILE', 'INFILE', 'SETTING'])
+
+/** Settings of a request or a statement. Others can name files and addresses. */
+const SETTINGS = new Set([
+  'do_not_merge_across_partitions_select_final',
+  'insert_deduplication_token',
+  'max_block_size',
+  'max_execution_time',
+  'max_partitions_per_insert_block',
+  'max_threads',
+  'non_replicated_deduplication_window',
+  'ttl_only_drop_parts',
+])
+
+/** Functions of the engine that make a table, of which these read nothing but what is in the statement. */
+const HARMLESS_TABLE_FUNCTIONS = new Set(['format', 'numbers', 'numbers_mt', 'values', 'zeros', 'zeros_mt'])
+
+/** Formats of rows in which a line is a row, so that an insert's rows cannot end in another statement. */
+const ROW_STARTS: Record<string, number> = { JSONEACHROW: 0x7b, JSONCOMPACTEACHROW: 0x5b }
+
+export const isAllowedSetting = (name: string) => name.startsWith('param_') || SETTINGS.has(name)
+
+/** Names that no statement may call, in lower case: `tableFunctions` and `functions` are what the engine has. */
+export function forbiddenCalls(tableFunctions: string[], functions: string[]): Set<string> {
+  const harmful = tableFunctions.filter(name => !HARMLESS_TABLE_FUNCTIONS.has(name))
+  return new Set([...harmful, ...functions, 'disk'].map(name => name.toLowerCase()))
+}
+
+/** Throws when `sql` is not one of the product's kinds of statement. For an insert it is the part before the rows. */
+export function assertStatement(sql: string, forbidden: Set<string>): void {
+  const tokens = tokensOf(sql)
+  const words = tokens.map(token => (token.isQuoted ? '' : token.text.toUpperCase()))
+  if (!STATEMENTS.test(words.slice(0, 2).join(' '))) throw refusal(`it does not begin like one of Picket's`)
+  let isInSettings = false
+  tokens.forEach(({ text, isQuoted }, i) => {
+    const next = tokens[i + 1]?.text
+    if (!isQuoted && FORBIDDEN_WORDS.has(words[i]!)) throw refusal(`${words[i]} is not allowed`)
+    if (next === '(' && forbidden.has(text.toLowerCase())) throw refusal(`the function ${text} is not allowed`)
+    if (isInSettings && next === '=' && !SETTINGS.has(text)) throw refusal(`the setting ${text} is not allowed`)
+    if (words[i] === 'SETTINGS') isInSettings = true
+  })
+  const format = words.indexOf('FORMAT')
+  if (words[0] === 'INSERT' && format !== -1 && format !== words.length - 2) throw refusal('its rows are in it')
+}
+
+/**
+ * Counts the rows of an insert. Throws when a line is not a row: after an empty line the engine would read on as after the
+ * end of a statement.
+ */
+export function countRows(insert: string, rows: string): number {
+  if (rows === '') return 0
+  const format = /\bFORMAT\s+([A-Za-z]+)\s*$/i.exec(insert)?.[1]?.toUpperCase() ?? ''
+  const start = ROW_STARTS[format]
+  if (start === undefined) throw refusal('rows come as JSONEachRow or JSONCompactEachRow')
+  let count = 0
+  let at = 0
+  while (at < rows.length) {
+    if (rows.charCodeAt(at) !== start) throw refusal('a line of its rows is not a row')
+    count++
+    const end = rows.indexOf('\n', at)
+    at = end === -1 ? rows.length : end + 1
+  }
+  return count
+}
+
+type Token = { text: string; isQuoted: boolean }
+
+/** A text, a quoted name, a number, a word, or a sign. What may stand outside of texts and quoted names is listed here. */
+const TOKEN =
+  /'(?:[^'\\]|\\[\s\S]|'')*'|"((?:[^"\\]|\\[\s\S]|"")*)"|`((?:[^`\\]|\\[\s\S]|``)*)`|([A-Za-z0-9_]+)|([-+*/%=<>!(),.?:[\]{}|@^~&])|[ \t\r\n]+/y
+const COMMENT = /^(--|\/\*)/
+
+function tokensOf(sql: string): Token[] {
+  if (sql.includes('\0')) throw refusal('it has a zero byte')
+  const tokens: Token[] = []
+  TOKEN.lastIndex = 0
+  while (TOKEN.lastIndex < sql.length) {
+    const at = TOKEN.lastIndex
+    if (COMMENT.test(sql.slice(at, at + 2))) throw refusal('it has a comment')
+    const found = TOKEN.exec(sql)
+    if (!found) throw refusal(`it has ${JSON.stringify(sql[at])} outside of texts`)
+    const [, doubled, backquoted, word, sign] = found
+    const name = doubled ?? backquoted
+    if (name !== undefined) tokens.push({ text: name.replace(/\\([\s\S])/g, '$1'), isQuoted: true })
+    else if (word !== undefined || sign !== undefined) tokens.push({ text: (word ?? sign)!, isQuoted: false })
+    else if (found[0].startsWith("'")) tokens.push({ text: "''", isQuoted: true })
+  }
+  return tokens
+}
+
+const refusal = (why: string) =>
+  new Error(`Code: 497. DB::Exception: the embedded ClickHouse does not execute this: ${why}. (ACCESS_DENIED)`)

@@ -1,0 +1,47 @@
+import { networkInterfaces } from 'node:os'
+import ipaddr from 'ipaddr.js'
+import { ConfigError } from '../env.ts'
+
+/** Whether a connection leads to a part of this installation that no request of a tenant or a visitor may reach. */
+export type IsOwnPlace = (address: string, port: number, path: string | null) => boolean
+
+/** What everybody may ask of the installation's own API: targets that fail by plan, and heartbeats. */
+const OPEN_PATHS = ['/canary/', '/ping/']
+
+type Place = { address: string | null; isApi: boolean }
+
+/**
+ * Reads EGRESS_DENY: `address:port`, or `api=address:port` for the installation's own API, of which targets of canaries and
+ * ping URLs stay open. A loopback or unspecified address means every address of this machine. Throws a ConfigError.
+ */
+export function parseOwnPlaces(texts: string[], addressesOfMachine = ownAddresses): IsOwnPlace | null {
+  if (texts.length === 0) return null
+  const byPort = new Map<number, Place[]>()
+  for (const text of texts) {
+    const [, api, bracketed, plain, port] = /^(api=)?(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? []
+    const address = bracketed ?? plain ?? ''
+    if (!ipaddr.isValid(address) || Number(port) > 65_535)
+      throw new ConfigError(`EGRESS_DENY has "${text}"; write address:port, such as 127.0.0.1:4222 or [::1]:4222`)
+    const place = { address: isThisMachine(address) ? null : canonical(address), isApi: api !== undefined }
+    byPort.set(Number(port), [...(byPort.get(Number(port)) ?? []), place])
+  }
+  return (address, port, path) => {
+    const places = byPort.get(port)
+    if (places === undefined) return false
+    const isHere = isThisMachine(address) || addressesOfMachine().has(canonical(address))
+    return places.some(place => {
+      const isMeant = place.address === null ? isHere : place.address === canonical(address)
+      return isMeant && !(place.isApi && path !== null && OPEN_PATHS.some(open => path.startsWith(open)))
+    })
+  }
+}
+
+/** One spelling for each address; an IPv4 address in IPv6 form is the IPv4 address. */
+const canonical = (address: string) => (ipaddr.isValid(address) ? ipaddr.process(address).toString() : address)
+
+const isThisMachine = (address: string) =>
+  ipaddr.isValid(address) && ['loopback', 'unspecified'].includes(ipaddr.process(address).range())
+
+/** Asked only for a port that is on the list: a machine's addresses change. */
+const ownAddresses = (): Set<string> =>
+  new Set(Object.values(networkInterfaces()).flatMap(all => (all ?? []).map(({ address }) => canonical(address))))

@@ -1,0 +1,190 @@
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { type IncomingMessage, request } from 'node:http'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { createClient } from '@clickhouse/client'
+import t from 'tap'
+import { createClickhouse, insertLines, select } from '../../control-plane/platform/clickhouse.ts'
+import { startClickhouse } from '../../deploy/local/engines/clickhouse.ts'
+import { createTestFolder } from '../../deploy/local/engines/test-folder.ts'
+import { startTarget } from '../support/target.ts'
+
+const folder = createTestFolder()
+const dataDir = join(folder, 'clickhouse')
+const engine = await startClickhouse({ dataDir, logFile: join(folder, 'clickhouse.log'), port: 0 })
+const { port, username, password } = new URL(engine.url)
+const client = createClickhouse(engine.url)
+await client.command({ query: 'CREATE TABLE t (a String) ENGINE = MergeTree ORDER BY a' })
+await client.command({ query: 'CREATE TABLE n (a UInt8) ENGINE = MergeTree ORDER BY a' })
+const trap = await startTarget(t)
+t.teardown(async () => {
+  await client.close()
+  await engine.stop()
+  rmSync(folder, { recursive: true })
+})
+
+const basic = (name: string, secret: string) => ({
+  Authorization: `Basic ${Buffer.from(`${name}:${secret}`).toString('base64')}`,
+})
+const ours = basic(username, password)
+
+/** What a program that is no client of ClickHouse sends; `fetch` does not let its callers choose `Host`. */
+async function ask(headers: Record<string, string>, sql: string, path = '/') {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    const asking = request({ host: '127.0.0.1', port, path, method: 'POST', headers }, resolve)
+    asking.on('error', reject).end(sql)
+  })
+  return { status: response.statusCode, body: await text(response) }
+}
+
+t.test('the embedded ClickHouse executes nothing for a program that does not have its password', async t => {
+  const refused: [string, Record<string, string>, string?][] = [
+    ['no password', {}],
+    ['a wrong password', basic(username, 'x'.repeat(password.length))],
+    ['a longer password', basic(username, `${password}x`)],
+    ['an empty password', basic(username, '')],
+    ['the default user', basic('default', '')],
+    ['the password as ClickHouse’s own headers', { 'X-ClickHouse-User': username, 'X-ClickHouse-Key': 'x' }],
+    ['the password in the query', {}, `/?user=${username}&password=x`],
+    ['a ping', {}, '/ping'],
+    ['a statement in the address', {}, '/?query=SELECT%201'],
+  ]
+  for (const [what, headers, path] of refused) {
+    const { status, body } = await ask(headers, 'SELECT 42', path)
+    t.equal(status, 403, what)
+    t.notMatch(body, /42|Ok/)
+  }
+  t.match(await ask(ours, 'SELECT 42'), { status: 200, body: /^42/ })
+})
+
+t.test('the embedded ClickHouse answers no web page, and no name that leads to this machine', async t => {
+  const refused: Record<string, string>[] = [
+    { Origin: 'https://attacker.example' },
+    { Origin: 'null' },
+    { Origin: `http://127.0.0.1:${port}` },
+    { Host: 'attacker.example' },
+    { Host: `rebind.attacker.example:${port}` },
+    { Host: `localhost:${port}` },
+    { Host: `127.0.0.1.attacker.example:${port}` },
+  ]
+  for (const headers of refused) {
+    t.equal((await ask({ ...ours, ...headers }, 'SELECT 42')).status, 403, JSON.stringify(headers))
+  }
+})
+
+t.test('other users of this machine find the password neither in the arguments nor in the files', async t => {
+  t.notMatch(readFileSync(`/proc/${engine.pid}/cmdline`, 'utf8'), password)
+  t.notMatch(readFileSync(`/proc/${engine.pid}/environ`, 'utf8'), password)
+  t.equal(statSync(dataDir).mode & 0o777, 0o700, 'nobody else may look into its data')
+})
+
+const out = join(folder, 'written')
+const web = () => `'http://127.0.0.1:${trap.port}/'`
+const HARMFUL = [
+  () => `SELECT * FROM file('/etc/passwd', 'LineAsString')`,
+  () => `SELECT * FROM File('/etc/passwd', 'LineAsString')`,
+  () => `SELECT * FROM \`file\` ('/etc/passwd', 'LineAsString')`,
+  () => `SELECT * FROM "fi\\x6ce"('/etc/passwd', 'LineAsString')`,
+  () => `SELECT * FROM /* a comment */ file/**/('/etc/passwd', 'LineAsString')`,
+  () => `SELECT 1 -- '\n FROM file('/etc/passwd', 'LineAsString')`,
+  () => `SELECT $$'$$, * FROM file('/etc/passwd', 'LineAsString')`,
+  () => `SELECT * FROM \`/etc/passwd\``,
+  () => `SELECT file('/etc/passwd')`,
+  () => `SELECT 'it''s \\' x', file('/etc/passwd')`,
+  () => `DESCRIBE TABLE file('/etc/passwd')`,
+  () => `DESCRIBE TABLE url(${web()})`,
+  () => `INSERT INTO FUNCTION file('${out}', 'LineAsString', 'line String') VALUES ('x')`,
+  () => `INSERT INTO t FROM INFILE '/etc/passwd' FORMAT LineAsString`,
+  () => `SELECT 1 INTO OUTFILE '${out}'`,
+  () => `SELECT 1 INTO/**/OUTFILE '${out}'`,
+  () => `SELECT 1; SELECT 1 INTO OUTFILE '${out}'`,
+  () => `INSERT INTO t VALUES ('x')\n\nSELECT 1 INTO OUTFILE '${out}'`,
+  () => `INSERT INTO t FORMAT JSONEachRow\n{"a":"x"}\n\nSELECT 1 INTO OUTFILE '${out}'`,
+  () => `INSERT INTO n SETTINGS input_format_record_errors_file_path = '${out}' VALUES (1)`,
+  () => `SELECT * FROM url(${web()}, 'LineAsString')`,
+  () => `SELECT * FROM s3(${web()}, 'LineAsString')`,
+  () => `SELECT * FROM remote('127.0.0.1:${trap.port}', 'system.one')`,
+  () => `SELECT * FROM postgresql('127.0.0.1:${trap.port}', 'a', 'b', 'c', 'd')`,
+  () => `SELECT * FROM mysql('127.0.0.1:${trap.port}', 'a', 'b', 'c', 'd')`,
+  () => `SELECT * FROM executable('ls', 'TSV', 'a String')`,
+  () => `SELECT * FROM sqlite('${out}', 't')`,
+  () => `CREATE TABLE f (a String) ENGINE = File(LineAsString)`,
+  () => `CREATE TABLE f (a String) ENGINE = URL(${web()})`,
+  () => `CREATE TABLE f (a Int) ENGINE = MergeTree ORDER BY a SETTINGS disk = disk(type = web, endpoint = ${web()})`,
+  () => `CREATE TABLE f (a Int) ENGINE = MergeTree ORDER BY a SETTINGS \`disk\` = 'x'`,
+  () =>
+    `CREATE DICTIONARY d (a UInt64) PRIMARY KEY a SOURCE(HTTP(url ${web()} format 'TSV')) LAYOUT(FLAT()) LIFETIME(0)`,
+  () => `CREATE FUNCTION f AS x -> x`,
+  () => `CREATE VIEW v AS SELECT 1`,
+  () => `CREATE USER u`,
+  () => `ALTER TABLE t MODIFY SETTING storage_policy = 'x'`,
+  () => `ALTER TABLE t FREEZE`,
+  () => `BACKUP TABLE t TO File('${out}')`,
+  () => `SET readonly = 0`,
+  () => `SYSTEM SHUTDOWN`,
+  () => `GRANT ALL ON *.* TO default`,
+]
+
+t.test('SQL that reaches files or the network is refused, however it is written', async t => {
+  for (const harmful of HARMFUL) {
+    const sql = harmful()
+    const { status, body } = await ask(ours, sql)
+    t.equal(status, 500, sql)
+    t.notMatch(body, /root:/)
+  }
+  t.equal(trap.requests.length, 0, 'nothing was asked for over the network')
+  t.notOk(readdirSync(folder).includes('written'), 'no file was written')
+  t.match(await ask(ours, 'SELECT count() FROM t'), { status: 200, body: '0\n' })
+})
+
+t.test('the rows and the settings of a request cannot carry a statement', async t => {
+  const insert = encodeURIComponent('INSERT INTO t FORMAT JSONEachRow')
+  const harmful = `SELECT 1 INTO OUTFILE '${out}'`
+  const rows = [`{"a":"x"}\n\n${harmful}`, `\n${harmful}`, `{"a":"x"}\r\n\r\n${harmful}`, `{"a":"x"};${harmful}`]
+  for (const body of rows) {
+    t.equal((await ask(ours, body, `/?query=${insert}`)).status, 500, body)
+    t.equal((await ask(ours, body, `/?query=${encodeURIComponent('INSERT INTO t FORMAT TSV')}`)).status, 500, body)
+    t.equal((await ask(ours, body, `/?query=${encodeURIComponent('INSERT INTO t')}`)).status, 500, body)
+  }
+  const file = encodeURIComponent(out)
+  for (const path of [
+    `/?input_format_record_errors_file_path=${file}`,
+    `/?format_schema=${file}`,
+    `/?default_format=TSV%20INTO%20OUTFILE%20'${file}'`,
+    `/?database=${encodeURIComponent(`x\` INTO OUTFILE '${out}`)}`,
+  ]) {
+    t.not((await ask(ours, 'SELECT 1', path)).status, 200, path)
+  }
+  t.notOk(readdirSync(folder).includes('written'), 'no file was written')
+})
+
+t.test('data that looks like such SQL is stored and read as it is', async t => {
+  const texts = [
+    `x'); SELECT * FROM file('/etc/passwd') INTO OUTFILE 'y' --`,
+    'a "quoted" \\ text;\n\nSELECT 1',
+    '/* INFILE */ $$ # é “” \t `',
+  ]
+  await insertLines(
+    client,
+    't (a)',
+    texts.map(text => `${JSON.stringify([text])}\n`),
+  )
+  await client.insert({ table: 't', values: texts.map(a => ({ a })), format: 'JSONEachRow' })
+  const sql = `SELECT a, count() AS n FROM t WHERE a IN {texts:Array(String)} AND a != 'file(\\'x\\') -- ;' GROUP BY a`
+  const found = await select<{ a: string; n: string }>(client, sql, { texts })
+  t.same(found.map(({ a }) => a).sort(), texts.toSorted())
+  t.same(
+    found.map(({ n }) => Number(n)),
+    [2, 2, 2],
+  )
+})
+
+t.test('an engine that is started again with its URL is the same to its clients', async t => {
+  await engine.stop()
+  const again = await startClickhouse({ dataDir, logFile: join(folder, 'again.log'), port: Number(port), password })
+  t.teardown(() => again.stop())
+  t.equal(again.url, engine.url)
+  const later = createClient({ url: engine.url })
+  t.teardown(() => later.close())
+  t.ok((await later.ping({ select: true })).success)
+})

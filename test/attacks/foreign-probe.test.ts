@@ -1,0 +1,179 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { PNG } from 'pngjs'
+import t from 'tap'
+import { startRecorder } from '../../control-plane/analytics/recorder.ts'
+import { listChecks } from '../../control-plane/analytics/store.ts'
+import { readFacts } from '../../control-plane/health/facts-reader.ts'
+import { findingsOf } from '../../control-plane/health/findings.ts'
+import { migrateClickhouse } from '../../control-plane/migrations/clickhouse/index.ts'
+import { createClickhouse } from '../../control-plane/platform/clickhouse.ts'
+import { createNatsObjects } from '../../control-plane/platform/objects.ts'
+import { execute, query } from '../../control-plane/platform/postgres.ts'
+import { createSecrets } from '../../control-plane/platform/secrets.ts'
+import { permitFor } from '../../control-plane/screenshots/permit.ts'
+import { startScreenshotRecorder } from '../../control-plane/screenshots/recorder.ts'
+import { type ListedScreenshot, listScreenshots } from '../../control-plane/screenshots/store.ts'
+import { Screenshot, ScreenshotKind, type ScreenshotOrder } from '../../proto/gen/probe/v1/screenshot.ts'
+import { createLog } from '../../shared/log.ts'
+import { createMetrics } from '../../shared/metrics.ts'
+import { type Result, ResultBatch } from '../../shared/result.ts'
+import {
+  lateSubject,
+  partitionOf,
+  RESULTS_STREAM,
+  resultSubject,
+  SHOTS_STREAM,
+  shotSubject,
+} from '../../shared/subjects.ts'
+import { createClickhouseDatabase } from '../support/clickhouse.ts'
+import { insertMonitor, publish, resultOf, startVerdictEngines } from '../support/verdict.ts'
+import { waitFor } from '../support/wait.ts'
+
+// takes about 20 s
+
+const { url: clickhouseUrl } = await createClickhouseDatabase(t)
+await migrateClickhouse(clickhouseUrl)
+const clickhouse = createClickhouse(clickhouseUrl)
+t.teardown(() => clickhouse.close())
+const { db, nats, projectId } = await startVerdictEngines(t)
+const secrets = createSecrets(randomBytes(32))
+const objects = createNatsObjects(nats, 'SCREENSHOTS')
+const metrics = createMetrics()
+const tools = { db, nats, clickhouse, objects, secrets, metrics, log: createLog('test', 'silent') }
+const recorder = startRecorder(tools)
+const screenshots = startScreenshotRecorder(tools)
+t.teardown(() => Promise.all([recorder.stop(), screenshots.stop()]))
+
+const everything = { regions: null, statuses: null, fromMs: null, toMs: null }
+const checksOf = async (id: string) =>
+  (await listChecks(clickhouse, id, everything, { limit: 50, offset: 0 })).rows.map(
+    row => `${row.region} ${row.outcome}`,
+  )
+const isEmpty = async (stream: string, durable: string) => {
+  const { num_pending, num_ack_pending } = await nats.manager.consumers.info(stream, durable)
+  return num_pending === 0 && num_ack_pending === 0
+}
+const allRecorded = () => waitFor(() => isEmpty(RESULTS_STREAM, 'record'), { label: 'all results to be handled' })
+
+async function refused(region: string, what: string): Promise<number> {
+  const { text } = await metrics.render()
+  const line = text
+    .split('\n')
+    .find(one => one.startsWith(`picket_foreign_reports_total{region="${region}",what="${what}"}`))
+  return Number(line?.split(' ').at(-1))
+}
+
+async function publishAs(region: string, claimed: string, results: Result[], late = false) {
+  const data = ResultBatch.encode({ probeId: randomUUID(), region: claimed, results }).finish()
+  await nats.js.publish((late ? lateSubject : resultSubject)(partitionOf(results[0]!.monitorId), region), data)
+}
+
+t.test('a probe cannot write into the history of a monitor that its region does not check', async t => {
+  const id = await insertMonitor(db, projectId, { regions: ['eu-west'] })
+  const before = await refused('us-east', 'result')
+  await publish(nats, [resultOf(id, { up: true })], 'eu-west')
+  await publishAs('us-east', 'us-east', [resultOf(id, { up: false }), resultOf(id, { up: false })])
+  // the subject is its own, and the message says another region
+  await publishAs('us-east', 'eu-west', [resultOf(id, { up: false })])
+  await publishAs('us-east', 'us-east', [resultOf(id, { up: false, configVersion: 99 })])
+  await allRecorded()
+  t.same(await checksOf(id), ['eu-west 0'])
+  t.equal(await refused('us-east', 'result'), before + 4)
+  await publishAs('us-east', 'us-east', [resultOf(id, { up: false })], true)
+  await waitFor(async () => (await refused('us-east', 'result')) === before + 5, {
+    label: 'the late one to be refused',
+  })
+  t.same(await checksOf(id), ['eu-west 0'])
+})
+
+t.test(
+  'a region that a monitor was given a moment ago counts at once, and one that it left keeps what it saw',
+  async t => {
+    const id = await insertMonitor(db, projectId, { regions: ['eu-west', 'us-east'] })
+    await publish(nats, [resultOf(id, { up: true })], 'us-east')
+    await allRecorded()
+    const change = (regions: string[]) =>
+      execute(db, 'UPDATE monitors SET regions = ?, config_version = config_version + 1 WHERE id = ?', [regions, id])
+    const before = await refused('us-east', 'result')
+    await change(['eu-west', 'us-west'])
+    await publish(nats, [resultOf(id, { up: true })], 'us-west')
+    // kept on the probe's disk since the region was the monitor's
+    await publish(nats, [resultOf(id, { up: true })], 'us-east')
+    const laterMs = Date.now() + 600_000
+    await publish(nats, [resultOf(id, { up: false, scheduledAtMs: laterMs, startedAtMs: laterMs })], 'us-east')
+    await allRecorded()
+    t.same((await checksOf(id)).sort(), ['us-east 0', 'us-east 0', 'us-west 0'])
+    t.equal(await refused('us-east', 'result'), before, 'a probe that does not know of the change yet is no attacker')
+  },
+)
+
+const png = (grey: number) => {
+  const image = new PNG({ width: 8, height: 8 })
+  image.data.fill(grey)
+  for (let i = 3; i < image.data.length; i += 4) image.data[i] = 255
+  return PNG.sync.write(image)
+}
+const [COMPARISON, FAILURE] = [ScreenshotKind.COMPARISON, ScreenshotKind.FAILURE]
+
+async function send(
+  takenIn: string,
+  order: Partial<ScreenshotOrder> & { monitorId: string },
+  grey = 255,
+  probeId: string = randomUUID(),
+) {
+  const rest = { scheduledAtMs: Date.now(), attempt: 1, statusCode: 200, permit: new Uint8Array() }
+  const whole = { region: 'eu-west', kind: COMPARISON, ...rest, ...order }
+  const [id, contentType] = [randomUUID(), 'image/png']
+  const shot = { id, probeId, order: whole, contentType, image: png(grey), takenAtMs: Date.now() }
+  await nats.js.publish(shotSubject(takenIn), Screenshot.encode(shot).finish())
+  await waitFor(() => isEmpty(SHOTS_STREAM, 'screenshots'), { label: 'the screenshot to be handled' })
+  return id
+}
+const shotsOf = async (id: string): Promise<ListedScreenshot[]> =>
+  (await listScreenshots(db, projectId, id, { limit: 10, offset: 0 })).rows
+
+t.test('a probe cannot set the page that another region compares with, nor how much it differs', async t => {
+  const id = await insertMonitor(db, projectId, { regions: ['eu-west'] })
+  const before = await refused('us-east', 'comparison')
+  await send('us-east', { monitorId: id })
+  t.same(await shotsOf(id), [], 'it did not become the baseline')
+  const own = await send('eu-west', { monitorId: id })
+  await send('us-east', { monitorId: id }, 0)
+  await send('us-east', { monitorId: id, region: 'us-east' }, 0)
+  t.match(await shotsOf(id), [{ id: own, isBaseline: true, difference: null }])
+  t.same(await query(db, 'SELECT region, difference FROM screenshot_baselines WHERE monitor_id = ?', [id]), [
+    { region: 'eu-west', difference: null },
+  ])
+  t.equal(await refused('us-east', 'comparison'), before + 3)
+})
+
+t.test('a screenshot of a failure in another region is kept only from the probe that was asked for it', async t => {
+  const id = await insertMonitor(db, projectId, { regions: ['eu-west'] })
+  const before = await refused('us-east', 'screenshot')
+  const probeId = randomUUID()
+  const order = { monitorId: id, region: 'eu-west', scheduledAtMs: Date.now(), attempt: 2, kind: FAILURE }
+  const permit = permitFor({ probeId, order }, secrets)
+  const asked = await send('us-east', { ...order, permit }, 0, probeId)
+  t.match(await shotsOf(id), [{ id: asked, region: 'eu-west', takenIn: 'us-east' }])
+  await send('us-east', order, 0, probeId)
+  await send('us-east', { ...order, permit }, 0)
+  await send('us-east', { ...order, permit, attempt: 3 }, 0, probeId)
+  await send('us-east', { ...order, permit: permitFor({ probeId, order }, createSecrets(randomBytes(32))) }, 0, probeId)
+  await send('us-east', { ...order, permit, kind: COMPARISON }, 0, probeId)
+  t.equal((await shotsOf(id)).length, 1)
+  t.equal(await refused('us-east', 'screenshot'), before + 4)
+})
+
+t.test('the operator is told in words that a probe of the region may be compromised', async t => {
+  const facts = await readFacts({ db, nats, clickhouse })
+  const told = findingsOf(facts).filter(({ subject, isWell }) => subject === 'probes' && !isWell)
+  t.same(
+    told.map(({ text }) => text.replace(/account .*?,/, 'account X,')),
+    [
+      'A probe of us-east, by its own account X, may be compromised: it sent 4 comparisons of pages for regions or monitors that are not its own',
+      'A probe of us-east, by its own account X, may be compromised: it sent 5 results for regions or monitors that are not its own',
+      'A probe of us-east, by its own account X, may be compromised: it sent 4 screenshots for regions or monitors that are not its own',
+    ],
+  )
+  for (const { todo } of told) t.match(todo, /Revoke the probes/)
+})

@@ -1,0 +1,70 @@
+import { connect, type Socket } from 'node:net'
+import { credentials, loadPackageDefinition, type ServiceClientConstructor } from '@grpc/grpc-js'
+import { loadSync } from '@grpc/proto-loader'
+import t from 'tap'
+import { all, connectProbe, createTestFleet, FAST } from '../support/fleet.ts'
+import { waitFor } from '../support/wait.ts'
+
+const fleet = await createTestFleet(t)
+
+function openSockets(count: number, port: number): Socket[] {
+  const sockets = Array.from({ length: count }, () => connect(port, '127.0.0.1').on('error', () => {}))
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy()
+  })
+  return sockets
+}
+const openOf = (sockets: Socket[]) => sockets.filter(({ destroyed, readyState }) => !destroyed && readyState === 'open')
+
+t.test('connections that say nothing, or speak no gRPC, are closed, and a probe that works stays', async t => {
+  const { port, metrics } = await fleet.start({ ...FAST, firstCallMs: 3_000 })
+  const probe = connectProbe(t, port, await fleet.token(), { name: 'one' })
+  await probe.probeId()
+  const silent = openSockets(300, port)
+  const preface = openSockets(20, port)
+  const sockets = [...silent, ...preface]
+  const isDone = (socket: Socket) => socket.readyState !== 'opening'
+  await waitFor(() => sockets.every(isDone), { label: 'all of them connected' })
+  for (const socket of preface) socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0')
+  for (const socket of sockets) socket.resume()
+  await waitFor(() => openOf(sockets).length === 0, { label: 'all of them closed' })
+  t.match((await metrics.render()).text, /picket_fleet_connections_refused_total\{why="silent"\} 3\d\d/)
+  const acks = () => all(probe, 'heartbeatAck').length
+  const before = acks()
+  await waitFor(() => acks() > before + 3, { label: 'the probe is answered as before' })
+})
+
+t.test('one address cannot take the connections of all', async t => {
+  const { port, metrics } = await fleet.start({ ...FAST, firstCallMs: 60_000 }, undefined, {
+    connectionsPerAddress: 50,
+  })
+  const sockets = openSockets(200, port)
+  for (const socket of sockets) socket.resume()
+  await waitFor(() => openOf(sockets).length === 50 && sockets.filter(one => one.destroyed).length === 150, {
+    label: 'all but fifty closed',
+  })
+  t.match((await metrics.render()).text, /picket_fleet_connections_refused_total\{why="full"\} 150/)
+  for (const socket of openOf(sockets)) socket.destroy()
+  const again = openSockets(1, port)
+  await waitFor(() => openOf(again).length === 1, { label: 'room again' })
+})
+
+t.test('a stranger cannot ask the port what it serves, unless the operator wants that', async t => {
+  const proto = 'node_modules/@grpc/reflection/build/proto/grpc/reflection/v1/reflection.proto'
+  // biome-ignore lint/suspicious/noExplicitAny: made at run time
+  const { grpc } = loadPackageDefinition(loadSync(proto, { longs: String })) as any
+  const Reflection: ServiceClientConstructor = grpc.reflection.v1.ServerReflection
+  const services = async (port: number) => {
+    const client = new Reflection(`127.0.0.1:${port}`, credentials.createInsecure())
+    const call = client.ServerReflectionInfo?.()
+    return new Promise<string>(resolve => {
+      // biome-ignore lint/suspicious/noExplicitAny: made at run time
+      call.on('data', (value: any) => resolve(JSON.stringify(value.listServicesResponse.service)))
+      call.on('error', (error: Error) => resolve(error.message))
+      call.write({ listServices: '' })
+    }).finally(() => client.close())
+  }
+  const [closed, open] = await Promise.all([fleet.start(FAST), fleet.start(FAST, undefined, { reflection: true })])
+  t.match(await services(closed.port), /UNIMPLEMENTED/)
+  t.match(await services(open.port), /picket\.probe\.v1\.Fleet/)
+})

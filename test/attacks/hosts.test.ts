@@ -1,0 +1,76 @@
+import { request } from 'node:http'
+import { text } from 'node:stream/consumers'
+import t from 'tap'
+import { startApi } from '../support/api-server.ts'
+
+/** As behind the proxy of deploy/, with one more name. */
+const api = await startApi(t, {
+  HOST: '0.0.0.0',
+  PUBLIC_URL: 'https://picket.example',
+  CUSTOM_DOMAIN_TARGET: 'pages.picket.example',
+  ALLOWED_HOSTS: 'inside.example, 192.0.2.7',
+  TRUST_PAGE: 'on',
+})
+
+function ask(host: string, path: string, headers: Record<string, string> = {}) {
+  const { port } = new URL(api.origin)
+  return new Promise<{ status: number | undefined; body: string }>((resolve, reject) => {
+    request({ host: '127.0.0.1', port, path, headers: { host, ...headers } }, async answer => {
+      resolve({ status: answer.statusCode, body: await text(answer) })
+    })
+      .on('error', reject)
+      .end()
+  })
+}
+
+const OWN = [
+  'picket.example',
+  'PICKET.example.',
+  'picket.example:8443',
+  'pages.picket.example',
+  'inside.example',
+  '192.0.2.7:80',
+]
+const INSIDE = ['localhost:5555', '127.0.0.1:8080', '10.0.0.9:8080', '[fd00::9]:8080', 'control-plane-1:8080']
+const FOREIGN = ['attacker.example', 'picket.example.attacker.example', 'xpicket.example', 'a@b', '']
+
+t.test('the API and its pages answer for the hosts of the installation and for no other', async t => {
+  const headers = { authorization: `Bearer ${(await api.tenant()).key}` }
+  for (const host of OWN) {
+    t.equal((await ask(host, '/api/v1/monitors', headers)).status, 200, host)
+    t.equal((await ask(host, '/openapi.json')).status, 200, host)
+  }
+  for (const host of [...INSIDE, ...FOREIGN]) {
+    for (const path of ['/api/v1/monitors', '/openapi.json', '/docs', '/sign-in', '/trust', '/status/acme']) {
+      const { status, body } = await ask(host, path, headers)
+      t.equal(status, 421, `${host} ${path}`)
+      t.match(JSON.parse(body), {
+        error: { code: 'misdirected_request', status: 421, message: /https:\/\/picket.example/ },
+      })
+    }
+  }
+  const forwarded = { ...headers, 'x-forwarded-host': 'picket.example' }
+  t.equal((await ask('attacker.example', '/api/v1/monitors', forwarded)).status, 421, 'a header that a page can set')
+})
+
+t.test('what balancers, Prometheus and Caddy ask for is answered by address, and not by a foreign name', async t => {
+  const inside = ['/readyz', '/metrics', '/internal/health']
+  for (const host of [...OWN, ...INSIDE]) {
+    for (const path of inside) t.not((await ask(host, path)).status, 421, `${host} ${path}`)
+    t.equal((await ask(host, '/internal/tls-check?domain=x.example')).status, 404, host)
+  }
+  for (const path of [...inside, '/internal/tls-check?domain=picket.example']) {
+    t.equal((await ask('attacker.example', path)).status, 421, path)
+  }
+})
+
+t.test('liveness, ping URLs, canaries and domains of pages are not turned away by their host', async t => {
+  for (const host of [...OWN, ...INSIDE, ...FOREIGN]) t.equal((await ask(host, '/healthz')).status, 200, host)
+  for (const path of [`/ping/${'x'.repeat(43)}`, '/canary/eu-west?key=x', '/nowhere', '/']) {
+    t.equal((await ask('status.customer.example', path)).status, 404, path)
+  }
+})
+
+t.test('a host that is none is refused at the start', async t => {
+  await t.rejects(startApi(t, { ALLOWED_HOSTS: 'https://picket.example' }), /^ALLOWED_HOSTS has "https:/)
+})

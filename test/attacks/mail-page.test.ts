@@ -1,0 +1,47 @@
+import { request } from 'node:http'
+import t from 'tap'
+import { startMailSink } from '../../deploy/local/mail/sink.ts'
+
+const sink = await startMailSink(0, () => {})
+t.teardown(sink.stop)
+const { port, pathname } = new URL(sink.pageUrl)
+
+const statusOf = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+  new Promise<number | undefined>((resolve, reject) => {
+    const asking = request({ host: '127.0.0.1', port, path, method, headers }, answer => {
+      resolve(answer.resume().statusCode)
+    })
+    asking.on('error', reject).end()
+  })
+
+t.test('mail is shown only to a person who has the address that npm start printed', async t => {
+  for (const path of [pathname, `${pathname}/`]) t.equal(await statusOf(path), 200, path)
+  t.equal(await statusOf(pathname, { host: `localhost:${port}` }), 200)
+  const guesses = [
+    '/',
+    '/mails/1',
+    '/mails/1/html',
+    `${pathname}x`,
+    pathname.slice(0, -1),
+    `/x${pathname}`,
+    '//',
+    '/..',
+  ]
+  for (const path of guesses) t.equal(await statusOf(path), 403, path)
+})
+
+t.test('mail is not shown to a web page that has the address, nor by a name that leads to this machine', async t => {
+  const refused: Record<string, string>[] = [
+    { host: 'evil.example' },
+    { host: `evil.example:${port}` },
+    { host: 'localhost' },
+    { host: `localhost:${Number(port) + 1}` },
+    { host: `127.0.0.1.evil.example:${port}` },
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+  ]
+  for (const headers of refused) {
+    t.equal(await statusOf(pathname, headers), 403, JSON.stringify(headers))
+    t.equal(await statusOf(pathname, headers, 'POST'), 403, JSON.stringify(headers))
+  }
+})

@@ -1,0 +1,150 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
+import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { freePort } from '../../deploy/local/engines/free-port.ts'
+import { processesOf } from '../support/leaks.ts'
+import { startTarget } from '../support/target.ts'
+import { waitFor } from '../support/wait.ts'
+
+const START = fileURLToPath(new URL('../../deploy/local/start.mjs', import.meta.url))
+
+/** As a person starts it, with all ports but the API's left to it. */
+async function npmStart() {
+  const dataDir = mkdtempSync(join(tmpdir(), 'picket-attacked-'))
+  const port = await freePort()
+  const { TEST_DATABASE_URL: _, TEST_CLICKHOUSE_URL: __, ...rest } = process.env
+  const env = { ...rest, DATA_DIR: dataDir, PORT: String(port), LOG_LEVEL: 'info', TESTS_PER_MINUTE: '1000' }
+  const child = spawn(process.execPath, [START], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk))
+  const exited = new Promise<number | null>(resolve => child.once('close', resolve))
+  t.teardown(async () => {
+    child.kill('SIGTERM')
+    await exited
+    rmSync(dataDir, { recursive: true, force: true })
+  })
+  return { dataDir, port, origin: `http://127.0.0.1:${port}`, child, exited, output: () => output }
+}
+
+/** TCP ports on which processes of an installation listen. */
+function listeningPorts(dataDir: string): number[] {
+  const sockets = new Set(processesOf(dataDir).flatMap(socketsOf))
+  return ['tcp', 'tcp6']
+    .flatMap(file => readFileSync(`/proc/net/${file}`, 'utf8').trim().split('\n').slice(1))
+    .map(line => line.trim().split(/\s+/))
+    .filter(fields => fields[3] === '0A' && sockets.has(`socket:[${fields[9]}]`))
+    .map(fields => Number.parseInt(fields[1]!.split(':').at(-1)!, 16))
+}
+
+function socketsOf(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).map(fd => {
+      try {
+        return readlinkSync(`/proc/${pid}/fd/${fd}`)
+      } catch {
+        return ''
+      }
+    })
+  } catch {
+    return []
+  }
+}
+
+const [picket, other] = await Promise.all([npmStart(), npmStart()])
+const isReady = ({ output }: typeof picket) => output().includes('Ctrl-C stops everything')
+
+t.test('two npm start at the same moment do not fight for a port', async t => {
+  const isSettled = (one: typeof picket) => isReady(one) || one.child.exitCode !== null
+  for (const one of [picket, other]) {
+    await waitFor(() => isSettled(one), { label: one.output })
+    t.ok(isReady(one), one.output())
+  }
+  const [some, others] = [picket, other].map(({ dataDir }) => listeningPorts(dataDir))
+  t.ok(some!.length >= 6, 'engines, mail page and server, gRPC and API')
+  t.equal(others!.filter(port => some!.includes(port)).length, 0)
+  other.child.kill('SIGTERM')
+  await other.exited
+})
+
+/** The key of an account that anybody may make. */
+let key: Promise<string> | undefined
+async function makeAccount(): Promise<string> {
+  const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"email":"a@example.test"}' }
+  const answer = await fetch(`${picket.origin}/api/v1/agent/bootstrap`, post)
+  return ((await answer.json()) as { data: { api_key: string } }).data.api_key
+}
+
+async function call(method: string, path: string, body: object) {
+  key ??= makeAccount()
+  const headers = { authorization: `Bearer ${await key}`, 'content-type': 'application/json' }
+  const answer = await fetch(`${picket.origin}/api/v1${path}`, { method, headers, body: JSON.stringify(body) })
+  return { status: answer.status, text: await answer.text() }
+}
+
+t.test('a tenant’s monitor reaches no port of the installation, in any spelling of this machine', async t => {
+  const ports = listeningPorts(picket.dataDir)
+  t.ok(ports.includes(picket.port))
+  const sql = `SELECT line FROM file('${picket.dataDir}/keep.json', LineAsString)`
+  const assertions = [{ type: 'status_code', operator: 'equals', value: '299' }]
+  const body = { name: 'x', type: 'http', regions: ['us-east'], method: 'POST', body: sql, assertions }
+  for (const port of ports) {
+    const { text } = await call('POST', '/monitors/test', { ...body, url: `http://127.0.0.1:${port}/` })
+    t.match(text, /"blocked_target"/, `port ${port}`)
+    t.notMatch(text, /secretKey|natsOperatorSeed|ClickHouse|Mail/)
+    const tcp = { name: 'x', type: 'tcp', regions: ['us-east'], url: `tcp://localhost:${port}` }
+    t.match((await call('POST', '/monitors/test', tcp)).text, /"blocked_target"/, `tcp ${port}`)
+  }
+  for (const host of ['0.0.0.0', '[::1]', '[::ffff:127.0.0.1]', '2130706433', '127.0.0.2']) {
+    const { text } = await call('POST', '/monitors/test', { ...body, url: `http://${host}:${picket.port}/` })
+    t.match(text, /blocked_target|must not be checked/, host)
+  }
+  const target = await startTarget(t)
+  const { text } = await call('POST', '/monitors/test', { ...body, url: target.url })
+  t.match(text, /"status_code":200/, 'what else runs on this machine is watched as before')
+})
+
+const isRefused = /^picket_delivery_attempts_total\{status="(?!delivered)\w+"\} [1-9]/m
+
+t.test('a visitor’s webhook reaches nothing of this machine', async t => {
+  const target = await startTarget(t)
+  const { text } = await call('POST', '/status-pages', { name: 'Acme', slug: 'acme' })
+  const { id } = (JSON.parse(text) as { data: { id: string } }).data
+  t.equal((await call('PUT', `/status-pages/${id}`, { is_published: true })).status, 200)
+  const subscribe = (webhook: string) =>
+    fetch(`${picket.origin}/status/acme/subscribe`, { method: 'POST', body: new URLSearchParams({ webhook }) })
+  t.equal((await subscribe(`http://127.0.0.1:${target.port}/?query=SELECT%201`)).status, 400)
+  t.equal((await subscribe(`http://[::ffff:7f00:1]:${listeningPorts(picket.dataDir)[0]}/`)).status, 400)
+  // a name is looked up when the confirmation is sent
+  t.equal((await subscribe(`http://localhost:${target.port}/`)).status, 200)
+  await waitFor(() => fetch(`${picket.origin}/metrics`).then(async answer => isRefused.test(await answer.text())), {
+    label: 'the end of the confirmation',
+  })
+  t.equal(target.requests.length, 0)
+})
+
+t.test('the API answers no name that a web page has pointed at this machine', async t => {
+  const statusAt = (host: string, path: string, method = 'GET') =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const headers = { host, 'content-type': 'application/json' }
+      const asking = request({ host: '127.0.0.1', port: picket.port, path, method, headers }, answer => {
+        resolve(answer.resume().statusCode)
+      })
+      asking.on('error', reject).end()
+    })
+  const paths = ['/api/v1/monitors', '/docs', '/openapi.json', '/metrics', '/readyz', '/internal/health', '/sign-in']
+  for (const host of [
+    'rebind.attacker.example',
+    `rebind.attacker.example:${picket.port}`,
+    '127.0.0.1.attacker.example',
+  ]) {
+    t.equal(await statusAt(host, '/api/v1/agent/bootstrap', 'POST'), 421, host)
+    for (const path of paths) t.equal(await statusAt(host, path), 421, `${host} ${path}`)
+    t.equal(await statusAt(host, '/healthz'), 200, host)
+  }
+  for (const host of [`localhost:${picket.port}`, `127.0.0.1:${picket.port}`, '[::1]', 'picket.localhost'])
+    t.equal(await statusAt(host, '/openapi.json'), 200, host)
+})

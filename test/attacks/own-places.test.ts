@@ -1,0 +1,130 @@
+import { createSocket } from 'node:dgram'
+import { request as ask } from 'node:http'
+import { networkInterfaces } from 'node:os'
+import t from 'tap'
+import {
+  askDns,
+  connectTcp,
+  createConnections,
+  createDeadline,
+  createEgress,
+  openTcp,
+  pingHost,
+  request,
+} from '../../shared/egress/index.ts'
+import { startEgressProxy } from '../../shared/egress/proxy.ts'
+import { startTarget } from '../support/target.ts'
+
+/** As much as an operator can allow. */
+const EVERYTHING = ['0.0.0.0/0', '::/0']
+const own = await startTarget(t)
+const other = await startTarget(t)
+const names: Record<string, string[]> = { 'own.example': ['127.0.0.1'], 'half.example': ['8.8.8.8', '::1'] }
+const options = { allow: EVERYTHING, resolver: async (name: string) => names[name] ?? [] }
+const closed = createEgress({ ...options, deny: [`127.0.0.1:${own.port}`] })
+const deadline = createDeadline(60_000)
+t.teardown(deadline.clear)
+const { signal } = deadline
+
+const get = (url: string, egress = closed, changes = {}) =>
+  request(
+    { url, method: 'GET', headers: {}, body: null, signal, maxBodyBytes: 1_000, followRedirects: true, ...changes },
+    egress,
+  )
+
+const ofMachine = Object.values(networkInterfaces())
+  .flatMap(all => all ?? [])
+  .filter(({ scopeid }) => !scopeid)
+  .map(({ address, family }) => (family === 'IPv6' ? `[${address}]` : address))
+const SPELLINGS = [
+  ...['127.0.0.1', '127.1', '0177.0.0.1', '0x7f000001', '2130706433', '127.0.0.2', '0.0.0.0', '0', 'localhost'],
+  ...['[::1]', '[::]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[::ffff:0:0]', 'own.example', 'half.example'],
+  ...['LOCALHOST.', 'x.localhost', '１２７.0.0.1'],
+]
+
+t.test('an address of the installation is closed in every spelling, whatever EGRESS_ALLOW says', async t => {
+  names.localhost = ['127.0.0.1', '::1']
+  names['x.localhost'] = ['127.0.0.1']
+  for (const host of [...SPELLINGS, ...ofMachine]) {
+    const { error } = await get(`http://${host}:${own.port}/`)
+    t.match(error, { code: 'blocked_target' }, host)
+  }
+  t.equal(own.requests.length, 0)
+  t.match(await get(`http://127.0.0.1:${other.port}/`), { error: null, statusCode: 200 }, 'other ports are open')
+})
+
+t.test('neither a redirect nor a connection that is open leads there', async t => {
+  other.behaveAt('/away', { kind: 'redirect', to: `http://127.0.0.1:${own.port}/` })
+  t.match((await get(`http://127.0.0.1:${other.port}/away`)).error, { code: 'blocked_target' })
+  const connections = createConnections(2)
+  t.teardown(connections.close)
+  const open = createEgress(options)
+  const kept = { connections, keepAlive: true }
+  t.equal((await get(`http://127.0.0.1:${own.port}/`, open, kept)).error, null)
+  t.match((await get(`http://127.0.0.1:${own.port}/`, closed, kept)).error, { code: 'blocked_target' })
+  t.equal(own.requests.length, 1)
+})
+
+t.test(
+  'checks of TCP and DNS, clients of other protocols and the screenshots’ browser pass through the same guard',
+  async t => {
+    const target = { host: '127.0.0.1', port: own.port }
+    t.match((await connectTcp(target, signal, closed)).error, { code: 'blocked_target' })
+    await t.rejects(openTcp(target, signal, closed), { code: 'blocked_target' })
+    const dns = await askDns({ name: 'example.com', types: ['A'], server: target }, signal, closed)
+    t.match(dns.error, { code: 'blocked_target' })
+    const heard: Buffer[] = []
+    const udp = createSocket('udp4', message => heard.push(message)).bind(own.port, '127.0.0.1')
+    t.teardown(() => udp.close())
+    await askDns({ name: 'example.com', types: ['A'], server: target }, signal, closed)
+    t.same(heard, [])
+    const proxy = await startEgressProxy(closed, { maxBytes: 1_000, connectWithinMs: 5_000 })
+    t.teardown(proxy.close)
+    own.requests.length = 0
+    const throughProxy = { host: '127.0.0.1', port: new URL(proxy.url).port, path: `http://own.example:${own.port}/` }
+    const cut = new Promise((_, reject) => ask(throughProxy).on('error', reject).on('response', reject).end())
+    await t.rejects(cut, { code: 'ECONNRESET' })
+    t.equal(proxy.refused(), 1)
+    t.equal(own.requests.length, 0)
+    const pinged = await pingHost({ host: '127.0.0.1', count: 1, gapMs: 200 }, signal, closed)
+    t.not(pinged.error?.code, 'blocked_target', 'a ping has no port')
+  },
+)
+
+t.test('of the installation’s own API only canaries and ping URLs stay open', async t => {
+  const api = createEgress({ ...options, deny: [`api=0.0.0.0:${own.port}`] })
+  own.requests.length = 0
+  const origin = `http://127.0.0.1:${own.port}`
+  for (const path of ['/canary/eu-west?key=x', '/ping/some-token', '/ping/some-token/fail']) {
+    t.equal((await get(`${origin}${path}`, api)).error, null, path)
+  }
+  t.equal(own.requests.length, 3)
+  const refused = [
+    '/',
+    '/api/v1/monitors',
+    '/canary',
+    '/canary/../api/v1/monitors',
+    '/canary/%2e%2e/metrics',
+    '//canary/x',
+  ]
+  for (const path of refused) t.match((await get(`${origin}${path}`, api)).error, { code: 'blocked_target' }, path)
+  t.match((await connectTcp({ host: '127.0.0.1', port: own.port }, signal, api)).error, { code: 'blocked_target' })
+  t.equal(own.requests.length, 3)
+})
+
+t.test('a place at an address of its own is closed there, in IPv6 form too, and nowhere else', async t => {
+  const egress = createEgress({ ...options, deny: ['192.0.2.7:5432', '[2001:db8::7]:4222'] })
+  for (const [address, port] of [
+    ['192.0.2.7', 5432],
+    ['::ffff:192.0.2.7', 5432],
+    ['2001:db8:0:0::7', 4222],
+  ] as const) {
+    t.throws(() => egress.assertAllowed(address, port), { code: 'blocked_target' }, address)
+  }
+  egress.assertAllowed('192.0.2.8', 5432)
+  egress.assertAllowed('192.0.2.7', 80)
+  egress.assertAllowed('192.0.2.7', null)
+  for (const deny of ['4222', 'nats:4222', '127.0.0.1', '::1:4222', '127.0.0.1:99999', 'x=127.0.0.1:1']) {
+    t.throws(() => createEgress({ ...options, deny: [deny] }), /^EGRESS_DENY has/, deny)
+  }
+})

@@ -1,0 +1,56 @@
+import t from 'tap'
+import { readConfig } from '../../control-plane/config.ts'
+import { query } from '../../control-plane/platform/postgres.ts'
+import { startApi } from '../support/api-server.ts'
+import { manifests, textOf } from '../support/deployment.ts'
+
+const body = (name: string) => ({ email: `${name}@stranger.example` })
+const users = async ({ db }: Awaited<ReturnType<typeof startApi>>) =>
+  (await query<{ email: string }>(db, "SELECT email FROM users WHERE email LIKE '%@stranger.example' ORDER BY 1")).map(
+    ({ email }) => email,
+  )
+
+t.test('without a setting everyone can make an account, as specified', async t => {
+  const api = await startApi(t)
+  t.equal((await api.call('POST', '/agent/bootstrap', { key: null, body: body('one') })).status, 201)
+})
+
+t.test('where accounts are made by invitation, a stranger gets none, however often he asks', async t => {
+  const api = await startApi(t, { REGISTRATION: 'invited' })
+  for (let i = 0; i < 25; i++) {
+    const sent = { key: null, body: i % 2 ? body(`n${i}`) : 'no json' }
+    const { status, body: answer } = await api.call('POST', '/agent/bootstrap', sent)
+    t.match([status, answer.error], [403, { code: 'registration_closed', status: 403 }])
+  }
+  t.same(await query(api.db, 'SELECT * FROM bootstrap_attempts'), [], 'it costs no transaction')
+  const invited = await api.call('POST', '/agent/invite', { body: body('colleague') })
+  t.match([invited.status, invited.body.data.is_new_account], [200, true])
+  t.same(await users(api), ['colleague@stranger.example'])
+})
+
+t.test('where registration is closed, only the operator makes accounts', async t => {
+  const api = await startApi(t, { REGISTRATION: 'closed' })
+  const asked = await api.call('POST', '/agent/bootstrap', { key: null, body: body('two') })
+  t.match([asked.status, asked.body.error.code], [403, 'registration_closed'])
+  const invited = await api.call('POST', '/agent/invite', { body: body('three') })
+  t.match([invited.status, invited.body.error.code], [403, 'registration_closed'])
+  t.same(await users(api), [], 'nothing is left of it')
+  const other = await api.tenant()
+  const [known] = await query<{ email: string }>(api.db, 'SELECT email FROM users WHERE id = ?', [other.userId])
+  t.equal((await api.call('POST', '/agent/invite', { body: { email: known!.email } })).status, 200)
+})
+
+t.test('an operator who copies our files has to choose who can make accounts', async t => {
+  const needed = {
+    DATABASE_URL: 'postgres://db/picket',
+    NATS_URL: 'nats://127.0.0.1:4222',
+    CLICKHOUSE_URL: 'http://clickhouse:8123/picket',
+    SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+  }
+  const [, written] = /^REGISTRATION=(.*)$/m.exec(textOf('deploy/example.env')) ?? []
+  const settings = manifests().find(({ kind }) => kind === 'ConfigMap')!
+  for (const value of [written, settings.data.REGISTRATION]) {
+    t.throws(() => readConfig({ ...needed, REGISTRATION: value }), /REGISTRATION is .* one of open, invited, closed/)
+  }
+  t.match(textOf('deploy/compose.yaml'), /REGISTRATION: \$\{REGISTRATION:\?/)
+})

@@ -1,0 +1,47 @@
+import t from 'tap'
+import { startApi } from '../support/api-server.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { waitFor } from '../support/wait.ts'
+
+const relay = await startReceiver(t)
+const api = await startApi(t, { ROLES: 'api,deliver', RELAY_URL: relay.url })
+const account = await api.tenant()
+const writeKey = await api.keyOf(account, 'write')
+const url = 'https://hooks.example.com/picket'
+const secret = { Authorization: 'Bearer A-SECRET-HOOK' }
+const masked = { Authorization: '********' }
+const REFUSED = { status: 403, body: { error: { code: 'insufficient_scope' } } }
+
+const create = (config: object, key = account.key) =>
+  api.call('POST', '/alerts/channels', { key, body: { name: 'Ops', type: 'webhook', config: { url, ...config } } })
+const change = (id: string, config: object, key = writeKey) =>
+  api.call('PUT', `/alerts/channels/${id}`, { key, body: { config: { url, headers: masked, ...config } } })
+
+t.test('a write key cannot have stored headers sent to another source of the relay', async t => {
+  const plain = (await create({ headers: secret })).body.data.id
+  t.match(await change(plain, { relay_source_id: 'source-of-the-attacker' }), REFUSED)
+  const relayed = (await create({ headers: secret, relay_source_id: 'source-of-ours' })).body.data.id
+  t.match(await change(relayed, { relay_source_id: 'source-of-the-attacker' }), REFUSED)
+  t.match(await change(relayed, {}), REFUSED, 'nor past the relay')
+  t.equal((await change(relayed, { relay_source_id: 'source-of-ours' })).status, 200, 'the same one is no change')
+  t.equal((await change(plain, { relay_source_id: 'source-2', headers: { Authorization: 'Bearer own' } })).status, 200)
+  t.equal((await change(relayed, { relay_source_id: 'source-3' }, account.key)).status, 200, 'an admin may')
+  for (const id of [plain, relayed]) await api.call('POST', `/alerts/channels/${id}/test`, { key: account.key })
+  const places = () => relay.received.map(({ path, headers }) => `${path} ${headers.authorization}`).sort()
+  await waitFor(() => places().length === 2, { label: 'both tests' })
+  t.same(places(), ['/hook/source-2 Bearer own', '/hook/source-3 Bearer A-SECRET-HOOK'])
+})
+
+t.test('a source of the relay belongs to one project, also when two ask for it at once', async t => {
+  const other = await api.tenant()
+  await create({ relay_source_id: 'mine' })
+  t.match(await create({ relay_source_id: 'mine' }, other.key), { status: 409, body: { error: { code: 'conflict' } } })
+  t.equal((await create({ relay_source_id: 'mine' })).status, 201, 'its own project may use it again')
+  const theirs = (await create({}, other.key)).body.data.id
+  t.match(await change(theirs, { relay_source_id: 'mine', headers: {} }, other.key), { status: 409 })
+  const both = await Promise.all([account.key, other.key].map(key => create({ relay_source_id: 'new' }, key)))
+  t.same(both.map(({ status }) => status).sort(), [201, 409])
+  const held = (await create({ relay_source_id: 'left' })).body.data.id
+  await api.call('DELETE', `/alerts/channels/${held}`, { key: account.key })
+  t.equal((await create({ relay_source_id: 'left' }, other.key)).status, 201, 'a deleted channel holds none')
+})
