@@ -89,6 +89,7 @@ t.test('POST /alerts/channels 201 shows the signing secret of a webhook in full,
   t.same(rest, {
     name: 'Hook',
     type: 'webhook',
+    email_addresses: null,
     config: { ...config, headers: { 'X-Plain': 'seen', Authorization: '********' } },
     is_default: true,
     is_paused: false,

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { execute } from '../../control-plane/platform/postgres.ts'
+import { enqueueDeliveries } from '../../control-plane/deliveries/actions.ts'
+import { execute, query } from '../../control-plane/platform/postgres.ts'
 import { confirmAddresses } from '../support/addresses.ts'
 import { type ApiServer, startApi } from '../support/api-server.ts'
 import { startSmtp } from '../support/smtp.ts'
@@ -100,4 +101,30 @@ t.test('attempts of one delivery count once, and the same addresses get the seco
     smtp.mails.map(({ to }) => to),
     [['ann@ops.example', 'ben@ops.example'], ['ann@ops.example']],
   )
+})
+
+t.test('one monitor that flaps all day does not hide the outage of another one', async t => {
+  const { account, api } = await sceneOf(t, { MAILS_PER_RECIPIENT: '3' })
+  const { id: channelId, projectId, test } = await account(['ann@ops.example'])
+  await test()
+  const [event] = await query<{ id: string }>(api.db, 'SELECT id FROM events')
+  const tell = async (subject: string) => {
+    const delivery = { projectId, channelId, eventId: event!.id, eventName: 'monitor.down', subject }
+    const [id] = await api.db.transaction(tx => enqueueDeliveries(tx, [delivery], new Date()))
+    const statusOf = () => query<{ status: string }>(api.db, 'SELECT status FROM deliveries WHERE id = ?', [id!])
+    return waitFor(
+      async () => {
+        const [{ status } = { status: 'pending' }] = await statusOf()
+        return status === 'pending' ? null : status
+      },
+      { label: `the end of ${subject}` },
+    )
+  }
+  const flapping = [await tell('monitor:a'), await tell('monitor:a'), await tell('monitor:a')]
+  t.same(flapping, ['delivered', 'delivered', 'skipped'])
+  t.equal(await tell('monitor:b'), 'delivered', 'the first of an hour about it')
+  t.equal(await tell('monitor:b'), 'skipped')
+  t.equal(await tell('incident:c'), 'skipped', 'of incidents anybody can open many')
+  for (const name of ['d', 'e']) t.equal(await tell(`monitor:${name}`), 'delivered')
+  t.equal(await tell('monitor:f'), 'skipped', 'up to as many again')
 })
