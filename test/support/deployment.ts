@@ -34,7 +34,11 @@ export function manifests(): Manifest[] {
 
 /** What the configuration has rooms read for themselves. */
 const SETTINGS = {
-  'control-plane': ['control-plane/chat/settings.ts', 'control-plane/status-pages/custom-domain/settings.ts'],
+  'control-plane': [
+    'control-plane/accounts/mails/settings.ts',
+    'control-plane/chat/settings.ts',
+    'control-plane/status-pages/custom-domain/settings.ts',
+  ],
   'probe-agent': [],
 }
 
