@@ -7,6 +7,7 @@ import { UsageError } from '../../control-plane/admin/command.ts'
 import { COMMANDS, commandOf, helpInstead, helpOf } from '../../control-plane/admin/index.ts'
 import { createPostgres, type Db, execute, query, type Tx } from '../../control-plane/platform/postgres.ts'
 import { actingFor, OPERATOR } from '../../control-plane/web/acting.ts'
+import { confirmAddresses } from '../support/addresses.ts'
 import { createDatabase } from '../support/database.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { whileHeld } from '../support/while-held.ts'
@@ -132,7 +133,10 @@ t.test('what customers wrote moves no cursor and ends no column', async t => {
 t.test('an organization is deleted when that is confirmed, with everything in it and nothing beside it', async t => {
   const kept = await insertTenant(db)
   const gone = await insertTenant(db)
-  for (const { projectId } of [kept, gone]) await insertRecords(projectId)
+  for (const { projectId, organizationId } of [kept, gone]) {
+    await insertRecords(projectId)
+    await confirmAddresses(db, organizationId, 'ops@example.com')
+  }
   const revoked = uuidv7()
   await execute(
     db,
@@ -140,7 +144,7 @@ t.test('an organization is deleted when that is confirmed, with everything in it
      VALUES (?, ?, 'T0', 'sealed'::bytea, now(), now())`,
     [revoked, gone.projectId],
   )
-  const tables = ['alert_channels', 'alert_rules', 'status_pages', 'api_keys', 'verdict_states', 'memberships', 'users']
+  const tables = ['alert_channels', 'alert_rules', 'status_pages', 'api_keys', 'verdict_states', 'memberships', 'users', 'mail_addresses']
   const before = await Promise.all(tables.map(countOf))
   await t.rejects(run(`organization delete ${gone.organizationId}`), {
     message: /^this would delete Acme \(1 monitors, 1 status pages, 1 members\); say --yes to do it$/,

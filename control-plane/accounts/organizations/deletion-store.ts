@@ -34,6 +34,7 @@ export async function closeOrganization(tx: Tx, organizationId: string, now: Dat
     { organizationId },
   )
   await execute(tx, 'DELETE FROM memberships WHERE organization_id = ?', [organizationId])
+  await execute(tx, 'DELETE FROM mail_addresses WHERE organization_id = ?', [organizationId])
 }
 
 /** The provider is told by whoever works off that table (chat/revoke-actions.ts), and again until it has heard. */
