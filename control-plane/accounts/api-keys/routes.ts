@@ -18,7 +18,7 @@ import {
   strictObject,
   Timestamp,
 } from '../../web/schemas.ts'
-import { createApiKey, deleteApiKey } from './actions.ts'
+import { createKeyAs, deleteApiKey } from './actions.ts'
 import { listApiKeys } from './store.ts'
 
 const ApiKey = Type.Object({
@@ -28,6 +28,9 @@ const ApiKey = Type.Object({
   hint: Type.String({ description: 'the beginning and the end of the key' }),
   created_by: nullable(Id),
   last_used_at: nullable(Timestamp),
+  suspended_at: nullable(Timestamp, {
+    description: 'since then it is refused with `api_key_suspended`, until an admin keeps or ends it in the browser',
+  }),
   created_at: Timestamp,
   updated_at: Timestamp,
 })
@@ -65,7 +68,7 @@ export function apiKeyRoutes(app: App, { db }: { db: Db }): void {
       },
     },
     async (request, reply) =>
-      reply.code(201).send({ data: await createApiKey(actingAs(db, request), callerOf(request), request.body) }),
+      reply.code(201).send({ data: await createKeyAs(actingAs(db, request), callerOf(request), request.body) }),
   )
 
   app.delete(

@@ -6,7 +6,7 @@ export type ClientOptions = {
 
 export type Error = {
     error: {
-        code: 'validation_error' | 'unauthorized' | 'tier_limit_reached' | 'insufficient_scope' | 'plan_upgrade_required' | 'registration_closed' | 'not_found' | 'conflict' | 'payload_too_large' | 'unsupported_media_type' | 'misdirected_request' | 'domain_connect_unavailable' | 'rate_limited' | 'internal_error' | 'unavailable';
+        code: 'validation_error' | 'unauthorized' | 'api_key_suspended' | 'tier_limit_reached' | 'insufficient_scope' | 'plan_upgrade_required' | 'registration_closed' | 'not_found' | 'conflict' | 'payload_too_large' | 'unsupported_media_type' | 'misdirected_request' | 'domain_connect_unavailable' | 'rate_limited' | 'internal_error' | 'unavailable';
         /**
          * a sentence for people
          */
@@ -55,6 +55,10 @@ export type Member = {
      * the account was made by others, and nobody has shown that the address is theirs; until then nothing here is open to them
      */
     awaits_proof: boolean;
+    /**
+     * since then nothing here is open to them, until an admin keeps or ends the membership in the browser
+     */
+    suspended_at: string | null;
     created_at: string;
     updated_at: string;
 };
@@ -1652,7 +1656,7 @@ export type ListApiKeysData = {
 
 export type ListApiKeysErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -1689,6 +1693,10 @@ export type ListApiKeysResponses = {
             hint: string;
             created_by: string | null;
             last_used_at: string | null;
+            /**
+             * since then it is refused with `api_key_suspended`, until an admin keeps or ends it in the browser
+             */
+            suspended_at: string | null;
             created_at: string;
             updated_at: string;
         }>;
@@ -1720,7 +1728,7 @@ export type CreateApiKeyErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -1757,6 +1765,10 @@ export type CreateApiKeyResponses = {
             hint: string;
             created_by: string | null;
             last_used_at: string | null;
+            /**
+             * since then it is refused with `api_key_suspended`, until an admin keeps or ends it in the browser
+             */
+            suspended_at: string | null;
             created_at: string;
             updated_at: string;
             /**
@@ -1780,7 +1792,7 @@ export type DeleteApiKeyData = {
 
 export type DeleteApiKeyErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -1847,7 +1859,7 @@ export type InviteMemberErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -1919,7 +1931,7 @@ export type ListMembersErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -1961,7 +1973,7 @@ export type DeleteMemberData = {
 
 export type DeleteMemberErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -2022,7 +2034,7 @@ export type UpdateMemberErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -2077,7 +2089,7 @@ export type CreateMemberClaimLinkData = {
 
 export type CreateMemberClaimLinkErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -2150,7 +2162,7 @@ export type ListAuditLogErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -2251,7 +2263,7 @@ export type ListAlertLogErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -2297,7 +2309,7 @@ export type ReadAlertLogData = {
 
 export type ReadAlertLogErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -2348,7 +2360,7 @@ export type RetryAlertLogData = {
 
 export type RetryAlertLogErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -2408,7 +2420,7 @@ export type ListAlertRelayErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -2492,7 +2504,7 @@ export type RedriveAlertRelayErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -2554,7 +2566,7 @@ export type ListAlertChannelsErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -2604,7 +2616,7 @@ export type CreateAlertChannelErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -2653,7 +2665,7 @@ export type DeleteAlertChannelData = {
 
 export type DeleteAlertChannelErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -2704,7 +2716,7 @@ export type ReadAlertChannelData = {
 
 export type ReadAlertChannelErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -2753,7 +2765,7 @@ export type UpdateAlertChannelErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -2808,7 +2820,7 @@ export type RotateAlertChannelSecretData = {
 
 export type RotateAlertChannelSecretErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -2859,7 +2871,7 @@ export type ResumeAlertChannelData = {
 
 export type ResumeAlertChannelErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -2910,7 +2922,7 @@ export type TestAlertChannelData = {
 
 export type TestAlertChannelErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -2971,7 +2983,7 @@ export type ListAlertRulesErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3025,7 +3037,7 @@ export type CreateAlertRuleErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3078,7 +3090,7 @@ export type DeleteAlertRuleData = {
 
 export type DeleteAlertRuleErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3129,7 +3141,7 @@ export type ReadAlertRuleData = {
 
 export type ReadAlertRuleErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3178,7 +3190,7 @@ export type UpdateAlertRuleErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3229,7 +3241,7 @@ export type ReadAlertSettingsData = {
 
 export type ReadAlertSettingsErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3298,7 +3310,7 @@ export type UpdateAlertSettingsErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3370,7 +3382,7 @@ export type ListAlertProjectChannelsErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3423,7 +3435,7 @@ export type CreateAlertProjectChannelErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3472,7 +3484,7 @@ export type DeleteAlertProjectChannelData = {
 
 export type DeleteAlertProjectChannelErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3547,7 +3559,7 @@ export type ListMonitorsErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3597,7 +3609,7 @@ export type CreateMonitorErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3642,7 +3654,7 @@ export type DeleteMonitorData = {
 
 export type DeleteMonitorErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3697,7 +3709,7 @@ export type ReadMonitorData = {
 
 export type ReadMonitorErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3746,7 +3758,7 @@ export type UpdateMonitorErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3795,7 +3807,7 @@ export type ReadMonitorGuaranteeData = {
 
 export type ReadMonitorGuaranteeErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3850,7 +3862,7 @@ export type CreateMonitorsErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3904,7 +3916,7 @@ export type UpdateMonitorAuthErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3953,7 +3965,7 @@ export type ListMonitorParentsData = {
 
 export type ListMonitorParentsErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -4018,7 +4030,7 @@ export type UpdateMonitorParentsErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -4094,7 +4106,7 @@ export type ListMonitorScreenshotsErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -4146,7 +4158,7 @@ export type AcceptMonitorScreenshotsData = {
 
 export type AcceptMonitorScreenshotsErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -4202,7 +4214,7 @@ export type CheckMonitorData = {
 
 export type CheckMonitorErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -4261,7 +4273,7 @@ export type TestMonitorErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -4422,7 +4434,7 @@ export type ListProbesErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -4475,7 +4487,7 @@ export type ListRegionsErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -4536,7 +4548,7 @@ export type ListIncidentsErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -4586,7 +4598,7 @@ export type CreateIncidentErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -4631,7 +4643,7 @@ export type DeleteIncidentData = {
 
 export type DeleteIncidentErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -4682,7 +4694,7 @@ export type ReadIncidentData = {
 
 export type ReadIncidentErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -4735,7 +4747,7 @@ export type UpdateIncidentErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -4786,7 +4798,7 @@ export type AcknowledgeIncidentData = {
 
 export type AcknowledgeIncidentErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -4848,7 +4860,7 @@ export type ListIncidentUpdatesErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -4911,7 +4923,7 @@ export type CreateIncidentUpdateErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -4967,7 +4979,7 @@ export type ListMaintenanceWindowsErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -5020,7 +5032,7 @@ export type CreateMaintenanceWindowErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -5065,7 +5077,7 @@ export type DeleteMaintenanceWindowData = {
 
 export type DeleteMaintenanceWindowErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -5116,7 +5128,7 @@ export type ReadMaintenanceWindowData = {
 
 export type ReadMaintenanceWindowErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -5165,7 +5177,7 @@ export type UpdateMaintenanceWindowErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -5216,7 +5228,7 @@ export type PauseMonitorData = {
 
 export type PauseMonitorErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -5267,7 +5279,7 @@ export type ResumeMonitorData = {
 
 export type ResumeMonitorErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -5325,7 +5337,7 @@ export type ListMonitorTransitionsErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -5420,7 +5432,7 @@ export type ListMonitorChecksErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -5597,7 +5609,7 @@ export type ReadAnalyticsLatencyErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -5662,7 +5674,7 @@ export type ReadAnalyticsUptimeErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -5705,7 +5717,7 @@ export type ReadAnalyticsSummaryData = {
 
 export type ReadAnalyticsSummaryErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -5744,7 +5756,7 @@ export type ReadProjectData = {
 
 export type ReadProjectErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -5796,7 +5808,7 @@ export type ListStatusPagesErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -5846,7 +5858,7 @@ export type CreateStatusPageErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -5895,7 +5907,7 @@ export type DeleteStatusPageData = {
 
 export type DeleteStatusPageErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -5946,7 +5958,7 @@ export type ReadStatusPageData = {
 
 export type ReadStatusPageErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -5995,7 +6007,7 @@ export type UpdateStatusPageErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -6053,7 +6065,7 @@ export type ListStatusPageComponentsErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -6122,7 +6134,7 @@ export type CreateStatusPageComponentErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -6172,7 +6184,7 @@ export type DeleteStatusPageComponentData = {
 
 export type DeleteStatusPageComponentErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -6224,7 +6236,7 @@ export type ReadStatusPageComponentData = {
 
 export type ReadStatusPageComponentErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -6287,7 +6299,7 @@ export type UpdateStatusPageComponentErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -6341,7 +6353,7 @@ export type OrderStatusPageComponentsErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -6399,7 +6411,7 @@ export type ListStatusPageGroupsErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -6455,7 +6467,7 @@ export type CreateStatusPageGroupErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -6505,7 +6517,7 @@ export type DeleteStatusPageGroupData = {
 
 export type DeleteStatusPageGroupErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -6557,7 +6569,7 @@ export type ReadStatusPageGroupData = {
 
 export type ReadStatusPageGroupErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -6607,7 +6619,7 @@ export type UpdateStatusPageGroupErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -6665,7 +6677,7 @@ export type ListStatusPageSubscribersErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -6742,7 +6754,7 @@ export type DeleteStatusPageSubscriberData = {
 
 export type DeleteStatusPageSubscriberErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -6808,7 +6820,7 @@ export type AnalyzeStatusPageCustomDomainErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -6901,7 +6913,7 @@ export type ConnectStatusPageCustomDomainErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -6958,7 +6970,7 @@ export type DeleteStatusPageCustomDomainData = {
 
 export type DeleteStatusPageCustomDomainErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -7012,7 +7024,7 @@ export type UpdateStatusPageCustomDomainErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -7100,7 +7112,7 @@ export type VerifyStatusPageCustomDomainErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -7194,7 +7206,7 @@ export type ListDependencyCatalogErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -7247,7 +7259,7 @@ export type ListDependenciesErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -7300,7 +7312,7 @@ export type CreateDependencyErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -7349,7 +7361,7 @@ export type DeleteDependencyData = {
 
 export type DeleteDependencyErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -7400,7 +7412,7 @@ export type ReadDependencyData = {
 
 export type ReadDependencyErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -7492,7 +7504,7 @@ export type UpdateDependencyErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -7554,7 +7566,7 @@ export type ListDependencyIncidentsErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -7607,7 +7619,7 @@ export type BeginChatInstallationErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -7714,7 +7726,7 @@ export type ListChatInstallationsErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -7770,7 +7782,7 @@ export type DeleteChatInstallationData = {
 
 export type DeleteChatInstallationErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -7838,7 +7850,7 @@ export type ListChatInstallationChannelsErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -7913,7 +7925,7 @@ export type ListChatIdentitiesErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -7979,7 +7991,7 @@ export type ListDataSourcesErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -8029,7 +8041,7 @@ export type CreateDataSourceErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -8079,7 +8091,7 @@ export type DeleteDataSourceData = {
 
 export type DeleteDataSourceErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -8130,7 +8142,7 @@ export type ReadDataSourceData = {
 
 export type ReadDataSourceErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -8246,7 +8258,7 @@ export type UpdateDataSourceErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -8302,7 +8314,7 @@ export type RefreshDataSourceData = {
 
 export type RefreshDataSourceErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -8423,7 +8435,7 @@ export type PreviewDataSourceErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -8502,7 +8514,7 @@ export type PublishDataSourceErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -8566,7 +8578,7 @@ export type ListDataSourceFieldsErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -8663,7 +8675,7 @@ export type CreateDataSourceFieldErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -8713,7 +8725,7 @@ export type DeleteDataSourceFieldData = {
 
 export type DeleteDataSourceFieldErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -8810,7 +8822,7 @@ export type UpdateDataSourceFieldErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -8859,7 +8871,7 @@ export type UpdateStatusPageLogoErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -8916,7 +8928,7 @@ export type UpdateStatusPageFaviconErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -8973,7 +8985,7 @@ export type ExportProjectErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -9036,7 +9048,7 @@ export type ImportProjectErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
