@@ -26,7 +26,7 @@ t.beforeEach(async () => {
   await execute(api.db, 'DELETE FROM bootstrap_attempts')
 })
 
-/** An organization that somebody founded with an address that nobody has proven. */
+/** An organization that somebody founded with an address that is not proven. */
 async function founded() {
   const email = `${crypto.randomUUID()}@example.com`
   const made = await api.call('POST', '/agent/bootstrap', { key: null, body: { email, name: 'Acme' } })
@@ -124,15 +124,15 @@ t.test('what an admin keeps works at once, and what came after the proof was nev
   t.same((await listOf('/members', key)).map((one: { id: string }) => one.id).includes(ended.id), false)
 
   const log = await listOf('/audit-log', key)
-  const told = (entry: object) =>
+  const isLogged = (entry: object) =>
     t.ok(
       log.some((one: object) => JSON.stringify(one).includes(JSON.stringify(entry).slice(1, -1))),
       JSON.stringify(entry),
     )
-  told({ action: 'updated', resource: 'api_key', resource_id: keyId })
-  told({ action: 'updated', resource: 'member', resource_id: kept.id })
-  told({ action: 'deleted', resource: 'member', resource_id: ended.id })
-  told({ action: 'updated', resource: 'user', resource_id: kept.id })
+  isLogged({ action: 'updated', resource: 'api_key', resource_id: keyId })
+  isLogged({ action: 'updated', resource: 'member', resource_id: kept.id })
+  isLogged({ action: 'deleted', resource: 'member', resource_id: ended.id })
+  isLogged({ action: 'updated', resource: 'user', resource_id: kept.id })
 })
 
 t.test('each sign-in leads to what is not decided, and then to where it was meant to lead', async t => {

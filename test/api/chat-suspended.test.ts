@@ -25,7 +25,7 @@ const suspend = (userId: string, isSuspended: boolean) =>
     userId,
   ])
 
-t.test('a suspended member reads and acknowledges nothing by chat, and is not told in person', async t => {
+t.test('a suspended member reads and acknowledges nothing by chat, and gets no direct messages', async t => {
   const incidentId = await team.incident(mine, 'Shop is down')
   t.match((await team.command('U1', 'incidents')).body.text, /Shop is down/, 'before')
   await execute(

@@ -61,7 +61,7 @@ export async function assertKeyWorks(tx: Tx, keyId: string): Promise<void> {
   if (key.isSuspended) throw apiKeySuspended()
 }
 
-/** Throws 404, and 409 for the last admin key that works: without one nobody could make another. */
+/** Throws 404, and 409 for the last admin key that works: without one, no other can be made. */
 export async function deleteApiKey(db: Db, projectId: string, id: string): Promise<void> {
   if (!isId(id)) throw notFound('API key')
   await db.transaction(async tx => {

@@ -24,7 +24,7 @@ const IDLE_MS = 7 * DAY_MS
 const SEEN_EVERY_MS = 3_600_000
 const MOST_SESSIONS = 20
 
-/** A session in which nobody was seen since this time has ended. */
+/** A session that was not used since this time has ended. */
 export const seenAfter = (now: Date) => new Date(now.getTime() - IDLE_MS)
 
 /** A new session, in the organization that the user joined first. Its token is kept as a hash only. */
