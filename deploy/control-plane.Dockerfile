@@ -28,6 +28,7 @@ COPY package.json ./
 COPY proto proto
 COPY --from=build /picket/dist/control-plane.js /picket/dist/control-plane.js.map /picket/dist/admin.js /picket/dist/admin.js.map /picket/dist/examine-worker.js /picket/dist/yaml-worker.js dist/
 USER 1000:1000
+# 8081 serves the operator's endpoints, on loopback unless OPERATOR_HOST says otherwise.
 EXPOSE 8080 50051
 STOPSIGNAL SIGTERM
 # Alive, not ready: an engine that is away is no reason to restart what waits for it.

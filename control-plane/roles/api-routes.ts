@@ -105,6 +105,11 @@ export function apiRoutes(app: App, handles: Handles): void {
   fieldRoutes(app, { db, publicUrl })
 }
 
+/** What the role `api` serves on the operator's port. */
+export function operatorRoutes(app: App, { db, config }: Handles): void {
+  tlsCheckRoutes(app, { db, ownHosts: ownHosts(config) })
+}
+
 /** What the role `api` serves outside /api/v1. */
 export function publicRoutes(app: App, handles: Handles): void {
   const { db, config, secrets, objects, sign, nats, log, metrics } = handles
@@ -115,7 +120,6 @@ export function publicRoutes(app: App, handles: Handles): void {
   const isOwnHost = (host: string) => customHostOf(host) === null
   signInRoutes(app, { ...accountTools(handles), passwords: createPasswords(), isOwnHost })
   imageRoutes(app, { db, objects, sign })
-  tlsCheckRoutes(app, { db, ownHosts: ownHosts(config) })
   const canaries = { db, secrets, sign: createSigner(secretKey, CANARIES) }
   app.register(async scope => canaryRoutes(scope as App, canaries))
   app.register(async scope => chatSettingsRoutes(scope as App, { ...chatTools(handles), isOwnHost }))
