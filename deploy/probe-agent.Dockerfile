@@ -31,6 +31,8 @@ WORKDIR /picket
 COPY --from=packages /picket/node_modules node_modules
 COPY package.json ./
 COPY --from=build /picket/dist/probe-agent.js /picket/dist/probe-agent.js.map /picket/dist/judging-thread.js /picket/dist/screenshot.js dist/
+# With it the container's runtime lets chromium have its sandbox (docs/deployment.md, "Screenshots").
+COPY deploy/seccomp/picket-probe.json ./seccomp.json
 USER 1000:1000
 VOLUME /var/lib/picket
 STOPSIGNAL SIGTERM
