@@ -16,6 +16,7 @@ import { listen } from './platform/listen.ts'
 import { type Loop, startLoop } from './platform/loop.ts'
 import { createMailer, type Mailer } from './platform/mail.ts'
 import { connectNats, ensureStreams, type Nats } from './platform/nats.ts'
+import { natsWarning } from './platform/nats-version.ts'
 import { createNatsObjects, type ObjectStore } from './platform/objects.ts'
 import { type Db, query } from './platform/postgres.ts'
 import { startWatchdog, type Watchdog } from './platform/pulse.ts'
@@ -141,6 +142,8 @@ async function connectEngines(config: Config, log: Log, releases: (() => Promise
   const { natsUrl, natsOperator } = config
   const nats = await reach('NATS', 'NATS_URL', natsUrl, () => connectNats(natsUrl, 'control-plane', natsOperator))
   releases.push(() => nats.close())
+  const warning = natsWarning(nats.connection.info?.version ?? '')
+  if (warning) log.warn({ event: 'old_nats' }, warning)
   await reach('JetStream', 'NATS_URL', config.natsUrl, () => ensureStreams(nats.manager, config.streams))
   const clocks = await startEngineClocks({ db: pools.leases, nats, log, metrics })
   releases.push(() => clocks.stop())
