@@ -9,7 +9,7 @@ import type { Db } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { actingAs } from '../web/acting.ts'
 import type { App } from '../web/app.ts'
-import { callerOf } from '../web/auth.ts'
+import { callerOf, isAllowed } from '../web/auth.ts'
 import { notFound } from '../web/errors.ts'
 import { metaOf, pageOf } from '../web/pages.ts'
 import { answers, DeletedResponse, dataOf, IdParams, PageQuery, pageOf as pageSchema } from '../web/schemas.ts'
@@ -50,8 +50,10 @@ function readRoutes(app: App, { db, secrets }: ChannelContext): void {
       },
     },
     async request => {
-      const { rows, total } = await listChannels(db, callerOf(request).projectId, pageOf(request.query))
-      return { data: rows.map(row => presentChannel(row, secrets)), meta: metaOf(request.query, total) }
+      const caller = callerOf(request)
+      const { rows, total } = await listChannels(db, caller.projectId, pageOf(request.query))
+      const isHidden = !isAllowed(caller, 'write')
+      return { data: rows.map(row => presentChannel(row, secrets, null, isHidden)), meta: metaOf(request.query, total) }
     },
   )
 
@@ -60,9 +62,10 @@ function readRoutes(app: App, { db, secrets }: ChannelContext): void {
     { schema: { summary: 'One channel', tags, params: IdParams, response: answers(200, dataOf(ChannelRecord), 404) } },
     async request => {
       const { id } = request.params
-      const channel = isId(id) ? await findChannel(db, callerOf(request).projectId, id) : null
+      const caller = callerOf(request)
+      const channel = isId(id) ? await findChannel(db, caller.projectId, id) : null
       if (!channel) throw notFound('channel')
-      return { data: presentChannel(channel, secrets) }
+      return { data: presentChannel(channel, secrets, null, !isAllowed(caller, 'write')) }
     },
   )
 }
@@ -173,7 +176,7 @@ function operationRoutes(app: App, { db, secrets, publicUrl }: ChannelContext): 
       const deliveryId = await sendTest(db, projectId, request.params.id, publicUrl, now())
       const entry = await findDelivery(db, projectId, deliveryId)
       if (!entry) throw notFound('channel')
-      return { data: presentLogEntry(entry) }
+      return { data: presentLogEntry(entry, secrets, callerOf(request)) }
     },
   )
 }

@@ -5,13 +5,22 @@ import { MASK } from '../web/header-map.ts'
 import type { StoredChannel } from './channel-store.ts'
 import type { StoredRule } from './store.ts'
 
-/** A channel as the API answers it. `signingSecret`: the new one, which is shown in full (decisions 1.7). */
-export function presentChannel(channel: StoredChannel, secrets: Secrets, signingSecret: string | null = null) {
+/**
+ * A channel as the API answers it. `signingSecret`: the new one, which is shown in full (decisions 1.7). `isHidden`: for
+ * somebody who may not know where it leads.
+ */
+export function presentChannel(
+  channel: StoredChannel,
+  secrets: Secrets,
+  signingSecret: string | null = null,
+  isHidden = false,
+) {
+  const { mask, hide = mask } = kindOf(channel.type)
   return {
     id: channel.id,
     name: channel.name,
     type: channel.type,
-    config: kindOf(channel.type).mask(openConfig(channel, secrets)),
+    config: (isHidden ? hide : mask)(openConfig(channel, secrets)),
     is_default: channel.isDefault,
     signing_secret: signingSecret ?? (channel.signingSecret && MASK),
     is_paused: channel.isPaused,

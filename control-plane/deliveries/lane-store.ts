@@ -70,19 +70,22 @@ export function headsOf(tx: Tx, lanes: Lane[]): Promise<Head[]> {
 export type Rendered = {
   id: string
   message: { body: Buffer }
-  shown: { url: string; headers: Record<string, string> }
+  shown: { headers: Record<string, string> }
+  /** sealed */
+  address: Buffer
 }
 
 export async function storeRendered(tx: Tx, rendered: Rendered[], now: Date): Promise<void> {
   if (rendered.length === 0) return
   await execute(
     tx,
-    `UPDATE deliveries d SET request_url = r.url, request_headers = r.headers::jsonb, request_body = r.body, updated_at = :now
-     FROM unnest(:ids::text[], :urls::text[], :headers::text[], :bodies::bytea[]) AS r (id, url, headers, body)
+    `UPDATE deliveries d SET request_url = NULL, request_address = r.address, request_headers = r.headers::jsonb,
+       request_body = r.body, updated_at = :now
+     FROM unnest(:ids::text[], :addresses::bytea[], :headers::text[], :bodies::bytea[]) AS r (id, address, headers, body)
      WHERE d.id = r.id`,
     {
       ids: rendered.map(row => row.id),
-      urls: rendered.map(row => row.shown.url),
+      addresses: rendered.map(row => row.address),
       headers: rendered.map(row => JSON.stringify(row.shown.headers)),
       bodies: rendered.map(row => row.message.body),
       now,

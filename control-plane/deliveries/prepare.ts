@@ -5,6 +5,7 @@ import { subscriberKindOf } from '../channels/subscriber-kinds.ts'
 import type { HttpMessage } from '../channels/types.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { MASK } from '../web/header-map.ts'
+import { sealAddress } from './address.ts'
 import type { ChatWay, Head } from './lane-store.ts'
 import type { Lane } from './lanes.ts'
 import { endedByUs } from './log-entry.ts'
@@ -24,6 +25,8 @@ export type Prepared = Lane & {
   message: Message
   /** what the log shows of it: a chat's address is a secret, and so are some headers */
   shown: { url: string; headers: Record<string, string> }
+  /** `shown.url`, sealed */
+  address: Buffer
   /** the app's installation that it goes through; null: none */
   chat: ChatWay | null
   /** where it leads, when it is for the built-in relay (decisions 6.6); null: it is sent from its lane */
@@ -58,6 +61,7 @@ export function prepareDelivery(head: Head, tools: PrepareTools, now: Date): Pre
   const secret = openSigningSecret(owner, secrets)
   const signatures = secret === null ? {} : signatureHeaders({ id, eventName, body, secret, isReplay, reminder, now })
   const headers = { ...message.headers, ...signatures }
+  const url = throughRelay(shown, relayUrl)
   return {
     channelId,
     projectId,
@@ -68,7 +72,8 @@ export function prepareDelivery(head: Head, tools: PrepareTools, now: Date): Pre
     createdAt,
     chat: null,
     message: { ...message, url: throughRelay(message, relayUrl), headers, body } as Message,
-    shown: { url: throughRelay(shown, relayUrl), headers: { ...shown.headers, ...signatures } },
+    shown: { url, headers: { ...shown.headers, ...signatures } },
+    address: sealAddress(url, head, secrets),
     relayOrigin: relayUrl === null && sourceOf(message) !== null ? new URL(message.url).origin : null,
   }
 }
@@ -87,6 +92,7 @@ function prepareForApp(head: Head, { headers, ...message }: HttpMessage, tools: 
     ...{ channelId, projectId, subscriberId, subject, id, attemptsMade, createdAt, chat },
     message: { ...message, url, headers: { ...headers, authorization: `Bearer ${accessToken}` }, body },
     shown: { url, headers: { ...headers, authorization: MASK } },
+    address: sealAddress(url, head, secrets),
     relayOrigin: null,
   }
 }

@@ -64,7 +64,7 @@ export function apiRoutes(app: App, handles: Handles): void {
   apiKeyRoutes(app, { db })
   memberRoutes(app, accountTools(handles))
   auditRoutes(app, { db })
-  deliveryRoutes(app, { db, keptDays: retention.deliveries })
+  deliveryRoutes(app, { db, secrets, keptDays: retention.deliveries })
   relayRoutes(app, { db })
   channelRoutes(app, { db, secrets, checkLiteral, publicUrl, alertLimits, relayUrl })
   ruleRoutes(app, { db, alertLimits })

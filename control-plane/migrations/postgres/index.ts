@@ -38,6 +38,7 @@ import * as witness from './0039-witness.ts'
 import * as canaryGuarantees from './0040-canary-guarantees.ts'
 import * as incidentCounts from './0040-incident-counts.ts'
 import * as foreignReports from './0041-foreign-reports.ts'
+import * as sealedAddresses from './0044-sealed-addresses.ts'
 import * as suspendedAccess from './0045-suspended-access.ts'
 
 /** In order. A migration that has landed is never edited; the next one mends it. */
@@ -80,6 +81,7 @@ const MIGRATIONS = {
   '0040-canary-guarantees': canaryGuarantees,
   '0040-incident-counts': incidentCounts,
   '0041-foreign-reports': foreignReports,
+  '0044-sealed-addresses': sealedAddresses,
   '0045-suspended-access': suspendedAccess,
 }
 
