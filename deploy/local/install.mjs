@@ -1,7 +1,7 @@
 // Brings a fresh clone to where everything can run. Node built-ins only: it runs before anything is installed.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { faultsOfInstalled, faultsOfLock } from './locked.mjs'
@@ -95,7 +95,7 @@ function installLocked() {
     name => allowScripts[name] && existsSync(join(ROOT, 'node_modules', name)),
   )
   if (!runs('npm', ['rebuild', ...scripted, '--loglevel=error'])) return false
-  writeFileSync(STAMP, fingerprint())
+  stamp(STAMP, fingerprint())
   return true
 }
 
@@ -108,7 +108,7 @@ export function buildTap() {
   const wanted = fingerprint()
   if (existsSync(TAP_STAMP) && readFileSync(TAP_STAMP, 'utf8') === wanted) return
   if (!runs('npx', ['tap', 'build'])) giveUp('`tap build` failed, see above.')
-  writeFileSync(TAP_STAMP, wanted)
+  stamp(TAP_STAMP, wanted)
 }
 
 /** As root. False when it did not work; what went wrong is on standard error. */
@@ -116,6 +116,12 @@ function installFromDistribution(name) {
   const apt = args =>
     spawnSync('apt-get', ['-qq', '-y', ...args], { stdio: ['ignore', 'ignore', 'inherit'] }).status === 0
   return apt(['install', name]) || (apt(['update']) && apt(['install', name]))
+}
+
+/** As another file: a copy of node_modules may share this one. */
+function stamp(file, text) {
+  rmSync(file, { force: true })
+  writeFileSync(file, text)
 }
 
 function fingerprint() {
