@@ -27,6 +27,10 @@ const victim = await api.tenant('business')
 const records = await createRecords(api, victim)
 const [read, write] = [await api.keyOf(victim, 'read'), await api.keyOf(victim, 'write')]
 const signingSecret = await addSecrets(api, victim.key, records)
+const heartbeat = (
+  await api.call('POST', '/monitors', { key: victim.key, body: { name: 'Backup', type: 'heartbeat' } })
+).body.data
+const [pingToken = ''] = heartbeat.ping_url.split('/').slice(-1)
 const other = await api.tenant('business')
 const ofOther = await createRecords(api, other)
 
@@ -98,11 +102,14 @@ t.test('no read answers a secret that was stored, to a key of any scope', async 
       for (const [what, secret] of Object.entries(secrets)) {
         t.notOk(text.includes(secret), `${operation.name} shows ${what}`)
       }
-      if (key === read) t.notOk(text.includes(ADDRESS), `${operation.name} shows the address of a webhook`)
+      if (key !== read) continue
+      t.notOk(text.includes(ADDRESS), `${operation.name} shows the address of a webhook`)
+      t.notOk(text.includes(pingToken), `${operation.name} shows a ping URL`)
     }
   }
   const channel = await api.call('GET', `/alerts/channels/${records.alert_channel_id}`, { key: write })
   t.match(channel.body.data.config.url, ADDRESS, 'the address is there to be found')
+  t.ok(pingToken.length > 20)
 })
 
 t.test('without a key nothing of the API answers but what is open, whatever the method', async t => {
