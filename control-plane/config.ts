@@ -35,6 +35,9 @@ export type Config = {
   host: string
   /** 0: any free one, told by the log line "ready" */
   port: number
+  /** where the operator's endpoints listen; port 0 as above */
+  operatorHost: string
+  operatorPort: number
   grpcPort: number
   /** null: probes connect in plain text */
   grpcTls: GrpcTls | null
@@ -119,6 +122,8 @@ export function readConfig(env: Env): Config {
     clickhouseUrl: url(env, 'CLICKHOUSE_URL', ['http:', 'https:']),
     host: text(env, 'HOST', '127.0.0.1'),
     port,
+    operatorHost: text(env, 'OPERATOR_HOST', '127.0.0.1'),
+    operatorPort: integer(env, 'OPERATOR_PORT', 8081, 0, 65_535),
     grpcPort: integer(env, 'GRPC_PORT', 50_051, 0, 65_535),
     grpcTls: grpcTls(env),
     grpcReflection: oneOf(env, 'GRPC_REFLECTION', ['on', 'off'], 'off') === 'on',

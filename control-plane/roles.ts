@@ -13,6 +13,7 @@ import { startChatWorker } from './chat/worker.ts'
 import { startClockStepWorker } from './clock-steps/worker.ts'
 import type { Role } from './config.ts'
 import { startDataSourceWorker } from './data-sources/worker.ts'
+import { startAddressSealing } from './deliveries/seal-worker.ts'
 import { startDeliveryWorker } from './deliveries/worker.ts'
 import { storeCertificates } from './expiry/actions.ts'
 import { startExpiryWorker } from './expiry/worker.ts'
@@ -54,6 +55,7 @@ export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)
     wokenBy('fan_outs', startFanOutWorker),
     wokenBy('digests', startDigestWorker),
     startDeliveries,
+    startAddressSealing,
     startNotices,
     startAccountMails,
   ],

@@ -16,6 +16,7 @@ import { listen } from './platform/listen.ts'
 import { type Loop, startLoop } from './platform/loop.ts'
 import { createMailer, type Mailer } from './platform/mail.ts'
 import { connectNats, ensureStreams, type Nats } from './platform/nats.ts'
+import { natsWarning } from './platform/nats-version.ts'
 import { createNatsObjects, type ObjectStore } from './platform/objects.ts'
 import { type Db, query } from './platform/postgres.ts'
 import { startWatchdog, type Watchdog } from './platform/pulse.ts'
@@ -23,12 +24,13 @@ import { createS3Objects } from './platform/s3.ts'
 import { createSecrets, type Secrets } from './platform/secrets.ts'
 import { createSigner, type Sign } from './platform/signer.ts'
 import { createPools, type Pools } from './pools.ts'
-import { apiRoutes, publicRoutes } from './roles/api-routes.ts'
+import { apiRoutes, operatorRoutes, publicRoutes } from './roles/api-routes.ts'
 import { ownHosts } from './roles/tools.ts'
 import { type Part, STARTERS } from './roles.ts'
 import { API_PREFIX, type App, createApp } from './web/app.ts'
 import { createIsAcceptedHost } from './web/hosts.ts'
-import { type Operations, operationsRoutes } from './web/routes.ts'
+import { createOperatorApp } from './web/operator-app.ts'
+import { aliveRoutes, type Operations, operationsRoutes } from './web/routes.ts'
 
 /** Built once; each room takes the few of them that it uses. */
 export type Handles = {
@@ -55,6 +57,7 @@ export type Handles = {
 
 export type ControlPlane = {
   httpPort: number
+  operatorPort: number
   grpcPort: number | null
   /** Resolves to the critical loops that do not get on; then only the end of this process helps. */
   stuck: Promise<string[]>
@@ -92,12 +95,16 @@ export async function start(config: Config, log: Log, options: StartOptions = {}
     const listener = listen(config.databaseUrl, channelsOf(parts), onNotify, log, { suspicion })
     releases.push(() => listener.stop())
 
+    const operatorApp = createOperatorHttp(handles, watched.watchdog)
+    releases.push(() => operatorApp.close())
+    const operatorPort = await openPort(operatorApp, config.operatorHost, config.operatorPort, 'OPERATOR_')
     const app = await createHttp(handles, watched.watchdog)
     releases.push(() => app.close())
-    const httpPort = await openPort(app, config)
+    const httpPort = await openPort(app, config.host, config.port)
     const grpcPort = parts.find(part => part.grpcPort)?.grpcPort ?? null
-    log.info({ event: 'ready', http_port: httpPort, grpc_port: grpcPort, roles: config.roles }, 'ready')
-    return { httpPort, grpcPort, stuck: watched.stuck, stop: release }
+    const ports = { http_port: httpPort, operator_port: operatorPort, grpc_port: grpcPort }
+    log.info({ event: 'ready', ...ports, roles: config.roles }, 'ready')
+    return { httpPort, operatorPort, grpcPort, stuck: watched.stuck, stop: release }
   } catch (error) {
     await release()
     throw error
@@ -135,6 +142,8 @@ async function connectEngines(config: Config, log: Log, releases: (() => Promise
   const { natsUrl, natsOperator } = config
   const nats = await reach('NATS', 'NATS_URL', natsUrl, () => connectNats(natsUrl, 'control-plane', natsOperator))
   releases.push(() => nats.close())
+  const warning = natsWarning(nats.connection.info?.version ?? '')
+  if (warning) log.warn({ event: 'old_nats' }, warning)
   await reach('JetStream', 'NATS_URL', config.natsUrl, () => ensureStreams(nats.manager, config.streams))
   const clocks = await startEngineClocks({ db: pools.leases, nats, log, metrics })
   releases.push(() => clocks.stop())
@@ -173,13 +182,26 @@ async function migrateHistory(config: Config, tools: { log: Log; metrics: Metric
   }
 }
 
-async function createHttp(handles: Handles, watchdog: Watchdog): Promise<App> {
-  const { config, db, metrics } = handles
-  const isAcceptedHost = createIsAcceptedHost([...ownHosts(config), ...config.allowedHosts], config.host)
-  const app = await createApp({ ...config, ...handles, isAcceptedHost, authenticate: createAuthenticate(db) })
-  const { clocks } = handles
+const hostsOf = (config: Config, listensAt: string) =>
+  createIsAcceptedHost([...ownHosts(config), ...config.allowedHosts], listensAt)
+
+/** What the operator, his Prometheus and his proxy ask: on a port that is not published (decisions 214). */
+function createOperatorHttp(handles: Handles, watchdog: Watchdog): App {
+  const { config, metrics, clocks } = handles
+  const app = createOperatorApp({ ...config, ...handles, isAcceptedHost: hostsOf(config, config.operatorHost) })
+  aliveRoutes(app, watchdog)
   operationsRoutes(app, { metrics, clocks, stuck: watchdog.stuck, ...dependenciesOf(handles) })
   healthRoutes(app, handles)
+  if (config.roles.includes('api')) operatorRoutes(app, handles)
+  return app
+}
+
+async function createHttp(handles: Handles, watchdog: Watchdog): Promise<App> {
+  const { config, db } = handles
+  const isAcceptedHost = hostsOf(config, config.host)
+  const app = await createApp({ ...config, ...handles, isAcceptedHost, authenticate: createAuthenticate(db) })
+  aliveRoutes(app, watchdog)
+  app.get('/', async (_request, reply) => reply.redirect('/docs'))
   if (config.roles.includes('api')) {
     const { registration } = config
     handles.log.info({ event: 'registration', registration }, REGISTRATION_MEANS[registration])
@@ -205,15 +227,17 @@ function dependenciesOf({ config, pools, nats, clickhouse }: Handles): Pick<Oper
   }
 }
 
-async function openPort(app: App, { host, port }: Config): Promise<number> {
+/** `prefix` is of the variables PORT and HOST. */
+async function openPort(app: App, host: string, port: number, prefix = ''): Promise<number> {
   try {
     await app.listen({ host, port })
     return (app.server.address() as AddressInfo).port
   } catch (error) {
     const { code } = error as { code?: string }
-    if (code === 'EADDRINUSE') throw new ConfigError(`port ${port} of ${host} is taken; choose another with PORT`)
+    if (code === 'EADDRINUSE')
+      throw new ConfigError(`port ${port} of ${host} is taken; choose another with ${prefix}PORT`)
     if (code === 'EACCES') throw new ConfigError(`port ${port} may not be opened by this user; choose one above 1023`)
-    if (code === 'EADDRNOTAVAIL') throw new ConfigError(`${host} is no address of this machine; change HOST`)
+    if (code === 'EADDRNOTAVAIL') throw new ConfigError(`${host} is no address of this machine; change ${prefix}HOST`)
     throw error
   }
 }

@@ -1,33 +1,35 @@
 # docker build -f deploy/control-plane.Dockerfile -t picket/control-plane:0.1.0 .
-ARG NODE_VERSION=22
+# Packages come from package-lock.json with its integrity (npm ci of a part of it). The base image is named by its tag: where
+# this is written, no registry can be asked for its digest. Pin it with --build-arg NODE_TAG=22-bookworm-slim@sha256:…
+ARG NODE_TAG=22-bookworm-slim
 
-FROM node:${NODE_VERSION}-bookworm-slim AS build
+FROM node:${NODE_TAG} AS build
 WORKDIR /picket
-COPY package.json package-lock.json ./
+COPY package.json package-lock.json deploy/local/subset-lock.mjs ./
 # Bundling leaves npm packages outside, so of them all it needs the bundler only.
-RUN npm install --prefix /tools --no-audit --no-fund \
-      "esbuild@$(node -p 'require("./package-lock.json").packages["node_modules/esbuild"].version')" \
- && ln -s /tools/node_modules node_modules
+RUN node subset-lock.mjs /tools esbuild "@esbuild/linux-$(node -p process.arch)" \
+ && cd /tools && npm ci --ignore-scripts --no-audit --no-fund \
+ && ln -s /tools/node_modules /picket/node_modules
 COPY . .
 RUN node deploy/local/build.mjs
 
-FROM node:${NODE_VERSION}-bookworm-slim AS packages
+FROM node:${NODE_TAG} AS packages
 WORKDIR /picket
-COPY package.json package-lock.json ./
-# The embedded engines are optional packages: none of them comes along.
-RUN npm install --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
-# Passwords are hashed in a native module, which its package offers as optional ones, one a platform.
-RUN npm install --no-save --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
-      "@node-rs/argon2-linux-$(node -p process.arch)-gnu@$(node -p 'require("./package-lock.json").packages["node_modules/@node-rs/argon2"].version')"
+COPY package.json package-lock.json deploy/local/subset-lock.mjs ./
+# Optional packages, such as the embedded engines, stay away, but for the native module that hashes passwords: its package
+# offers one a platform.
+RUN node subset-lock.mjs /packages --production "@node-rs/argon2-linux-$(node -p process.arch)-gnu" \
+ && cd /packages && npm ci --ignore-scripts --no-audit --no-fund
 
-FROM node:${NODE_VERSION}-bookworm-slim
+FROM node:${NODE_TAG}
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 GRPC_PORT=50051
 WORKDIR /picket
-COPY --from=packages /picket/node_modules node_modules
+COPY --from=packages /packages/node_modules node_modules
 COPY package.json ./
 COPY proto proto
 COPY --from=build /picket/dist/control-plane.js /picket/dist/control-plane.js.map /picket/dist/admin.js /picket/dist/admin.js.map /picket/dist/examine-worker.js /picket/dist/yaml-worker.js dist/
 USER 1000:1000
+# 8081 serves the operator's endpoints, on loopback unless OPERATOR_HOST says otherwise.
 EXPOSE 8080 50051
 STOPSIGNAL SIGTERM
 # Alive, not ready: an engine that is away is no reason to restart what waits for it.

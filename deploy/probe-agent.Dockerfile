@@ -1,26 +1,26 @@
 # docker build -f deploy/probe-agent.Dockerfile -t picket/probe-agent:0.1.0 .   (--build-arg CHROMIUM=1 for screenshots)
-ARG NODE_VERSION=22
+# Packages come from package-lock.json with its integrity (npm ci of a part of it). The base image is named by its tag: where
+# this is written, no registry can be asked for its digest. Pin it with --build-arg NODE_TAG=22-bookworm-slim@sha256:…
+ARG NODE_TAG=22-bookworm-slim
 
-FROM node:${NODE_VERSION}-bookworm-slim AS build
+FROM node:${NODE_TAG} AS build
 WORKDIR /picket
-COPY package.json package-lock.json ./
+COPY package.json package-lock.json deploy/local/subset-lock.mjs ./
 # Bundling leaves npm packages outside, so of them all it needs the bundler only.
-RUN npm install --prefix /tools --no-audit --no-fund \
-      "esbuild@$(node -p 'require("./package-lock.json").packages["node_modules/esbuild"].version')" \
- && ln -s /tools/node_modules node_modules
+RUN node subset-lock.mjs /tools esbuild "@esbuild/linux-$(node -p process.arch)" \
+ && cd /tools && npm ci --ignore-scripts --no-audit --no-fund \
+ && ln -s /tools/node_modules /picket/node_modules
 COPY . .
 RUN node deploy/local/build.mjs
 
-FROM node:${NODE_VERSION}-bookworm-slim AS packages
+FROM node:${NODE_TAG} AS packages
 WORKDIR /picket
-COPY package.json package-lock.json ./
+COPY package.json package-lock.json deploy/local/subset-lock.mjs ./
 # Of the optional packages only koffi, through which it pings; the embedded engines stay away.
-RUN npm install --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
- && npm install --prefix /koffi --ignore-scripts --no-audit --no-fund \
-      "koffi@$(node -p 'require("./package-lock.json").packages["node_modules/koffi"].version')" \
- && cp -r /koffi/node_modules/koffi /koffi/node_modules/@koromix node_modules/
+RUN node subset-lock.mjs /packages --production koffi "@koromix/koffi-linux-$(node -p process.arch)" \
+ && cd /packages && npm ci --ignore-scripts --no-audit --no-fund
 
-FROM node:${NODE_VERSION}-bookworm-slim
+FROM node:${NODE_TAG}
 ARG CHROMIUM=""
 RUN if [ -n "$CHROMIUM" ]; then \
       apt-get update && apt-get install -y --no-install-recommends chromium fonts-liberation && rm -rf /var/lib/apt/lists/*; \
@@ -28,9 +28,11 @@ RUN if [ -n "$CHROMIUM" ]; then \
  && install -d -o 1000 -g 1000 -m 0700 /var/lib/picket
 ENV NODE_ENV=production DATA_DIR=/var/lib/picket
 WORKDIR /picket
-COPY --from=packages /picket/node_modules node_modules
+COPY --from=packages /packages/node_modules node_modules
 COPY package.json ./
 COPY --from=build /picket/dist/probe-agent.js /picket/dist/probe-agent.js.map /picket/dist/judging-thread.js /picket/dist/screenshot.js dist/
+# With it the container's runtime lets chromium have its sandbox (docs/deployment.md, "Screenshots").
+COPY deploy/seccomp/picket-probe.json ./seccomp.json
 USER 1000:1000
 VOLUME /var/lib/picket
 STOPSIGNAL SIGTERM

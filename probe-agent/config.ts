@@ -23,6 +23,8 @@ export type ProbeConfig = {
   maxConcurrentChecks: number
   /** a browser's executable, or `off`; null: the one of this machine */
   chromiumPath: string | null
+  /** screenshots are taken where chromium's sandbox does not work, too */
+  screenshotNoSandbox: boolean
   /** for the browser and all its processes */
   screenshotMemoryMb: number
   /** from the start of the browser to the picture */
@@ -53,6 +55,7 @@ export function readConfig(env: Env): ProbeConfig {
     selfTestTargets: selfTestTargets(env),
     maxConcurrentChecks: integer(env, 'MAX_CONCURRENT_CHECKS', 1000, 1, 100_000),
     chromiumPath: optionalText(env, 'CHROMIUM_PATH'),
+    screenshotNoSandbox: oneOf(env, 'SCREENSHOT_NO_SANDBOX', ['0', '1'], '0') === '1',
     screenshotMemoryMb: integer(env, 'SCREENSHOT_MEMORY_MB', 768, 64, 100_000),
     screenshotWithinMs: integer(env, 'SCREENSHOT_TIMEOUT_SECONDS', 15, 5, 120) * 1000,
     compareEveryMs: integer(env, 'SCREENSHOT_COMPARE_SECONDS', 900, 1, 86_400) * 1000,

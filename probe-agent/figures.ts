@@ -12,6 +12,8 @@ export type Figures = Omit<Heartbeat, 'seq'> & {
   isNatsConnected: boolean
   /** failures are reported as doubted */
   isDoubting: boolean
+  /** of chromium; null: not known, or there is none */
+  sandboxWorks: boolean | null
 }
 
 /** Registers the probe's metrics. Returns what sets them all, just before they are rendered: a check costs nothing more. */
@@ -37,6 +39,11 @@ export function registerFigures(metrics: Metrics): (figures: Figures) => void {
   const nats = metrics.gauge('picket_probe_agent_nats_connected', '1 while connected to NATS')
   const doubt = metrics.gauge('picket_probe_agent_in_doubt', '1 while many hosts began to fail at once')
 
+  const sandbox = metrics.gauge(
+    'picket_probe_agent_screenshot_sandbox',
+    "1 while chromium's sandbox works, 0 without it",
+  )
+
   return figures => {
     checks.reset()
     for (const { checks: count, ...labels } of figures.checks) checks.inc(labels, count)
@@ -57,6 +64,8 @@ export function registerFigures(metrics: Metrics): (figures: Figures) => void {
     fleet.set(Number(figures.isFleetLinked))
     nats.set(Number(figures.isNatsConnected))
     doubt.set(Number(figures.isDoubting))
+    if (figures.sandboxWorks === null) sandbox.remove()
+    else sandbox.set(Number(figures.sandboxWorks))
     // Unknown until a heartbeat was answered, which is not the same as none.
     if (figures.clockOffsetMs === undefined) clockOffset.remove()
     else clockOffset.set(figures.clockOffsetMs / 1000)

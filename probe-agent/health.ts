@@ -17,6 +17,8 @@ export type HealthParts = {
   isDraining: () => boolean
   isOnline: () => boolean
   isDoubting: () => boolean
+  /** null: not known, or no browser */
+  sandboxWorks: () => boolean | null
   clock: RemoteClock
   machine: Machine
   runningLimit: number
@@ -65,6 +67,7 @@ export function createHealth(parts: HealthParts): Health {
       isFleetLinked: isFleetLinked(),
       isNatsConnected: standing().nats !== 'away',
       isDoubting: isDoubting(),
+      sandboxWorks: parts.sandboxWorks(),
     }),
     standing,
   }

@@ -19,6 +19,7 @@ import { openPost, type Post } from './post.ts'
 import { type Ran, runCheck } from './run.ts'
 import { findBrowser } from './screenshots/find-browser.ts'
 import { sweepHomes } from './screenshots/homes.ts'
+import { openSandbox } from './screenshots/sandbox.ts'
 import { createShutter } from './screenshots/shutter.ts'
 import { createSelfTest } from './self-test.ts'
 import { createTally } from './tally.ts'
@@ -56,7 +57,11 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
   const browser = findBrowser(config.chromiumPath)
   if (browser) sweepHomes().catch(error => log.warn({ err: error }, 'folders of old browsers could not be removed'))
   const { egressAllow, egressDeny, screenshotMemoryMb: memoryMb, screenshotWithinMs: withinMs } = config
-  const shutter = browser && createShutter({ browser, egressAllow, egressDeny, memoryMb, withinMs })
+  const { screenshotNoSandbox: mayLackSandbox } = config
+  const sandbox = browser && openSandbox(mayLackSandbox, log)
+  const canPhotograph = mayLackSandbox || sandbox?.works() !== false
+  const settings = { egressAllow, egressDeny, mayLackSandbox, memoryMb, withinMs, onSandbox: sandbox?.learn }
+  const shutter = browser && canPhotograph ? createShutter({ browser, ...settings }) : null
   let post: Post | null = null
   let work: Work | null = null
   let isDraining = false
@@ -89,6 +94,7 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
     isDraining: () => isDraining,
     isOnline: selfTest.isOnline,
     isDoubting,
+    sandboxWorks: () => sandbox?.works() ?? null,
     clock,
     machine,
     runningLimit: config.maxConcurrentChecks,

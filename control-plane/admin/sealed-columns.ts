@@ -2,6 +2,7 @@ import { SEALED_IN_MAILS } from '../accounts/mails/store.ts'
 import { SEALED_CHAT_TOKENS } from '../channels/chat-tokens.ts'
 import { SEALED_IN_CHANNELS, sealedIn } from '../channels/sealed.ts'
 import { SEALED_IN_DATA_SOURCES } from '../data-sources/sealed.ts'
+import { SEALED_IN_DELIVERIES } from '../deliveries/address.ts'
 import { SEALED_IN_MONITORS } from '../monitors/sealed.ts'
 import type { Db } from '../platform/postgres.ts'
 import type { SealedColumn, SealedRow } from '../platform/reseal.ts'
@@ -36,4 +37,5 @@ export const SEALED_COLUMNS: SealedColumn[] = [
   ...SEALED_IN_DATA_SOURCES,
   ...SEALED_IN_IDEMPOTENCY,
   ...SEALED_IN_MAILS,
+  ...SEALED_IN_DELIVERIES,
 ]

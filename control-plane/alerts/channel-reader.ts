@@ -5,18 +5,15 @@ import { kindOf } from '../channels/index.ts'
 import { openConfig } from '../channels/sealed.ts'
 import type { Db } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
+import { type Caller, isAllowed } from '../web/auth.ts'
 import type { StoredChannel } from './channel-store.ts'
 import { presentChannel } from './present.ts'
 
 type Tools = { db: Db; secrets: Secrets; mailRules: MailRules }
-type Owner = { organizationId: string }
 
 /** Channels as the API answers them, with what is known of their mail addresses. */
-export async function showChannels(
-  { db, secrets, mailRules }: Tools,
-  { organizationId }: Owner,
-  rows: StoredChannel[],
-) {
+export async function showChannels({ db, secrets, mailRules }: Tools, caller: Caller, rows: StoredChannel[]) {
+  const isHidden = !isAllowed(caller, 'write')
   const channels = rows.map(channel => ({ channel, config: openConfig(channel, secrets) }))
   const withMail = channels.filter(({ channel }) => kindOf(channel.type).recipientsOf)
   const addresses = withMail.flatMap(({ channel, config }) => kindOf(channel.type).recipientsOf!(config))
@@ -27,19 +24,19 @@ export async function showChannels(
           db,
           withMail.map(one => one.channel.id),
         )
-  const known = await readAddresses(db, mailRules, organizationId, addresses)
+  const known = await readAddresses(db, mailRules, caller.organizationId, addresses)
   return channels.map(({ channel, config }) =>
-    presentChannel(channel, config, null, trusted.has(channel.id) ? null : known),
+    presentChannel(channel, config, trusted.has(channel.id) ? null : known, isHidden),
   )
 }
 
 /** One of them. `signingSecret`: the new one, which is shown in full (decisions 1.7). */
 export async function showChannel(
   tools: Tools,
-  owner: Owner,
+  caller: Caller,
   channel: StoredChannel,
   signingSecret: string | null = null,
 ) {
-  const [shown] = await showChannels(tools, owner, [channel])
+  const [shown] = await showChannels(tools, caller, [channel])
   return { ...shown!, signing_secret: signingSecret ?? shown!.signing_secret }
 }

@@ -179,7 +179,7 @@ function operationRoutes(app: App, context: ChannelContext): void {
       const deliveryId = await sendTest(context, caller, request.params.id, now())
       const entry = await findDelivery(db, projectId, deliveryId)
       if (!entry) throw notFound('channel')
-      return { data: presentLogEntry(entry) }
+      return { data: presentLogEntry(entry, secrets, callerOf(request)) }
     },
   )
 }

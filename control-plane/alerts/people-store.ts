@@ -11,7 +11,7 @@ export async function peopleOfProjects(db: Db, projectIds: string[]): Promise<(P
      FROM alert_channels c JOIN projects p ON p.id = c.project_id
      JOIN memberships m ON m.organization_id = p.organization_id AND m.user_id = c.person_id
      LEFT JOIN alert_settings s ON s.project_id = c.project_id
-     WHERE c.person_id IS NOT NULL AND c.project_id = ANY (?::uuid[]) ORDER BY c.id`,
+     WHERE c.person_id IS NOT NULL AND m.suspended_at IS NULL AND c.project_id = ANY (?::uuid[]) ORDER BY c.id`,
     [projectIds],
   )
 }

@@ -5,22 +5,25 @@ import { MASK } from '../web/header-map.ts'
 import type { StoredChannel } from './channel-store.ts'
 import type { StoredRule } from './store.ts'
 
-/** A channel as the API answers it. `signingSecret`: the new one, which is shown in full (decisions 1.7). */
+/**
+ * A channel as the API answers it. `signingSecret`: the new one, which is shown in full (decisions 1.7). `isHidden`: for
+ * somebody who may not know where it leads. `addresses` null: all of its mail addresses count as confirmed.
+ */
 export function presentChannel(
   channel: StoredChannel,
   config: Record<string, unknown>,
-  signingSecret: string | null,
   addresses: Map<string, Known> | null,
+  isHidden: boolean,
 ) {
-  const kind = kindOf(channel.type)
+  const { mask, hide = mask, recipientsOf } = kindOf(channel.type)
   return {
     id: channel.id,
     name: channel.name,
     type: channel.type,
-    config: kind.mask(config),
-    email_addresses: kind.recipientsOf ? presentAddresses(kind.recipientsOf(config), addresses) : null,
+    config: (isHidden ? hide : mask)(config),
+    email_addresses: recipientsOf ? presentAddresses(recipientsOf(config), addresses) : null,
     is_default: channel.isDefault,
-    signing_secret: signingSecret ?? (channel.signingSecret && MASK),
+    signing_secret: channel.signingSecret && MASK,
     is_paused: channel.isPaused,
     paused_at: channel.pausedAt?.toISOString() ?? null,
     paused_reason: channel.pausedReason,

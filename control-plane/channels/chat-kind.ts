@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import { MASK } from '../web/header-map.ts'
 import { type ChangeLine, changeLines, digestNotice } from './digest-notice.ts'
 import { maskSecrets, unmaskSecrets } from './free-form.ts'
+import { maskUrl, unmaskUrl } from './masked-url.ts'
 import { type Notice, noticeOf } from './notice.ts'
 import { type ChannelKind, defineKind, type HttpMessage } from './types.ts'
 import { webUrlProblem } from './web-url.ts'
@@ -27,14 +27,8 @@ export function chatKind(layout: ChatLayout, limits: { changes: number }): Chann
     mask: config => ({ ...maskSecrets(config), webhook_url: maskUrl(config.webhook_url) }),
     unmask(sent, stored) {
       const { config, problems } = unmaskSecrets(sent, stored ?? {}, 'config')
-      const kept = stored && [MASK, maskUrl(stored.webhook_url)].includes(sent.webhook_url) ? stored.webhook_url : null
-      const url = kept ?? sent.webhook_url
-      const isMask = kept === null && (url === MASK || url.endsWith(`/${MASK}`))
-      const message = 'there is no stored webhook_url of this origin to keep; send the whole webhook_url'
-      return {
-        config: { ...config, webhook_url: url },
-        problems: isMask ? [...problems, { path: 'config.webhook_url', message }] : problems,
-      }
+      const { url, problems: more } = unmaskUrl(sent.webhook_url, stored?.webhook_url ?? null, 'webhook_url')
+      return { config: { ...config, webhook_url: url }, problems: [...problems, ...more] }
     },
     render: (envelope, config, context) => post(config.webhook_url, layout(noticeOf(envelope, context), [], 0)),
     renderDigest(digest, config) {
@@ -42,10 +36,6 @@ export function chatKind(layout: ChatLayout, limits: { changes: number }): Chann
       return post(config.webhook_url, layout(digestNotice(digest), lines, more))
     },
   })
-}
-
-function maskUrl(url: string): string {
-  return URL.canParse(url) ? `${new URL(url).origin}/${MASK}` : MASK
 }
 
 function post(url: string, body: object): HttpMessage {

@@ -1,5 +1,6 @@
 import { PAGE_NOTICE } from '../events/page-event.ts'
 import { MASK } from '../web/header-map.ts'
+import { maskUrl } from './masked-url.ts'
 import { confirmUrl, manageUrl, signingSecretOf } from './subscriber-links.ts'
 import type { PageMessage, SubscriberKind } from './subscriber-types.ts'
 
@@ -10,7 +11,7 @@ export type WebhookSubscriberConfig = { url: string; key: string }
  * signed the same way. The confirmation brings the signing secret, and the address to open once.
  */
 export const pageWebhook: SubscriberKind<WebhookSubscriberConfig> = {
-  mask: ({ url }) => ({ url: `${new URL(url).origin}/${MASK}`, key: MASK }),
+  mask: ({ url }) => ({ url: maskUrl(url), key: MASK }),
   render(message, subscriberId, { url, key }) {
     const { name, deliveryId, at } = message
     const envelope = {

@@ -79,6 +79,8 @@ export type ChannelKind<Config extends object = Record<string, unknown>> = {
   recipientsOf?(config: Config): string[]
   /** the config as reads show it */
   mask(config: Config): Config
+  /** the config as keys below write see it; left out: as all reads show it */
+  hide?(config: Config): Config
   /** a config that was sent back, with the stored secrets in place of masks */
   unmask(sent: Config, stored: Config | null): { config: Config; problems: Detail[] }
   render(envelope: Envelope, config: Config, context: RenderContext): Message

@@ -1,6 +1,7 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { HeaderMapSchema, headerProblems, maskHeaders, unmaskHeaders } from '../web/header-map.ts'
 import { maskSecrets, unmaskSecrets } from './free-form.ts'
+import { maskUrl, unmaskUrl } from './masked-url.ts'
 import { defineKind } from './types.ts'
 import { webUrlProblem } from './web-url.ts'
 
@@ -12,6 +13,11 @@ const Config = Type.Object({
 
 /** Headers that belong to the delivery itself, not to whoever configured the channel. */
 const RESERVED = /^(x-service-.*|webhook-.*|content-.*|host)$/i
+
+const maskWebhook = (config: Static<typeof Config>) => ({
+  ...maskSecrets(config),
+  ...(config.headers && { headers: maskHeaders(config.headers) }),
+})
 
 /** Posts the envelope as JSON (specification, "Envelope"); the delivery adds the signatures. */
 export const webhook = defineKind({
@@ -30,12 +36,15 @@ export const webhook = defineKind({
   },
   addressOf: config => config.url,
   relayOf: config => config.relay_source_id ?? null,
-  mask: config => ({ ...maskSecrets(config), ...(config.headers && { headers: maskHeaders(config.headers) }) }),
+  mask: maskWebhook,
+  hide: config => ({ ...maskWebhook(config), url: maskUrl(config.url) }),
   unmask(sent, stored) {
     const free = unmaskSecrets(sent, stored ?? {}, 'config')
-    if (!sent.headers) return free
+    const { url, problems: ofUrl } = unmaskUrl(sent.url, stored?.url ?? null, 'url')
+    const known = { config: { ...free.config, url }, problems: [...free.problems, ...ofUrl] }
+    if (!sent.headers) return known
     const { headers, problems } = unmaskHeaders(sent.headers, stored?.headers ?? null, 'config.headers')
-    return { config: { ...free.config, headers }, problems: [...free.problems, ...problems] }
+    return { config: { ...known.config, headers }, problems: [...known.problems, ...problems] }
   },
   render(envelope, config) {
     const configured = Object.entries(config.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value])

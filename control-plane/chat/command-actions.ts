@@ -1,3 +1,4 @@
+import { isUnderReview } from '../accounts/access/store.ts'
 import { countMonitors } from '../analytics/summary-store.ts'
 import { acknowledgeIncident } from '../incidents/actions.ts'
 import { type IncidentRecord, listIncidents } from '../incidents/store.ts'
@@ -26,6 +27,7 @@ export async function runCommand(tools: CommandTools, speaker: Speaker, command:
   if (!installation) return unknownTeamAnswer(tools.publicUrl)
   const { projectId } = installation
   if (command.kind === 'help') return helpAnswer()
+  if (!(await mayRead(tools, installation, speaker, now))) return say(UNDER_REVIEW)
   const { incidents, total } = await openIncidents(tools, projectId)
   if (command.kind === 'incidents') return shown(incidents, total, '*Open incidents*', now)
   if (command.kind === 'status') {
@@ -41,6 +43,18 @@ export async function runCommand(tools: CommandTools, speaker: Speaker, command:
   if (meant.length === 0) return say('There is nothing to acknowledge.')
   if (meant.length > 1) return shown(meant, meant.length, 'Which one?', now)
   return say((await acknowledge(tools, installation, speaker, meant[0]!.id, now)).sentence)
+}
+
+/** Everybody in the team may; but while access is suspended, members who are not. */
+async function mayRead(
+  tools: CommandTools,
+  installation: StoredInstallation,
+  { chatUserId }: Speaker,
+  now: Date,
+): Promise<boolean> {
+  if (!(await isUnderReview(tools.db, installation.projectId))) return true
+  const member = await memberOf(tools, installation, chatUserId, now)
+  return member !== null && member !== 'unasked'
 }
 
 /** A sentence, and below it the incidents that wait still. */
@@ -103,6 +117,8 @@ function sentenceOf({ title, acknowledged_by }: IncidentRecord, userId: string, 
     : `Somebody else had acknowledged it before: ${what}`
 }
 
+const UNDER_REVIEW =
+  'Access to this organization is suspended until its owner has decided who keeps it. Until then only members who are not suspended are answered.'
 const STRANGER =
   'Only members can acknowledge, and none has the e-mail address of your chat account. Ask an admin for an invitation to Picket.'
 const UNASKED = 'The chat cannot tell Picket who you are at the moment. Nothing was done; try again in a minute.'

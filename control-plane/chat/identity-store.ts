@@ -12,7 +12,7 @@ export type IdentityRow = {
   updated_at: Date
 }
 
-/** The member that somebody in a team's chat is; null when there is no link, or the user is no member (any more). */
+/** The member that somebody in a team's chat is; null when there is no link, or the user is no member (any more) or suspended. */
 export async function linkedMember(
   db: Db,
   projectId: string,
@@ -24,7 +24,7 @@ export async function linkedMember(
     `SELECT u.id AS "userId", u.email, m.role, m.organization_id AS "organizationId"
      FROM chat_identities i JOIN projects p ON p.id = i.project_id JOIN users u ON u.id = i.user_id
      JOIN memberships m ON m.user_id = u.id AND m.organization_id = p.organization_id
-     WHERE i.project_id = :projectId AND i.team_id = :teamId AND i.chat_user_id = :chatUserId`,
+     WHERE i.project_id = :projectId AND i.team_id = :teamId AND i.chat_user_id = :chatUserId AND m.suspended_at IS NULL`,
     { projectId, teamId, chatUserId },
   )
   return row ?? null

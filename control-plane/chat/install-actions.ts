@@ -1,3 +1,4 @@
+import { holdKey } from '../accounts/api-keys/store.ts'
 import { sealChatTokens } from '../channels/chat-tokens.ts'
 import { newId } from '../platform/ids.ts'
 import { type Db, execute, isUniqueViolation, type Tx } from '../platform/postgres.ts'
@@ -51,6 +52,7 @@ export function beginInstall(
   }
   const state: InstallState = {
     ...{ id: newId(), projectId, userId, redirectTo: landing, expiresAtMs: now.getTime() + STATE_MS },
+    ...(caller.actor.kind === 'api_key' && { keyId: caller.keyId }),
     ...(!isAllowed(caller, 'write') && { needsEditor: true }),
   }
   const url = new URL(settings.authorizeUrl)
@@ -101,7 +103,8 @@ export async function finishInstall(
   if (returned.error !== undefined) throw declined(returned.error)
   if (!returned.code) throw validationError([{ path: 'code', message: 'code is required' }])
   const beginner = await findMember(db, state.projectId, state.userId)
-  if (!beginner) throw refusedBeginner()
+  const mayStill = state.keyId === undefined || (await holdKey(db, state.keyId))?.isSuspended === false
+  if (!beginner || !mayStill) throw refusedBeginner()
   const person = editor ?? beginner
   const fields = { code: returned.code, redirect_uri: callbackUrl(publicUrl) }
   const answer = await callProvider(provider, 'oauth.v2.access', { as: settings, fields })
@@ -140,7 +143,8 @@ function openState(sent: string, sign: Sign, now: Date): InstallState {
   return state
 }
 
-const refusedBeginner = () => refusedState('belongs to an account that may not install anything here any more')
+const refusedBeginner = () =>
+  refusedState('belongs to an account or an API key that may not install anything here any more')
 
 const refusedState = (why: string) =>
   validationError([{ path: 'state', message: `state ${why}; begin the installation again` }])

@@ -1,12 +1,12 @@
 import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
 
-/** A member of the organization that a project belongs to. */
+/** A member of the organization that a project belongs to, whose membership is not suspended. */
 export type Member = { userId: string; email: string; role: 'admin' | 'editor' | 'viewer'; organizationId: string }
 
 const MEMBERS = `
   SELECT u.id AS "userId", u.email, m.role, m.organization_id AS "organizationId"
   FROM projects p JOIN memberships m ON m.organization_id = p.organization_id JOIN users u ON u.id = m.user_id
-  WHERE p.id = :projectId`
+  WHERE p.id = :projectId AND m.suspended_at IS NULL`
 
 /** Null for somebody who is no member (any more). */
 export async function findMember(db: Db, projectId: string, userId: string): Promise<Member | null> {
@@ -24,7 +24,7 @@ export async function findBeginner(db: Db, projectId: string, userId: string): P
     `SELECT u.email, p.name AS "projectName", o.name AS "organizationName"
      FROM projects p JOIN organizations o ON o.id = p.organization_id
      JOIN memberships m ON m.organization_id = o.id JOIN users u ON u.id = m.user_id
-     WHERE p.id = :projectId AND u.id = :userId`,
+     WHERE p.id = :projectId AND u.id = :userId AND m.suspended_at IS NULL`,
     { projectId, userId },
   )
   return row ?? null
@@ -68,7 +68,7 @@ export const unreachedPeople = (db: Db, projectId: string, teamId: string) =>
     `SELECT i.user_id AS "userId", i.chat_user_id AS "chatUserId"
      FROM chat_identities i JOIN projects p ON p.id = i.project_id
      JOIN memberships m ON m.organization_id = p.organization_id AND m.user_id = i.user_id
-     WHERE i.project_id = :projectId AND i.team_id = :teamId AND NOT EXISTS (
+     WHERE i.project_id = :projectId AND i.team_id = :teamId AND m.suspended_at IS NULL AND NOT EXISTS (
        SELECT FROM alert_channels c WHERE c.project_id = i.project_id AND c.person_id = i.user_id)
      ORDER BY i.id LIMIT ${A_ROUND}`,
     { projectId, teamId },

@@ -7,6 +7,8 @@ export type InstallState = {
   projectId: string
   userId: string
   redirectTo: string
+  /** the API key with which it was begun, if it was one */
+  keyId?: string
   /** who began it may only read, so a person who may change the project has to confirm it */
   needsEditor?: boolean
   expiresAtMs: number

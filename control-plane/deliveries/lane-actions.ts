@@ -44,9 +44,7 @@ export async function claimDeliveries(tx: Tx, claiming: Claiming, tools: Prepare
   if (lanes.length === 0) return { prepared: [], isMore: false, cursors, keptBack: 0, dueAt: [] }
   const { prepared: ready, unfit } = prepareAll(await headsOf(tx, lanes), tools, now)
   // without a mail server a mail ends by itself, and says so
-  const { sent: admitted, held } = tools.mailer
-    ? await admitMails(tx, ready, tools.mailRules, now)
-    : { sent: ready, held: [] }
+  const { sent: admitted, held } = tools.mailer ? await admitMails(tx, ready, tools, now) : { sent: ready, held: [] }
   const { leaving: prepared, dueAt } = await paceRequests(tx, admitted, tools.webhookBurst, now)
   await storeRendered(tx, prepared, now)
   await recordAttempts(

@@ -27,6 +27,8 @@ export type Head = Told &
     isCrowd: boolean
     /** where it was sent before, or was to be, as the log shows it */
     requestUrl: string | null
+    /** the same, sealed; a process of the version before writes the other one */
+    requestAddress: Buffer | null
     channelType: string
     /** of a page's subscriber where there is one, whose config and secret these are then */
     subscriberId: string | null
@@ -45,7 +47,7 @@ export type ChatWay = { id: string; tokens: string; isRevoked: boolean }
 export const HEAD_COLUMNS = `d.channel_id AS "channelId", d.subject, d.id, d.project_id AS "projectId",
   d.event_name AS "eventName", e.data AS "eventData", d.is_replay AS "isReplay", d.reminder,
   jsonb_array_length(d.attempts) + d.attempts_left_out - d.attempts_before_replay AS "attemptsMade",
-  d.created_at AS "createdAt", d.request_body AS body, d.request_url AS "requestUrl", d.event_id AS "eventId", d.is_crowd AS "isCrowd", c.type AS "channelType", d.subscriber_id AS "subscriberId",
+  d.created_at AS "createdAt", d.request_body AS body, d.request_url AS "requestUrl", d.request_address AS "requestAddress", d.event_id AS "eventId", d.is_crowd AS "isCrowd", c.type AS "channelType", d.subscriber_id AS "subscriberId",
   s.component_ids AS "componentIds", coalesce(s.config, c.config) AS config,
   coalesce(s.signing_secret, c.signing_secret) AS "signingSecret",
   CASE WHEN i.id IS NOT NULL THEN jsonb_build_object(
@@ -75,19 +77,22 @@ export function headsOf(tx: Tx, lanes: Lane[]): Promise<Head[]> {
 export type Rendered = {
   id: string
   message: { body: Buffer }
-  shown: { url: string; headers: Record<string, string> }
+  shown: { headers: Record<string, string> }
+  /** sealed */
+  address: Buffer
 }
 
 export async function storeRendered(tx: Tx, rendered: Rendered[], now: Date): Promise<void> {
   if (rendered.length === 0) return
   await execute(
     tx,
-    `UPDATE deliveries d SET request_url = r.url, request_headers = r.headers::jsonb, request_body = r.body, updated_at = :now
-     FROM unnest(:ids::text[], :urls::text[], :headers::text[], :bodies::bytea[]) AS r (id, url, headers, body)
+    `UPDATE deliveries d SET request_url = NULL, request_address = r.address, request_headers = r.headers::jsonb,
+       request_body = r.body, updated_at = :now
+     FROM unnest(:ids::text[], :addresses::bytea[], :headers::text[], :bodies::bytea[]) AS r (id, address, headers, body)
      WHERE d.id = r.id`,
     {
       ids: rendered.map(row => row.id),
-      urls: rendered.map(row => row.shown.url),
+      addresses: rendered.map(row => row.address),
       headers: rendered.map(row => JSON.stringify(row.shown.headers)),
       bodies: rendered.map(row => row.message.body),
       now,

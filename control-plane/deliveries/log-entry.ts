@@ -1,5 +1,10 @@
 import { Type } from 'typebox'
+import { hiddenPartsOf, maskUrl } from '../channels/masked-url.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import { type Caller, isAllowed } from '../web/auth.ts'
+import { MASK } from '../web/header-map.ts'
 import { enumOf, Id, nullable, Timestamp } from '../web/schemas.ts'
+import { openAddress } from './address.ts'
 import { channelNamesOf, shownChannelNames } from './channel-name.ts'
 import { DELIVERY_STATUSES, type DeliveryStatus, type LoggedAttempt, type Outcome } from './types.ts'
 
@@ -10,7 +15,10 @@ export type DeliveryRow = {
   status: DeliveryStatus
   attempts: LoggedAttempt[]
   attemptsLeftOut: number
-  requestUrl: string | null
+  projectId: string
+  /** of a process of the version before, until it is sealed */
+  plainAddress: string | null
+  sealedAddress: Buffer | null
   requestHeaders: Record<string, string> | null
   requestBody: Buffer | null
   createdAt: Date
@@ -46,21 +54,35 @@ export const LogEntry = Type.Object(
   { title: 'AlertLogEntry' },
 )
 
-export function presentLogEntry(row: DeliveryRow) {
+/** Where it went; null: it was not rendered yet. */
+export const addressOf = (row: DeliveryRow, secrets: Secrets): string | null =>
+  row.sealedAddress === null ? row.plainAddress : openAddress(row.sealedAddress, row, secrets)
+
+/** Somebody below write sees only to which host it went: the rest of a webhook's address may be a secret. */
+export function presentLogEntry(row: DeliveryRow, secrets: Secrets, caller: Caller) {
+  const address = addressOf(row, secrets)
+  const isHidden = address !== null && /^https?:/.test(address) && !isAllowed(caller, 'write')
   return {
     id: row.id,
     delivery_id: row.id,
     ...channelNamesOf(row.channelId),
     event: row.eventName,
     status: row.status,
-    attempts: row.attempts,
+    attempts: isHidden ? row.attempts.map(attempt => withoutAddress(attempt, address)) : row.attempts,
     attempts_left_out: row.attemptsLeftOut,
-    request_url: row.requestUrl,
+    request_url: isHidden ? maskUrl(address) : address,
     request_headers: row.requestHeaders,
     request_body: row.requestBody?.toString('utf8') ?? null,
     created_at: row.createdAt,
     updated_at: row.updatedAt,
   }
+}
+
+/** Receivers like to repeat what they were asked for. */
+function withoutAddress(attempt: LoggedAttempt, address: string): LoggedAttempt {
+  const parts = hiddenPartsOf(address)
+  const hide = (text: string | null) => text && parts.reduce((shown, part) => shown.replaceAll(part, MASK), text)
+  return { ...attempt, error: hide(attempt.error), response_snippet: hide(attempt.response_snippet) }
 }
 
 /** An outcome as the log keeps it. */

@@ -6,6 +6,8 @@ import type { Plan } from '../accounts/plans.ts'
 import type { MailMessage } from '../channels/types.ts'
 import { PAGE_CONFIRMATION } from '../events/page-event.ts'
 import { query, type Tx } from '../platform/postgres.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import { openAddress, sealAddress } from './address.ts'
 import type { Head } from './lane-store.ts'
 import { endedByUs } from './log-entry.ts'
 import { heardLately } from './mail-store.ts'
@@ -18,6 +20,8 @@ type Owner = { organizationId: string; plan: Plan }
 /** An address of one mail, and why it is not sent there; null: it is. */
 type Share = { mail: Mail; owner: Owner; address: string; kind: MailKind; isCounted: boolean; why: string | null }
 
+type Tools = { secrets: Secrets; mailRules?: MailRules }
+
 export type Admitted = { sent: Ready[]; held: { id: string; attempt: LoggedAttempt }[] }
 
 const NOT_CONFIRMED = 'the address is not confirmed; its owner has to open the link in the confirmation'
@@ -27,10 +31,15 @@ const NOT_CONFIRMED = 'the address is not confirmed; its owner has to open the l
  * addresses that are left, and says in the log which are not; one without any is `held`. Of what is no mail nothing is
  * asked.
  */
-export async function admitMails(tx: Tx, ready: Ready[], rules: MailRules = MAIL_RULES, now: Date): Promise<Admitted> {
+export async function admitMails(
+  tx: Tx,
+  ready: Ready[],
+  { secrets, mailRules: rules = MAIL_RULES }: Tools,
+  now: Date,
+): Promise<Admitted> {
   const mails = ready.filter(isMail)
   if (mails.length === 0) return { sent: ready, held: [] }
-  const shares = await sharesOf(tx, mails)
+  const shares = await sharesOf(tx, mails, secrets)
   if (rules.confirms) await refuseUnconfirmed(tx, shares)
   await refuseBeyondLimits(tx, shares, rules, now)
   const byId = new Map(mails.map(({ id }) => [id, shares.filter(({ mail }) => mail.id === id)]))
@@ -38,7 +47,7 @@ export async function admitMails(tx: Tx, ready: Ready[], rules: MailRules = MAIL
   for (const one of ready) {
     const mine = byId.get(one.id)
     if (!mine || !isMail(one)) admitted.sent.push(one)
-    else if (mine.some(isSent)) admitted.sent.push(reduced(one, mine))
+    else if (mine.some(isSent)) admitted.sent.push(reduced(one, mine, secrets))
     else admitted.held.push({ id: one.id, attempt: endedByUs(reasonsOf(mine), now) })
   }
   return admitted
@@ -48,28 +57,30 @@ const isMail = (ready: Ready): ready is Mail => ready.message.via === 'mail'
 const isSent = ({ why }: Share) => why === null
 
 /** The mail for the addresses that are left. */
-function reduced(mail: Mail, shares: Share[]): Mail {
+function reduced(mail: Mail, shares: Share[], secrets: Secrets): Mail {
   const to = shares.filter(isSent).map(({ address }) => address)
   if (to.length === mail.message.to.length) return mail
   const url = `mailto:${to.map(encodeURI).join(',')}`
   // a status page's own log masks the address
-  const shown = mail.subscriberId === null ? { ...mail.shown, url } : mail.shown
+  const isShown = mail.subscriberId === null
+  const shown = isShown ? { ...mail.shown, url } : mail.shown
+  const address = isShown ? sealAddress(url, mail, secrets) : mail.address
   const leftOut = reasonsOf(shares)
-  return { ...mail, message: { ...mail.message, to, url }, shown, ...(leftOut !== '' && { leftOut }) }
+  return { ...mail, message: { ...mail.message, to, url }, shown, address, ...(leftOut !== '' && { leftOut }) }
 }
 
 /** "not sent to a@example.com: …; not sent to b@example.com: …". */
 const reasonsOf = (shares: Share[]): string =>
   shares.flatMap(({ why, address }) => (why === null ? [] : `not sent to ${address}: ${why}`)).join('; ')
 
-async function sharesOf(tx: Tx, mails: Mail[]): Promise<Share[]> {
+async function sharesOf(tx: Tx, mails: Mail[], secrets: Secrets): Promise<Share[]> {
   const owners = await ownersOf(tx, [...new Set(mails.map(({ projectId }) => projectId))])
   return mails.flatMap(mail => {
     const owner = owners.get(mail.projectId)!
-    const { eventName, isReplay, attemptsMade, body, requestUrl } = mail.head
+    const { eventName, isReplay, attemptsMade, body } = mail.head
     // a mail that was claimed before was counted then, and goes to the same addresses
     const isAgain = body !== null && !(isReplay && attemptsMade === 0)
-    const before = isAgain && mail.subscriberId === null ? addressesIn(requestUrl) : null
+    const before = isAgain && mail.subscriberId === null ? addressesIn(addressOf(mail.head, secrets)) : null
     const again = mail.message.to.filter(address => before?.has(addressKey(address)))
     const isCounted = !isAgain || (before !== null && again.length === 0)
     const kind: MailKind =
@@ -78,6 +89,9 @@ async function sharesOf(tx: Tx, mails: Mail[]): Promise<Share[]> {
     return to.map(address => ({ mail, owner, address, kind, isCounted, why: null }))
   })
 }
+
+const addressOf = (head: Head, secrets: Secrets) =>
+  head.requestAddress === null ? head.requestUrl : openAddress(head.requestAddress, head, secrets)
 
 function addressesIn(url: string | null): Set<string> {
   if (!url?.startsWith('mailto:')) return new Set()

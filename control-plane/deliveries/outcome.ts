@@ -1,4 +1,5 @@
 import type { HttpAnswer } from '../../shared/egress/index.ts'
+import { queryPartsOf } from '../channels/masked-url.ts'
 import type { MailAnswer } from '../platform/mail.ts'
 import { MASK } from '../web/header-map.ts'
 import type { Prepared } from './prepare.ts'
@@ -79,12 +80,12 @@ export const NO_MAILER: Omit<Outcome, 'startedAt'> = {
   responseSnippet: null,
 }
 
-/** The values of headers and the address that the log masks: receivers like to repeat what they were sent. */
+/** The values of headers and the address that the log masks, and every query: receivers like to repeat what they were sent. */
 export function hiddenValues({ message, shown }: Pick<Prepared, 'message' | 'shown'>): string[] {
   const masked = Object.entries(message.headers).filter(([name]) => shown.headers[name] === MASK)
   // "Bearer x" is repeated as x, too
   const values = masked.flatMap(([, value]) => [value, value.replace(/^\S+ +/, '')])
   const { pathname, search } = new URL(message.url)
-  const address = message.url === shown.url ? [] : [pathname + search, pathname]
+  const address = message.url === shown.url ? queryPartsOf(message.url) : [pathname + search, pathname]
   return [...values, ...address].filter(text => text.length >= SHORTEST_PART)
 }

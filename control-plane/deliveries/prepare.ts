@@ -7,6 +7,7 @@ import type { HttpMessage } from '../channels/types.ts'
 import type { Mailer } from '../platform/mail.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { MASK } from '../web/header-map.ts'
+import { sealAddress } from './address.ts'
 import type { ChatWay, Head } from './lane-store.ts'
 import type { Lane } from './lanes.ts'
 import { endedByUs } from './log-entry.ts'
@@ -26,6 +27,8 @@ export type Prepared = Lane & {
   message: Message
   /** what the log shows of it: a chat's address is a secret, and so are some headers */
   shown: { url: string; headers: Record<string, string> }
+  /** `shown.url`, sealed */
+  address: Buffer
   /** the app's installation that it goes through; null: none */
   chat: ChatWay | null
   /** why a mail does not go to all addresses of its channel; left out: it does */
@@ -67,6 +70,7 @@ export function prepareDelivery(head: Head, tools: PrepareTools, now: Date): Pre
   const secret = openSigningSecret(owner, secrets)
   const signatures = secret === null ? {} : signatureHeaders({ id, eventName, body, secret, isReplay, reminder, now })
   const headers = { ...message.headers, ...signatures }
+  const url = throughRelay(shown, relayUrl)
   return {
     channelId,
     projectId,
@@ -77,7 +81,8 @@ export function prepareDelivery(head: Head, tools: PrepareTools, now: Date): Pre
     createdAt,
     chat: null,
     message: { ...message, url: throughRelay(message, relayUrl), headers, body } as Message,
-    shown: { url: throughRelay(shown, relayUrl), headers: { ...shown.headers, ...signatures } },
+    shown: { url, headers: { ...shown.headers, ...signatures } },
+    address: sealAddress(url, head, secrets),
     relayOrigin: relayUrl === null && sourceOf(message) !== null ? new URL(message.url).origin : null,
   }
 }
@@ -96,6 +101,7 @@ function prepareForApp(head: Head, { headers, ...message }: HttpMessage, tools: 
     ...{ channelId, projectId, subscriberId, subject, id, attemptsMade, createdAt, chat },
     message: { ...message, url, headers: { ...headers, authorization: `Bearer ${accessToken}` }, body },
     shown: { url, headers: { ...headers, authorization: MASK } },
+    address: sealAddress(url, head, secrets),
     relayOrigin: null,
   }
 }

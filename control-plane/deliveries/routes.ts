@@ -4,9 +4,10 @@ import { DIGEST } from '../events/digest.ts'
 import { now } from '../platform/clock.ts'
 import { isDeliveryId, isId } from '../platform/ids.ts'
 import type { Db } from '../platform/postgres.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import { actingAs } from '../web/acting.ts'
 import type { App } from '../web/app.ts'
-import { callerOf } from '../web/auth.ts'
+import { type Caller, callerOf } from '../web/auth.ts'
 import { notFound } from '../web/errors.ts'
 import { severalOf } from '../web/filters.ts'
 import { metaOf, pageOf } from '../web/pages.ts'
@@ -24,13 +25,15 @@ const LogQuery = strictObject({
   status: Type.Optional(Type.String({ description: 'one status, or several separated by commas' })),
 })
 
+export type LogContext = { db: Db; secrets: Secrets; keptDays: number }
+
 /** The alert log: what was sent to whom, what came back, and sending it again (decisions 6.7). */
-export function deliveryRoutes(app: App, { db, keptDays }: { db: Db; keptDays: number }): void {
-  const readEntry = async (projectId: string, id: string) => {
+export function deliveryRoutes(app: App, { db, secrets, keptDays }: LogContext): void {
+  const readEntry = async (caller: Caller, id: string) => {
     if (!isDeliveryId(id)) throw notFound('log entry')
-    const row = await findDelivery(db, projectId, id)
+    const row = await findDelivery(db, caller.projectId, id)
     if (!row) throw unknownEntry(id, now(), keptDays)
-    return presentLogEntry(row)
+    return presentLogEntry(row, secrets, caller)
   }
 
   app.get(
@@ -44,7 +47,8 @@ export function deliveryRoutes(app: App, { db, keptDays }: { db: Db; keptDays: n
       },
     },
     async request => {
-      const { projectId } = callerOf(request)
+      const caller = callerOf(request)
+      const { projectId } = caller
       const { event, status } = request.query
       const channelId = channelIdOf(request.query)
       const filter = {
@@ -56,7 +60,7 @@ export function deliveryRoutes(app: App, { db, keptDays }: { db: Db; keptDays: n
         throw notFound('channel')
       }
       const { rows, total } = await listDeliveries(db, projectId, filter, pageOf(request.query))
-      return { data: rows.map(presentLogEntry), meta: metaOf(request.query, total) }
+      return { data: rows.map(row => presentLogEntry(row, secrets, caller)), meta: metaOf(request.query, total) }
     },
   )
 
@@ -70,7 +74,7 @@ export function deliveryRoutes(app: App, { db, keptDays }: { db: Db; keptDays: n
         response: answers(200, dataOf(LogEntry), 404),
       },
     },
-    async request => ({ data: await readEntry(callerOf(request).projectId, request.params.id) }),
+    async request => ({ data: await readEntry(callerOf(request), request.params.id) }),
   )
 
   app.post(
@@ -84,11 +88,11 @@ export function deliveryRoutes(app: App, { db, keptDays }: { db: Db; keptDays: n
       },
     },
     async request => {
-      const { projectId } = callerOf(request)
+      const caller = callerOf(request)
       const { id } = request.params
       if (!isDeliveryId(id)) throw notFound('log entry')
-      await replayDelivery(actingAs(db, request), projectId, id, now(), unknownEntry(id, now(), keptDays))
-      return { data: await readEntry(projectId, id) }
+      await replayDelivery(actingAs(db, request), caller.projectId, id, now(), unknownEntry(id, now(), keptDays))
+      return { data: await readEntry(caller, id) }
     },
   )
 }

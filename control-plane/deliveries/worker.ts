@@ -7,7 +7,8 @@ import { newId } from '../platform/ids.ts'
 import { CRITICAL, type Loop, startLoop } from '../platform/loop.ts'
 import type { Db } from '../platform/postgres.ts'
 import { rememberOpened } from '../platform/secrets.ts'
-import { claimDeliveries, type Finished, finishDeliveries } from './lane-actions.ts'
+import { finishByProject } from './finish-actions.ts'
+import { claimDeliveries, type Finished } from './lane-actions.ts'
 import { CHANNEL_CONCURRENCY, CLAIM_LIMIT, PROCESS_CONCURRENCY } from './lanes.ts'
 import { deliveryMeters } from './meters.ts'
 import type { Prepared, PrepareTools } from './prepare.ts'
@@ -115,15 +116,13 @@ export function startDeliveryWorker(given: DeliveryContext): DeliveryWorker {
     const writing = finished
     finished = []
     if (writing.length === 0) return
-    try {
-      const { statuses, retries } = await context.db.transaction(tx => finishDeliveries(tx, owner, writing, now()))
-      for (const status of statuses) meters.deliveries.inc({ status })
-      for (const retryAt of retries) wakeAt(retryAt)
-      wake()
-    } catch (error) {
-      finished = [...writing, ...finished]
-      throw error
-    }
+    const { statuses, retries, left, error } = await finishByProject(context.db, owner, writing, now())
+    for (const status of statuses) meters.deliveries.inc({ status })
+    for (const retryAt of retries) wakeAt(retryAt)
+    if (left.length < writing.length) wake()
+    if (left.length === 0) return
+    finished = [...left, ...finished]
+    throw error
   }
 
   const track = (sending: Promise<void>) => {

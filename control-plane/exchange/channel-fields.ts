@@ -29,11 +29,11 @@ export const channelFields = ({ name, type, config, is_default }: ChannelCreate)
 export const storedChannelFields = (channel: StoredChannel, secrets: Secrets): Fields =>
   channelFields({ ...channel, config: openConfig(channel, secrets), is_default: channel.isDefault })
 
-/** Without secrets. */
-export const showChannel = (fields: Fields): Fields => ({
-  ...fields,
-  config: kindOf(fields.type as ChannelType).mask(fields.config as Record<string, unknown>),
-})
+/** Without secrets; `isHidden`: for somebody who may not know where it leads. */
+export function showChannel(fields: Fields, isHidden = false): Fields {
+  const { mask, hide = mask } = kindOf(fields.type as ChannelType)
+  return { ...fields, config: (isHidden ? hide : mask)(fields.config as Record<string, unknown>) }
+}
 
 export const ruleFields = (rule: StoredRule): Fields => pick(snakeKeys(rule), switches)
 

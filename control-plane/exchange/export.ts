@@ -28,6 +28,7 @@ export function exportProject(
   state: ProjectState,
   secrets: Secrets,
   hasEnded: (windowId: string) => boolean,
+  isHidden: boolean,
 ): ProjectFile {
   const { monitors, channels } = state.names
   const { is_digest_enabled, digest_threshold } = state.settings
@@ -36,7 +37,7 @@ export function exportProject(
     alert_settings: { is_digest_enabled, digest_threshold },
     alert_channels: state.channels.map(channel => ({
       id: channel.id,
-      ...concise(showChannel(storedChannelFields(channel, secrets)), CHANNEL_DEFAULTS),
+      ...concise(showChannel(storedChannelFields(channel, secrets), isHidden), CHANNEL_DEFAULTS),
       subscriptions: subscriptionsOf(state, channel.id),
     })),
     monitors: state.monitors.map(monitor => ({

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { now } from '../platform/clock.ts'
 import { actingAs } from '../web/acting.ts'
 import type { App } from '../web/app.ts'
-import { callerOf } from '../web/auth.ts'
+import { callerOf, isAllowed } from '../web/auth.ts'
 import { type Detail, validationError } from '../web/errors.ts'
 import { answers, dataOf, enumOf, Id, nullable, strictObject } from '../web/schemas.ts'
 import { detailsOf, type FindFaults, faultsFinder } from '../web/validation.ts'
@@ -91,9 +91,10 @@ function exportRoute(app: App, { db, secrets }: ExchangeContext): void {
     },
     async (request, reply) => {
       const at = now()
-      const state = await readProject(db, callerOf(request).projectId)
+      const caller = callerOf(request)
+      const state = await readProject(db, caller.projectId)
       const over = new Set(state.windows.filter(window => isOver(window, at)).map(({ id }) => id))
-      const file = exportProject(state, secrets, id => over.has(id))
+      const file = exportProject(state, secrets, id => over.has(id), !isAllowed(caller, 'write'))
       if (request.query.format === 'json') return reply.send(file as never)
       return reply.type(`${YAML}; charset=utf-8`).send(writeYaml(file))
     },

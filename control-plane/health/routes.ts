@@ -5,7 +5,7 @@ import { documentOf, readAtMs } from './words.ts'
 
 /**
  * `GET /internal/health`: the words of `npm run admin -- health` as JSON, 503 when something is not well (decisions 184).
- * Like /metrics it asks for no key and is not led to the outside. Requests that come together share one look.
+ * It is on the operator's port and asks for no key. Requests that come together share one look.
  */
 export function healthRoutes(app: App, engines: Engines): void {
   let looking: Promise<ReturnType<typeof documentOf>> | null = null

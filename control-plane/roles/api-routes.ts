@@ -65,7 +65,7 @@ export function apiRoutes(app: App, handles: Handles): void {
   apiKeyRoutes(app, { db, limits })
   memberRoutes(app, accountTools(handles))
   auditRoutes(app, { db })
-  deliveryRoutes(app, { db, keptDays: retention.deliveries })
+  deliveryRoutes(app, { db, secrets, keptDays: retention.deliveries })
   relayRoutes(app, { db })
   channelRoutes(app, { db, secrets, checkLiteral, publicUrl, limits, relayUrl, ...mailTools(handles) })
   ruleRoutes(app, { db, limits })
@@ -107,6 +107,11 @@ export function apiRoutes(app: App, handles: Handles): void {
   fieldRoutes(app, { db, publicUrl })
 }
 
+/** What the role `api` serves on the operator's port. */
+export function operatorRoutes(app: App, { db, config }: Handles): void {
+  tlsCheckRoutes(app, { db, ownHosts: ownHosts(config) })
+}
+
 /** What the role `api` serves outside /api/v1. */
 export function publicRoutes(app: App, handles: Handles): void {
   const { db, config, secrets, objects, sign, nats, log, metrics } = handles
@@ -118,7 +123,6 @@ export function publicRoutes(app: App, handles: Handles): void {
   signInRoutes(app, { ...accountTools(handles), passwords: createPasswords(), isOwnHost })
   app.register(async scope => addressRoutes(scope as App, { db, isOwnHost }))
   imageRoutes(app, { db, objects, sign })
-  tlsCheckRoutes(app, { db, ownHosts: ownHosts(config) })
   const canaries = { db, secrets, sign: createSigner(secretKey, CANARIES) }
   app.register(async scope => canaryRoutes(scope as App, canaries))
   app.register(async scope => chatSettingsRoutes(scope as App, { ...chatTools(handles), isOwnHost }))

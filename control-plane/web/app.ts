@@ -64,23 +64,7 @@ const HTTPS_ONLY = 'max-age=15552000'
 
 /** The HTTP server without any room's routes: validation, errors, keys, limits, OpenAPI (decisions 1). */
 export async function createApp(context: AppContext): Promise<App> {
-  const app: App = fastify({
-    loggerInstance: context.log as FastifyBaseLogger,
-    logController: new LogController({ disableRequestLogging: true }),
-    genReqId: requestIds(),
-    // what is logged of a request names it itself; a logger a request would cost more than a cached page
-    childLoggerFactory: logger => logger,
-    bodyLimit: BODY_LIMIT_BYTES,
-    requestTimeout: 30_000,
-    trustProxy: context.trustedProxies.length > 0 ? context.trustedProxies : false,
-    forceCloseConnections: 'idle',
-    return503OnClosing: false,
-    routerOptions: { maxParamLength: 200, ignoreTrailingSlash: false },
-    frameworkErrors: (_error, request, reply) => answerError(notFound('page'), request, reply),
-    clientErrorHandler: answerBrokenRequest,
-  }).withTypeProvider<TypeBoxTypeProvider>()
-
-  app.setErrorHandler(answerError)
+  const app = createServer(context.log, context.trustedProxies)
   app.setNotFoundHandler(request => {
     throw refusalOfUnknown(request, context.publicUrl)
   })
@@ -95,7 +79,6 @@ export async function createApp(context: AppContext): Promise<App> {
     if (body.length > 0) throw unsupportedMediaType()
   })
   addRequestMetrics(app, context.metrics)
-  addFarewell(app)
   addHostCheck(app, context)
   addAuthorization(app, context)
   addStrictness(app)
@@ -104,6 +87,28 @@ export async function createApp(context: AppContext): Promise<App> {
   addIdempotency(app, context)
   app.addHook('onSend', turns.end)
   await addOpenapi(app, context.publicUrl)
+  return app
+}
+
+/** A server of HTTP that answers errors in the one shape, and nothing else yet. */
+export function createServer(log: Log, trustedProxies: string[] = []): App {
+  const app: App = fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: requestIds(),
+    // what is logged of a request names it itself; a logger a request would cost more than a cached page
+    childLoggerFactory: logger => logger,
+    bodyLimit: BODY_LIMIT_BYTES,
+    requestTimeout: 30_000,
+    trustProxy: trustedProxies.length > 0 ? trustedProxies : false,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: 200, ignoreTrailingSlash: false },
+    frameworkErrors: (_error, request, reply) => answerError(notFound('page'), request, reply),
+    clientErrorHandler: answerBrokenRequest,
+  }).withTypeProvider<TypeBoxTypeProvider>()
+  app.setErrorHandler(answerError)
+  addFarewell(app)
   return app
 }
 
@@ -116,8 +121,10 @@ function requestIds(): () => string {
 
 const routeOf = (request: { method: string; url: string }) => `${request.method} ${request.url.split('?')[0]}`
 
+export type HostContext = Pick<AppContext, 'isAcceptedHost' | 'publicUrl'>
+
 /** Before all else. What is not there is answered as such, whoever asks. */
-function addHostCheck(app: App, { isAcceptedHost, publicUrl }: AppContext): void {
+export function addHostCheck(app: App, { isAcceptedHost, publicUrl }: HostContext): void {
   app.addHook('onRequest', (request, _reply, done) => {
     const isAccepted = request.is404 || isAcceptedHost(request.headers.host, request.routeOptions.config.hosts)
     done(isAccepted ? undefined : misdirectedRequest(publicUrl))

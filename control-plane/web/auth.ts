@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { insufficientScope, unauthorized } from './errors.ts'
+import { apiKeySuspended, insufficientScope, unauthorized } from './errors.ts'
 import { clientNetworkOf } from './network.ts'
 
 export const SCOPES = ['read', 'write', 'admin'] as const
@@ -28,7 +28,7 @@ export type Caller = {
 }
 
 /** Finds the caller of a key; null for a key that does not exist. Throws 429 for a network that has sent too many of those. */
-export type Authenticate = (key: string, network: string) => Promise<Caller | null>
+export type Authenticate = (key: string, network: string) => Promise<Caller | 'suspended' | null>
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -57,6 +57,7 @@ export const hasCaller = (request: object): boolean => callers.has(request)
 export async function identify(request: FastifyRequest, authenticate: Authenticate): Promise<Caller> {
   const caller = await authenticate(bearerKey(request.headers.authorization), clientNetworkOf(request))
   if (!caller) throw unauthorized('the API key is not valid')
+  if (caller === 'suspended') throw apiKeySuspended()
   callers.set(request, caller)
   return caller
 }

@@ -51,6 +51,12 @@ li.over::before{background:var(--bad)}
 .acted form{margin:0;flex:none}
 .acted small{display:block;font-size:13px;text-wrap:pretty}
 .tag{display:inline-block;margin-left:8px;padding:0 8px;border-radius:99px;background:var(--good-field);color:var(--good);font-size:12px;line-height:20px;font-weight:550;white-space:nowrap}
+ul.decided li::before{content:none}
+.decided small{display:block;font-size:13px;overflow-wrap:anywhere}
+.choices{display:flex;flex-wrap:wrap;gap:8px;margin:10px 0 0}
 button.small{width:auto;padding:6px 10px;border:1px solid var(--line);background:none;color:var(--ink);font-size:13px;font-weight:550;white-space:nowrap}
 button.small:hover{background:var(--page)}
+button.bad{color:var(--bad)}
+.caution a{color:inherit}
+code{overflow-wrap:anywhere}
 `

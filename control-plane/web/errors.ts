@@ -5,6 +5,7 @@ export type Detail = { path: string; message: string }
 export const ERROR_CODES = [
   'validation_error',
   'unauthorized',
+  'api_key_suspended',
   'tier_limit_reached',
   'insufficient_scope',
   'plan_upgrade_required',
@@ -45,6 +46,14 @@ export function validationError(details: Detail[]): ApiError {
 
 /** 401 */
 export const unauthorized = (message: string) => new ApiError(401, 'unauthorized', message)
+
+/** 401: the key is there, and does not work until somebody decides. */
+export const apiKeySuspended = () =>
+  new ApiError(
+    401,
+    'api_key_suspended',
+    'this API key is suspended: the owner of the organization has proven their e-mail address, and has to keep or end every key that was made before',
+  )
 
 /** 402: the plan's limit; the message tells the limit and the current count (decisions 2.5). */
 export const tierLimitReached = (message: string) => new ApiError(402, 'tier_limit_reached', message)

@@ -42,7 +42,7 @@ const ANSWERS: Record<number, string> = {
   201: 'Created',
   302: 'Elsewhere',
   400: 'The request is not valid: details name each field',
-  401: 'No valid API key',
+  401: 'No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)',
   402: 'The limit of the plan is reached',
   403: 'The key or the plan may not do this',
   404: 'Not found, or of another project',

@@ -21,16 +21,16 @@ export type Operations = {
   clocks?: ClockReport
 }
 
-/**
- * `/healthz`: this process is of use; if not, it has to be started again. `/readyz`: send it requests, or go on with a
- * rollout. `/metrics`, and `/` (decisions 1.9, 162).
- */
-export function operationsRoutes(app: App, { metrics, stuck, required, optional, clocks }: Operations): void {
+/** `/healthz`, on both ports: this process is of use; if not, it has to be started again (decisions 162). */
+export function aliveRoutes(app: App, { stuck }: Pick<Operations, 'stuck'>): void {
   app.get('/healthz', { config: { hosts: 'any' } }, async (_request, reply) => {
     const loops = stuck()
     return loops.length === 0 ? { status: 'ok' } : reply.code(503).send({ status: 'stuck', loops })
   })
+}
 
+/** `/readyz`: send it requests, or go on with a rollout; and `/metrics`. On the operator's port (decisions 214). */
+export function operationsRoutes(app: App, { metrics, stuck, required, optional, clocks }: Operations): void {
   app.get('/readyz', INSIDE, async (_request, reply) => {
     const entries = Object.entries({ ...required, ...optional })
     const states = await Promise.all(entries.map(async ([name, ask]) => [name, await stateOf(ask)] as const))
@@ -47,8 +47,6 @@ export function operationsRoutes(app: App, { metrics, stuck, required, optional,
     const { text, contentType } = await metrics.render()
     return reply.header('content-type', contentType).send(text)
   })
-
-  app.get('/', async (_request, reply) => reply.redirect('/docs'))
 }
 
 async function stateOf(ask: () => Promise<unknown>): Promise<'ok' | 'away'> {

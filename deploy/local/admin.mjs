@@ -3,9 +3,9 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { LOCAL_EGRESS_ALLOW } from './egress.mjs'
-import { giveUp, installPackages, ROOT } from './install.mjs'
+import { bring, giveUp, PACKAGES, ROOT } from './install.mjs'
 
-installPackages()
+bring(PACKAGES)
 const { build } = await import('./build.mjs')
 await build()
 const { status } = spawnSync(process.execPath, [join(ROOT, 'dist/admin.js'), ...process.argv.slice(2)], {

@@ -39,10 +39,13 @@ export function commonEnv(
   }
 }
 
+/** Where it listens besides the API. */
+export type Ports = { grpc: number; operator: number }
+
 export function startControlPlane(
   settings: Settings,
   common: Record<string, string>,
-  grpcPort: number,
+  ports: Ports,
   screen: Screen,
   cancel: AbortSignal,
 ): Promise<Supervised<Running>> {
@@ -55,13 +58,20 @@ export function startControlPlane(
       timeoutMs: READY_TIMEOUT_MS,
       dataDir: settings.dataDir,
       cancel,
-      env: { ...common, HOST: settings.host, PORT: String(settings.port), GRPC_PORT: String(grpcPort) },
+      env: {
+        ...common,
+        HOST: settings.host,
+        PORT: String(settings.port),
+        OPERATOR_HOST: settings.operatorHost,
+        OPERATOR_PORT: String(ports.operator),
+        GRPC_PORT: String(ports.grpc),
+      },
     })
   return screen.component(
     'control plane',
     async () => {
       const running = await supervise('The control plane', start, text => screen.say(`! ${text}`))
-      await untilReady(settings, cancel).catch(async error => {
+      await untilReady(operatorUrl(settings, ports.operator), cancel).catch(async error => {
         await running.stop()
         throw error
       })
@@ -109,9 +119,14 @@ export function startProbe(
   )
 }
 
-async function untilReady(settings: Settings, cancel: AbortSignal): Promise<void> {
-  const host = settings.host === '0.0.0.0' || settings.host === '::' ? '127.0.0.1' : settings.host
-  const url = `http://${host.includes(':') ? `[${host}]` : host}:${settings.port}/readyz`
+/** Where the operator's endpoints are reached on this machine. */
+export function operatorUrl({ operatorHost }: Settings, port: number): string {
+  const host = operatorHost === '0.0.0.0' || operatorHost === '::' ? '127.0.0.1' : operatorHost
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+async function untilReady(operator: string, cancel: AbortSignal): Promise<void> {
+  const url = `${operator}/readyz`
   const deadline = Date.now() + READY_TIMEOUT_MS
   let answer = 'no answer'
   while (Date.now() < deadline && !cancel.aborted) {

@@ -1,12 +1,13 @@
 import { join } from 'node:path'
 import { createClient } from '@clickhouse/client'
 import { operatorOf } from '../../control-plane/platform/nats-operator.ts'
+import { natsWarning } from '../../control-plane/platform/nats-version.ts'
 import type { Keep } from './data-dir.ts'
 import { startClickhouse } from './engines/clickhouse.ts'
 import { startNats } from './engines/nats.ts'
 import { startPostgres } from './engines/postgres.ts'
 import type { Engine } from './engines/process.ts'
-import { assertDatabase, assertListening, placeOf } from './reachable.ts'
+import { assertDatabase, assertListening, natsVersion, placeOf } from './reachable.ts'
 import type { Screen } from './screen.ts'
 import type { Settings } from './settings.ts'
 import { type Supervised, supervise } from './supervise.ts'
@@ -85,6 +86,8 @@ export async function startDataStores(settings: Settings, keep: Keep, screen: Sc
   const [database = '', nats = '', clickhouse = ''] = started.map(result =>
     result.status === 'fulfilled' ? result.value : '',
   )
+  const warning = natsWarning(await natsVersion(nats))
+  if (warning) screen.say(`! ${warning}`)
   return { databaseUrl: database, natsUrl: nats, clickhouseUrl: clickhouse, engines }
 }
 

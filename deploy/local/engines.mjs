@@ -1,7 +1,7 @@
 // npm run engines: the two engines of the tests, until Ctrl-C; set what it prints to run test files one by one.
-import { installPackages } from './install.mjs'
+import { bring, PACKAGES } from './install.mjs'
 
-installPackages()
+bring(PACKAGES)
 const { register } = await import('tsx/esm/api')
 register()
 const { startTestEngines } = await import('./engines/pair.ts')

@@ -1,9 +1,10 @@
 // Brings a fresh clone to where everything can run. Node built-ins only: it runs before anything is installed.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { faultsOfInstalled, faultsOfLock } from './locked.mjs'
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const STAMP = join(ROOT, 'node_modules/.picket-installed')
@@ -16,77 +17,111 @@ export function giveUp(sentence) {
   process.exit(1)
 }
 
-/** npm packages of the lock file, when they are missing or the lock is newer; a line when there is something to do. */
-export function installPackages() {
-  const [major, minor] = process.versions.node.split('.').map(Number)
-  if (major < MIN_NODE[0] || (major === MIN_NODE[0] && minor < MIN_NODE[1])) {
-    giveUp(`Picket needs Node ${MIN_NODE.join('.')} or newer; this is ${process.versions.node}.`)
+const answers = (command, option) => !spawnSync(command, [option], { stdio: 'ignore' }).error
+
+/** `what` says what is installed and from where; `isOptional`: the command goes on without it. */
+const fromDistribution = (name, command, rest) => ({
+  what: `${name}, from the distribution (apt-get as root)`,
+  isThere: () => answers(command, '--version'),
+  byHand: `sudo apt-get install ${name}`,
+  isOptional: false,
+  install: () => installFromDistribution(name),
+  isPossible: () => process.getuid?.() === 0,
+  ...rest,
+})
+
+export const PACKAGES = {
+  what: 'npm packages of package-lock.json, into node_modules',
+  isThere: () => existsSync(STAMP) && readFileSync(STAMP, 'utf8') === fingerprint(),
+  byHand: 'npm install --no-save --ignore-scripts',
+  isOptional: false,
+  install: installLocked,
+  isPossible: () => true,
+}
+export const NATS = fromDistribution('nats-server', 'nats-server', { instead: 'set NATS_URL to a server of your own' })
+/** A browser for the tests of screenshots. A probe that has none does without. */
+export const CHROMIUM = fromDistribution('chromium', '', { isThere: () => existsSync('/usr/bin/chromium') })
+/** What the differential test compares us with, and what evaluates the alert rules: their tests say what is missing. */
+export const BLACKBOX = fromDistribution('prometheus-blackbox-exporter', 'prometheus-blackbox-exporter', {
+  isOptional: true,
+})
+export const PROMETHEUS = fromDistribution('prometheus', 'promtool', { isOptional: true })
+/** What a probe pings with where the kernel gives it no ICMP socket. Only ping monitors need it. */
+export const PING = fromDistribution('iputils-ping', 'ping', {
+  isThere: () => answers('ping', '-V'),
+  isOptional: true,
+  instead: 'allow an ICMP socket (net.ipv4.ping_group_range); only ping monitors need it',
+})
+
+/**
+ * Says what is missing and will be installed, then installs it. Ends the program before anything is installed when
+ * PICKET_NO_INSTALL=1, or when something that is needed cannot be installed by this user.
+ */
+export function bring(...needs) {
+  assertNode()
+  const missing = needs.filter(need => !need.isThere())
+  const refused = missing.filter(need => process.env.PICKET_NO_INSTALL === '1' || !need.isPossible())
+  for (const need of refused.filter(need => need.isOptional))
+    console.log(`Missing, not needed to start: ${handOf(need)}`)
+  const needed = refused.filter(need => !need.isOptional)
+  if (needed.length > 0) giveUp(`Missing:\n${needed.map(need => `  ${handOf(need)}`).join('\n')}`)
+  const coming = missing.filter(need => !refused.includes(need))
+  if (coming.length > 0) console.log(`Installing what is missing:\n${coming.map(({ what }) => `  ${what}`).join('\n')}`)
+  for (const need of coming) {
+    if (!need.install() && !need.isOptional) giveUp(`It could not be installed, see above. ${handOf(need)}`)
   }
-  const wanted = fingerprint()
-  if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === wanted) return
-  console.log('Installing npm packages …')
-  // not `npm ci`: it refuses a lock whose optional packages of other platforms the registry does not offer
-  run('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'], 'npm install failed, see above.')
-  writeFileSync(STAMP, wanted)
 }
 
-/** The plugin list in .taprc differs from tap's own, so its test class is made anew after each install. */
+const handOf = ({ what, byHand, instead }) => `${what}: ${byHand}${instead ? `; or ${instead}` : ''}`
+
+function assertNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number)
+  if (major > MIN_NODE[0] || (major === MIN_NODE[0] && minor >= MIN_NODE[1])) return
+  giveUp(`Picket needs Node ${MIN_NODE.join('.')} or newer; this is ${process.versions.node}.`)
+}
+
+/**
+ * Not `npm ci`: it refuses a lock whose optional packages of other platforms the registry does not offer. What `npm ci`
+ * promises is checked here: the lock is as package.json asks, and what was installed is what it names. No package runs a
+ * script, but those that package.json allows.
+ */
+function installLocked() {
+  stopAt(faultsOfLock(ROOT))
+  const options = ['--no-save', '--no-audit', '--no-fund', '--loglevel=error']
+  if (!runs('npm', ['install', '--ignore-scripts', ...options])) return false
+  stopAt(faultsOfInstalled(ROOT))
+  const { allowScripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  const scripted = Object.keys(allowScripts).filter(
+    name => allowScripts[name] && existsSync(join(ROOT, 'node_modules', name)),
+  )
+  if (!runs('npm', ['rebuild', ...scripted, '--loglevel=error'])) return false
+  stamp(STAMP, fingerprint())
+  return true
+}
+
+function stopAt(faults) {
+  if (faults.length > 0) giveUp(`The npm packages are not what package-lock.json says:\n  ${faults.join('\n  ')}`)
+}
+
+/** The plugin list in .taprc differs from tap's own, so its test class is made again after each install. */
 export function buildTap() {
   const wanted = fingerprint()
   if (existsSync(TAP_STAMP) && readFileSync(TAP_STAMP, 'utf8') === wanted) return
-  run('npx', ['tap', 'build'], '`tap build` failed, see above.')
-  writeFileSync(TAP_STAMP, wanted)
-}
-
-/** A browser for the tests of screenshots, from the distribution. A probe that has none does without. */
-export function installChromium() {
-  if (existsSync('/usr/bin/chromium')) return
-  if (process.getuid?.() !== 0) giveUp('chromium is missing: run "sudo apt-get install chromium" once.')
-  if (!installFromDistribution('chromium')) {
-    giveUp('chromium could not be installed with apt-get, see above; install it yourself.')
-  }
-}
-
-/** `nats-server` from the distribution: installed when root, asked for otherwise. */
-export function installNats() {
-  if (spawnSync('nats-server', ['--version']).status === 0) return
-  if (process.getuid?.() !== 0) {
-    giveUp(
-      'nats-server is missing: run "sudo apt-get install nats-server" once, or set NATS_URL to a server of your own.',
-    )
-  }
-  if (!installFromDistribution('nats-server')) {
-    giveUp(
-      'nats-server could not be installed with apt-get, see above; install it, or set NATS_URL to a server of your own.',
-    )
-  }
-}
-
-/** What the differential test compares us with. Where it cannot be had, that test fails and says what to do. */
-export function installBlackbox() {
-  const name = 'prometheus-blackbox-exporter'
-  if (spawnSync(name, ['--version']).status !== 0 && process.getuid?.() === 0) installFromDistribution(name)
-}
-
-/** What evaluates the alert rules in tests. Where it cannot be had, those tests fail and say what to do. */
-export function installPrometheus() {
-  if (spawnSync('promtool', ['--version']).status !== 0 && process.getuid?.() === 0)
-    installFromDistribution('prometheus')
-}
-
-/** The system's ping: what a probe pings with where the kernel gives it no ICMP socket. Only ping monitors need it. */
-export function installPing() {
-  if (!spawnSync('ping', ['-V']).error) return
-  if (process.getuid?.() === 0 && installFromDistribution('iputils-ping')) return
-  console.log('ping is missing: ping monitors need it, or an ICMP socket (net.ipv4.ping_group_range).')
+  if (!runs('npx', ['tap', 'build'])) giveUp('`tap build` failed, see above.')
+  stamp(TAP_STAMP, wanted)
 }
 
 /** As root. False when it did not work; what went wrong is on standard error. */
 function installFromDistribution(name) {
-  console.log(`Installing ${name} …`)
   const apt = args =>
     spawnSync('apt-get', ['-qq', '-y', ...args], { stdio: ['ignore', 'ignore', 'inherit'] }).status === 0
   return apt(['install', name]) || (apt(['update']) && apt(['install', name]))
+}
+
+/** As another file: a copy of node_modules may share this one. */
+function stamp(file, text) {
+  rmSync(file, { force: true })
+  writeFileSync(file, text)
 }
 
 function fingerprint() {
@@ -95,10 +130,11 @@ function fingerprint() {
   return hash.digest('hex')
 }
 
-function run(command, args, failure) {
+function runs(command, args) {
   try {
     execFileSync(command, args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] })
+    return true
   } catch {
-    giveUp(failure)
+    return false
   }
 }

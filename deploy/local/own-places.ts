@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
+import type { Ports } from './components.ts'
 import type { DataStores } from './data-stores.ts'
 import type { MailSink } from './mail/sink.ts'
 import type { Settings } from './settings.ts'
@@ -13,18 +14,23 @@ const DEFAULT_PORTS: Record<string, number> = {
 }
 
 /**
- * EGRESS_DENY of this installation: its engines, its mail page and mail server, gRPC and the API. Monitors, webhooks and all
+ * EGRESS_DENY of this installation: its engines, its mail page and mail server, gRPC, the operator's port and the API. Monitors, webhooks and all
  * else that people have sent from here does not reach them, whatever EGRESS_ALLOW says.
  */
 export async function ownPlaces(
-  { host, port }: Settings,
+  { host, port, operatorHost }: Settings,
   { databaseUrl, natsUrl, clickhouseUrl }: DataStores,
   mail: MailSink | null,
-  grpcPort: number,
+  ports: Ports,
 ): Promise<string> {
   const urls = [databaseUrl, ...natsUrl.split(','), clickhouseUrl, ...(mail ? [mail.smtpUrl, mail.pageUrl] : [])]
   const places = await Promise.all(urls.map(placesOf))
-  return [...places.flat(), placeOf(host, grpcPort), `api=${placeOf(host, port)}`].join(',')
+  return [
+    ...places.flat(),
+    placeOf(host, ports.grpc),
+    placeOf(operatorHost, ports.operator),
+    `api=${placeOf(host, port)}`,
+  ].join(',')
 }
 
 /** Of a server of the operator's own that is given by a name: every address that the name has now. */

@@ -1,5 +1,5 @@
 import { type Account, demoAccount, firstAccount, probeTokens } from './accounts.ts'
-import { commonEnv, startControlPlane, startProbe } from './components.ts'
+import { commonEnv, operatorUrl, type Ports, startControlPlane, startProbe } from './components.ts'
 import { openDataDir, readKeep, writeAddresses } from './data-dir.ts'
 import { type DataStores, startDataStores } from './data-stores.ts'
 import { type MailSink, startMailSink } from './mail/sink.ts'
@@ -11,6 +11,8 @@ import type { Running, Supervised } from './supervise.ts'
 
 export type Picket = {
   settings: Settings
+  /** where the operator's endpoints are */
+  operatorUrl: string
   /** makes the first account, on the first start only; null on all others */
   firstAccount(): Promise<Account | null>
   /** an API key of an account that the demo keeps for itself */
@@ -28,6 +30,7 @@ export async function startPicket(env: NodeJS.ProcessEnv, screen: Screen, cancel
   const settings = readSettings(env)
   await assertPortFree(settings.port, settings.host)
   if (settings.grpcPort) await assertPortFree(settings.grpcPort, settings.host, 'GRPC_PORT')
+  if (settings.operatorPort) await assertPortFree(settings.operatorPort, settings.operatorHost, 'OPERATOR_PORT')
   if (settings.mailPort) await assertPortFree(settings.mailPort, '127.0.0.1', 'MAIL_PORT')
   const release = openDataDir(settings.dataDir)
   let stores: DataStores | undefined
@@ -56,8 +59,11 @@ export async function startPicket(env: NodeJS.ProcessEnv, screen: Screen, cancel
     writeAddresses(settings.dataDir, { natsUrl, isEmbeddedNats: settings.natsUrl === null, clickhouseUrl, egressAllow })
     assertNotCancelled(cancel)
     mail = await startMail(settings, screen)
-    const grpcPort = settings.grpcPort || (await portOr(50_051, settings.host))
-    const egressDeny = [env.EGRESS_DENY, await ownPlaces(settings, stores, mail, grpcPort)].filter(Boolean).join(',')
+    const ports: Ports = {
+      grpc: settings.grpcPort || (await portOr(50_051, settings.host)),
+      operator: settings.operatorPort || (await portOr(8_081, settings.operatorHost)),
+    }
+    const egressDeny = [env.EGRESS_DENY, await ownPlaces(settings, stores, mail, ports)].filter(Boolean).join(',')
     const common = commonEnv(settings, stores, keep, mail, egressDeny, env)
     const tokens = await screen.component(
       'schema',
@@ -65,9 +71,9 @@ export async function startPicket(env: NodeJS.ProcessEnv, screen: Screen, cancel
       () => 'up to date',
     )
     assertNotCancelled(cancel)
-    controlPlane = await startControlPlane(settings, common, grpcPort, screen, cancel)
+    controlPlane = await startControlPlane(settings, common, ports, screen, cancel)
     const starting = LOCAL_REGIONS.map(region =>
-      startProbe(region, tokens[region] ?? '', settings, common, grpcPort, screen, cancel).then(probe =>
+      startProbe(region, tokens[region] ?? '', settings, common, ports.grpc, screen, cancel).then(probe =>
         probes.push(probe),
       ),
     )
@@ -75,6 +81,7 @@ export async function startPicket(env: NodeJS.ProcessEnv, screen: Screen, cancel
     if (failure) throw failure.reason
     return {
       settings,
+      operatorUrl: operatorUrl(settings, ports.operator),
       firstAccount: () => firstAccount(settings, keep, common),
       demoKey: () => demoAccount(settings, keep, common),
       stop,

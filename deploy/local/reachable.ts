@@ -4,6 +4,7 @@ import { freePort, takePort } from './engines/free-port.ts'
 import { StartError } from './settings.ts'
 
 const PATIENCE_MS = 20_000
+const LONGEST_GREETING = 16_384
 
 /** Refuses a port that another program has. */
 export function assertPortFree(port: number, host: string, variable = 'PORT'): Promise<void> {
@@ -59,6 +60,27 @@ export async function assertListening(name: string, url: string, defaultPort: nu
     socket.once('connect', () => {
       socket.destroy()
       resolve()
+    })
+  })
+}
+
+/** What a server says of itself to everybody who connects; empty when it says nothing in time. */
+export function natsVersion(url: string): Promise<string> {
+  const { hostname, port } = new URL(url.split(',')[0] ?? '')
+  return new Promise(resolve => {
+    const socket = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || 4222 })
+    const end = (version: string) => {
+      socket.destroy()
+      resolve(version)
+    }
+    let said = ''
+    socket.setTimeout(PATIENCE_MS, () => end(''))
+    socket.once('error', () => end(''))
+    socket.once('close', () => end(''))
+    socket.on('data', chunk => {
+      said += chunk
+      const [, version] = /"version":"([^"]{1,40})"/.exec(said) ?? []
+      if (version || said.length > LONGEST_GREETING) end(version ?? '')
     })
   })
 }

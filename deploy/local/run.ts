@@ -47,7 +47,7 @@ export async function run(then: (picket: Picket) => Promise<() => Promise<void>>
   }
 }
 
-async function greet({ settings, firstAccount }: Picket): Promise<() => Promise<void>> {
+async function greet({ settings, operatorUrl, firstAccount }: Picket): Promise<() => Promise<void>> {
   const account = await firstAccount()
   const address = settings.publicUrl
   const body = {
@@ -58,6 +58,7 @@ async function greet({ settings, firstAccount }: Picket): Promise<() => Promise<
     regions: LOCAL_REGIONS,
   }
   console.log(`\nReady at ${address}  (API ${address}/api/v1, reference ${address}/docs)`)
+  console.log(`For you as its operator: ${operatorUrl}/internal/health, /metrics, /readyz`)
   if (account) {
     console.log(`\nYour API key, shown this once:\n\n  ${account.api_key}`)
     console.log(`\nTo sign in as ${account.email}, set a password within 72 hours:\n\n  ${account.claim_url}`)

@@ -7,6 +7,9 @@ export type Settings = {
   dataDir: string
   host: string
   port: number
+  /** where the operator's endpoints are served; port 0: 8081, or any free one */
+  operatorHost: string
+  operatorPort: number
   /** where probes connect; 0: 50051, or any free one */
   grpcPort: number
   publicUrl: string
@@ -36,6 +39,8 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     dataDir: resolve(env.DATA_DIR || '.data'),
     host,
     port,
+    operatorHost: env.OPERATOR_HOST || '127.0.0.1',
+    operatorPort: portOf(env, 'OPERATOR_PORT', 0),
     grpcPort: portOf(env, 'GRPC_PORT', 0),
     publicUrl: (env.PUBLIC_URL || `http://localhost:${port}`).replace(/\/$/, ''),
     egressAllow: env.EGRESS_ALLOW ?? (isLoopback(host) ? LOCAL_EGRESS_ALLOW : ''),

@@ -1,11 +1,9 @@
 // npm start (and, with --demo, npm run demo): installs what a fresh clone lacks, builds, runs everything on this machine.
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { installNats, installPackages, installPing } from './install.mjs'
+import { bring, NATS, PACKAGES, PING } from './install.mjs'
 
-installPackages()
-if (!process.env.NATS_URL) installNats()
-installPing()
+bring(PACKAGES, ...(process.env.NATS_URL ? [] : [NATS]), PING)
 // in a process of its own: the memory that a build takes would stay with this one
 execFileSync(process.execPath, [fileURLToPath(new URL('build.mjs', import.meta.url))], { stdio: 'inherit' })
 if (process.argv.includes('--demo')) {

@@ -1,21 +1,8 @@
 // npm test [-- files or folders]: installs what a fresh clone lacks, then runs the tests.
-import {
-  buildTap,
-  installBlackbox,
-  installChromium,
-  installNats,
-  installPackages,
-  installPing,
-  installPrometheus,
-} from './install.mjs'
+import { BLACKBOX, bring, buildTap, CHROMIUM, NATS, PACKAGES, PING, PROMETHEUS } from './install.mjs'
 
-installPackages()
+bring(PACKAGES, NATS, BLACKBOX, PROMETHEUS, PING, CHROMIUM)
 buildTap()
-installNats()
-installBlackbox()
-installPrometheus()
-installPing()
-installChromium()
 const { build } = await import('./build.mjs')
 await build()
 const { register } = await import('tsx/esm/api')

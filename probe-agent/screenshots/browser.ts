@@ -4,6 +4,7 @@ import { type Browser, chromium } from 'playwright-core'
 import { type BrowserFound, SETPRIV } from './find-browser.ts'
 import type { PictureOrder } from './order.ts'
 import { behindChecks } from './priority.ts'
+import { NO_SANDBOX } from './sandbox.ts'
 
 const LARGEST_FILE_BYTES = 64 * 1024 * 1024
 /** What one process of the browser asks the kernel for and never touches, mostly stacks of threads. */
@@ -52,12 +53,17 @@ const FLAGS = [
   '--js-flags=--max-old-space-size=256',
 ]
 
+export type Opened = { browser: Browser; hasSandbox: boolean }
+
+export class NoSandboxError extends Error {}
+
 /**
  * Starts the browser without rights: another user when we are root, no new privileges, low priority, small files and a
- * bound on memory that the kernel holds, dead when we are. Its own sandbox is on wherever the kernel lets it; without it
- * those limits and the guard remain.
+ * bound on memory that the kernel holds, dead when we are. Where the kernel allows no sandbox, it throws a NoSandboxError:
+ * a page that breaks its renderer would have the rights of the probe. With `mayLackSandbox` the limits and the guard have
+ * to be enough.
  */
-export async function openBrowser(order: PictureOrder, proxyUrl: string, timeoutMs: number): Promise<Browser> {
+export async function openBrowser(order: PictureOrder, proxyUrl: string, timeoutMs: number): Promise<Opened> {
   const { home } = order
   const executable = await executableOf(order.browser)
   const launch = (flags: string[]) =>
@@ -79,10 +85,13 @@ export async function openBrowser(order: PictureOrder, proxyUrl: string, timeout
       handleSIGTERM: false,
       timeout: timeoutMs,
     })
-  return launch([]).catch(error => {
+  try {
+    return { browser: await launch([]), hasSandbox: true }
+  } catch (error) {
     if (!/sandbox/i.test(String(error))) throw error
-    return launch(['--no-sandbox'])
-  })
+    if (!order.mayLackSandbox) throw new NoSandboxError(NO_SANDBOX)
+    return { browser: await launch(['--no-sandbox']), hasSandbox: false }
+  }
 }
 
 function limitsFor({ userId, memoryMb }: PictureOrder): string[] {

@@ -2,7 +2,7 @@ import { createEgress } from '../../shared/egress/index.ts'
 import { startEgressProxy } from '../../shared/egress/proxy.ts'
 import { machine } from '../clock.ts'
 import { memoryMb, processesBelow } from './below.ts'
-import { openBrowser } from './browser.ts'
+import { NoSandboxError, openBrowser } from './browser.ts'
 import type { PictureHead, PictureOrder } from './order.ts'
 import { takePicture } from './picture.ts'
 
@@ -31,9 +31,9 @@ async function main(): Promise<void> {
     maxBytes: PAGE_AT_MOST_BYTES,
     connectWithinMs: CONNECT_WITHIN_MS,
   })
-  const browser = await openBrowser(order, proxy.url, leftMs())
+  const { browser, hasSandbox } = await openBrowser(order, proxy.url, leftMs())
   const { bytes, ...head } = await takePicture(browser, order, leftMs)
-  end(head, bytes)
+  end({ ...head, hasSandbox }, bytes)
 }
 
 let hasEnded = false
@@ -61,7 +61,8 @@ function kill(pid: number): void {
 }
 
 function giveUp(error: unknown): void {
-  end({ error: String((error as Error).message ?? error).split('\n')[0] ?? '' })
+  const text = String((error as Error).message ?? error).split('\n')[0] ?? ''
+  end({ error: text, ...(error instanceof NoSandboxError && { hasSandbox: false }) })
 }
 
 process.on('uncaughtException', giveUp)

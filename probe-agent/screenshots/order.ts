@@ -10,6 +10,8 @@ export type PictureOrder = {
   browser: BrowserFound
   /** run the browser as this user; null: we are no root, it runs as we do */
   userId: number | null
+  /** the browser may run without its sandbox where the kernel allows none */
+  mayLackSandbox: boolean
   /** a folder of that user's for all that the browser writes */
   home: string
   egressAllow: string[]
@@ -20,7 +22,10 @@ export type PictureOrder = {
 }
 
 /** The first line of its standard output, as JSON; the picture's bytes follow. */
-export type PictureHead = { statusCode: number; contentType: string } | { error: string }
+export type PictureHead = ({ statusCode: number; contentType: string } | { error: string }) & {
+  /** left out: the browser did not get as far as that */
+  hasSandbox?: boolean
+}
 
 /** One NATS message holds a screenshot; a server takes 1 MiB by default. */
 export const PICTURE_LIMIT_BYTES = 960 * 1024

@@ -6,11 +6,15 @@ import { type BrowserFound, SETPRIV } from './find-browser.ts'
 import { makeHome, removeHome } from './homes.ts'
 import { PICTURE_LIMIT_BYTES, type PictureHead, type PictureOrder } from './order.ts'
 import { behindChecks } from './priority.ts'
+import { userOfBrowser } from './sandbox.ts'
 
 export type ShutterSettings = {
   browser: BrowserFound
   egressAllow: string[]
   egressDeny: string[]
+  mayLackSandbox: boolean
+  /** called after each start of a browser that got as far as that */
+  onSandbox?: (works: boolean) => void
   /** for the browser and all its processes */
   memoryMb: number
   /** the program that takes one picture; default: the one beside this program */
@@ -32,8 +36,6 @@ export type Shutter = {
 /** For a program that cannot end itself any more. */
 const KILL_LATER_MS = 1_000
 const HEAD_AT_MOST_BYTES = 4096
-/** `nobody` on every Linux. */
-const NOBODY = 65_534
 /** Behind every check, and before its browser, which it has to hold in bounds. */
 const NICENESS = 10
 
@@ -41,16 +43,16 @@ const NICENESS = 10
  * Takes pictures, each by a process of its own with low priority, which knows nothing of the probe's secrets, is killed
  * with everything below it when its time is over, and does not outlive the probe.
  */
-export function createShutter({ withinMs, program, ...settings }: ShutterSettings): Shutter {
+export function createShutter({ withinMs, program, onSandbox, ...settings }: ShutterSettings): Shutter {
   const path = program ?? fileURLToPath(new URL('./screenshot.js', import.meta.url))
-  const userId = process.getuid?.() === 0 ? NOBODY : null
+  const userId = userOfBrowser()
   let stop = () => {}
 
   async function take(wanted: PictureWanted): Promise<PictureTaken> {
     const home = await makeHome()
     try {
       if (userId !== null) await chown(home, userId, userId)
-      return readPicture(await run({ ...settings, ...wanted, userId, home, withinMs }))
+      return readPicture(await run({ ...settings, ...wanted, userId, home, withinMs }), onSandbox)
     } finally {
       await removeHome(home)
     }
@@ -95,11 +97,13 @@ export function createShutter({ withinMs, program, ...settings }: ShutterSetting
 /** `isWhole`: nothing is missing at the end of its output. `why` it ended, when it did not say so itself. */
 type Ended = { output: Buffer; isWhole: boolean; why: string }
 
-function readPicture({ output, isWhole, why }: Ended): PictureTaken {
+function readPicture({ output, isWhole, why }: Ended, onSandbox: ShutterSettings['onSandbox']): PictureTaken {
   const headEnd = output.indexOf('\n')
   if (headEnd < 0) throw new Error(why)
   const head = JSON.parse(output.subarray(0, headEnd).toString('utf8')) as PictureHead
+  if (head.hasSandbox !== undefined) onSandbox?.(head.hasSandbox)
   if ('error' in head) throw new Error(head.error)
   if (!isWhole) throw new Error(why)
-  return { ...head, bytes: output.subarray(headEnd + 1) }
+  const { statusCode, contentType } = head
+  return { statusCode, contentType, bytes: output.subarray(headEnd + 1) }
 }

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import t from 'tap'
 import { query } from '../../control-plane/platform/postgres.ts'
 import { startApi } from '../support/api-server.ts'
+import { mailedLink } from '../support/mailed-link.ts'
 import { startSmtp } from '../support/smtp.ts'
 
 const smtp = await startSmtp(t)
@@ -30,18 +31,6 @@ async function claim(url: string, password = PASSWORD): Promise<string> {
 const enter = async (cookie: string, organization: Account) =>
   (await send('/account/organization', { organization_id: organization.organizationId }, cookie)).status
 
-/** The link in the newest mail to an address. */
-async function mailedLink(email: string, count: number): Promise<string> {
-  const mails = () => smtp.mails.filter(mail => mail.to.includes(email))
-  while (mails().length < count) await smtp.waitFor(smtp.mails.length + 1)
-  return /http:\/\/localhost:8080\/\S+/.exec(
-    mails()
-      .at(-1)!
-      .raw.replace(/=\r?\n/g, '')
-      .replaceAll('=3D', '='),
-  )![0]
-}
-
 const memberOf = async (organization: Account, email: string) => {
   const { body } = await api.call('GET', '/members', { key: organization.key })
   return body.data.find((member: { email: string }) => member.email === email)
@@ -55,7 +44,7 @@ t.test(
     const { claim_url: shown } = (await invite(stranger, email)).body.data
     const stolen = await claim(shown)
     t.equal(await enter(stolen, stranger), 303, 'what the stranger made is open')
-    await mailedLink(email, 1)
+    await mailedLink(smtp, email, 1)
 
     t.match(await invite(company, email, 'admin'), { status: 200, body: { data: { is_new_account: false } } })
     t.equal(await enter(stolen, company), 404, 'the company is not')
@@ -65,7 +54,7 @@ t.test(
     })
     t.equal(link.status, 409, 'nor may the company take the account from the stranger')
 
-    const own = await claim(await mailedLink(email, 2), 'ann herself chose this')
+    const own = await claim(await mailedLink(smtp, email, 2), 'ann herself chose this')
     t.equal(await enter(own, company), 303, 'Ann reads the mail, so she is in')
     t.match(await memberOf(company, email), { awaits_proof: false })
     t.equal(await enter(stolen, stranger), 303, 'and the stranger’s session has ended')

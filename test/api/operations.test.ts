@@ -9,12 +9,12 @@ t.test('/healthz, /readyz and /metrics answer without a key', async t => {
   t.match(await api.call('GET', `${api.origin}/healthz`, { key: null }), { status: 200, body: { status: 'ok' } })
   // an engine that takes longer than three seconds counts as away
   const ready = await waitFor(async () => {
-    const answer = await api.call('GET', `${api.origin}/readyz`, { key: null })
+    const answer = await api.call('GET', `${api.operator}/readyz`, { key: null })
     return answer.status === 200 ? answer : null
   })
   t.match(ready.body, { status: 'ready', dependencies: { postgres: 'ok', nats: 'ok', clickhouse: 'ok' } })
   await api.call('GET', '/project')
-  const metrics = await api.call('GET', `${api.origin}/metrics`, { key: null })
+  const metrics = await api.call('GET', `${api.operator}/metrics`, { key: null })
   t.match(metrics.headers.get('content-type'), /^text\/plain/)
   t.match(metrics.body, /picket_http_request_seconds_count\{method="GET",route="\/api\/v1\/project",status="200"\} 1/)
 })
@@ -37,7 +37,7 @@ t.test('without PostgreSQL an answer is 503 unavailable and tells nothing of the
   t.notMatch(answer.body.error.message, /postgres|ECONN|127/i)
   t.match(await api.call('GET', `${api.origin}/healthz`, { key: null }), { status: 200 })
   const ready = await waitFor(async () => {
-    const answer = await api.call('GET', `${api.origin}/readyz`, { key: null })
+    const answer = await api.call('GET', `${api.operator}/readyz`, { key: null })
     const { nats, clickhouse } = answer.body.dependencies
     return nats === 'ok' && clickhouse === 'ok' ? answer : null
   })
@@ -48,7 +48,7 @@ t.test('a control plane that starts without ClickHouse serves the API and says w
   const api = await startApi(t, { CLICKHOUSE_URL: 'http://127.0.0.1:1/picket' })
   t.equal((await api.call('GET', '/project')).status, 200)
   await waitFor(async () => {
-    const { body } = await api.call('GET', `${api.origin}/readyz`, { key: null })
+    const { body } = await api.call('GET', `${api.operator}/readyz`, { key: null })
     return body.dependencies.clickhouse === 'away' && body.dependencies.postgres === 'ok'
   })
 })

@@ -6,6 +6,7 @@ import { forgottenPassword } from '../../control-plane/accounts/mails/letter.ts'
 import { SEALED_COLUMNS } from '../../control-plane/admin/sealed-columns.ts'
 import { SECRET_COMMANDS } from '../../control-plane/admin/secrets.ts'
 import { sealChatTokens } from '../../control-plane/channels/chat-tokens.ts'
+import { sealAddress } from '../../control-plane/deliveries/address.ts'
 import { type Db, execute, query } from '../../control-plane/platform/postgres.ts'
 import { createSecrets } from '../../control-plane/platform/secrets.ts'
 import { actingFor, OPERATOR } from '../../control-plane/web/acting.ts'
@@ -39,6 +40,17 @@ await insertChatTokens()
 await db.transaction(tx =>
   post(tx, createSecrets(Buffer.from(before, 'base64')), forgottenPassword('a@example.com', '')),
 )
+
+await sealAddressOfDelivery()
+
+/** As the delivery's worker does, which does not run here. */
+async function sealAddressOfDelivery(): Promise<void> {
+  const path = `/alerts/channels/${records.alert_channel_id}/test`
+  const { id } = (await first.call('POST', path, { key })).body.data
+  const secrets = createSecrets(Buffer.from(before, 'base64'))
+  const address = sealAddress('https://hooks.example.com/x', { id, projectId: account.projectId }, secrets)
+  await execute(db, 'UPDATE deliveries SET request_address = ? WHERE id = ?', [address, id])
+}
 
 /** What the provider of a team's chat grants, and what it has still to end. */
 async function insertChatTokens(): Promise<void> {
@@ -106,7 +118,13 @@ function endingAfter(updates: number): Db {
 
 /** What the API shows of everything sealed, by one process. */
 async function seen(api: typeof first) {
-  const paths = ['/monitors', '/alerts/channels', '/data-sources', `/status-pages/${page.id}/subscribers`]
+  const paths = [
+    '/monitors',
+    '/alerts/channels',
+    '/alerts/log',
+    '/data-sources',
+    `/status-pages/${page.id}/subscribers`,
+  ]
   const answers = await Promise.all(paths.map(path => api.call('GET', path, { key })))
   const replayed = await api.call('POST', '/monitors', once)
   return { answers: answers.map(({ body }) => body.data), replayed: replayed.body }

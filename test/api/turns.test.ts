@@ -33,7 +33,7 @@ async function whileHolding<T>(organizationId: string, work: () => Promise<T>): 
 }
 
 const gauge = async (name: string) => {
-  const { body } = await api.call('GET', `${api.origin}/metrics`, { key: null })
+  const { body } = await api.call('GET', `${api.operator}/metrics`, { key: null })
   return Number(new RegExp(`^${name} (\\d+)`, 'm').exec(String(body))?.[1])
 }
 const statusesOf = (answers: Answer[]) => answers.map(({ status }) => status)

@@ -88,7 +88,8 @@ t.test(
     const { body } = await api.call('POST', '/status-pages', { body: { name: 'Acme', slug: 'acme' } })
     const published = await api.call('PUT', `/status-pages/${body.data.id}`, { body: { is_published: true } })
     t.equal(published.status, 200)
-    const get = (path: string, headers: Record<string, string> = {}) => fetch(`${api.origin}${path}`, { headers })
+    const get = (path: string, headers: Record<string, string> = {}) =>
+      fetch(path.startsWith('/') ? `${api.origin}${path}` : path, { headers })
     t.equal((await get('/status/acme')).status, 200)
     const rows: [name: string, path: () => string, message: string][] = [
       ['pages', () => `/status/x-${randomUUID()}`, 'unknown status pages a minute from one network'],
@@ -96,7 +97,7 @@ t.test(
       ['reset links', () => `/reset/${randomUUID()}`, 'unknown links a minute from one network'],
       [
         'domains',
-        () => `/internal/tls-check?domain=${randomUUID()}.example`,
+        () => `${api.operator}/internal/tls-check?domain=${randomUUID()}.example`,
         'unknown domains a minute from one network',
       ],
     ]

@@ -55,6 +55,9 @@ function socketsOf(pid: number): string[] {
 }
 
 const [picket, other] = await Promise.all([npmStart(), npmStart()])
+/** Where the operator's endpoints are, as the terminal says. */
+const operatorOf = ({ output }: typeof picket) =>
+  /(http:\/\/127\.0\.0\.1:\d+)\/internal\/health/.exec(output())?.[1] ?? ''
 const isReady = ({ output }: typeof picket) => output().includes('Ctrl-C stops everything')
 
 t.test('two npm start at the same moment do not fight for a port', async t => {
@@ -64,7 +67,7 @@ t.test('two npm start at the same moment do not fight for a port', async t => {
     t.ok(isReady(one), one.output())
   }
   const [some, others] = [picket, other].map(({ dataDir }) => listeningPorts(dataDir))
-  t.ok(some!.length >= 6, 'engines, mail page and server, gRPC and API')
+  t.ok(some!.length >= 7, 'engines, mail page and server, gRPC, the operator’s port and API')
   t.equal(others!.filter(port => some!.includes(port)).length, 0)
   other.child.kill('SIGTERM')
   await other.exited
@@ -120,22 +123,26 @@ t.test('a visitor’s webhook reaches nothing of this machine', async t => {
   t.equal((await subscribe(`http://[::ffff:7f00:1]:${listeningPorts(picket.dataDir)[0]}/`)).status, 400)
   // a name is looked up when the confirmation is sent
   t.equal((await subscribe(`http://localhost:${target.port}/`)).status, 200)
-  await waitFor(() => fetch(`${picket.origin}/metrics`).then(async answer => isRefused.test(await answer.text())), {
-    label: 'the end of the confirmation',
-  })
+  await waitFor(
+    () => fetch(`${operatorOf(picket)}/metrics`).then(async answer => isRefused.test(await answer.text())),
+    {
+      label: 'the end of the confirmation',
+    },
+  )
   t.equal(target.requests.length, 0)
 })
 
 t.test('the API answers no name that a web page has pointed at this machine', async t => {
-  const statusAt = (host: string, path: string, method = 'GET') =>
+  const statusAt = (host: string, path: string, method = 'GET', port: string | number = picket.port) =>
     new Promise<number | undefined>((resolve, reject) => {
       const headers = { host, 'content-type': 'application/json' }
-      const asking = request({ host: '127.0.0.1', port: picket.port, path, method, headers }, answer => {
+      const asking = request({ host: '127.0.0.1', port, path, method, headers }, answer => {
         resolve(answer.resume().statusCode)
       })
       asking.on('error', reject).end()
     })
-  const paths = ['/api/v1/monitors', '/docs', '/openapi.json', '/metrics', '/readyz', '/internal/health', '/sign-in']
+  const paths = ['/api/v1/monitors', '/docs', '/openapi.json', '/sign-in']
+  const { port: operatorPort } = new URL(operatorOf(picket))
   for (const host of [
     'rebind.attacker.example',
     `rebind.attacker.example:${picket.port}`,
@@ -143,6 +150,10 @@ t.test('the API answers no name that a web page has pointed at this machine', as
   ]) {
     t.equal(await statusAt(host, '/api/v1/agent/bootstrap', 'POST'), 421, host)
     for (const path of paths) t.equal(await statusAt(host, path), 421, `${host} ${path}`)
+    for (const path of ['/metrics', '/readyz', '/internal/health']) {
+      t.equal(await statusAt(host, path, 'GET', operatorPort), 421, `${host} ${path}`)
+      t.equal(await statusAt('localhost', path), 404, `${path} is not on the API's port`)
+    }
     t.equal(await statusAt(host, '/healthz'), 200, host)
   }
   for (const host of [`localhost:${picket.port}`, `127.0.0.1:${picket.port}`, '[::1]', 'picket.localhost'])

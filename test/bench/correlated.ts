@@ -43,7 +43,7 @@ export async function benchCorrelated(t: Teardown, { postgres, clickhouse }: Eng
     sent += shots.length
     await publishAll(nats, encodeBatches(shots, from, RESULTS_A_MESSAGE))
     const label = `${sent} results counted`
-    await waitFor(async () => (await readMetric(picket.origin, COUNTED)) >= sent, { everyMs: 20, label })
+    await waitFor(async () => (await readMetric(picket.operator, COUNTED)) >= sent, { everyMs: 20, label })
   }
   let slotMs = Date.now() - 120_000
   const ups = () => ids.map(monitorId => ({ monitorId, scheduledAtMs: slotMs, up: true }))

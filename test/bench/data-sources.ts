@@ -40,7 +40,7 @@ export async function benchDataSources(t: Teardown): Promise<Figure[]> {
   await createSources(picket.databaseUrl, url)
   const fetched = async () => {
     const outcomes = ['same', 'changed'].map(outcome => `picket_data_source_fetches_total{outcome="${outcome}"}`)
-    const counts = await Promise.all(outcomes.map(line => readMetric(picket.origin, line)))
+    const counts = await Promise.all(outcomes.map(line => readMetric(picket.operator, line)))
     return counts.reduce((sum, count) => sum + count, 0)
   }
   await waitFor(async () => (await fetched()) >= 2 * SOURCES, { timeoutMs: 180_000, label: 'the first fetches' })

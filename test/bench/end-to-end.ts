@@ -32,7 +32,7 @@ export async function benchEndToEnd(t: Teardown, engines: Engines): Promise<Figu
     ClickHouse: [engines.clickhouse],
   }
   const spent = () => Object.values(parts).map(pids => pids.reduce((sum, pid) => sum + treeCpuUs(pid), 0))
-  const counted = () => readMetric(picket.origin, 'picket_verdict_results_total{kind="counted"}')
+  const counted = () => readMetric(picket.operator, 'picket_verdict_results_total{kind="counted"}')
   const measure = async () => {
     const [checksBefore, before] = [await counted(), spent()]
     await pause(SECONDS * 1_000)

@@ -24,7 +24,7 @@ export async function benchHealthyHour(t: Teardown, _engines: Engines): Promise<
   }))
   for (let i = 0; i < MONITORS; i += 20)
     await picket.api.post('/monitors/bulk', { monitors: monitors.slice(i, i + 20) })
-  const prometheus = await startPrometheus(t, [new URL(picket.origin).host], { scrapeSeconds: SCRAPE_SECONDS })
+  const prometheus = await startPrometheus(t, [new URL(picket.operator).host], { scrapeSeconds: SCRAPE_SECONDS })
   const fired = new Map<string, number>()
   for (let looks = 0; looks < MINUTES * 6; looks++) {
     await sleep(10_000)

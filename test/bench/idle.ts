@@ -29,13 +29,13 @@ export async function benchIdle(t: Teardown): Promise<Figure[]> {
   const target = fork(new URL('probe.ts', import.meta.url), ['serve'])
   t.teardown(() => target.kill())
   const [targetPort] = await once(target, 'message')
-  const { pid, origin, apiKey } = await startInstallation(t)
+  const { pid, origin, operator, apiKey } = await startInstallation(t)
   await pause(SETTLE_S * 1_000)
   const idle = await measure(pid)
 
   const changes = { url: `http://127.0.0.1:${targetPort}/`, regions: ['us-east'], interval_seconds: INTERVAL_S }
   await createMonitors(createApi(origin, apiKey), MONITORS, changes)
-  const counted = () => readMetric(origin, 'picket_verdict_results_total{kind="counted"}')
+  const counted = () => readMetric(operator, 'picket_verdict_results_total{kind="counted"}')
   await waitFor(async () => (await counted()) >= MONITORS, { timeoutMs: 180_000, everyMs: 1_000 })
   await pause(SETTLE_WITH_MONITORS_S * 1_000)
   const before = await counted()
@@ -48,9 +48,11 @@ export async function benchIdle(t: Teardown): Promise<Figure[]> {
   ]
 }
 
-async function startInstallation(t: Teardown): Promise<{ pid: number; origin: string; apiKey: string }> {
+type Installation = { pid: number; origin: string; operator: string; apiKey: string }
+
+async function startInstallation(t: Teardown): Promise<Installation> {
   const dataDir = mkdtempSync(join(tmpdir(), 'picket-idle-'))
-  const port = String(await freePort())
+  const [port, operatorPort] = [String(await freePort()), String(await freePort())]
   const child = spawn('npm', ['start'], {
     cwd: ROOT,
     env: {
@@ -58,6 +60,7 @@ async function startInstallation(t: Teardown): Promise<{ pid: number; origin: st
       HOME: process.env.HOME,
       DATA_DIR: dataDir,
       PORT: port,
+      OPERATOR_PORT: operatorPort,
       GRPC_PORT: String(await freePort()),
       MAIL_PORT: String(await freePort()),
       DEFAULT_PLAN: 'business',
@@ -72,7 +75,8 @@ async function startInstallation(t: Teardown): Promise<{ pid: number; origin: st
     const [, apiKey] = /^\s+(svc_\w+)$/.exec(line) ?? []
     if (apiKey === undefined) continue
     child.stdout.resume()
-    return { pid: child.pid!, origin: `http://127.0.0.1:${port}`, apiKey }
+    const [origin = '', operator = ''] = [port, operatorPort].map(one => `http://127.0.0.1:${one}`)
+    return { pid: child.pid!, origin, operator, apiKey }
   }
   throw new Error('npm start ended before it was ready')
 }

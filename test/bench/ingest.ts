@@ -40,7 +40,7 @@ export async function benchIngest(t: Teardown): Promise<Figure[]> {
         RESULTS_A_MESSAGE,
       ),
     )
-  const read = () => readMetric(picket.origin, 'picket_verdict_results_total{kind="counted"}')
+  const read = () => readMetric(picket.operator, 'picket_verdict_results_total{kind="counted"}')
   // the first results of a monitor write its state; steadiness begins after them
   await publishAll(nats, slot(0))
   await waitFor(async () => (await read()) === MONITORS * REGIONS.length, { timeoutMs: 30_000 })

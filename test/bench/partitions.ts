@@ -61,7 +61,7 @@ export async function benchPartitions(t: Teardown): Promise<Figure[]> {
 }
 
 type Throughput = { perSecond: number; verdictCores: number; natsCores: number }
-type Verdict = { program: Program; origin: string }
+type Verdict = { program: Program; operator: string }
 
 /** Everything from the first message on: no steady result leaves a trace in PostgreSQL but the position. */
 async function throughput(picket: Picket, processes: number): Promise<Throughput> {
@@ -69,7 +69,7 @@ async function throughput(picket: Picket, processes: number): Promise<Throughput
     execute(db, 'UPDATE partitions SET position = 0, stream_created = NULL, owner = NULL, lease_until = NULL'),
   )
   const verdicts = await startVerdicts(picket, processes)
-  const each = (metric: string) => Promise.all(verdicts.map(({ origin }) => readMetric(origin, metric)))
+  const each = (metric: string) => Promise.all(verdicts.map(({ operator }) => readMetric(operator, metric)))
   const isShared = async () => {
     const owned = await each('picket_verdict_partitions_owned')
     const read = await each('picket_verdict_results_total{kind="counted"}')
@@ -103,8 +103,8 @@ function startVerdicts(picket: Picket, count: number): Promise<Verdict[]> {
   return Promise.all(
     Array.from({ length: count }, async () => {
       const program = await picket.addControlPlane({ ROLES: 'verdict' })
-      const { http_port } = await program.untilEvent('ready')
-      return { program, origin: `http://127.0.0.1:${http_port}` }
+      const { operator_port } = await program.untilEvent('ready')
+      return { program, operator: `http://127.0.0.1:${operator_port}` }
     }),
   )
 }

@@ -16,7 +16,7 @@ const RESULTS_A_SECOND = Number(process.env.RESTART_RATE ?? 45_000)
 const FEED_MS = 130_000
 const COUNTED = 'picket_verdict_results_total{kind="counted"}'
 
-type Verdict = { program: Program; origin: string }
+type Verdict = { program: Program; operator: string }
 
 export async function benchRestart(t: Teardown): Promise<Figure[]> {
   const picket = await startPicket(t, { regions: [], env: { ROLES: 'api' } })
@@ -25,10 +25,10 @@ export async function benchRestart(t: Teardown): Promise<Figure[]> {
   const nats = await connectBench(t, picket)
   const startVerdict = async (): Promise<Verdict> => {
     const program = await picket.addControlPlane({ ROLES: 'verdict' })
-    const { http_port } = await program.untilEvent('ready')
-    return { program, origin: `http://127.0.0.1:${http_port}` }
+    const { operator_port } = await program.untilEvent('ready')
+    return { program, operator: `http://127.0.0.1:${operator_port}` }
   }
-  const counted = ({ origin }: Verdict) => readMetric(origin, COUNTED)
+  const counted = ({ operator }: Verdict) => readMetric(operator, COUNTED)
 
   const before = await startVerdict()
   const feed = startFeed(t, nats, ids, RESULTS_A_SECOND)
@@ -51,7 +51,7 @@ export async function benchRestart(t: Teardown): Promise<Figure[]> {
   })
   const caughtUpMs = monotonicMs()
   await feed.stop()
-  const recalled = await readMetric(after.origin, 'picket_verdict_recalled_total')
+  const recalled = await readMetric(after.operator, 'picket_verdict_recalled_total')
   const seconds = (ms: number) => `${((ms - readyMs) / 1_000).toFixed(2)} s`
   return [
     figure(

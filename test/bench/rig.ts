@@ -128,9 +128,9 @@ export async function connectBench(t: Teardown, picket: Pick<Picket, 'nats' | 'd
   return nats
 }
 
-/** One value of /metrics; 0 when it is not there. */
-export async function readMetric(origin: string, line: string): Promise<number> {
-  const text = await (await fetch(`${origin}/metrics`)).text()
+/** One value of /metrics on the operator's port; 0 when it is not there. */
+export async function readMetric(operator: string, line: string): Promise<number> {
+  const text = await (await fetch(`${operator}/metrics`)).text()
   const found = text.split('\n').find(one => one.startsWith(`${line} `))
   return found ? Number(found.slice(line.length + 1)) : 0
 }

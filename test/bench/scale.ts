@@ -30,7 +30,7 @@ export async function benchScale(t: Teardown, engines: Engines): Promise<Figure[
   const picket = await startPicket(t, { regions: [...REGIONS] })
   const nats = await connectBench(t, picket)
   await seedMonitors(picket.databaseUrl, MONITORS, { url: `http://127.0.0.1:${port}/`, regions: [...REGIONS] })
-  const counted = () => readMetric(picket.origin, 'picket_verdict_results_total{kind="counted"}')
+  const counted = () => readMetric(picket.operator, 'picket_verdict_results_total{kind="counted"}')
   const first = async () => (await counted()) >= MONITORS * REGIONS.length
   await waitFor(first, { timeoutMs: 180_000, everyMs: 500, label: 'the first result of every monitor and region' })
   await pause(INTERVAL_S * 1_000)

@@ -38,9 +38,9 @@ export async function benchSnapshot(t: Teardown): Promise<Figure[]> {
   }
   const snapshots = await takeSnapshots(t, picket)
   await picket.controlPlane.stop()
-  const full = await verdictHeap(picket, async origin => {
+  const full = await verdictHeap(picket, async operator => {
     for (let slot = 0; slot < 2; slot++) await publish({ ids, atMs: Date.now() + slot })
-    await counted(origin, 2 * MONITORS * REGIONS.length)
+    await counted(operator, 2 * MONITORS * REGIONS.length)
   })
   const fullFleet = await heapOf(picket, 'fleet', async () => {})
   return figuresOf({ starts, snapshots, verdict: { none, full }, fleet: { none: noneFleet, full: fullFleet } })
@@ -95,18 +95,18 @@ function figuresOf({ starts, snapshots, verdict, fleet }: Measured): Figure[] {
 
 async function startWith(picket: Picket, results: number): Promise<Start> {
   const started = performance.now()
-  const isReady = async () => (await fetch(`${picket.origin}/readyz`)).ok
+  const isReady = async () => (await fetch(`${picket.operator}/readyz`)).ok
   const starting = picket.restartControlPlane()
   await waitFor(isReady, { timeoutMs: 120_000, label: 'readiness' })
   const readyMs = performance.now() - started
   const cpuMs = cpuUs(picket.controlPlane.pid) / 1_000
   await starting
-  await counted(picket.origin, results)
+  await counted(picket.operator, results)
   return { readyMs, cpuMs, countedMs: performance.now() - started }
 }
 
-const counted = (origin: string, results: number) =>
-  waitFor(async () => (await readMetric(origin, 'picket_verdict_results_total{kind="counted"}')) >= results, {
+const counted = (operator: string, results: number) =>
+  waitFor(async () => (await readMetric(operator, 'picket_verdict_results_total{kind="counted"}')) >= results, {
     timeoutMs: 600_000,
     everyMs: 50,
     label: `${results} results counted`,
@@ -131,20 +131,20 @@ async function takeSnapshots(t: Teardown, picket: Picket): Promise<{ ms: number;
 }
 
 /** The same of the role verdict, when all partitions are its own and `work` is done. */
-function verdictHeap(picket: Picket, work: (origin: string) => Promise<unknown>): Promise<Memory> {
-  return heapOf(picket, 'verdict', async origin => {
-    const owned = async () => (await readMetric(origin, 'picket_verdict_partitions_owned')) === PARTITIONS
+function verdictHeap(picket: Picket, work: (operator: string) => Promise<unknown>): Promise<Memory> {
+  return heapOf(picket, 'verdict', async operator => {
+    const owned = async () => (await readMetric(operator, 'picket_verdict_partitions_owned')) === PARTITIONS
     await waitFor(owned, { timeoutMs: 60_000, label: 'all partitions' })
-    await work(origin)
+    await work(operator)
   })
 }
 
 /** What a process of one role holds after its start and `work`, without garbage, and what its start took. */
-async function heapOf(picket: Picket, role: string, work: (origin: string) => Promise<unknown>): Promise<Memory> {
+async function heapOf(picket: Picket, role: string, work: (operator: string) => Promise<unknown>): Promise<Memory> {
   const program = await picket.addControlPlane({ ROLES: role, NODE_OPTIONS: `--import=${HEAP_ON_SIGNAL}` })
-  const { http_port } = await program.untilEvent('ready')
+  const { operator_port } = await program.untilEvent('ready')
   const cpuMs = cpuUs(program.pid) / 1_000
-  await work(`http://127.0.0.1:${http_port}`)
+  await work(`http://127.0.0.1:${operator_port}`)
   process.kill(program.pid, 'SIGUSR2')
   const { heapUsed, rss } = await program.untilEvent('heap')
   await program.stop()

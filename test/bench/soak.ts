@@ -50,7 +50,7 @@ export async function benchSoak(t: Teardown, _engines: Engines): Promise<Figure[
     nextFaultMs += FAULT_EVERY_MS
   }
   await feed.stop()
-  const metricsOf = async (program: Program) => `http://127.0.0.1:${(await program.untilEvent('ready')).http_port}`
+  const metricsOf = async (program: Program) => `http://127.0.0.1:${(await program.untilEvent('ready')).operator_port}`
   const verdict = await metricsOf(readers[0]!)
   const counted = () => readMetric(verdict, 'picket_verdict_results_total{kind="counted"}')
   await waitFor(async () => (await counted()) >= feed.published(), { label: 'everything acknowledged is counted' })

@@ -79,7 +79,7 @@ async function settle(scene: Scene): Promise<Check[]> {
   const { targets, programs } = system
   const late: string[] = []
   const within = (wait: Promise<void>) => wait.catch((error: Error) => void late.push(error.message))
-  await within(untilReady(system.origins))
+  await within(untilReady(system.processes))
   const broken = targets.outages.filter(({ toMs }) => toMs === null).map(({ monitor }) => monitor)
   await within(
     untilStatuses(

@@ -36,7 +36,8 @@ export type System = {
   db: Db
   nats: Nats
   clickhouseUrl: string
-  origins: string[]
+  /** of each control plane */
+  processes: ProcessPorts[]
   /** who began to read which partition from where, in the order in which each process did */
   /** times a process began to read a partition */
   readings: { count: number }
@@ -67,8 +68,8 @@ export async function startSystem(t: Teardown, dir: string, scale: Scale): Promi
   const stage = openStage(t, dir, scale.previous)
   stage.clocks.set('PostgreSQL', await createDatabaseClock(db))
   const ports = await startControlPlanes(stage, scale, { ...common, ...(engines.natsDisk && SMALL_STREAMS) }, urls)
-  const origins = [...ports.values()].map(({ http }) => `http://127.0.0.1:${http}`)
-  await untilReady(origins)
+  const processes = [...ports.values()]
+  await untilReady(processes)
   const having = (role: string) => [...ports].filter(([name]) => scale.controlPlanes[name]!.split(',').includes(role))
   const fleets = having('fleet').map(([, { grpc }]) => `http://127.0.0.1:${grpc}`)
   for (const region of scale.regions) {
@@ -85,7 +86,7 @@ export async function startSystem(t: Teardown, dir: string, scale: Scale): Promi
   const secretKey = Buffer.from(common.SECRET_KEY, 'base64')
   const otherTenant = await createOtherTenant(db, scale, { origin, secretKey, url: targets.hangingUrl })
   const clickhouseUrl = urls.CLICKHOUSE_URL
-  return { ...stage, dir, api, engines, targets, otherTenant, db, nats, clickhouseUrl, origins, lost: [] }
+  return { ...stage, dir, api, engines, targets, otherTenant, db, nats, clickhouseUrl, processes, lost: [] }
 }
 
 /** Where programs are started, each with its log, and the links between them. */
@@ -134,7 +135,8 @@ function openStage(t: Teardown, dir: string, previous: string | null): Stage {
   }
 }
 
-type Ports = Map<string, { http: number; grpc: number }>
+type ProcessPorts = { http: number; operator: number; grpc: number }
+type Ports = Map<string, ProcessPorts>
 
 /** Each on ports of its own, with a link of its own to each engine. */
 async function startControlPlanes(
@@ -146,12 +148,13 @@ async function startControlPlanes(
   const ports: Ports = new Map()
   const probesToNats = await linkTo(PROBES_TO_NATS, urls.NATS_URL)
   for (const [name, roles] of Object.entries(controlPlanes)) {
-    const port = { http: await freePort(), grpc: await freePort() }
+    const port = { http: await freePort(), operator: await freePort(), grpc: await freePort() }
     ports.set(name, port)
     run(name, 'dist/control-plane.js', 'ready', {
       ...common,
       ROLES: roles,
       PORT: String(port.http),
+      OPERATOR_PORT: String(port.operator),
       GRPC_PORT: String(port.grpc),
       DATABASE_URL: await linkTo(`${name} to PostgreSQL`, urls.DATABASE_URL),
       NATS_URL: await linkTo(`${name} to NATS`, urls.NATS_URL),
@@ -191,12 +194,17 @@ function some<T>(items: T[]): [T, ...T[]] {
   return [first, ...others]
 }
 
-/** Every control plane says that all it needs answers. */
-export async function untilReady(origins: string[]): Promise<void> {
-  const isReady = async (origin: string) => (await fetch(`${origin}/readyz`)).status === 200
+/** Every control plane says that all it needs answers; one of a version without a port for the operator says it on the other. */
+export async function untilReady(processes: ProcessPorts[]): Promise<void> {
+  const isReadyAt = (port: number) =>
+    fetch(`http://127.0.0.1:${port}/readyz`).then(
+      answer => answer.ok,
+      () => false,
+    )
+  const isReady = async ({ operator, http }: ProcessPorts) => (await isReadyAt(operator)) || isReadyAt(http)
   await Promise.all(
-    origins.map(origin =>
-      waitFor(() => isReady(origin), { timeoutMs: LIMIT_MS, everyMs: 200, label: `${origin} ready` }),
+    processes.map(ports =>
+      waitFor(() => isReady(ports), { timeoutMs: LIMIT_MS, everyMs: 200, label: `port ${ports.http} ready` }),
     ),
   )
 }

@@ -32,8 +32,8 @@ function scheduleThat({ forSeconds, leastSeconds, leavesSeconds }: Record<string
 type Series = { name: string; value: number }
 
 /** What all these processes together tell of canaries. */
-async function readSeries(origins: string[]): Promise<Series[]> {
-  const texts = await Promise.all(origins.map(async origin => (await fetch(`${origin}/metrics`)).text()))
+async function readSeries(operators: string[]): Promise<Series[]> {
+  const texts = await Promise.all(operators.map(async operator => (await fetch(`${operator}/metrics`)).text()))
   const lines = texts.flatMap(text => text.split('\n')).filter(line => line.startsWith('picket_canary_'))
   return lines.map(line => ({ name: line.split(' ')[0]!, value: Number(line.split(' ')[1]) }))
 }
@@ -48,7 +48,7 @@ const outcomesOf = (series: Series[]) =>
 t.test('A planned failure is measured by stages and counted once, with a kill -9 in the middle of it', async t => {
   const key = randomBytes(32)
   const picket = await startPicket(t, { env: { SECRET_KEY: key.toString('base64') } })
-  const { http_port } = await (await picket.addControlPlane({ ROLES: 'schedule' })).untilEvent('ready')
+  const { operator_port } = await (await picket.addControlPlane({ ROLES: 'schedule' })).untilEvent('ready')
   await picket.admin('operator', 'create', '--email', 'operator@example.com')
   const far = scheduleThat({ forSeconds: 10, leastSeconds: FAR_SECONDS, leavesSeconds: FAR_SECONDS }, new Date())
   const times = ['--every', String(far.everySeconds), '--for', String(far.forSeconds)]
@@ -90,7 +90,7 @@ t.test('A planned failure is measured by stages and counted once, with a kill -9
 
   const series = await waitFor(
     async () => {
-      const all = await readSeries([picket.origin, `http://127.0.0.1:${http_port}`])
+      const all = await readSeries([picket.operator, `http://127.0.0.1:${operator_port}`])
       return outcomesOf(all).some(count => count > 0) ? all : null
     },
     { everyMs: 500, label: 'the measured failure' },

@@ -50,7 +50,7 @@ const allAre = (status: string) =>
   )
 
 async function metric(name: string): Promise<number> {
-  const text = await (await fetch(`${picket.origin}/metrics`)).text()
+  const text = await (await fetch(`${picket.operator}/metrics`)).text()
   const lines = text.split('\n').filter(line => line.startsWith(name))
   return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0)
 }
@@ -121,7 +121,7 @@ t.test('a control plane that is started after NATS’ clock was set back goes on
   postgres = await createDatabaseClock(db)
   await picket.restartControlPlane()
   await outageIsTold()
-  const ready = await (await fetch(`${picket.origin}/readyz`)).json()
+  const ready = await (await fetch(`${picket.operator}/readyz`)).json()
   t.equal(ready.status, 'ready')
   const { nats, postgres: ahead } = ready.clock_disagreement_seconds
   t.equal(nats, undefined, 'both are ten minutes behind')

@@ -13,6 +13,7 @@ const ENV = {
   NATS_URL: (await startNats(t)).url,
   SECRET_KEY: randomBytes(32).toString('base64'),
   PORT: '0',
+  OPERATOR_PORT: '0',
   GRPC_PORT: '0',
   EGRESS_ALLOW: '127.0.0.0/8',
 }
@@ -30,8 +31,8 @@ const sentences = (program: ReturnType<typeof controlPlane>) => program.lines.fl
 t.test('the control plane says when it is ready and on which ports, and ends on SIGTERM', async t => {
   const program = controlPlane()
   const ready = await program.untilEvent('ready')
-  t.ok(ready.http_port > 0 && ready.grpc_port > 0)
-  await answersWell(ready.http_port, 'readyz')
+  t.ok(ready.http_port > 0 && ready.operator_port > 0 && ready.grpc_port > 0)
+  await answersWell(ready.operator_port, 'readyz')
   t.equal(await program.stop(), 0)
   t.same(sentences(program), [], 'nothing but log lines was printed')
 })
@@ -56,6 +57,11 @@ t.test('what keeps the control plane from starting is one sentence without secre
       new RegExp(`^port ${port} of 127.0.0.1 is taken; choose another with PORT$`),
     ],
     [
+      'a taken port for the operator',
+      { OPERATOR_PORT: port, ROLES: 'deliver' },
+      new RegExp(`^port ${port} of 127.0.0.1 is taken; choose another with OPERATOR_PORT$`),
+    ],
+    [
       'a taken port for probes',
       { GRPC_PORT: port, ROLES: 'fleet' },
       new RegExp(`^127.0.0.1:${port} is taken; .* GRPC_PORT$`),
@@ -76,10 +82,10 @@ t.test('what keeps the control plane from starting is one sentence without secre
 
 t.test('roles run apart: a process without "api" tells how it is, and answers nothing of the API', async t => {
   const program = controlPlane({ ROLES: 'deliver,schedule' })
-  const { http_port: port, grpc_port: grpcPort } = await program.untilEvent('ready')
+  const { http_port: port, operator_port: operatorPort, grpc_port: grpcPort } = await program.untilEvent('ready')
   t.equal(grpcPort, null)
   for (const path of ['healthz', 'readyz', 'metrics']) {
-    await answersWell(port, path)
+    await answersWell(operatorPort, path)
   }
   t.equal((await fetch(`http://127.0.0.1:${port}/api/v1/agent/bootstrap`, { method: 'POST' })).status, 401)
 })

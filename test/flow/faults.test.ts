@@ -109,13 +109,13 @@ t.test(
     const { url } = await createClickhouseDatabase(t)
     const relay = await startTcpRelay(t, url)
     const watch = await startWatch(t, 0, { CLICKHOUSE_URL: relay.url })
-    const { api, origin } = watch.picket
+    const { api, operator } = watch.picket
     await waitFor(async () => (await api.get(`/monitors/${watch.id}/checks`)).body.meta?.total >= 2, {
       label: 'history',
     })
 
     await relay.cut()
-    const readyz = await fetch(`${origin}/readyz`)
+    const readyz = await fetch(`${operator}/readyz`)
     t.equal(readyz.status, 200, 'it does its work without the history, and a new version can be rolled out')
     t.match(await readyz.json(), { status: 'ready', dependencies: { clickhouse: 'away', postgres: 'ok' } })
     t.equal((await api.get(`/monitors/${watch.id}/checks`)).status, 503)

@@ -16,7 +16,7 @@ function answerOf(command: Promise<string>): Promise<{ code: number; words: stri
 
 t.test('the operator reads what of the watching is well, what is not, since when, and what to do', async t => {
   const [picket, target] = await Promise.all([startPicket(t), startTarget(t)])
-  const { api, origin } = picket
+  const { api, operator } = picket
   const { id } = (await api.post('/monitors', { name: 'Shop', type: 'http', url: target.url, regions: ['us-east'] }))
     .body.data
   await waitFor(async () => (await api.get(`/monitors/${id}`)).body.data.status === 'up', {
@@ -34,7 +34,7 @@ t.test('the operator reads what of the watching is well, what is not, since when
   }
   await t.test('all is well, on the command line and next to /metrics', async t => {
     t.match(await untilSaid(0, /^All is well\./), /All 16 partitions of results have an owner\./)
-    const answer = await fetch(`${origin}/internal/health`)
+    const answer = await fetch(`${operator}/internal/health`)
     t.equal(answer.status, 200)
     const document = (await answer.json()) as { well: boolean; findings: { subject: string; well: boolean }[] }
     t.ok(document.well)
@@ -44,7 +44,7 @@ t.test('the operator reads what of the watching is well, what is not, since when
       /^picket_stream_bytes\{stream="RESULTS"\} [1-9]/m,
       /^picket_stream_last_sequence\{stream="RESULTS"\} [1-9]/m,
     ]) {
-      const shown = async () => line.test(await (await fetch(`${origin}/metrics`)).text())
+      const shown = async () => line.test(await (await fetch(`${operator}/metrics`)).text())
       t.ok(await waitFor(shown, { everyMs: 500, label: `${line}` }))
     }
   })

@@ -9,7 +9,8 @@ t.test('a ping that reaches a process without PostgreSQL is acknowledged, and an
   const picket = await startPicket(t, { regions: [] })
   const relay = await startTcpRelay(t, picket.databaseUrl)
   const cutOff = await picket.addControlPlane({ ROLES: 'api', DATABASE_URL: relay.url })
-  const origin = `http://127.0.0.1:${(await cutOff.untilEvent('ready')).http_port}`
+  const ready = await cutOff.untilEvent('ready')
+  const [origin, operator] = [ready.http_port, ready.operator_port].map(port => `http://127.0.0.1:${port}`)
   const db = createPostgres(picket.databaseUrl, 2)
   t.teardown(() => db.destroy())
   const { data } = (await picket.api.post('/monitors', HEARTBEAT)).body
@@ -24,7 +25,7 @@ t.test('a ping that reaches a process without PostgreSQL is acknowledged, and an
   t.ok((await heartbeatOf(db, data.id))!.due_at!.getTime() > due, 'the next success is expected later')
 
   await relay.restore()
-  await waitFor(async () => (await fetch(`${origin}/readyz`)).ok, { timeoutMs: 120_000, label: 'PostgreSQL again' })
+  await waitFor(async () => (await fetch(`${operator}/readyz`)).ok, { timeoutMs: 120_000, label: 'PostgreSQL again' })
   relay.swallow()
   t.equal((await ping(url)).status, 200, 'also when PostgreSQL gives no answer at all')
   await waitFor(async () => (await pingsStored()) === 5, { timeoutMs: 120_000, label: 'the last kept ping' })

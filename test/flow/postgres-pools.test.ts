@@ -55,7 +55,7 @@ t.test(
     }
     const creating = Array.from({ length: 40 }, (_, i) => create(i))
     const metric = async (name: string) => {
-      const text = await (await fetch(`${picket.origin}/metrics`)).text()
+      const text = await (await fetch(`${picket.operator}/metrics`)).text()
       return Number(
         text
           .split('\n')
@@ -67,7 +67,7 @@ t.test(
     await waitFor(async () => (await metric('picket_postgres_pool_waiting{pool="api"}')) > 5, {
       label: 'requests that wait for a connection',
     })
-    t.equal((await fetch(`${picket.origin}/readyz`)).status, 200)
+    t.equal((await fetch(`${picket.operator}/readyz`)).status, 200)
     await publish(nats, [resultOf(id!, { up: false })])
     await reaches('up down')
     t.equal(await metric('picket_verdict_partitions_owned'), 16)

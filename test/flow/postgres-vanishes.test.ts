@@ -38,12 +38,14 @@ async function startControlPlane(databaseUrl: string, roles: string) {
       CLICKHOUSE_URL: clickhouse.url,
       SECRET_KEY: randomBytes(32).toString('base64'),
       PORT: '0',
+      OPERATOR_PORT: '0',
       GRPC_PORT: '0',
       ROLES: roles,
     },
   })
   const ready = await program.untilEvent('ready', HANG_MS)
-  return { program, origin: `http://127.0.0.1:${ready.http_port}` }
+  const [origin, operator] = [ready.http_port, ready.operator_port].map(port => `http://127.0.0.1:${port}`)
+  return { program, origin, operator }
 }
 
 const countOf = async (ids: string[], status: string) => {
@@ -77,14 +79,14 @@ t.test('when the host of PostgreSQL vanishes without a word, outages are reporte
 
 t.test('while PostgreSQL is away, for however long, no process is restarted, and then all go on', async t => {
   const relay = await startTcpRelay(t, url)
-  const { program, origin } = await startControlPlane(relay.url, 'api,fleet,verdict,record,deliver,schedule')
+  const { program, origin, operator } = await startControlPlane(relay.url, 'api,fleet,verdict,record,deliver,schedule')
   const [id] = await insertMonitors(db, projectId, 1)
   await publish(nats, [resultOf(id!, { up: true })])
   await waitFor(async () => (await countOf([id!], 'up')) === 1, { label: 'the monitor up' })
 
   // nothing answers, new connections neither: each round takes as long as its limits allow
   relay.swallow()
-  const text = async () => (await fetch(`${origin}/metrics`)).text()
+  const text = async () => (await fetch(`${operator}/metrics`)).text()
   const failedOf = (metrics: string, loop: string) =>
     Number(new RegExp(`picket_loop_rounds_total\\{loop="${loop}",outcome="failed"\\} (\\d+)`).exec(metrics)?.[1] ?? 0)
   await waitFor(
@@ -96,7 +98,7 @@ t.test('while PostgreSQL is away, for however long, no process is restarted, and
     { label: 'six failed rounds of one loop, two of the others', everyMs: 1_000 },
   )
   t.equal((await fetch(`${origin}/healthz`)).status, 200)
-  t.equal((await fetch(`${origin}/readyz`)).status, 503)
+  t.equal((await fetch(`${operator}/readyz`)).status, 503)
   t.notMatch(await text(), /outcome="late"/, 'no round took longer than it may')
 
   await publish(nats, [resultOf(id!, { up: false })])

@@ -46,7 +46,12 @@ t.test('the executable checks, judges large pages in its thread, takes screensho
   large.behave({ kind: 'answer', status: 200, body: `${'<p>shop</p>'.repeat(40_000)}the end` })
   failing.behave({ kind: 'answer', status: 503, headers: { 'content-type': 'text/html' }, body: '<h1>Closed</h1>' })
   const fleet = await startFleetServer(t, { natsUrl: nats.url })
-  const env = { CHROMIUM_PATH: chromiumPath(), METRICS_ADDRESS: '127.0.0.1:0', SCREENSHOT_TIMEOUT_SECONDS: '120' }
+  const env = {
+    CHROMIUM_PATH: chromiumPath(),
+    METRICS_ADDRESS: '127.0.0.1:0',
+    SCREENSHOT_TIMEOUT_SECONDS: '120',
+    SCREENSHOT_NO_SANDBOX: '1',
+  }
   const probe = startProbe(t, fleet.url, env, executable)
   const { capabilities } = await fleet.hello(1)
   t.ok(capabilities.includes('screenshot'))

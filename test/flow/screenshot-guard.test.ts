@@ -21,6 +21,8 @@ const settings = {
   browser: { path: chromiumPath() },
   egressAllow: ['127.0.0.1'],
   egressDeny: [],
+  // a machine of tests may allow no sandbox
+  mayLackSandbox: true,
   memoryMb: 768,
   program,
   withinMs: HANG_MS,

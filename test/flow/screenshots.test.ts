@@ -11,7 +11,7 @@ import { waitFor } from '../support/wait.ts'
 
 const key = randomBytes(32)
 /** A machine that runs other tests beside this one leaves a browser little. */
-const UNHURRIED = { SCREENSHOT_TIMEOUT_SECONDS: '120' }
+const UNHURRIED = { SCREENSHOT_TIMEOUT_SECONDS: '120', SCREENSHOT_NO_SANDBOX: '1' }
 const [picket, pictures] = await Promise.all([
   startPicket(t, { regions: ['eu-west'], env: { SECRET_KEY: key.toString('base64') } }),
   openPictures(t),

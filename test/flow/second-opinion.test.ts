@@ -35,7 +35,7 @@ const seenBy = (page: string, pid: number, sinceMs: number) =>
   target.seen.filter(one => one.path === `/${page}` && one.pid === pid && one.atMs >= sinceMs)
 
 async function disagreements(): Promise<number> {
-  const text = await (await fetch(`${picket.origin}/metrics`)).text()
+  const text = await (await fetch(`${picket.operator}/metrics`)).text()
   return Number(/^picket_verdict_disagreements_total (\d+)/m.exec(text)?.[1] ?? 0)
 }
 

@@ -197,7 +197,7 @@ t.test('no secret is to be found in any log, answer, metric or table once it was
   const places: Record<string, unknown> = { answers: await live() }
   const sent = receiver.received.map(({ headers }) => headers.authorization)
   t.ok(sent.includes(`Bearer ${secrets['channel header']}`), 'the receiver got its credential')
-  places.metrics = await (await fetch(`${picket.origin}/metrics`)).text()
+  places.metrics = await (await fetch(`${picket.operator}/metrics`)).text()
   places.postgres = await rowsOfPostgres()
   places.clickhouse = await rowsOfClickhouse()
   await picket.controlPlane.stop()

@@ -38,10 +38,13 @@ t.test(
   async t => {
     const dataDir = newDataDir(t)
     const port = String(await freePort())
-    const ports = { PORT: port, GRPC_PORT: String(await freePort()) }
+    const operatorPort = String(await freePort())
+    const ports = { PORT: port, OPERATOR_PORT: operatorPort, GRPC_PORT: String(await freePort()) }
     const first = npmStart(t, { DATA_DIR: dataDir, ...ports })
     await waitFor(() => first.output().includes('Ctrl-C stops everything'), { label: first.output })
-    t.equal((await fetch(`http://127.0.0.1:${port}/readyz`)).status, 200)
+    const operatorUrl = `http://127.0.0.1:${operatorPort}`
+    t.equal((await fetch(`${operatorUrl}/readyz`)).status, 200)
+    t.ok(first.output().includes(`${operatorUrl}/internal/health`), 'the address for the operator is printed')
     for (const component of [
       'PostgreSQL',
       'NATS',
@@ -118,7 +121,9 @@ t.test('what keeps npm start from starting is told in one sentence', async t => 
   const sentence = (variable: string) =>
     `Port ${port} is taken by another program; choose one with ${variable}=${port + 1} npm start.`
   t.equal(await refused({ PORT: String(port) }), sentence('PORT'))
-  t.equal(await refused({ GRPC_PORT: String(port) }), sentence('GRPC_PORT'))
+  for (const variable of ['GRPC_PORT', 'OPERATOR_PORT']) {
+    t.equal(await refused({ [variable]: String(port) }), sentence(variable))
+  }
   t.equal(await refused({ PORT: 'http' }), 'PORT is "http"; it has to be a number from 1 to 65535.')
   const nowhere = await freePort()
   t.equal(

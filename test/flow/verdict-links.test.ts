@@ -23,7 +23,7 @@ async function startVerdict(t: Teardown, natsUrl: string): Promise<Verdict> {
     program: 'dist/control-plane.js',
     env: { ...env, NATS_URL: natsUrl, ROLES: 'verdict' },
   })
-  const { http_port: port } = await program.untilEvent('ready', 60_000)
+  const { operator_port: port } = await program.untilEvent('ready', 60_000)
   const metric = async (name: string) => {
     const text = await fetch(`http://127.0.0.1:${port}/metrics`).then(answer => answer.text())
     const line = text.split('\n').find(one => one.startsWith(`${name} `))

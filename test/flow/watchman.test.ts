@@ -30,7 +30,7 @@ const picket = await startPicket(t, {
   env: { ...common, PROBE_NATS_URL: wayOfProbe.url, ROLES: 'api,fleet,record,deliver,schedule' },
 })
 const verdict = await picket.addControlPlane({ ROLES: 'verdict' })
-const verdictPort = String((await verdict.untilEvent('ready')).http_port)
+const verdictPort = String((await verdict.untilEvent('ready')).operator_port)
 const db = createPostgres(picket.databaseUrl, 1)
 t.teardown(() => db.destroy())
 
@@ -44,7 +44,7 @@ const metric = async (name: RegExp) =>
 const counted = () => metric(/^picket_verdict_region_results_total\{region="us-east",kind="counted"\} (\d+)/m)
 await waitFor(async () => (await counted()) > MONITORS, { label: 'results are counted', everyMs: 200 })
 
-const prometheus = await startPrometheus(t, [new URL(picket.origin).host, `127.0.0.1:${verdictPort}`])
+const prometheus = await startPrometheus(t, [new URL(picket.operator).host, `127.0.0.1:${verdictPort}`])
 
 const untilFiring = (...alerts: string[]) => {
   let last: string[] = []
@@ -119,7 +119,7 @@ t.test('results that arrive while no process decides raise an alert until one do
   await verdict.kill9()
   await untilFiring('PicketPartitionsWithoutOwner', 'PicketNothingDecided', 'PicketProcessDown')
   t.pass('it is reported')
-  verdict.start({ PORT: verdictPort })
+  verdict.start({ OPERATOR_PORT: verdictPort })
   await untilQuiet()
   t.pass('no alert is left')
 })

@@ -114,6 +114,7 @@ t.test('the top level holds the programs, what both share, and what everybody ex
     'CONTRIBUTING.md',
     'CHANGELOG.md',
     'LICENSE',
+    'SECURITY.md',
     'node_modules',
     'dist',
   ]

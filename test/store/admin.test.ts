@@ -144,7 +144,16 @@ t.test('an organization is deleted when that is confirmed, with everything in it
      VALUES (?, ?, 'T0', 'sealed'::bytea, now(), now())`,
     [revoked, gone.projectId],
   )
-  const tables = ['alert_channels', 'alert_rules', 'status_pages', 'api_keys', 'verdict_states', 'memberships', 'users', 'mail_addresses']
+  const tables = [
+    'alert_channels',
+    'alert_rules',
+    'status_pages',
+    'api_keys',
+    'verdict_states',
+    'memberships',
+    'users',
+    'mail_addresses',
+  ]
   const before = await Promise.all(tables.map(countOf))
   await t.rejects(run(`organization delete ${gone.organizationId}`), {
     message: /^this would delete Acme \(1 monitors, 1 status pages, 1 members\); say --yes to do it$/,

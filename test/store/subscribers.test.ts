@@ -1,6 +1,10 @@
 import { Webhook } from 'standardwebhooks'
 import t from 'tap'
+
 import { LIMITS } from '../../control-plane/accounts/plans.ts'
+
+import { openAddress } from '../../control-plane/deliveries/address.ts'
+
 import { countSubscribers, lockSubscribers } from '../../control-plane/deliveries/subscriber-actions.ts'
 import type { Outcome } from '../../control-plane/deliveries/types.ts'
 import { openIncident, postUpdate } from '../../control-plane/incidents/actions.ts'
@@ -180,11 +184,13 @@ t.test('a webhook subscribes itself by the address it is posted, and is signed t
   ])
   const { signing_secret: secret } = confirmation!.json.data
   t.ok(new Webhook(secret).verify(notice!.rawBody, notice!.headers as Record<string, string>))
-  const [stored] = await query<{ url: string; config: Buffer }>(
+  const [stored] = await query<{ id: string; projectId: string; address: Buffer; config: Buffer }>(
     tools.db,
-    'SELECT d.request_url AS url, s.config FROM deliveries d JOIN page_subscribers s ON s.id = d.subscriber_id',
+    `SELECT d.id, d.project_id AS "projectId", d.request_address AS address, s.config
+     FROM deliveries d JOIN page_subscribers s ON s.id = d.subscriber_id`,
   )
-  t.equal(stored?.url, `${new URL(receiver.url).origin}/********`, 'the address is a secret in what is kept')
+  const shown = openAddress(stored!.address, stored!, tools.secrets)
+  t.equal(shown, `${new URL(receiver.url).origin}/********`, 'the address is a secret in what is kept')
   t.notMatch(stored?.config.toString('latin1'), 'token')
 })
 

@@ -91,8 +91,6 @@ export const HEALTHY: Series = {
   [pool('picket_postgres_pool_waiting')]: 0,
   [requests(200)]: { by: 100 },
   [requests(503)]: 4,
-  // it says no for good reason, and is no failure of the API
-  [requests(503, '/internal/health')]: { by: 5 },
   [control('nodejs_eventloop_lag_p99_seconds')]: 0.02,
   [control('picket_clock_disagreement_seconds', 'with="nats"')]: -0.2,
   [control('picket_clock_steps_total', 'of="nats"')]: 0,

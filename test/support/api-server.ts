@@ -25,9 +25,11 @@ export type Sent = {
 
 export type ApiServer = {
   origin: string
+  /** where the operator's endpoints are */
+  operator: string
   db: Db
   databaseUrl: string
-  /** `path` is relative to /api/v1; one that begins with the origin goes as it is. */
+  /** `path` is relative to /api/v1; a whole address goes as it is. */
   call(method: string, path: string, sent?: Sent): Promise<Answer>
   /** the typed client, for what is asked rightly */
   picket(key: string): Picket
@@ -44,6 +46,7 @@ export async function startApi(t: Teardown, env: Record<string, string> = {}): P
     NATS_URL: env.NATS_URL ?? (await startNats(t)).url,
     SECRET_KEY: randomBytes(32).toString('base64'),
     PORT: '0',
+    OPERATOR_PORT: '0',
     GRPC_PORT: '0',
     ROLES: 'api',
     EGRESS_ALLOW: '127.0.0.0/8',
@@ -71,6 +74,7 @@ export async function startApi(t: Teardown, env: Record<string, string> = {}): P
   const picketOf = (apiKey: string) => createPicket({ origin, apiKey })
   return {
     origin,
+    operator: `http://127.0.0.1:${picket.operatorPort}`,
     db,
     databaseUrl: config.databaseUrl,
     tenant,
@@ -83,7 +87,7 @@ export async function startApi(t: Teardown, env: Record<string, string> = {}): P
 async function send(origin: string, firstKey: string, method: string, path: string, sent: Sent = {}): Promise<Answer> {
   const { key = firstKey, body, headers = {} } = sent
   const isRaw = typeof body === 'string' || body instanceof Uint8Array
-  const answer = await fetch(path.startsWith(origin) ? path : `${origin}/api/v1${path}`, {
+  const answer = await fetch(path.startsWith('http') ? path : `${origin}/api/v1${path}`, {
     method,
     redirect: 'manual',
     headers: {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { v7 as uuidv7 } from 'uuid'
 import { sealConfig, sealSigningSecret } from '../../control-plane/channels/sealed.ts'
 import { enqueueDeliveries } from '../../control-plane/deliveries/actions.ts'
-import type { DeliveryRow } from '../../control-plane/deliveries/log-entry.ts'
+import { addressOf, type DeliveryRow } from '../../control-plane/deliveries/log-entry.ts'
 import { findDelivery } from '../../control-plane/deliveries/store.ts'
 import type { DeliveryWorker } from '../../control-plane/deliveries/worker.ts'
 import { insertEvents } from '../../control-plane/events/store.ts'
@@ -15,6 +15,8 @@ import { insertTenant, type Tenant } from './tenant.ts'
 import { waitFor } from './wait.ts'
 
 export const SIGNING_SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+
+type Entry = DeliveryRow & { requestUrl: string | null }
 
 /** A queue on a database of its own, with what fills it, empties it and looks into it. */
 export type Delivering = {
@@ -31,8 +33,8 @@ export type Delivering = {
   sendAt(now: Date, channelId: string, ...subjects: string[]): Promise<string[]>
   /** queues one event for each channel, in one transaction; answers the delivery ids */
   sendToAll(channelIds: readonly string[], subject: string): Promise<string[]>
-  entry(id: string): Promise<DeliveryRow>
-  ended(id: string): Promise<DeliveryRow>
+  entry(id: string): Promise<Entry>
+  ended(id: string): Promise<Entry>
   /** how many deliveries of a channel have each status */
   statuses(channelId: string): Promise<Record<string, number>>
 }
@@ -45,7 +47,10 @@ export async function createDelivering(t: Teardown): Promise<Delivering> {
   const secrets = createSecrets(secretKey)
   const tenant = await insertTenant(db)
   const { projectId } = tenant
-  const entry = async (id: string) => (await findDelivery(db, projectId, id))!
+  const entry = async (id: string) => {
+    const row = (await findDelivery(db, projectId, id))!
+    return { ...row, requestUrl: addressOf(row, secrets) }
+  }
 
   return {
     url,

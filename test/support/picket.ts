@@ -34,6 +34,8 @@ export type Probe = Program & { region: string; token: string; dataDir: string }
 
 export type Picket = {
   origin: string
+  /** where the operator's endpoints are */
+  operator: string
   api: Api
   apiKey: string
   organizationId: string
@@ -58,6 +60,7 @@ export const householdEnv = () => ({
   EGRESS_ALLOW: LOOPBACK,
   VISITOR_EGRESS_ALLOW: LOOPBACK,
   LOG_LEVEL: 'info',
+  OPERATOR_PORT: '0',
   DEFAULT_PLAN: 'business',
   RATE_LIMIT_PER_MINUTE: '1000000',
   ALERT_CHANNELS_LIMIT: '1000000',
@@ -108,7 +111,11 @@ export async function startPicket(t: Teardown, options: PicketOptions = {}): Pro
     db.transaction(tx => createAccount(tx, { email: 'owner@example.com', provesEmail: false, ...registration })),
   )
   // it keeps them when it is started again
-  const ports = { PORT: String(await freePort()), GRPC_PORT: String(await freePort()) }
+  const ports = {
+    PORT: String(await freePort()),
+    OPERATOR_PORT: String(await freePort()),
+    GRPC_PORT: String(await freePort()),
+  }
   const { program: controlPlane, ready } = await runControlPlane(ports)
   const origin = `http://127.0.0.1:${ready.http_port}`
 
@@ -147,6 +154,7 @@ export async function startPicket(t: Teardown, options: PicketOptions = {}): Pro
 
   return {
     origin,
+    operator: `http://127.0.0.1:${ready.operator_port}`,
     api: createApi(origin, account.api_key),
     apiKey: account.api_key,
     organizationId: account.organization_id,

@@ -12,6 +12,8 @@ const NEEDED = {
 t.test('three addresses and a secret key are enough', async t => {
   t.match(readConfig(NEEDED), {
     port: 8080,
+    operatorHost: '127.0.0.1',
+    operatorPort: 8081,
     grpcPort: 50_051,
     host: '127.0.0.1',
     publicUrl: 'http://localhost:8080',

@@ -5,17 +5,22 @@ import { createRecent } from '../../platform/recent.ts'
 import { sha256 } from '../../platform/secrets.ts'
 import { hintOf, newApiKey, verifyChecksum } from '../../web/api-key.ts'
 import type { Authenticate, Caller, Scope } from '../../web/auth.ts'
-import { conflict, notFound } from '../../web/errors.ts'
+import { apiKeySuspended, conflict, notFound, unauthorized } from '../../web/errors.ts'
 import { createLookUp } from '../../web/look-ups.ts'
-import { assertWithinLimit } from '../actions.ts'
-import type { Limits } from '../plans.ts'
-import { findCaller, insertApiKey, lockScopes, markUsed, removeApiKey } from './store.ts'
 
-/** A deleted key stops working in this process within this time. */
+import { createMisses } from '../../web/misses.ts'
+import { assertWithinLimit } from '../actions.ts'
+import { lockOrganization } from '../members/store.ts'
+import type { Limits } from '../plans.ts'
+import { findCaller, holdKey, insertApiKey, lockKeys, markUsed, removeApiKey } from './store.ts'
+
+/** A deleted or suspended key stops working in this process within this time. */
 const CACHE_MS = 5_000
 const CACHE_ENTRIES = 10_000
 /** A program that goes on with one that was deleted asks 12 times a minute. */
 const UNKNOWN_PER_MINUTE = 300
+/** One that is suspended is looked up each time so often, so that it works at once when it is kept, and then every 5 s. */
+const SUSPENDED_PER_MINUTE = 60
 
 /** Makes a key. `key` is the only time that it is shown in full. */
 export async function createApiKey(
@@ -37,27 +42,38 @@ export async function createApiKey(
   return { ...row, key }
 }
 
-/** The same for somebody who asks for one. Throws 402 when the plan is full. */
-export const addApiKey = (
-  db: Db,
-  caller: Pick<Caller, 'projectId' | 'organizationId' | 'userId'>,
-  key: { name: string; scope: Scope },
-  limits: Limits,
-) =>
-  db.transaction(async tx => {
+/**
+ * Makes a key for somebody who calls with another one. It is either there when the organization's keys are suspended, and
+ * is suspended with them, or it is made by a key that works. Throws 402 when the plan is full.
+ */
+export function createKeyAs(db: Db, caller: Caller, named: { name: string; scope: Scope }, limits: Limits) {
+  return db.transaction(async tx => {
+    await lockOrganization(tx, caller.organizationId)
+    await assertKeyWorks(tx, caller.keyId)
     await assertWithinLimit(tx, caller.organizationId, 'apiKeys', 1, limits)
-    return createApiKey(tx, caller, key)
+    return createApiKey(tx, caller, named)
   })
+}
 
-/** Throws 404, and 409 for the last admin key: without one nobody could make another. */
+/**
+ * Throws 401 for a key that was deleted or suspended, also while a process still remembers it. For what would outlive the
+ * key: hold the organization before.
+ */
+export async function assertKeyWorks(tx: Tx, keyId: string): Promise<void> {
+  const key = await holdKey(tx, keyId)
+  if (!key) throw unauthorized('the API key is not valid')
+  if (key.isSuspended) throw apiKeySuspended()
+}
+
+/** Throws 404, and 409 for the last admin key that works: without one, no other can be made. */
 export async function deleteApiKey(db: Db, projectId: string, id: string): Promise<void> {
   if (!isId(id)) throw notFound('API key')
   await db.transaction(async tx => {
-    const scopes = await lockScopes(tx, projectId)
-    const scope = scopes.get(id.toLowerCase())
-    if (!scope) throw notFound('API key')
-    const admins = [...scopes.values()].filter(other => other === 'admin').length
-    if (scope === 'admin' && admins === 1) throw conflict('this is the last admin key of the project')
+    const keys = await lockKeys(tx, projectId)
+    const key = keys.find(one => one.id === id.toLowerCase())
+    if (!key) throw notFound('API key')
+    const admins = keys.filter(({ scope, isSuspended }) => scope === 'admin' && !isSuspended)
+    if (admins.length === 1 && admins[0] === key) throw conflict('this is the last admin key of the project')
     await removeApiKey(tx, projectId, id)
   })
 }
@@ -67,7 +83,8 @@ export async function deleteApiKey(db: Db, projectId: string, id: string): Promi
  * process has known is looked up for everybody, others not for a network that has sent too many unknown ones.
  */
 export function createAuthenticate(db: Db): Authenticate {
-  const remembered = createRecent<{ caller: Caller; untilMs: number }>(CACHE_ENTRIES)
+  const remembered = createRecent<{ caller: Caller | 'suspended'; untilMs: number }>(CACHE_ENTRIES)
+  const suspended = createMisses(SUSPENDED_PER_MINUTE)
   const lookUpFor = createLookUp({ what: 'API keys', missesPerMinute: UNKNOWN_PER_MINUTE, rememberMs: CACHE_MS })
 
   return async (key, network) => {
@@ -78,16 +95,19 @@ export function createAuthenticate(db: Db): Authenticate {
     if (known && known.untilMs > nowMs()) return known.caller
 
     const caller = await lookUpFor(network, name, () => lookUp(db, keyHash))
-    if (caller) remembered.set(name, { caller, untilMs: nowMs() + CACHE_MS })
+    const isKept = caller === 'suspended' ? suspended.waitSeconds(name, nowMs()) > 0 : caller !== null
+    if (caller === 'suspended') suspended.count(name, nowMs())
+    if (caller && isKept) remembered.set(name, { caller, untilMs: nowMs() + CACHE_MS })
     else remembered.delete(name)
     return caller
   }
 }
 
-async function lookUp(db: Db, keyHash: Buffer): Promise<Caller | null> {
+async function lookUp(db: Db, keyHash: Buffer): Promise<Caller | 'suspended' | null> {
   const found = await findCaller(db, keyHash)
   if (!found) return null
-  const { lastUsedAt, ...caller } = found
+  const { lastUsedAt, isSuspended, ...caller } = found
+  if (isSuspended) return 'suspended'
   const minute = new Date(Math.floor(nowMs() / 60_000) * 60_000)
   if (lastUsedAt === null || lastUsedAt < minute) await markUsed(db, caller.keyId, minute)
   return caller

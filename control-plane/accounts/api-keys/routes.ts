@@ -18,8 +18,11 @@ import {
   strictObject,
   Timestamp,
 } from '../../web/schemas.ts'
+
 import type { Limits } from '../plans.ts'
-import { addApiKey, deleteApiKey } from './actions.ts'
+
+import { createKeyAs, deleteApiKey } from './actions.ts'
+
 import { listApiKeys } from './store.ts'
 
 const ApiKey = Type.Object({
@@ -29,6 +32,9 @@ const ApiKey = Type.Object({
   hint: Type.String({ description: 'the beginning and the end of the key' }),
   created_by: nullable(Id),
   last_used_at: nullable(Timestamp),
+  suspended_at: nullable(Timestamp, {
+    description: 'since then it is refused with `api_key_suspended`, until an admin keeps or ends it in the browser',
+  }),
   created_at: Timestamp,
   updated_at: Timestamp,
 })
@@ -66,7 +72,7 @@ export function apiKeyRoutes(app: App, { db, limits }: { db: Db; limits: Limits 
       },
     },
     async (request, reply) =>
-      reply.code(201).send({ data: await addApiKey(actingAs(db, request), callerOf(request), request.body, limits) }),
+      reply.code(201).send({ data: await createKeyAs(actingAs(db, request), callerOf(request), request.body, limits) }),
   )
 
   app.delete(

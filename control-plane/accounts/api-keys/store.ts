@@ -8,11 +8,12 @@ export type ApiKeyRow = {
   hint: string
   created_by: string | null
   last_used_at: Date | null
+  suspended_at: Date | null
   created_at: Date
   updated_at: Date
 }
 
-const COLUMNS = 'id, name, scope, hint, created_by, last_used_at, created_at, updated_at'
+const COLUMNS = 'id, name, scope, hint, created_by, last_used_at, suspended_at, created_at, updated_at'
 
 export type NewApiKey = {
   id: string
@@ -50,25 +51,36 @@ export async function listApiKeys(db: Db, projectId: string, { limit, offset }: 
   return { rows, total: count!.total }
 }
 
-/** The scopes of the project's keys by id, all locked until the transaction ends. */
-export async function lockScopes(tx: Db, projectId: string): Promise<Map<string, Scope>> {
-  const rows = await query<{ id: string; scope: Scope }>(
+export type LockedKey = { id: string; scope: Scope; isSuspended: boolean }
+
+/** The project's keys, all locked until the transaction ends. */
+export const lockKeys = (tx: Db, projectId: string) =>
+  query<LockedKey>(
     tx,
-    'SELECT id, scope FROM api_keys WHERE project_id = ? ORDER BY id FOR UPDATE',
+    `SELECT id, scope, suspended_at IS NOT NULL AS "isSuspended" FROM api_keys
+     WHERE project_id = ? ORDER BY id FOR UPDATE`,
     [projectId],
   )
-  return new Map(rows.map(({ id, scope }) => [id, scope]))
+
+/** Null for a key that was deleted. One that works stays so until the transaction ends. */
+export async function holdKey(tx: Db, id: string): Promise<{ isSuspended: boolean } | null> {
+  const sql = 'SELECT suspended_at IS NOT NULL AS "isSuspended" FROM api_keys WHERE id = ? FOR SHARE'
+  const [row] = await query<{ isSuspended: boolean }>(tx, sql, [id])
+  return row ?? null
 }
 
 export const removeApiKey = (db: Db, projectId: string, id: string) =>
   execute(db, 'DELETE FROM api_keys WHERE project_id = ? AND id = ?', [projectId, id])
 
+export type FoundCaller = Caller & { lastUsedAt: Date | null; isSuspended: boolean }
+
 /** Who a key speaks for, by its SHA-256; null also when the organization was deleted while the key was made. */
-export async function findCaller(db: Db, keyHash: Buffer): Promise<(Caller & { lastUsedAt: Date | null }) | null> {
-  const [row] = await query<Caller & { lastUsedAt: Date | null }>(
+export async function findCaller(db: Db, keyHash: Buffer): Promise<FoundCaller | null> {
+  const [row] = await query<FoundCaller>(
     db,
     `SELECT api_keys.project_id AS "projectId", projects.organization_id AS "organizationId", api_keys.id AS "keyId",
             api_keys.created_by AS "userId", api_keys.scope, api_keys.last_used_at AS "lastUsedAt",
+            api_keys.suspended_at IS NOT NULL AS "isSuspended",
             EXISTS (SELECT FROM operator_project o WHERE o.project_id = api_keys.project_id) AS "isOperator",
             json_build_object('kind', 'api_key', 'id', api_keys.id, 'name', api_keys.name || ' (' || api_keys.hint || ')') AS actor
      FROM api_keys JOIN projects ON projects.id = api_keys.project_id

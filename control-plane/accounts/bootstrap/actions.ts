@@ -1,10 +1,9 @@
 import { now as clock } from '../../platform/clock.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Db, Tx } from '../../platform/postgres.ts'
-import { type Acting, actingFor } from '../../web/acting.ts'
 import { conflict, rateLimited } from '../../web/errors.ts'
 import { createApiKey } from '../api-keys/actions.ts'
-import { recordAct } from '../audit/actions.ts'
+import { actingAsPerson, recordAct } from '../audit/actions.ts'
 import { makeLink } from '../password-links/actions.ts'
 import type { Plan } from '../plans.ts'
 import type { Visitor } from './network.ts'
@@ -56,7 +55,13 @@ export async function createUser(
 ): Promise<{ userId: string; email: string; claimUrl: string } | null> {
   const [userId, email] = [newId(), written.toLowerCase()]
   const isNew = await insertUser(tx, { userId, email, name, now: clock() })
-  return isNew ? { userId, email, claimUrl: await makeLink(tx, userId, { purpose: 'claim', ...link }) } : null
+  return isNew
+    ? {
+        userId,
+        email,
+        claimUrl: await makeLink(tx, userId, { purpose: 'claim', fromOperator: link.provesEmail, ...link }),
+      }
+    : null
 }
 
 /** `createAccount` for the public: 3 accounts an hour a network, counted across all processes (decisions 2.3). */
@@ -78,9 +83,10 @@ type Beginning = { user_id: string; email: string; organization_id: string }
 
 /** The first entry of the new organization's audit log. */
 function tellBeginning(tx: Tx, { ip }: Visitor, { user_id: id, email, organization_id }: Beginning, name: string) {
-  const acting: Acting = { kind: 'user', id, name: email, ip, projectId: null, organizationId: organization_id }
   const what = { resource: 'organization', resourceId: organization_id, resourceName: name }
-  return actingFor(tx, acting).transaction(acted => recordAct(acted, { action: 'created', ...what }))
+  return actingAsPerson(tx, { id, email }, ip, organization_id).transaction(acted =>
+    recordAct(acted, { action: 'created', ...what }),
+  )
 }
 
 /** Counts an attempt that was answered with 400 or 409. Throws 429 after 20 of them in an hour. */

@@ -2,9 +2,14 @@ import { now as clock } from '../../platform/clock.ts'
 import { isId } from '../../platform/ids.ts'
 import type { Db, Tx } from '../../platform/postgres.ts'
 import type { Secrets } from '../../platform/secrets.ts'
+import type { Caller } from '../../web/auth.ts'
 import { conflict, notFound, rateLimited, registrationClosed } from '../../web/errors.ts'
 import { assertWithinLimit } from '../actions.ts'
+
 import { takeConfirmations } from '../addresses/actions.ts'
+
+import { assertKeyWorks } from '../api-keys/actions.ts'
+
 import { recordAct } from '../audit/actions.ts'
 import { createUser } from '../bootstrap/actions.ts'
 import { post } from '../mails/actions.ts'
@@ -50,12 +55,13 @@ export type Invited = { user_id: string; email: string; role: Role; is_new_accou
  */
 export function invite(
   tools: InviteTools,
-  organizationId: string,
+  { organizationId, keyId }: Pick<Caller, 'organizationId' | 'keyId'>,
   { email, name, role }: { email: string; name: string | null; role: Role },
 ): Promise<Invited> {
   const { publicUrl, sendsMail, registration } = tools
   return tools.db.transaction(async tx => {
     await assertWithinLimit(tx, organizationId, 'members', 1, tools.limits)
+    await assertKeyWorks(tx, keyId)
     const created = await createUser(tx, { email, name, publicUrl, provesEmail: false })
     // the transaction takes it back
     if (created && registration === 'closed')
@@ -105,13 +111,16 @@ export function changeRole(db: Db, organizationId: string, userId: string, role:
 
 /** Ends a membership and what is open in that organization's name. Keys that they made go on: machines use them. */
 export function dismiss(db: Db, organizationId: string, userId: string): Promise<void> {
-  return db.transaction(async tx => {
-    await assertReplaceable(tx, organizationId, userId, null)
-    await lockUser(tx, userId)
-    await removeMember(tx, organizationId, userId)
-    await leaveOrganization(tx, organizationId, userId)
-    await removeUnusedUser(tx, userId)
-  })
+  return db.transaction(tx => dismissIn(tx, organizationId, userId))
+}
+
+/** The same as a part of more. */
+export async function dismissIn(tx: Tx, organizationId: string, userId: string): Promise<void> {
+  await assertReplaceable(tx, organizationId, userId, null)
+  await lockUser(tx, userId)
+  await removeMember(tx, organizationId, userId)
+  await leaveOrganization(tx, organizationId, userId)
+  await removeUnusedUser(tx, userId)
 }
 
 async function assertReplaceable(tx: Tx, organizationId: string, userId: string, role: Role | null): Promise<void> {

@@ -34,6 +34,10 @@ const Member = Type.Object(
       description:
         'the account was made by others, and nobody has shown that the address is theirs; until then nothing here is open to them',
     }),
+    suspended_at: nullable(Timestamp, {
+      description:
+        'since then nothing here is open to them, until an admin keeps or ends the membership in the browser',
+    }),
     created_at: Timestamp,
     updated_at: Timestamp,
   },
@@ -76,8 +80,7 @@ function inviteRoute(app: App, tools: InviteTools): void {
     },
     async request => {
       const { email, name = null, role = 'editor' } = request.body
-      const { organizationId } = callerOf(request)
-      return { data: await invite(toolsActingAs(tools, request), organizationId, { email, name, role }) }
+      return { data: await invite(toolsActingAs(tools, request), callerOf(request), { email, name, role }) }
     },
   )
 }

@@ -1,4 +1,5 @@
 import { type Db, execute, query, type Tx } from '../../platform/postgres.ts'
+import { OPEN_MEMBERSHIP } from './open.ts'
 import type { Role } from './role.ts'
 
 /** A member is known by the id of the user. */
@@ -9,11 +10,12 @@ export type MemberRow = {
   role: Role
   is_claimed: boolean
   awaits_proof: boolean
+  suspended_at: Date | null
   created_at: Date
   updated_at: Date
 }
 
-const COLUMNS = `u.id, u.email, u.name, m.role, u.password_hash IS NOT NULL AS is_claimed, m.awaits_proof, m.created_at,
+const COLUMNS = `u.id, u.email, u.name, m.role, u.password_hash IS NOT NULL AS is_claimed, m.awaits_proof, m.suspended_at, m.created_at,
   greatest(m.created_at, u.updated_at) AS updated_at`
 const FROM = 'FROM memberships m JOIN users u ON u.id = m.user_id WHERE m.organization_id = :organizationId'
 
@@ -43,8 +45,8 @@ export const lockOrganization = (tx: Tx, organizationId: string) =>
 
 /** Whether somebody else of an organization may manage it. */
 export async function hasOtherAdmin(tx: Tx, organizationId: string, userId: string): Promise<boolean> {
-  const sql = `SELECT 1 FROM memberships
-    WHERE organization_id = ? AND user_id <> ? AND role = 'admin' AND NOT awaits_proof LIMIT 1`
+  const sql = `SELECT 1 FROM memberships m
+    WHERE m.organization_id = ? AND m.user_id <> ? AND m.role = 'admin' AND ${OPEN_MEMBERSHIP} LIMIT 1`
   return (await query(tx, sql, [organizationId, userId])).length > 0
 }
 

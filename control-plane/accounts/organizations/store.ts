@@ -31,21 +31,30 @@ export async function findOrganization(db: Db, id: string): Promise<ListedOrgani
 export const projectsOf = (db: Db, organizationId: string): Promise<{ id: string; name: string }[]> =>
   query(db, 'SELECT id, name FROM projects WHERE organization_id = ? ORDER BY id', [organizationId])
 
-export const membersOf = (db: Db, organizationId: string): Promise<{ id: string; email: string; role: string }[]> =>
+export type ListedMember = { id: string; email: string; role: string; suspended_at: Date | null }
+
+export const membersOf = (db: Db, organizationId: string): Promise<ListedMember[]> =>
   query(
     db,
-    `SELECT u.id, u.email, m.role FROM memberships m JOIN users u ON u.id = m.user_id
+    `SELECT u.id, u.email, m.role, m.suspended_at FROM memberships m JOIN users u ON u.id = m.user_id
      WHERE m.organization_id = ? ORDER BY u.email`,
     [organizationId],
   )
 
-export type ListedKey = { id: string; name: string; scope: string; hint: string; last_used_at: Date | null }
+export type ListedKey = {
+  id: string
+  name: string
+  scope: string
+  hint: string
+  last_used_at: Date | null
+  suspended_at: Date | null
+}
 
 /** The API keys of all projects of an organization, oldest first. */
 export const keysOf = (db: Db, organizationId: string): Promise<ListedKey[]> =>
   query(
     db,
-    `SELECT k.id, k.name, k.scope, k.hint, k.last_used_at FROM api_keys k JOIN projects p ON p.id = k.project_id
+    `SELECT k.id, k.name, k.scope, k.hint, k.last_used_at, k.suspended_at FROM api_keys k JOIN projects p ON p.id = k.project_id
      WHERE p.organization_id = ? ORDER BY k.id`,
     [organizationId],
   )

@@ -9,11 +9,17 @@ export type LinkParts = {
   purpose: Purpose
   /** it is mailed, or handed over by the operator, and shown to nobody else */
   provesEmail: boolean
+  /** it is handed over by the operator */
+  fromOperator?: boolean
   publicUrl: string
 }
 
 /** A new link with which somebody sets a password; their older ones of that kind are void. Kept as a hash. */
-export async function makeLink(tx: Tx, userId: string, { publicUrl, ...kind }: LinkParts): Promise<string> {
+export async function makeLink(
+  tx: Tx,
+  userId: string,
+  { publicUrl, fromOperator = false, ...kind }: LinkParts,
+): Promise<string> {
   const now = clock()
   const token = randomToken(32)
   await dropLinks(tx, userId, kind)
@@ -21,6 +27,7 @@ export async function makeLink(tx: Tx, userId: string, { publicUrl, ...kind }: L
     tokenHash: sha256(token),
     userId,
     ...kind,
+    fromOperator,
     expiresAt: new Date(now.getTime() + LINK_MS[kind.purpose]),
     now,
   })
@@ -30,7 +37,7 @@ export async function makeLink(tx: Tx, userId: string, { publicUrl, ...kind }: L
 /** The same for the operator, who means it to be the only one: every other link of that person is void. */
 export async function makeOnlyLink(tx: Tx, userId: string, publicUrl: string): Promise<string> {
   await spendLinks(tx, userId, clock())
-  return makeLink(tx, userId, { purpose: 'claim', provesEmail: true, publicUrl })
+  return makeLink(tx, userId, { purpose: 'claim', provesEmail: true, fromOperator: true, publicUrl })
 }
 
 const KEPT_MS = 30 * 86_400_000

@@ -1,18 +1,27 @@
 import { type Db, execute, query, type Tx } from '../../platform/postgres.ts'
 import type { Dead, Purpose } from './link.ts'
 
-export type LinkKind = { purpose: Purpose; provesEmail: boolean }
+/** `fromOperator`: made at the command line. */
+export type LinkKind = { purpose: Purpose; provesEmail: boolean; fromOperator: boolean }
 export type NewLink = LinkKind & { tokenHash: Buffer; userId: string; expiresAt: Date; now: Date }
 
 export const insertLink = (tx: Db, link: NewLink) =>
   execute(
     tx,
-    `INSERT INTO claim_links (token_hash, user_id, purpose, proves_email, expires_at, created_at)
-     VALUES (:tokenHash, :userId, :purpose, :provesEmail, :expiresAt, :now)`,
+    `INSERT INTO claim_links (token_hash, user_id, purpose, proves_email, from_operator, expires_at, created_at)
+     VALUES (:tokenHash, :userId, :purpose, :provesEmail, :fromOperator, :expiresAt, :now)`,
     link,
   )
 
-export type LinkOwner = { userId: string; email: string; name: string | null; isClaimed: boolean; provesEmail: boolean }
+export type LinkOwner = {
+  userId: string
+  email: string
+  name: string | null
+  isClaimed: boolean
+  provesEmail: boolean
+  /** the first link that proves the address, and it was mailed: what was done in that name before is reviewed */
+  opensReview: boolean
+}
 
 type LinkRow = LinkOwner & { expiresAt: Date; usedAt: Date | null }
 
@@ -28,8 +37,8 @@ export async function lockLink(tx: Tx, tokenHash: Buffer, purpose: Purpose, now:
 export async function findLink(db: Db, tokenHash: Buffer, purpose: Purpose, now: Date): Promise<LinkOwner | Dead> {
   const [row] = await query<LinkRow>(
     db,
-    `SELECT u.id AS "userId", u.email, u.name, u.password_hash IS NOT NULL AS "isClaimed", l.proves_email AS "provesEmail", l.expires_at AS "expiresAt",
-       l.used_at AS "usedAt" ${LINK}`,
+    `SELECT u.id AS "userId", u.email, u.name, u.password_hash IS NOT NULL AS "isClaimed", l.proves_email AS "provesEmail",
+       l.proves_email AND NOT l.from_operator AND u.email_proven_at IS NULL AS "opensReview", l.expires_at AS "expiresAt", l.used_at AS "usedAt" ${LINK}`,
     [tokenHash, purpose],
   )
   if (!row) return 'unknown'
@@ -42,7 +51,11 @@ export const spendLinks = (tx: Tx, userId: string, now: Date) =>
   execute(tx, 'UPDATE claim_links SET used_at = :now WHERE user_id = :userId AND used_at IS NULL', { userId, now })
 
 /** The links of a kind that were not used are void: there is a newer one. */
-export const dropLinks = (tx: Tx, userId: string, { purpose, provesEmail }: LinkKind) =>
+export const dropLinks = (
+  tx: Tx,
+  userId: string,
+  { purpose, provesEmail }: Pick<LinkKind, 'purpose' | 'provesEmail'>,
+) =>
   execute(tx, 'DELETE FROM claim_links WHERE user_id = ? AND purpose = ? AND proves_email = ? AND used_at IS NULL', [
     userId,
     purpose,

@@ -24,6 +24,9 @@ const IDLE_MS = 7 * DAY_MS
 const SEEN_EVERY_MS = 3_600_000
 const MOST_SESSIONS = 20
 
+/** A session that was not used since this time has ended. */
+export const seenAfter = (now: Date) => new Date(now.getTime() - IDLE_MS)
+
 /** A new session, in the organization that the user joined first. Its token is kept as a hash only. */
 export async function openSession(tx: Tx, userId: string): Promise<{ id: string; token: string }> {
   const now = clock()
@@ -45,7 +48,7 @@ export async function openSession(tx: Tx, userId: string): Promise<{ id: string;
 export async function readSession(db: Db, token: string | null): Promise<Session | null> {
   if (token === null) return null
   const now = clock()
-  const session = await findSession(db, sha256(token), { now, seenAfter: new Date(now.getTime() - IDLE_MS) })
+  const session = await findSession(db, sha256(token), { now, seenAfter: seenAfter(now) })
   if (session && now.getTime() - session.lastSeenAt.getTime() > SEEN_EVERY_MS) await markSeen(db, session.id, now)
   return session
 }
@@ -53,7 +56,7 @@ export async function readSession(db: Db, token: string | null): Promise<Session
 /** Where somebody is signed in, seen last first. */
 export function sessionsOf(db: Db, userId: string): Promise<ListedSession[]> {
   const now = clock()
-  return listSessions(db, userId, { now, seenAfter: new Date(now.getTime() - IDLE_MS) })
+  return listSessions(db, userId, { now, seenAfter: seenAfter(now) })
 }
 
 /** What somebody who is signed in may do, as a caller of the API; null: they belong to no organization. */
@@ -71,5 +74,4 @@ export function callerOfSession(session: Session): Caller | null {
   }
 }
 
-export const forgetSessions = (db: Db, now: Date) =>
-  pruneSessions(db, { now, seenBefore: new Date(now.getTime() - IDLE_MS) })
+export const forgetSessions = (db: Db, now: Date) => pruneSessions(db, { now, seenBefore: seenAfter(now) })

@@ -1,4 +1,5 @@
 import { type Db, execute, query, type Tx } from '../../platform/postgres.ts'
+import { OPEN_MEMBERSHIP } from '../members/open.ts'
 import type { Role } from '../members/role.ts'
 
 export type NewSession = {
@@ -17,6 +18,9 @@ export const insertSession = (tx: Tx, session: NewSession) =>
      VALUES (:id, :tokenHash, :userId, :organizationId, :now, :expiresAt, :now)`,
     session,
   )
+
+/** The session `s` opens the organization of the membership `m`. */
+const OPENED = `${OPEN_MEMBERSHIP} AND NOT m.organization_id = ANY (s.suspended_in)`
 
 /** Somebody who is signed in. Null what belongs to an organization: they are in none, or were shown out of it. */
 export type Session = {
@@ -44,7 +48,7 @@ export async function findSession(
             o.id AS "organizationId", o.name AS "organizationName", m.role, p.id AS "projectId",
             EXISTS (SELECT FROM operator_project op WHERE op.project_id = p.id) AS "isOperator"
      FROM sessions s JOIN users u ON u.id = s.user_id
-       LEFT JOIN memberships m ON m.user_id = s.user_id AND m.organization_id = s.organization_id AND NOT m.awaits_proof
+       LEFT JOIN memberships m ON m.user_id = s.user_id AND m.organization_id = s.organization_id AND ${OPENED}
        LEFT JOIN organizations o ON o.id = m.organization_id
        LEFT JOIN LATERAL (SELECT id FROM projects WHERE organization_id = o.id ORDER BY id LIMIT 1) p ON true
      WHERE s.token_hash = :tokenHash AND s.expires_at > :now AND s.last_seen_at > :seenAfter`,
@@ -109,8 +113,9 @@ export const removeOldest = (tx: Tx, userId: string, kept: number) =>
 export const leaveOrganization = (tx: Tx, organizationId: string, userId: string) =>
   execute(
     tx,
-    `UPDATE sessions SET organization_id =
-       (SELECT organization_id FROM memberships WHERE user_id = :userId AND NOT awaits_proof ORDER BY created_at, organization_id LIMIT 1)
+    `UPDATE sessions SET suspended_in = array_remove(suspended_in, CAST(:organizationId AS uuid)), organization_id =
+       (SELECT m.organization_id FROM memberships m WHERE m.user_id = :userId AND ${OPEN_MEMBERSHIP}
+        ORDER BY m.created_at, m.organization_id LIMIT 1)
      WHERE user_id = :userId AND organization_id = :organizationId`,
     { organizationId, userId },
   )
@@ -120,7 +125,7 @@ export async function enterOrganization(db: Db, sessionId: string, organizationI
   const touched = await execute(
     db,
     `UPDATE sessions s SET organization_id = m.organization_id FROM memberships m
-     WHERE s.id = :sessionId AND m.user_id = s.user_id AND m.organization_id = :organizationId AND NOT m.awaits_proof`,
+     WHERE s.id = :sessionId AND m.user_id = s.user_id AND m.organization_id = :organizationId AND ${OPENED}`,
     { sessionId, organizationId },
   )
   return touched === 1
@@ -131,7 +136,7 @@ export const organizationsOf = (db: Db, userId: string) =>
   query<{ id: string; name: string; role: Role }>(
     db,
     `SELECT o.id, o.name, m.role FROM memberships m JOIN organizations o ON o.id = m.organization_id
-     WHERE m.user_id = ? AND NOT m.awaits_proof ORDER BY m.created_at, o.id`,
+     WHERE m.user_id = ? AND ${OPEN_MEMBERSHIP} ORDER BY m.created_at, o.id`,
     [userId],
   )
 

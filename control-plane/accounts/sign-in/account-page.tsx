@@ -1,5 +1,7 @@
 import { cardPage, Field, Notice } from '../../web/card-page.tsx'
+import type { Review } from '../access/store.ts'
 import { agoOf } from '../sessions/ago.ts'
+import { Ago } from '../sessions/ago-time.tsx'
 import type { ListedSession, Session } from '../sessions/store.ts'
 import { PASSWORD_HINT } from './pages.tsx'
 
@@ -7,6 +9,8 @@ export type AccountView = {
   session: Session
   organizations: { id: string; name: string }[]
   sessions: ListedSession[]
+  /** what they have to decide as an admin; null: nothing */
+  review: Review | null
   now: Date
   notice?: string | null
   problem?: { field: 'old' | 'new'; problem: string } | null
@@ -20,11 +24,14 @@ export function accountPage({ notice = null, problem = null, ...view }: AccountV
     'Your account',
     <>
       <Notice text={notice} />
+      {view.review && <AccessLink {...view.review} />}
       <dl>
         <dt>E-mail</dt>
         <dd>{session.email}</dd>
         <dt>Organization</dt>
-        <dd>{session.organizationName ?? 'none: ask an admin to invite you'}</dd>
+        <dd>
+          {session.organizationName ?? 'none: ask an admin to invite you, or to keep your access if it is suspended'}
+        </dd>
         {session.role && (
           <>
             <dt>Role</dt>
@@ -64,6 +71,13 @@ export function accountPage({ notice = null, problem = null, ...view }: AccountV
     </>,
   )
 }
+
+const AccessLink = ({ name, isUndecided }: Review) => (
+  <p class="caution">
+    {isUndecided ? `Keys or members of ${name} are suspended until you decide. ` : `${name} has no admin key. `}
+    <a href="/account/access">{isUndecided ? 'Keep or end them' : 'Make one'}</a>
+  </p>
+)
 
 const Switch = ({ session, organizations }: AccountView) => (
   <form method="post" action="/account/organization">
@@ -132,8 +146,6 @@ function SessionWords({
     </p>
   )
 }
-
-const Ago = ({ at, now }: { at: Date; now: Date }) => <time datetime={at.toISOString()}>{agoOf(at, now)}</time>
 
 const EndSession = ({ id, browser, ip }: ListedSession) => (
   <form method="post" action="/account/sessions/end">

@@ -4,6 +4,7 @@ import { isId } from '../../platform/ids.ts'
 import type { App } from '../../web/app.ts'
 import { notFound } from '../../web/errors.ts'
 import { fieldsOf, sendPage } from '../../web/forms.ts'
+import { reviewOf } from '../access/actions.ts'
 import { visitorOf } from '../bootstrap/network.ts'
 import { sessionsOf } from '../sessions/actions.ts'
 import { enterOrganization, organizationsOf } from '../sessions/store.ts'
@@ -23,11 +24,12 @@ export function accountRoutes(app: App, tools: SignInTools): void {
   ) => {
     const session = await sessionOf(request, tools)
     if (!session) return reply.redirect('/sign-in?return_to=/account', 303)
-    const [organizations, sessions] = await Promise.all([
+    const [organizations, sessions, review] = await Promise.all([
       organizationsOf(db, session.userId),
       sessionsOf(db, session.userId),
+      reviewOf(db, session),
     ])
-    return sendPage(reply, accountPage({ session, organizations, sessions, now: now(), ...more }), status)
+    return sendPage(reply, accountPage({ session, organizations, sessions, review, now: now(), ...more }), status)
   }
   app.get<{ Querystring: { changed?: unknown; ended?: unknown } }>('/account', (request, reply) => {
     const { changed, ended } = request.query

@@ -2,11 +2,12 @@ import { now as clock } from '../../platform/clock.ts'
 import type { Passwords } from '../../platform/passwords.ts'
 import type { Db, Tx } from '../../platform/postgres.ts'
 import { type Secrets, sha256 } from '../../platform/secrets.ts'
+import { holdFounded, suspendOthers } from '../access/actions.ts'
 import type { Visitor } from '../bootstrap/network.ts'
 import { post } from '../mails/actions.ts'
 import { changedPassword } from '../mails/letter.ts'
 import type { Dead, Purpose } from '../password-links/link.ts'
-import { lockLink, spendLinks } from '../password-links/store.ts'
+import { findLink, lockLink, spendLinks } from '../password-links/store.ts'
 import { removeSessionsOf } from '../sessions/store.ts'
 import { forgetAttempts, giveBackAttempt, takeAttempt } from './attempt-store.ts'
 import { personHere, resetLimits, signInLimits } from './limits.ts'
@@ -64,10 +65,14 @@ export async function setPassword(
   const passwordHash = await tools.passwords.hash(normal)
   return tools.db.transaction(async tx => {
     const now = clock()
+    // organizations are locked before people, as everywhere
+    await holdFounded(tx, await findLink(tx, sha256(token), purpose, now))
     const owner = await lockLink(tx, sha256(token), purpose, now)
     if (typeof owner === 'string') return { dead: owner }
     await storePassword(tx, owner.userId, passwordHash, now)
+    const founded = await holdFounded(tx, owner)
     if (owner.provesEmail) await proveEmail(tx, owner.userId, now)
+    await suspendOthers(tx, { id: owner.userId, email: owner.email }, visitor.ip, founded)
     if (owner.isClaimed) await tellOfChange(tools, tx, owner.email)
     return { token: await beginAnew(tx, { id: owner.userId, email: owner.email }, visitor) }
   })

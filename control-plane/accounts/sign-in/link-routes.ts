@@ -5,11 +5,13 @@ import type { App } from '../../web/app.ts'
 import { fieldsOf, sendPage } from '../../web/forms.ts'
 import { createLookUp } from '../../web/look-ups.ts'
 import { clientNetworkOf } from '../../web/network.ts'
+import { landingOf } from '../access/routes.ts'
 import { visitorOf } from '../bootstrap/network.ts'
 import type { Purpose } from '../password-links/link.ts'
 import { findLink } from '../password-links/store.ts'
 import { askForReset, type SignInTools, setPassword } from './actions.ts'
 import { deadLinkPage, forgotPasswordPage, resetSentPage, setPasswordPage } from './pages.tsx'
+import { HOME } from './return-to.ts'
 import { enter, toBusy } from './routes.ts'
 
 /** Of one network, a minute and kind of link. */
@@ -60,6 +62,6 @@ function passwordRoutes(app: App, tools: SignInTools, purpose: Purpose): void {
     const set = await setPassword(tools, visitorOf(request), form).catch(toBusy)
     if ('dead' in set) return dead(reply, set.dead)
     if ('problem' in set) return sendPage(reply, setPasswordPage(purpose, owner.email, set.problem), 400)
-    return enter(reply, set.token).redirect('/account', 303)
+    return enter(reply, set.token).redirect(await landingOf(db, set.token, HOME), 303)
   })
 }

@@ -1,4 +1,5 @@
-const HOME = '/account'
+/** One's own account. */
+export const HOME = '/account'
 
 /** Where somebody goes once they are signed in: a path of ours, whatever the address asked for. */
 export function returnPath(wanted: unknown): string {

@@ -4,6 +4,7 @@ import { sha256 } from '../../platform/secrets.ts'
 import type { App } from '../../web/app.ts'
 import { notFound, unavailable } from '../../web/errors.ts'
 import { answerPerson, assertOwnForm, fieldsOf, sendPage, takeForms } from '../../web/forms.ts'
+import { accessRoutes, landingOf } from '../access/routes.ts'
 import { visitorOf } from '../bootstrap/network.ts'
 import { readSession, SESSION_MS } from '../sessions/actions.ts'
 import { clearCookie, setCookie, tokenOf } from '../sessions/cookie.ts'
@@ -30,6 +31,7 @@ export function signInRoutes(app: App, tools: SignInTools & { isOwnHost(host: st
     doorRoutes(scope as App, tools)
     linkRoutes(scope as App, tools)
     accountRoutes(scope as App, tools)
+    accessRoutes(scope as App, tools)
   })
 }
 
@@ -48,7 +50,7 @@ function doorRoutes(app: App, tools: SignInTools): void {
     if ('token' in signedIn) {
       const before = tokenOf(request.headers.cookie)
       if (before !== null) await removeSession(tools.db, sha256(before))
-      return enter(reply, signedIn.token).redirect(returnTo, 303)
+      return enter(reply, signedIn.token).redirect(await landingOf(tools.db, signedIn.token, returnTo), 303)
     }
     if (signedIn.refused === 'wrong') {
       return sendPage(reply, signInPage({ email, returnTo }, 'The e-mail address or the password is wrong.'), 401)

@@ -1,13 +1,10 @@
 import type { Db, Tx } from '../../platform/postgres.ts'
-import { type Acting, actingFor } from '../../web/acting.ts'
-import { recordAct } from '../audit/actions.ts'
+import { actingAsPerson, type Person, recordAct } from '../audit/actions.ts'
 import type { Visitor } from '../bootstrap/network.ts'
 import { openSession } from '../sessions/actions.ts'
 import { browserOf } from '../sessions/browser.ts'
 import { organizationsOf, removeSessions, type Session } from '../sessions/store.ts'
-import type { Account } from './store.ts'
 
-type Person = Pick<Account, 'id' | 'email'>
 type Act = {
   action: 'signed_in' | 'signed_out' | 'password_changed'
   changes: Record<string, { from: unknown; to: unknown }>
@@ -43,10 +40,10 @@ export function endSessions(
 }
 
 /** In the audit log of each organization that the person belongs to. */
-async function record(tx: Tx, { id, email }: Person, ip: string, act: Act): Promise<void> {
+async function record(tx: Tx, person: Person, ip: string, act: Act): Promise<void> {
+  const { id, email } = person
   for (const { id: organizationId } of await organizationsOf(tx, id)) {
-    const acting: Acting = { kind: 'user', id, name: email, ip, projectId: null, organizationId }
-    await actingFor(tx, acting).transaction(acted =>
+    await actingAsPerson(tx, person, ip, organizationId).transaction(acted =>
       recordAct(acted, { ...act, resource: 'user', resourceId: id, resourceName: email }),
     )
   }

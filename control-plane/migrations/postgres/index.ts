@@ -38,8 +38,12 @@ import * as witness from './0039-witness.ts'
 import * as canaryGuarantees from './0040-canary-guarantees.ts'
 import * as incidentCounts from './0040-incident-counts.ts'
 import * as foreignReports from './0041-foreign-reports.ts'
+
 import * as mailAddresses from './0042-mail-addresses.ts'
 import * as eventPaces from './0043-event-paces.ts'
+
+import * as sealedAddresses from './0044-sealed-addresses.ts'
+import * as suspendedAccess from './0045-suspended-access.ts'
 
 /** In order. A migration that has landed is never edited; the next one mends it. */
 const MIGRATIONS = {
@@ -83,6 +87,8 @@ const MIGRATIONS = {
   '0041-foreign-reports': foreignReports,
   '0042-mail-addresses': mailAddresses,
   '0043-event-paces': eventPaces,
+  '0044-sealed-addresses': sealedAddresses,
+  '0045-suspended-access': suspendedAccess,
 }
 
 /**

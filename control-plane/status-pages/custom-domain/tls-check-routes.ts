@@ -10,7 +10,8 @@ import { isServed } from './store.ts'
 const UNKNOWN_PER_MINUTE = 600
 
 /**
- * `GET /internal/tls-check?domain=`: 200 where the reverse proxy may fetch a certificate, 404 elsewhere (decisions 7.4).
+ * `GET /internal/tls-check?domain=`: 200 where the reverse proxy may fetch a certificate, 404 elsewhere (decisions 7.4),
+ * on the operator's port: for others it would be a list of customers' domains to guess from.
  * `ownHosts` are the installation's. It tells nothing that a visit of the domain does not tell.
  */
 export function tlsCheckRoutes(app: App, { db, ownHosts }: { db: Db; ownHosts: string[] }): void {

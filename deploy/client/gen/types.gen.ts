@@ -6,7 +6,7 @@ export type ClientOptions = {
 
 export type Error = {
     error: {
-        code: 'validation_error' | 'unauthorized' | 'tier_limit_reached' | 'insufficient_scope' | 'plan_upgrade_required' | 'registration_closed' | 'not_found' | 'conflict' | 'payload_too_large' | 'unsupported_media_type' | 'misdirected_request' | 'domain_connect_unavailable' | 'rate_limited' | 'internal_error' | 'unavailable';
+        code: 'validation_error' | 'unauthorized' | 'api_key_suspended' | 'tier_limit_reached' | 'insufficient_scope' | 'plan_upgrade_required' | 'registration_closed' | 'not_found' | 'conflict' | 'payload_too_large' | 'unsupported_media_type' | 'misdirected_request' | 'domain_connect_unavailable' | 'rate_limited' | 'internal_error' | 'unavailable';
         /**
          * a sentence for people
          */
@@ -55,6 +55,10 @@ export type Member = {
      * the account was made by others, and nobody has shown that the address is theirs; until then nothing here is open to them
      */
     awaits_proof: boolean;
+    /**
+     * since then nothing here is open to them, until an admin keeps or ends the membership in the browser
+     */
+    suspended_at: string | null;
     created_at: string;
     updated_at: string;
 };
@@ -1681,7 +1685,7 @@ export type ListApiKeysData = {
 
 export type ListApiKeysErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -1718,6 +1722,10 @@ export type ListApiKeysResponses = {
             hint: string;
             created_by: string | null;
             last_used_at: string | null;
+            /**
+             * since then it is refused with `api_key_suspended`, until an admin keeps or ends it in the browser
+             */
+            suspended_at: string | null;
             created_at: string;
             updated_at: string;
         }>;
@@ -1749,7 +1757,7 @@ export type CreateApiKeyErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -1790,6 +1798,10 @@ export type CreateApiKeyResponses = {
             hint: string;
             created_by: string | null;
             last_used_at: string | null;
+            /**
+             * since then it is refused with `api_key_suspended`, until an admin keeps or ends it in the browser
+             */
+            suspended_at: string | null;
             created_at: string;
             updated_at: string;
             /**
@@ -1813,7 +1825,7 @@ export type DeleteApiKeyData = {
 
 export type DeleteApiKeyErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -1880,7 +1892,7 @@ export type InviteMemberErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -1952,7 +1964,7 @@ export type ListMembersErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -1994,7 +2006,7 @@ export type DeleteMemberData = {
 
 export type DeleteMemberErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -2055,7 +2067,7 @@ export type UpdateMemberErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -2110,7 +2122,7 @@ export type CreateMemberClaimLinkData = {
 
 export type CreateMemberClaimLinkErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -2183,7 +2195,7 @@ export type ListAuditLogErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -2284,7 +2296,7 @@ export type ListAlertLogErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -2330,7 +2342,7 @@ export type ReadAlertLogData = {
 
 export type ReadAlertLogErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -2381,7 +2393,7 @@ export type RetryAlertLogData = {
 
 export type RetryAlertLogErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -2441,7 +2453,7 @@ export type ListAlertRelayErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -2525,7 +2537,7 @@ export type RedriveAlertRelayErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -2587,7 +2599,7 @@ export type ListAlertChannelsErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -2637,7 +2649,7 @@ export type CreateAlertChannelErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -2686,7 +2698,7 @@ export type DeleteAlertChannelData = {
 
 export type DeleteAlertChannelErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -2737,7 +2749,7 @@ export type ReadAlertChannelData = {
 
 export type ReadAlertChannelErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -2786,7 +2798,7 @@ export type UpdateAlertChannelErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -2845,7 +2857,7 @@ export type RotateAlertChannelSecretData = {
 
 export type RotateAlertChannelSecretErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -2896,7 +2908,7 @@ export type ResumeAlertChannelData = {
 
 export type ResumeAlertChannelErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -2947,7 +2959,7 @@ export type TestAlertChannelData = {
 
 export type TestAlertChannelErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3008,7 +3020,7 @@ export type ListAlertRulesErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3062,7 +3074,7 @@ export type CreateAlertRuleErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3115,7 +3127,7 @@ export type DeleteAlertRuleData = {
 
 export type DeleteAlertRuleErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3166,7 +3178,7 @@ export type ReadAlertRuleData = {
 
 export type ReadAlertRuleErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3215,7 +3227,7 @@ export type UpdateAlertRuleErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3266,7 +3278,7 @@ export type ReadAlertSettingsData = {
 
 export type ReadAlertSettingsErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3335,7 +3347,7 @@ export type UpdateAlertSettingsErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3407,7 +3419,7 @@ export type ListAlertProjectChannelsErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3460,7 +3472,7 @@ export type CreateAlertProjectChannelErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3513,7 +3525,7 @@ export type DeleteAlertProjectChannelData = {
 
 export type DeleteAlertProjectChannelErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3588,7 +3600,7 @@ export type ListMonitorsErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3638,7 +3650,7 @@ export type CreateMonitorErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3683,7 +3695,7 @@ export type DeleteMonitorData = {
 
 export type DeleteMonitorErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3738,7 +3750,7 @@ export type ReadMonitorData = {
 
 export type ReadMonitorErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3787,7 +3799,7 @@ export type UpdateMonitorErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3836,7 +3848,7 @@ export type ReadMonitorGuaranteeData = {
 
 export type ReadMonitorGuaranteeErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3891,7 +3903,7 @@ export type CreateMonitorsErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3945,7 +3957,7 @@ export type UpdateMonitorAuthErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3994,7 +4006,7 @@ export type ListMonitorParentsData = {
 
 export type ListMonitorParentsErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -4059,7 +4071,7 @@ export type UpdateMonitorParentsErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -4135,7 +4147,7 @@ export type ListMonitorScreenshotsErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -4187,7 +4199,7 @@ export type AcceptMonitorScreenshotsData = {
 
 export type AcceptMonitorScreenshotsErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -4243,7 +4255,7 @@ export type CheckMonitorData = {
 
 export type CheckMonitorErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -4302,7 +4314,7 @@ export type TestMonitorErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -4463,7 +4475,7 @@ export type ListProbesErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -4516,7 +4528,7 @@ export type ListRegionsErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -4577,7 +4589,7 @@ export type ListIncidentsErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -4627,7 +4639,7 @@ export type CreateIncidentErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -4676,7 +4688,7 @@ export type DeleteIncidentData = {
 
 export type DeleteIncidentErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -4727,7 +4739,7 @@ export type ReadIncidentData = {
 
 export type ReadIncidentErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -4780,7 +4792,7 @@ export type UpdateIncidentErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -4835,7 +4847,7 @@ export type AcknowledgeIncidentData = {
 
 export type AcknowledgeIncidentErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -4897,7 +4909,7 @@ export type ListIncidentUpdatesErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -4960,7 +4972,7 @@ export type CreateIncidentUpdateErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -5020,7 +5032,7 @@ export type ListMaintenanceWindowsErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -5073,7 +5085,7 @@ export type CreateMaintenanceWindowErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -5122,7 +5134,7 @@ export type DeleteMaintenanceWindowData = {
 
 export type DeleteMaintenanceWindowErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -5173,7 +5185,7 @@ export type ReadMaintenanceWindowData = {
 
 export type ReadMaintenanceWindowErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -5222,7 +5234,7 @@ export type UpdateMaintenanceWindowErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -5277,7 +5289,7 @@ export type PauseMonitorData = {
 
 export type PauseMonitorErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -5328,7 +5340,7 @@ export type ResumeMonitorData = {
 
 export type ResumeMonitorErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -5386,7 +5398,7 @@ export type ListMonitorTransitionsErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -5481,7 +5493,7 @@ export type ListMonitorChecksErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -5658,7 +5670,7 @@ export type ReadAnalyticsLatencyErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -5723,7 +5735,7 @@ export type ReadAnalyticsUptimeErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -5766,7 +5778,7 @@ export type ReadAnalyticsSummaryData = {
 
 export type ReadAnalyticsSummaryErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -5805,7 +5817,7 @@ export type ReadProjectData = {
 
 export type ReadProjectErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -5857,7 +5869,7 @@ export type ListStatusPagesErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -5907,7 +5919,7 @@ export type CreateStatusPageErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -5956,7 +5968,7 @@ export type DeleteStatusPageData = {
 
 export type DeleteStatusPageErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -6007,7 +6019,7 @@ export type ReadStatusPageData = {
 
 export type ReadStatusPageErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -6056,7 +6068,7 @@ export type UpdateStatusPageErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -6114,7 +6126,7 @@ export type ListStatusPageComponentsErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -6183,7 +6195,7 @@ export type CreateStatusPageComponentErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -6233,7 +6245,7 @@ export type DeleteStatusPageComponentData = {
 
 export type DeleteStatusPageComponentErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -6285,7 +6297,7 @@ export type ReadStatusPageComponentData = {
 
 export type ReadStatusPageComponentErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -6348,7 +6360,7 @@ export type UpdateStatusPageComponentErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -6402,7 +6414,7 @@ export type OrderStatusPageComponentsErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -6460,7 +6472,7 @@ export type ListStatusPageGroupsErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -6516,7 +6528,7 @@ export type CreateStatusPageGroupErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -6566,7 +6578,7 @@ export type DeleteStatusPageGroupData = {
 
 export type DeleteStatusPageGroupErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -6618,7 +6630,7 @@ export type ReadStatusPageGroupData = {
 
 export type ReadStatusPageGroupErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -6668,7 +6680,7 @@ export type UpdateStatusPageGroupErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -6726,7 +6738,7 @@ export type ListStatusPageSubscribersErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -6803,7 +6815,7 @@ export type DeleteStatusPageSubscriberData = {
 
 export type DeleteStatusPageSubscriberErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -6869,7 +6881,7 @@ export type AnalyzeStatusPageCustomDomainErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -6962,7 +6974,7 @@ export type ConnectStatusPageCustomDomainErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -7019,7 +7031,7 @@ export type DeleteStatusPageCustomDomainData = {
 
 export type DeleteStatusPageCustomDomainErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -7073,7 +7085,7 @@ export type UpdateStatusPageCustomDomainErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -7161,7 +7173,7 @@ export type VerifyStatusPageCustomDomainErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -7255,7 +7267,7 @@ export type ListDependencyCatalogErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -7308,7 +7320,7 @@ export type ListDependenciesErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -7361,7 +7373,7 @@ export type CreateDependencyErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -7410,7 +7422,7 @@ export type DeleteDependencyData = {
 
 export type DeleteDependencyErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -7461,7 +7473,7 @@ export type ReadDependencyData = {
 
 export type ReadDependencyErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -7553,7 +7565,7 @@ export type UpdateDependencyErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -7615,7 +7627,7 @@ export type ListDependencyIncidentsErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -7668,7 +7680,7 @@ export type BeginChatInstallationErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -7775,7 +7787,7 @@ export type ListChatInstallationsErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -7831,7 +7843,7 @@ export type DeleteChatInstallationData = {
 
 export type DeleteChatInstallationErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -7899,7 +7911,7 @@ export type ListChatInstallationChannelsErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -7974,7 +7986,7 @@ export type ListChatIdentitiesErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -8040,7 +8052,7 @@ export type ListDataSourcesErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -8090,7 +8102,7 @@ export type CreateDataSourceErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -8140,7 +8152,7 @@ export type DeleteDataSourceData = {
 
 export type DeleteDataSourceErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -8191,7 +8203,7 @@ export type ReadDataSourceData = {
 
 export type ReadDataSourceErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -8307,7 +8319,7 @@ export type UpdateDataSourceErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -8363,7 +8375,7 @@ export type RefreshDataSourceData = {
 
 export type RefreshDataSourceErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -8484,7 +8496,7 @@ export type PreviewDataSourceErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -8563,7 +8575,7 @@ export type PublishDataSourceErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -8627,7 +8639,7 @@ export type ListDataSourceFieldsErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -8724,7 +8736,7 @@ export type CreateDataSourceFieldErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -8774,7 +8786,7 @@ export type DeleteDataSourceFieldData = {
 
 export type DeleteDataSourceFieldErrors = {
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -8871,7 +8883,7 @@ export type UpdateDataSourceFieldErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -8920,7 +8932,7 @@ export type UpdateStatusPageLogoErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -8977,7 +8989,7 @@ export type UpdateStatusPageFaviconErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -9034,7 +9046,7 @@ export type ExportProjectErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -9097,7 +9109,7 @@ export type ImportProjectErrors = {
      */
     400: Error;
     /**
-     * No valid API key
+     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
      */
     401: Error;
     /**

@@ -109,9 +109,12 @@ t.test('no probe of compose depends on one control plane, and no region on one p
 })
 
 t.test('Caddy sends requests and probes to every control plane', async t => {
-  const { CONTROL_PLANES, FLEETS } = compose.services.caddy.environment
+  const { CONTROL_PLANES, OPERATORS, FLEETS } = compose.services.caddy.environment
   const names = named('control-plane').map(([name]) => name)
   t.equal(CONTROL_PLANES, names.map(name => `${name}:8080`).join(' '))
+  const { OPERATOR_HOST, OPERATOR_PORT } = compose.services['control-plane-1'].environment
+  t.equal(OPERATORS, names.map(name => `${name}:${OPERATOR_PORT}`).join(' '))
+  t.equal(OPERATOR_HOST, '0.0.0.0', 'Caddy is another container')
   t.equal(FLEETS, names.map(name => `h2c://${name}:50051`).join(' '))
   const caddyfile = textOf('deploy/Caddyfile')
   t.same(
@@ -119,7 +122,7 @@ t.test('Caddy sends requests and probes to every control plane', async t => {
     Object.keys(compose.services.caddy.environment).sort(),
   )
   for (const path of ['/readyz', '/healthz']) t.ok(textOf('control-plane/web/routes.ts').includes(`'${path}'`), path)
-  t.match(caddyfile, /health_uri \/readyz/)
+  t.ok(caddyfile.includes(`health_port ${OPERATOR_PORT}\n\t\thealth_uri /readyz`), 'where the answer is')
   const trusted = compose.services['control-plane-1'].environment.TRUSTED_PROXIES
   t.equal(trusted, compose.networks.front.ipam.config[0].subnet, 'the proxy’s network is the one that is trusted')
   t.same(compose.services.caddy.networks, ['front'])

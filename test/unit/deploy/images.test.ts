@@ -34,10 +34,10 @@ for (const [path, { entryPoints, also }] of Object.entries(IMAGES)) {
       among.filter(one => one.getKeyword() === keyword).map(one => one.getArgumentsContent() ?? '')
     t.same(argumentsOf('USER'), ['1000:1000'])
     t.same(
-      argumentsOf('FROM', instructions).filter(from => !/^node:\$\{NODE_VERSION\}-bookworm-slim( AS \w+)?$/.test(from)),
+      argumentsOf('FROM', instructions).filter(from => !/^node:\$\{NODE_TAG\}( AS \w+)?$/.test(from)),
       [],
     )
-    t.match(argumentsOf('ARG', instructions)[0], /^NODE_VERSION=\d+$/)
+    t.match(argumentsOf('ARG', instructions)[0], /^NODE_TAG=\d+-bookworm-slim$/)
     const copied = argumentsOf('COPY', instructions).flatMap(line => line.split(/\s+/).slice(0, -1))
     t.same(
       copied.filter(word => !word.startsWith('--') && !word.startsWith('/') && !existsSync(join(ROOT, word))),
@@ -51,7 +51,7 @@ for (const [path, { entryPoints, also }] of Object.entries(IMAGES)) {
       files.filter(file => !built.has(file)),
       [],
     )
-    t.match(textOf(path), /npm install --omit=dev --omit=optional/)
+    t.match(textOf(path), /subset-lock\.mjs \/packages --production/)
   })
 
   t.test(`${path} carries every package that its programs import`, async t => {

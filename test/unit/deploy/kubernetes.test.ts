@@ -96,6 +96,27 @@ t.test('liveness asks whether a process is of use, readiness what its role needs
   })
 })
 
+t.test(
+  'the kubelet and Prometheus ask a control plane on the operator’s port, to which no Ingress and no Service leads',
+  async t => {
+    const settings = resources.find(({ kind }) => kind === 'ConfigMap')!
+    t.equal(settings.data.OPERATOR_HOST, '0.0.0.0')
+    for (const one of workloads.filter(({ metadata }) => metadata.name !== 'probe')) {
+      const { ports, readinessProbe } = containerOf(one)
+      const port = ports.find(({ name }: { name: string }) => name === 'operator')
+      t.equal(port.containerPort, 8081, one.metadata.name)
+      t.equal(one.spec.template.metadata.annotations['prometheus.io/port'], '8081', one.metadata.name)
+      if (readinessProbe.httpGet?.path === '/readyz')
+        t.equal(readinessProbe.httpGet.port, 'operator', one.metadata.name)
+    }
+    const published = resources.filter(({ kind }) => kind === 'Service').flatMap(({ spec }) => spec.ports ?? [])
+    t.same(
+      published.filter(({ targetPort }: { targetPort: string }) => !['http', 'grpc'].includes(targetPort)),
+      [],
+    )
+  },
+)
+
 t.test('pods have only variables that the programs read', async t => {
   for (const one of workloads) {
     const known = variablesOf(one.metadata.name === 'probe' ? 'probe-agent' : 'control-plane').add('NODE_OPTIONS')

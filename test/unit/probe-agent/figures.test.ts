@@ -22,6 +22,7 @@ const FIGURES: Figures = {
   isFleetLinked: true,
   isNatsConnected: false,
   isDoubting: false,
+  sandboxWorks: false,
 }
 
 async function ours(metrics: ReturnType<typeof createMetrics>): Promise<string[]> {
@@ -52,6 +53,7 @@ t.test('a scrape shows what the probe has counted, totals as they are however of
     'results_late_total 6',
     'results_published_total 90',
     'running_checks 3',
+    'screenshot_sandbox 0',
     'spool_bytes 2048',
     'spool_results 5',
     'start_delay_seconds 0.007',

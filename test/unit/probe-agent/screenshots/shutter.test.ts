@@ -19,6 +19,7 @@ function shutterOf(source: string, withinMs = 120_000) {
     browser: { path: '/bin/false' },
     egressAllow: [],
     egressDeny: [],
+    mayLackSandbox: false,
     memoryMb: 1,
     program,
     withinMs,

@@ -1,0 +1,35 @@
+import type { Detail } from '../web/errors.ts'
+import { MASK } from '../web/header-map.ts'
+
+/** An address as somebody sees it who may not know where it leads: its origin, because the rest may be a secret. */
+export function maskUrl(url: string): string {
+  return URL.canParse(url) ? `${new URL(url).origin}/${MASK}` : MASK
+}
+
+/** An address that was sent back, with the stored one in place of its mask; `problems` where none is stored. */
+export function unmaskUrl(sent: string, stored: string | null, name: string): { url: string; problems: Detail[] } {
+  if (stored !== null && [MASK, maskUrl(stored)].includes(sent)) return { url: stored, problems: [] }
+  if (sent !== MASK && !sent.endsWith(`/${MASK}`)) return { url: sent, problems: [] }
+  const message = `there is no stored ${name} of this origin to keep; send the whole ${name}`
+  return { url: sent, problems: [{ path: `config.${name}`, message }] }
+}
+
+/** What is shorter is a word, not a secret. */
+const SHORTEST_WORD = 8
+
+/** The texts by which an answer could repeat what `maskUrl` hides, longest first. */
+export function hiddenPartsOf(url: string): string[] {
+  if (!URL.canParse(url)) return []
+  const { pathname, search } = new URL(url)
+  const words = pathname.split('/').filter(word => word.length >= SHORTEST_WORD)
+  return longestFirst([pathname + search, pathname, ...words, ...queryPartsOf(url)])
+}
+
+/** Those of the query, where secrets are most often. */
+export function queryPartsOf(url: string): string[] {
+  const { search, searchParams } = new URL(url)
+  return longestFirst([search.slice(1), ...[...searchParams.values()].filter(word => word.length >= SHORTEST_WORD)])
+}
+
+const longestFirst = (parts: string[]) =>
+  [...new Set(parts)].filter(part => part.length > 1).sort((a, b) => b.length - a.length)

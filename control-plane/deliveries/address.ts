@@ -1,0 +1,24 @@
+import type { SealedColumn } from '../platform/reseal.ts'
+import type { Secrets } from '../platform/secrets.ts'
+
+type Owner = { id: string; projectId: string }
+
+const bindingOf = ({ id, projectId }: Owner) => `${projectId}:delivery:${id}:address`
+
+/** Where a delivery went: an address may hold a secret, so it is sealed like the config of its channel. */
+export const sealAddress = (url: string, delivery: Owner, secrets: Secrets): Buffer =>
+  secrets.seal(url, bindingOf(delivery))
+
+export const openAddress = (sealed: Buffer, delivery: Owner, secrets: Secrets): string =>
+  secrets.open(sealed, bindingOf(delivery))
+
+/** For a new key. */
+export const SEALED_IN_DELIVERIES: SealedColumn[] = [
+  {
+    table: 'deliveries',
+    column: 'request_address',
+    key: ['id'],
+    needs: ['project_id'],
+    bindingOf: row => bindingOf({ id: row.id!, projectId: row.project_id! }),
+  },
+]

@@ -1,0 +1,16 @@
+import type { Knex } from 'knex'
+
+/**
+ * Access that is suspended: from when the owner of an address proves it by a mailed link, until they keep or end what was
+ * there in their name before.
+ */
+export async function up(db: Knex): Promise<void> {
+  await db.raw(`
+    ALTER TABLE api_keys ADD COLUMN suspended_at timestamptz;
+    ALTER TABLE memberships ADD COLUMN suspended_at timestamptz;
+    -- organizations that a session does not open, although its user is a member
+    ALTER TABLE sessions ADD COLUMN suspended_in uuid[] NOT NULL DEFAULT '{}';
+    -- made at the command line; links from before count as mailed, so that more is reviewed and not less
+    ALTER TABLE claim_links ADD COLUMN from_operator boolean NOT NULL DEFAULT false;
+  `)
+}

@@ -1,0 +1,109 @@
+// npm run audit: the dependencies that deserve a look, and whether docs/design/security.md lists them. Offline; with
+// `-- --releases` it asks the registry when the packages of package.json were released.
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { faultsOfInstalled, faultsOfLock, lockedPackages } from './locked.mjs'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const LIST = 'docs/design/security.md'
+const TWO_YEARS_MS = 2 * 365 * 24 * 3_600_000
+const [SCRIPT, NATIVE, OLD] = ['install script', 'native code', 'no release for two years']
+
+const nameOf = place => place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length)
+
+/** What the lock and node_modules tell: kinds by name. `native`: names of packages that hold compiled code. */
+export function findingsOf(packages, native) {
+  const found = new Map()
+  const add = (name, kind) => found.set(name, new Set([...(found.get(name) ?? []), kind]))
+  for (const [place, { hasInstallScript, os, cpu }] of Object.entries(packages)) {
+    if (hasInstallScript) add(nameOf(place), SCRIPT)
+    if (os || cpu) add(nameOf(place), NATIVE)
+  }
+  for (const name of native) add(name, NATIVE)
+  return found
+}
+
+/** The rows of the table: `| \`name\` | install script, native code | why |`; a name may be a whole scope, `@esbuild/*`. */
+export function listedIn(markdown) {
+  const rows = [...markdown.matchAll(/^\| ((?:`[^`|]+`(?:, )?)+) \| ([^|]+) \|/gm)]
+  const entries = rows.flatMap(([, names, kinds]) => {
+    const known = kinds.split(',').map(kind => kind.trim())
+    if (!known.every(kind => [SCRIPT, NATIVE, OLD].includes(kind))) return []
+    return [...names.matchAll(/`([^`]+)`/g)].map(([, name]) => [name, new Set(known)])
+  })
+  return new Map(entries)
+}
+
+const rowOf = (listed, name) => listed.get(name) ?? listed.get(`${name.split('/')[0]}/*`)
+
+/** Sentences: what is found and not listed, and what is listed and not found any more. */
+export function differencesOf(found, listed) {
+  const unlisted = [...found].flatMap(([name, kinds]) =>
+    [...kinds]
+      .filter(kind => !rowOf(listed, name)?.has(kind))
+      .map(kind => `${name} has: ${kind}; look at it, then list it`),
+  )
+  const isThere = name => [...found.keys()].some(one => one === name || `${one.split('/')[0]}/*` === name)
+  const gone = [...listed.keys()].filter(name => !isThere(name)).map(name => `${name} is listed and not there any more`)
+  return [...unlisted, ...gone]
+}
+
+/** Names of installed packages with compiled files in them. */
+export function nativeIn(folder) {
+  const packages = readdirSync(folder).flatMap(name =>
+    name.startsWith('@') ? readdirSync(join(folder, name)).map(inner => `${name}/${inner}`) : [name],
+  )
+  return packages.filter(name => {
+    if (name.startsWith('.')) return false
+    const own = readdirSync(join(folder, name), { recursive: true, encoding: 'utf8' })
+    return own.some(file => !file.startsWith('node_modules/') && (file.endsWith('.node') || file === 'binding.gyp'))
+  })
+}
+
+/** When the newest version of a package was released; null when the registry does not say. */
+function newestRelease(name) {
+  try {
+    const out = execFileSync('npm', ['view', name, 'time', '--json'], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    const { created, modified, ...versions } = JSON.parse(out)
+    const times = Object.values(versions)
+      .map(text => Date.parse(text))
+      .filter(Number.isFinite)
+    return times.length === 0 ? null : Math.max(...times)
+  } catch {
+    return null
+  }
+}
+
+function addOld(found, names) {
+  for (const name of names) {
+    const releasedMs = newestRelease(name)
+    if (releasedMs === null) console.log(`${name}: the registry does not say when it was released`)
+    else if (Date.now() - releasedMs > TWO_YEARS_MS) found.set(name, new Set([...(found.get(name) ?? []), OLD]))
+  }
+}
+
+function main(isAskingForReleases) {
+  const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  const installed = join(ROOT, 'node_modules')
+  const found = findingsOf(lockedPackages(ROOT), existsSync(installed) ? nativeIn(installed) : [])
+  if (isAskingForReleases) addOld(found, Object.keys({ ...dependencies, ...optionalDependencies }))
+  for (const [name, kinds] of [...found].sort()) console.log(`${name.padEnd(44)} ${[...kinds].join(', ')}`)
+  const listed = listedIn(readFileSync(join(ROOT, LIST), 'utf8'))
+  if (!isAskingForReleases) for (const [name, kinds] of listed) if ([...kinds].join() === OLD) listed.delete(name)
+  const differences = differencesOf(found, listed)
+  const faults = [...faultsOfLock(ROOT), ...(existsSync(installed) ? faultsOfInstalled(ROOT) : []), ...differences]
+  for (const fault of faults) console.error(fault)
+  console.log(
+    faults.length === 0
+      ? `\nAll of them are listed in ${LIST}.`
+      : `\n${faults.length} differ from ${LIST} or the lock.`,
+  )
+  process.exitCode = faults.length === 0 ? 0 : 1
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) main(process.argv.includes('--releases'))

@@ -1,0 +1,8 @@
+import type { Locked } from './locked.mjs'
+
+export type Lock = { lockfileVersion: number; packages: Record<string, Locked> }
+
+export function subsetOf(
+  lock: Lock,
+  names: string[],
+): { manifest: { dependencies: Record<string, string> }; lock: Lock }

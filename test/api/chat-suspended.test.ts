@@ -1,0 +1,68 @@
+import t from 'tap'
+import { peopleOfProjects } from '../../control-plane/alerts/people-store.ts'
+import { unlinkedMembers } from '../../control-plane/chat/people-store.ts'
+import { execute } from '../../control-plane/platform/postgres.ts'
+import { startApi } from '../support/api-server.ts'
+import { startChatProvider } from '../support/chat-provider.ts'
+import { createChatTeam } from '../support/chat-team.ts'
+
+const provider = await startChatProvider(t)
+const api = await startApi(t, provider.env)
+const mine = await api.tenant()
+const team = createChatTeam(api, provider)
+const installation = await team.install(mine)
+const ann = await team.member(mine, 'editor', 'ann@example.com')
+const bob = await team.member(mine, 'admin', 'bob@example.com')
+provider.people.push(
+  { id: 'U1', email: 'ann@example.com' },
+  { id: 'U2', email: 'bob@example.com' },
+  { id: 'U3', email: 'stranger@example.com' },
+)
+
+const suspend = (userId: string, isSuspended: boolean) =>
+  execute(api.db, 'UPDATE memberships SET suspended_at = CASE WHEN ? THEN now() END WHERE user_id = ?', [
+    isSuspended,
+    userId,
+  ])
+
+t.test('a suspended member reads and acknowledges nothing by chat, and gets no direct messages', async t => {
+  const incidentId = await team.incident(mine, 'Shop is down')
+  t.match((await team.command('U1', 'incidents')).body.text, /Shop is down/, 'before')
+  await execute(
+    api.db,
+    `INSERT INTO alert_channels (id, project_id, name, type, config, person_id, is_default, created_at, updated_at)
+     VALUES (gen_random_uuid(), ?, 'Direct message', 'chat_a', '', ?, false, now(), now())`,
+    [mine.projectId, ann],
+  )
+  t.match(await peopleOfProjects(api.db, [mine.projectId]), [{ userId: ann }])
+  await suspend(ann, true)
+  for (const command of ['status', 'incidents']) {
+    t.match((await team.command('U1', command)).body.text, /suspended/, command)
+    t.match((await team.command('U3', command)).body.text, /suspended/, `${command} of somebody unknown`)
+    t.notMatch((await team.command('U2', command)).body.text, /suspended/, `${command} of another member`)
+  }
+  t.match((await team.command('U1', 'ack')).body.text, /suspended/)
+  t.match((await team.click('U1', incidentId)).told, { text: /Only members can acknowledge/ })
+  t.match((await api.call('GET', `/incidents/${incidentId}`, { key: mine.key })).body.data, { acknowledged_at: null })
+  t.same(await peopleOfProjects(api.db, [mine.projectId]), [])
+  const unlinked = await unlinkedMembers(api.db, mine.projectId, 'T9')
+  t.same(unlinked.map(({ userId }) => userId).sort(), [mine.userId, bob].sort())
+
+  await suspend(ann, false)
+  t.match((await team.click('U1', incidentId)).told, { text: 'what it was about' })
+  t.match((await api.call('GET', `/incidents/${incidentId}`, { key: mine.key })).body.data, { acknowledged_by: ann })
+})
+
+t.test('an installation that a key began, which was suspended or deleted meanwhile, is not finished', async t => {
+  await api.call('DELETE', `/chat/installations/${installation.id}`, { key: mine.key })
+  for (const end of ['UPDATE api_keys SET suspended_at = now() WHERE id = ?', 'DELETE FROM api_keys WHERE id = ?']) {
+    const made = await api.call('POST', '/api-keys', { key: mine.key, body: { name: 'began it', scope: 'admin' } })
+    const begun = await api.call('GET', '/chat/oauth/install', { key: made.body.data.key })
+    const state = new URL(begun.headers.get('location')!).searchParams.get('state')!
+    await execute(api.db, end, [made.body.data.id])
+    const query = new URLSearchParams({ state, code: provider.consent({}) })
+    const finished = await api.call('GET', `/chat/oauth/callback?${query}`, { key: null })
+    t.match(finished, { status: 400, body: { error: { message: /API key that may not install/ } } })
+  }
+  t.equal((await api.call('GET', '/chat/installations', { key: mine.key })).body.meta.total, 0)
+})

@@ -1,0 +1,121 @@
+import t from 'tap'
+import { query } from '../../control-plane/platform/postgres.ts'
+import { rowsOf, takeBack } from '../support/access-review.ts'
+import { startApi } from '../support/api-server.ts'
+import { startSmtp } from '../support/smtp.ts'
+import { createVisitor } from '../support/visitor.ts'
+import { waitFor } from '../support/wait.ts'
+
+const smtp = await startSmtp(t)
+const api = await startApi(t, {
+  ...{ ROLES: 'api,deliver', SMTP_URL: smtp.url, MAIL_FROM: 'picket@example.com' },
+  RATE_LIMIT_PER_MINUTE: '1000000',
+})
+const PASSWORD = 'correct horse battery'
+const SUSPENDED = { status: 401, body: { error: { code: 'api_key_suspended', message: /suspended/ } } }
+
+const pathOf = (url: string) => new URL(url).pathname
+const statusOf = async (key: string, path = '/members') => (await api.call('GET', path, { key })).status
+const makeKey = async (key: string, scope: string) =>
+  (await api.call('POST', '/api-keys', { key, body: { name: `${scope} key`, scope } })).body.data.key as string
+
+/** Somebody makes an account for an address that is not theirs, with keys and an accomplice. */
+async function hijack(email: string) {
+  const made = await api.call('POST', '/agent/bootstrap', { key: null, body: { email, name: 'Victim Ltd' } })
+  const { api_key: key, claim_url: claimUrl, organization_id: organizationId } = made.body.data
+  const keys = [key, await makeKey(key, 'read'), await makeKey(key, 'admin')]
+  const body = { email: `accomplice-of-${email}`, role: 'admin' }
+  const invited = await api.call('POST', '/agent/invite', { key, body })
+  const accomplice = createVisitor(api.origin)
+  await accomplice.post(pathOf(invited.body.data.claim_url), { password: PASSWORD })
+  return { keys, claimUrl, organizationId, accomplice, accompliceId: invited.body.data.user_id as string }
+}
+
+t.test(
+  'after the owner of an address proved it by mail, who made the account for it before has no access any more',
+  async t => {
+    const email = 'victim@example.com'
+    const { keys, claimUrl, organizationId, accomplice, accompliceId } = await hijack(email)
+    const thief = createVisitor(api.origin)
+    await thief.post(pathOf(claimUrl), { password: PASSWORD })
+    for (const key of keys) t.equal(await statusOf(key, '/project'), 200, 'before')
+    t.match((await accomplice.get('/account')).text, 'Victim Ltd')
+    const again = await api.call('POST', '/agent/bootstrap', { key: null, body: { email } })
+    t.match(again, { status: 409, body: { error: { code: 'conflict' } } })
+
+    const { owner, location } = await takeBack(api.origin, smtp, email)
+    t.equal(location, '/account/access')
+    const made = await api.call('POST', '/api-keys', { key: keys[0]!, body: { name: 'left behind', scope: 'admin' } })
+    t.match(made, SUSPENDED, 'not even for as long as a process remembers the key')
+    const invited = await api.call('POST', '/agent/invite', { key: keys[2]!, body: { email: 'other@example.com' } })
+    t.match(invited, SUSPENDED)
+    for (const key of keys) {
+      await waitFor(async () => (await statusOf(key, '/project')) === 401, { label: 'the key is refused' })
+      for (const path of ['/members', '/export', '/monitors', '/audit-log', '/api-keys']) {
+        t.match(await api.call('GET', path, { key }), SUSPENDED, path)
+      }
+    }
+    t.notMatch((await accomplice.get('/account')).text, 'Victim Ltd')
+    t.equal((await accomplice.post('/account/organization', { organization_id: organizationId })).status, 404)
+    t.equal((await accomplice.get('/settings/chat', { accept: 'text/html' })).status, 403)
+    t.equal((await accomplice.get('/account/access')).location, '/account', 'and may decide nothing')
+    t.equal((await thief.get('/account')).status, 303, 'sessions by the other password have ended')
+
+    const page = await owner.get('/account/access')
+    t.match(page.text, /Victim Ltd.*First key.*read key.*admin key.*accomplice-of-victim@example\.com/s)
+    const rows = rowsOf(page.text)
+    const kept = await query<{ id: string }>(api.db, `SELECT id FROM api_keys WHERE name = 'admin key'`, [])
+    const row = rows.find(({ id }) => id === kept[0]!.id)!
+    t.equal((await owner.post('/account/access', { ...row, choice: 'keep' })).status, 303)
+    t.equal(await statusOf(keys[2]!), 200, 'what is kept works again at once')
+    await owner.post('/account/access', {
+      organization_id: organizationId,
+      kind: 'everything',
+      id: 'all',
+      choice: 'end',
+    })
+    t.equal((await owner.get('/account/access')).location, '/account')
+    const members = await api.call('GET', '/members', { key: keys[2]! })
+    t.same(
+      members.body.data.map((member: { email: string }) => member.email),
+      [email],
+    )
+    t.equal((await accomplice.post('/account/organization', { organization_id: organizationId })).status, 404)
+    for (const key of keys.slice(0, 2)) t.match(await api.call('GET', '/project', { key }), { status: 401 })
+    const log = await api.call('GET', '/audit-log?action=deleted', { key: keys[2]! })
+    t.same(
+      log.body.data.map((entry: { resource: string }) => entry.resource).sort(),
+      ['api_key', 'api_key', 'member'],
+      'each in the audit log',
+    )
+    t.ok(log.body.data.some((entry: { resource_id: string }) => entry.resource_id === accompliceId))
+  },
+)
+
+t.test('keys that are made while the address is proven are suspended as well, or are never made', async t => {
+  const email = 'busy@example.com'
+  const { keys, organizationId } = await hijack(email)
+  const stop = new AbortController()
+  let made = 0
+  const making = keys.map(async () => {
+    while (!stop.signal.aborted) {
+      const body = { name: 'one more', scope: 'admin' }
+      const { status } = await api.call('POST', '/api-keys', { key: keys[0]!, body })
+      if (status === 401) return
+      if (status === 201) made++
+    }
+  })
+  await waitFor(() => made > 0, { label: 'a first key' })
+  await takeBack(api.origin, smtp, email)
+  const working = () =>
+    query(
+      api.db,
+      `SELECT FROM api_keys k JOIN projects p ON p.id = k.project_id
+       WHERE p.organization_id = ? AND k.suspended_at IS NULL`,
+      [organizationId],
+    )
+  t.same(await working(), [])
+  stop.abort()
+  await Promise.all(making)
+  t.same(await working(), [])
+})

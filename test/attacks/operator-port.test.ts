@@ -1,0 +1,63 @@
+import { request } from 'node:http'
+import t from 'tap'
+import { readConfig } from '../../control-plane/config.ts'
+import { startApi } from '../support/api-server.ts'
+import { manifests } from '../support/deployment.ts'
+
+const OPERATOR_PATHS = ['/readyz', '/metrics', '/internal/health', '/internal/tls-check?domain=status.example.com']
+
+/** With any header, which fetch does not allow. */
+const statusOf = (origin: string, path: string, headers: Record<string, string> = {}) =>
+  new Promise<number>((resolve, reject) => {
+    const sent = request(`${origin}${path}`, { headers }, answer => {
+      answer.resume()
+      resolve(answer.statusCode ?? 0)
+    })
+    sent.once('error', reject)
+    sent.end()
+  })
+
+t.test('the port that is published answers nothing that is for the operator', async t => {
+  const api = await startApi(t)
+  for (const path of OPERATOR_PATHS) {
+    for (const spelling of [path, path.replace('/', '//'), path.replace('e', '%65'), `/.${path}`]) {
+      t.equal(await statusOf(api.origin, spelling), 404, spelling)
+    }
+  }
+  t.equal(await statusOf(api.origin, '/healthz'), 200)
+  t.equal(await statusOf(api.operator, '/healthz'), 200)
+  for (const path of OPERATOR_PATHS.slice(0, 3)) {
+    t.not(await statusOf(api.operator, path), 404, `${path} is on the operator's port`)
+  }
+  t.equal(await statusOf(api.operator, '/api/v1/project'), 404, 'and the API is not')
+  t.equal(await statusOf(api.operator, '/'), 404)
+})
+
+t.test('a page of another site cannot read the operator’s port through a name that leads to this machine', async t => {
+  const api = await startApi(t)
+  const { port } = new URL(api.operator)
+  for (const host of ['attacker.example', `attacker.example:${port}`, 'localhost.attacker.example', 'x.10.0.0.1']) {
+    t.equal(await statusOf(api.operator, '/metrics', { host }), 421, host)
+  }
+  for (const host of ['localhost', `localhost:${port}`, '127.0.0.1', `[::1]:${port}`]) {
+    t.equal(await statusOf(api.operator, '/metrics', { host }), 200, host)
+  }
+})
+
+t.test('the operator’s port is on loopback unless the operator says otherwise', async t => {
+  const needed = {
+    DATABASE_URL: 'postgres://127.0.0.1/x',
+    CLICKHOUSE_URL: 'http://127.0.0.1:8123/x',
+    NATS_URL: 'nats://127.0.0.1',
+    SECRET_KEY: Buffer.alloc(32).toString('base64'),
+  }
+  t.match(readConfig({ ...needed, HOST: '0.0.0.0' }), { operatorHost: '127.0.0.1', operatorPort: 8081 })
+})
+
+t.test('the example of TRUSTED_PROXIES has to be replaced before a control plane starts', async t => {
+  const settings = manifests().find(({ kind }) => kind === 'ConfigMap')
+  const env = { TRUSTED_PROXIES: settings?.data.TRUSTED_PROXIES, NATS_URL: 'nats://127.0.0.1' }
+  const needed = { DATABASE_URL: 'postgres://127.0.0.1/x', CLICKHOUSE_URL: 'http://127.0.0.1:8123/x' }
+  const key = { SECRET_KEY: Buffer.alloc(32).toString('base64') }
+  t.throws(() => readConfig({ ...env, ...needed, ...key }), { message: /^TRUSTED_PROXIES has/ })
+})

@@ -1,0 +1,81 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { DockerfileParser } from 'dockerfile-ast'
+import t from 'tap'
+import { differencesOf, findingsOf, listedIn, nativeIn } from '../../deploy/local/audit.mjs'
+import { lockedPackages } from '../../deploy/local/locked.mjs'
+import { ROOT, textOf } from '../support/deployment.ts'
+
+const run = promisify(execFile)
+const locked = lockedPackages(ROOT)
+
+/** What the images install: the words after subset-lock.mjs and its folder, for an architecture. */
+function wantedBy(path: string, arch: string): string[][] {
+  const steps = DockerfileParser.parse(textOf(path))
+    .getInstructions()
+    .filter(one => one.getKeyword() === 'RUN')
+    .map(one => one.getArgumentsContent() ?? '')
+  return steps.flatMap(step => {
+    const [, words] = /subset-lock\.mjs \S+ ((?:(?!&&).)+)/s.exec(step) ?? []
+    return words
+      ? [
+          words
+            .replaceAll('$(node -p process.arch)', arch)
+            .replace(/["\\\n]/g, ' ')
+            .trim()
+            .split(/\s+/),
+        ]
+      : []
+  })
+}
+
+for (const path of ['deploy/control-plane.Dockerfile', 'deploy/probe-agent.Dockerfile']) {
+  t.test(`every package in ${path} is of the bytes that package-lock.json names`, async t => {
+    t.notMatch(textOf(path), /npm (install|i|add)\b/, 'only npm ci, which takes what a lock names')
+    for (const arch of ['x64', 'arm64']) {
+      const wanted = wantedBy(path, arch)
+      t.equal(wanted.length, 2, 'the bundler, and what the programs need')
+      for (const words of wanted) {
+        const folder = mkdtempSync(join(tmpdir(), 'picket-subset-'))
+        t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+        await run(process.execPath, ['deploy/local/subset-lock.mjs', folder, ...words], { cwd: ROOT })
+        const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8'))
+        const { '': _, ...entries } = packages as typeof locked
+        t.ok(Object.keys(entries).length >= 2)
+        const others = Object.entries(entries).filter(
+          ([place, { integrity }]) => !integrity || integrity !== locked[place]?.integrity,
+        )
+        t.same(others, [], `${arch} ${words.join(' ')}`)
+        // npm refuses a lock that does not hold all that its packages need; of another machine's it is not asked
+        const options = ['ci', '--dry-run', '--offline', '--ignore-scripts', '--no-audit', '--no-fund']
+        if (arch === process.arch) t.match((await run('npm', options, { cwd: folder })).stdout, /added \d+ packages/)
+      }
+    }
+  })
+}
+
+t.test('every dependency with an install script or native code is listed with the reason why it may stay', async t => {
+  const listed = listedIn(textOf('docs/design/security.md'))
+  const found = findingsOf(locked, nativeIn(join(ROOT, 'node_modules')))
+  t.ok(found.size > 10)
+  t.same(differencesOf(found, listed), [])
+})
+
+t.test('a new dependency with an install script is refused until it is listed', async t => {
+  const listed = listedIn(
+    '| `koffi`, `@koromix/*` | install script, native code | pings |\n| `gone` | native code | - |',
+  )
+  const packages = {
+    'node_modules/koffi': { version: '1.0.0', hasInstallScript: true },
+    'node_modules/@koromix/koffi-linux-x64': { version: '1.0.0', cpu: ['x64'] },
+    'node_modules/a/node_modules/left-pad': { version: '1.3.0', hasInstallScript: true },
+  }
+  t.same(differencesOf(findingsOf(packages, ['quiet']), listed), [
+    'left-pad has: install script; look at it, then list it',
+    'quiet has: native code; look at it, then list it',
+    'gone is listed and not there any more',
+  ])
+})

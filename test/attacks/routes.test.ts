@@ -1,0 +1,151 @@
+import t from 'tap'
+import { type ApiServer, startApi } from '../support/api-server.ts'
+import { bodyOf, CHANNEL, MONITOR, SOURCE } from '../support/bodies.ts'
+import { readOperations } from '../support/operations.ts'
+import { addressOf, createRecords, type Records } from '../support/records.ts'
+import { storedIn } from '../support/stored.ts'
+
+// Tables over the operations of the OpenAPI document: a new route is in them without a line here.
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+/** What each secret of a tenant is, so that it is found wherever it comes out. */
+const NEEDLES = {
+  'the token of a check': 'needle-auth-of-monitor',
+  'a header of a check': 'needle-header-of-monitor',
+  'the key of a data source': 'needle-auth-of-source',
+  'a header of a data source': 'needle-header-of-source',
+  'a header of a webhook': 'needle-header-of-channel',
+}
+const ADDRESS = 'needle-address-of-channel'
+
+const api = await startApi(t, { RATE_LIMIT_PER_MINUTE: '1000000', TESTS_PER_MINUTE: '1000000' })
+const { operations } = await readOperations(api)
+const closed = operations.filter(({ isOpen }) => !isOpen)
+
+const victim = await api.tenant('business')
+const records = await createRecords(api, victim)
+const [read, write] = [await api.keyOf(victim, 'read'), await api.keyOf(victim, 'write')]
+const signingSecret = await addSecrets(api, victim.key, records)
+const heartbeat = (
+  await api.call('POST', '/monitors', { key: victim.key, body: { name: 'Backup', type: 'heartbeat' } })
+).body.data
+const [pingToken = ''] = heartbeat.ping_url.split('/').slice(-1)
+const other = await api.tenant('business')
+const ofOther = await createRecords(api, other)
+
+/** Puts a secret of its own wherever a record can hold one; answers the signing secret of the channel. */
+async function addSecrets(api: ApiServer, key: string, ids: Records): Promise<string> {
+  const change = async (path: string, body: object) => {
+    const { status } = await api.call('PUT', path, { key, body })
+    if (status !== 200) throw new Error(`${path} answered ${status}`)
+  }
+  await change(`/monitors/${ids.monitor_id}`, { headers: { Authorization: NEEDLES['a header of a check'] } })
+  const auth = { auth_type: MONITOR.auth_type, auth_config: { token: NEEDLES['the token of a check'] } }
+  await change(`/monitors/${ids.monitor_id}/auth`, auth)
+  await change(`/data-sources/${ids.data_source_id}`, {
+    headers: { Authorization: NEEDLES['a header of a data source'] },
+    auth_type: SOURCE.auth_type,
+    auth_config: { ...SOURCE.auth_config, value: NEEDLES['the key of a data source'] },
+  })
+  const headers = { Authorization: NEEDLES['a header of a webhook'] }
+  const config = { ...CHANNEL.config, headers, url: `https://hooks.example.com/${ADDRESS}?token=${ADDRESS}` }
+  await change(`/alerts/channels/${ids.alert_channel_id}`, { config })
+  const rotated = await api.call('POST', `/alerts/channels/${ids.alert_channel_id}/rotate-secret`, { key })
+  return rotated.body.data.signing_secret
+}
+
+const paths = [...new Set(closed.map(({ path }) => path))]
+
+/** Every method on every path, also those that the document does not know; with the body of the one that it does. */
+function attempts(ids: Records, methods: string[] = METHODS) {
+  return paths.flatMap(path =>
+    methods.map(method => {
+      const known = closed.find(one => one.path === path && one.method === method)
+      const any = known ?? closed.find(one => one.path === path)!
+      const body = known?.body ? { body: bodyOf(known, ids) } : {}
+      return { name: `${method} ${path}`, method, path, any, isKnown: known !== undefined, sent: body }
+    }),
+  )
+}
+
+t.test('a record of another tenant is 404 by every method, and nothing of it changes', async t => {
+  const before = await storedIn(api.db)
+  const withId = attempts(ofOther).filter(({ path }) => path.includes('{id}'))
+  t.ok(withId.length > 200)
+  for (const { name, method, any, sent } of withId) {
+    const { status } = await api.call(method, addressOf(any, records), { key: other.key, ...sent })
+    t.equal(status, 404, name)
+  }
+  t.same(await storedIn(api.db), before)
+})
+
+t.test('a key that may only read changes nothing, whatever it sends', async t => {
+  const before = await storedIn(api.db)
+  const writes = METHODS.filter(method => !['GET', 'HEAD'].includes(method))
+  for (const { name, method, any, isKnown, sent } of attempts(records, writes)) {
+    const { status } = await api.call(method, addressOf(any, records), { key: read, ...sent })
+    // what is no operation may still be one of a record whose id is the word in the path
+    t.ok(status === 403 || (status === 404 && !isKnown), `${name}: ${status}`)
+  }
+  t.same(await storedIn(api.db), before)
+})
+
+t.test('no read answers a secret that was stored, to a key of any scope', async t => {
+  const secrets = { ...NEEDLES, 'the signing secret': signingSecret, 'an API key': write }
+  const reads = closed.filter(({ method }) => method === 'GET')
+  t.ok(reads.length > 40)
+  for (const operation of reads) {
+    for (const key of [read, write, victim.key]) {
+      const { body } = await api.call('GET', addressOf(operation, records), { key })
+      const text = JSON.stringify(body)
+      for (const [what, secret] of Object.entries(secrets)) {
+        t.notOk(text.includes(secret), `${operation.name} shows ${what}`)
+      }
+      if (key !== read) continue
+      t.notOk(text.includes(ADDRESS), `${operation.name} shows the address of a webhook`)
+      t.notOk(text.includes(pingToken), `${operation.name} shows a ping URL`)
+    }
+  }
+  const channel = await api.call('GET', `/alerts/channels/${records.alert_channel_id}`, { key: write })
+  t.match(channel.body.data.config.url, ADDRESS, 'the address is there to be found')
+  t.ok(pingToken.length > 20)
+})
+
+t.test('without a key nothing of the API answers but what is open, whatever the method', async t => {
+  const before = await storedIn(api.db)
+  for (const { name, method, any, sent } of attempts(records)) {
+    const { status } = await api.call(method, addressOf(any, records), { key: null, ...sent })
+    t.equal(status, 401, name)
+  }
+  t.same(await storedIn(api.db), before)
+})
+
+t.test(
+  'a body that is too large, too deep or of too many values is refused by every route, and nothing is stored',
+  async t => {
+    const before = await storedIn(api.db)
+    const hostile: [string, string][] = [
+      ['more than 1 MiB', JSON.stringify({ name: 'x'.repeat(1_100_000) })],
+      ['a depth of 100,000', `{"name":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
+      ['100,000 values', JSON.stringify({ name: Array.from({ length: 100_000 }, () => 1) })],
+      ['100,000 names', `{${Array.from({ length: 100_000 }, (_, i) => `"n${i}":1`).join()}}`],
+      ['a number without an end', `{"name":${'9'.repeat(100_000)}}`],
+      ['no JSON', '{"name":'],
+    ]
+    const withBody = operations.filter(({ body }) => body !== null)
+    t.ok(withBody.length > 25)
+    for (const operation of withBody) {
+      for (const [what, body] of hostile) {
+        const key = operation.isOpen ? null : victim.key
+        const { status } = await api.call(operation.method, addressOf(operation, records), { key, body })
+        // 429: a network that sends such bodies to an open route is not read for a while
+        t.ok(
+          status === 400 || status === 413 || (operation.isOpen && status === 429),
+          `${operation.name} ${what}: ${status}`,
+        )
+      }
+    }
+    t.same(await storedIn(api.db), before)
+  },
+)

@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto'
+import t from 'tap'
+import { execute, query } from '../../control-plane/platform/postgres.ts'
+import { startApi } from '../support/api-server.ts'
+import { createClickhouseDatabase } from '../support/clickhouse.ts'
+import { createDatabase } from '../support/database.ts'
+import { startNats } from '../support/nats.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { waitFor } from '../support/wait.ts'
+
+const PATH = '/hooks/T0123-PATH-SECRET'
+const TOKEN = 'A-SECRET-IN-THE-QUERY'
+const env = {
+  DATABASE_URL: (await createDatabase(t)).url,
+  CLICKHOUSE_URL: (await createClickhouseDatabase(t)).url,
+  NATS_URL: (await startNats(t)).url,
+  SECRET_KEY: randomBytes(32).toString('base64'),
+  ROLES: 'api,deliver',
+}
+const receiver = await startReceiver(t)
+const address = `${new URL(receiver.url).origin}${PATH}?token=${TOKEN}&more=1`
+const masked = `${new URL(receiver.url).origin}/********`
+receiver.always({ status: 404, body: `Cannot POST ${PATH}?token=${TOKEN}&more=1 (token ${TOKEN})` })
+
+const api = await startApi(t, env)
+const tenant = await api.tenant('business')
+const { key } = tenant
+const [read, write] = [await api.keyOf(tenant, 'read'), await api.keyOf(tenant, 'write')]
+const body = { name: 'Hook', type: 'webhook', config: { url: address } }
+const channel = (await api.call('POST', '/alerts/channels', { key, body })).body.data
+const log = async (id: string, as = write) => (await api.call('GET', `/alerts/log/${id}`, { key: as })).body.data
+const endOf = (id: string, attempts: number) =>
+  waitFor(async () => {
+    const entry = await log(id)
+    return entry.status === 'failed' && entry.attempts.length === attempts ? entry : null
+  })
+const delivery = (await api.call('POST', `/alerts/channels/${channel.id}/test`, { key })).body.data
+const failed = await endOf(delivery.id, 1)
+
+t.test('a read key sees to which host a webhook leads, and nothing of the secrets in its address', async t => {
+  const paths = [
+    '/alerts/channels',
+    `/alerts/channels/${channel.id}`,
+    '/alerts/log',
+    `/alerts/log/${delivery.id}`,
+    '/alerts/relay',
+    '/export?format=json',
+    '/export',
+    '/project',
+  ]
+  for (const path of paths) {
+    const { status, body } = await api.call('GET', path, { key: read })
+    t.equal(status, 200, path)
+    for (const secret of [PATH, TOKEN, 'PATH-SECRET']) t.notMatch(JSON.stringify(body), secret, `${path} ${secret}`)
+  }
+  const { data } = (await api.call('GET', `/alerts/channels/${channel.id}`, { key: read })).body
+  t.equal(data.config.url, masked)
+  t.equal((await log(delivery.id, read)).request_url, masked)
+  for (const as of [write, key]) {
+    const whole = (await api.call('GET', `/alerts/channels/${channel.id}`, { key: as })).body.data
+    t.equal(whole.config.url, address)
+  }
+  t.equal(failed.request_url, address, 'who may change the channel sees where a delivery went')
+  t.match(failed.attempts[0].response_snippet, PATH)
+})
+
+t.test('a masked address that is sent back keeps the stored one; of another host there is none to keep', async t => {
+  const change = (url: string) =>
+    api.call('PUT', `/alerts/channels/${channel.id}`, { key: write, body: { config: { url } } })
+  const kept = await change(masked)
+  t.equal(kept.status, 200)
+  t.equal(kept.body.data.config.url, address)
+  const other = await change('https://hooks.example.com/********')
+  t.match(other, { status: 400, body: { error: { details: [{ path: 'config.url' }] } } })
+})
+
+const stored = async () => {
+  const sql = 'SELECT request_url, request_address, d::text AS all FROM deliveries d WHERE id = ?'
+  const [row] = await query<{ request_url: string | null; request_address: Buffer | null; all: string }>(api.db, sql, [
+    delivery.id,
+  ])
+  return row!
+}
+
+t.test('the address of a delivery is sealed in the database, also of deliveries of the version before', async t => {
+  const before = await stored()
+  t.equal(before.request_url, null)
+  t.notMatch(before.request_address?.toString('latin1'), TOKEN)
+  t.notMatch(before.all, TOKEN, 'nor is the query kept where the receiver repeated it')
+  const old = 'UPDATE deliveries SET request_url = ?, request_address = NULL WHERE id = ?'
+  await execute(api.db, old, [address, delivery.id])
+  t.equal((await log(delivery.id)).request_url, address, 'an old row is shown until it is sealed')
+  t.equal((await log(delivery.id, read)).request_url, masked)
+
+  await startApi(t, env)
+  await waitFor(async () => (await stored()).request_url === null, { label: 'a process that starts seals it' })
+  t.notMatch((await stored()).request_address?.toString('latin1'), TOKEN)
+  t.equal((await log(delivery.id)).request_url, address)
+})
+
+t.test('a replay sends the same bytes to the same address', async t => {
+  const [first] = receiver.received
+  const replay = await api.call('POST', `/alerts/log/${delivery.id}/retry`, { key: write })
+  t.equal(replay.status, 200)
+  await endOf(delivery.id, 2)
+  const [, second] = receiver.received
+  t.equal(second?.path, `${PATH}?token=${TOKEN}&more=1`)
+  t.equal(second?.path, first?.path)
+  t.equal(second?.rawBody, first?.rawBody)
+})

@@ -1,0 +1,22 @@
+import { mailedLink, type Smtp } from './mailed-link.ts'
+import { createVisitor } from './visitor.ts'
+
+/** The owner of an address sets a password by the link that a reset mails there; mail `count` to it. */
+export async function takeBack(origin: string, smtp: Smtp, email: string, count = 1) {
+  const owner = createVisitor(origin)
+  await owner.post('/forgot-password', { email })
+  const link = new URL(await mailedLink(smtp, email, count)).pathname
+  const { location } = await owner.post(link, { password: 'the owner chose this one' })
+  return { owner, location }
+}
+
+/** The forms of the page: what each is about. */
+export function rowsOf(text: string) {
+  const forms = [...text.matchAll(/<form[^>]*action="\/account\/access".*?<\/form>/gs)].map(([form]) => form)
+  const fieldOf = (form: string, name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(form)?.[1] ?? ''
+  return forms.map(form => ({
+    organization_id: fieldOf(form, 'organization_id'),
+    kind: fieldOf(form, 'kind'),
+    id: fieldOf(form, 'id'),
+  }))
+}
