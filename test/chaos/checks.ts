@@ -6,15 +6,19 @@ import type { Records, StoredTransition } from './records.ts'
 import type { Replayed } from './replay.ts'
 import type { LostTime } from './standby.ts'
 import type { Outage } from './targets.ts'
+import { isOfItsRegion } from './wrong-messages.ts'
 
 /** A sentence that has to be true, and what there is against it; nothing is what is wanted. */
 export type Check = { sentence: string; against: string[] }
 
-/** Every acknowledged result is in ClickHouse once, and nothing else is. */
-export function checkHistory(messages: readonly Acknowledged[], { history, historyTwice }: Records): Check[] {
+/** Every acknowledged result of a region that checks its monitor is in ClickHouse once, and nothing else is. */
+export function checkHistory(messages: readonly Acknowledged[], { history, historyTwice, monitors }: Records): Check[] {
+  const regionsOf = new Map(monitors.map(({ id, regions }) => [id, regions]))
   const acknowledged = new Map<string, string>()
-  for (const { batch, takenAtMs } of messages) {
+  for (const { subject, batch, takenAtMs } of messages) {
     const isRecordable = (result: Result) =>
+      isOfItsRegion(subject, batch) &&
+      (regionsOf.get(result.monitorId)?.includes(batch.region) ?? true) &&
       result.trigger !== Trigger.WITNESS &&
       unrecordable(result, takenAtMs) === null &&
       result.outcome in STATUS_OF_OUTCOME
