@@ -1,5 +1,6 @@
 import { type Result, ResultBatch, Trigger } from '../../shared/result.ts'
 import { type CheckedRegions, standingOf } from '../monitors/checked-regions.ts'
+import { DATA_SOURCE_REGION } from '../monitors/types.ts'
 import { originOf, toLine, unrecordable } from './row.ts'
 
 /** What messages hold for the history. */
@@ -60,7 +61,8 @@ function isOwn(
   probeId: string,
   { monitorId, scheduledAtMs }: Result,
 ): boolean {
-  if (monitors === null) return true
+  // no probe may publish on the subject of data sources: the control plane does
+  if (monitors === null || region === DATA_SOURCE_REGION) return true
   const checked = monitors.of(monitorId)
   if (!checked) {
     read.isSure = false
