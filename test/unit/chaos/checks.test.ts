@@ -122,7 +122,9 @@ t.test('a history with too little, too much or something else is found', async t
     ...NO_DETAILS,
   }
   const batch = { probeId: 'p', region: 'us-east', results: [result] }
-  const acknowledged = [{ batch }, { batch }] as unknown as Acknowledged[]
+  const subject = 'RESULTS.3.us-east'
+  const foreign = { subject: 'RESULTS.3.eu-west', batch }
+  const acknowledged = [{ subject, batch }, { subject, batch }, foreign] as unknown as Acknowledged[]
   const key = `${id} us-east 1000 1 p 3`
   const history = (...rows: [string, string][]) =>
     falseOnes(checkHistory(acknowledged, good({ history: new Map(rows) })))
@@ -130,6 +132,8 @@ t.test('a history with too little, too much or something else is found', async t
   t.same(history(), ['every acknowledged result is in the history'])
   t.same(history([key, 'down']), ['each says there what it said'])
   t.same(history([key, 'up'], ['another', 'up']), ['the history holds nothing that was never acknowledged'])
+  const elsewhere = good({ monitors: [{ id, regions: ['eu-west'] }] as never, history: new Map([[key, 'up']]) })
+  t.same(falseOnes(checkHistory(acknowledged, elsewhere)), ['the history holds nothing that was never acknowledged'])
 })
 
 t.test('a write that is lost or made twice is found', async t => {
