@@ -63,7 +63,7 @@ export type Config = {
   /** DNS servers as address:port; none: those of the system */
   nameservers: string[]
   trustedProxies: string[]
-  /** hosts that are answered beside those of PUBLIC_URL and CUSTOM_DOMAIN_TARGET */
+  /** hosts that are answered in addition to those of PUBLIC_URL and CUSTOM_DOMAIN_TARGET */
   allowedHosts: string[]
   roles: Role[]
   defaultPlan: Plan

@@ -237,7 +237,8 @@ async function openPort(app: App, host: string, port: number, prefix = ''): Prom
     if (code === 'EADDRINUSE')
       throw new ConfigError(`port ${port} of ${host} is taken; choose another with ${prefix}PORT`)
     if (code === 'EACCES') throw new ConfigError(`port ${port} may not be opened by this user; choose one above 1023`)
-    if (code === 'EADDRNOTAVAIL') throw new ConfigError(`${host} is no address of this machine; change ${prefix}HOST`)
+    if (code === 'EADDRNOTAVAIL')
+      throw new ConfigError(`${host} is not an address of this machine; change ${prefix}HOST`)
     throw error
   }
 }

@@ -9,7 +9,7 @@ import { holdChannels } from './store.ts'
 import type { StoredSubscription, SubscriptionCreate } from './subscription.ts'
 import { insertSubscription } from './subscription-store.ts'
 
-/** Throws 404 for a channel that the project does not have, 402 when the plan is full, 409 when it hears of this already (decisions 6.3). */
+/** Throws 404 for a channel that the project does not have, 402 when the plan is full, 409 when it is subscribed to this already (decisions 6.3). */
 export async function subscribe(
   db: Db,
   projectId: string,

@@ -17,7 +17,7 @@ export type Lines = {
 }
 
 type Message = { subject: string; data: Uint8Array; info: { timestampNanos: number } }
-/** Where monitors are checked; undefined: there is no such monitor, and no person can read what is recorded of it. */
+/** Where monitors are checked; undefined: the monitor does not exist, and what is recorded of it cannot be read. */
 type Monitors = { of(monitorId: string): CheckedRegions | undefined }
 
 /** @param monitors null: it is not known where monitors are checked, and every region may report about each */

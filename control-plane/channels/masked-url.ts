@@ -10,7 +10,7 @@ export function maskUrl(url: string): string {
 export function unmaskUrl(sent: string, stored: string | null, name: string): { url: string; problems: Detail[] } {
   if (stored !== null && [MASK, maskUrl(stored)].includes(sent)) return { url: stored, problems: [] }
   if (sent !== MASK && !sent.endsWith(`/${MASK}`)) return { url: sent, problems: [] }
-  const message = `there is no stored ${name} of this origin to keep; send the whole ${name}`
+  const message = `no ${name} of this origin is stored that could be kept; send the whole ${name}`
   return { url: sent, problems: [{ path: `config.${name}`, message }] }
 }
 

@@ -12,7 +12,7 @@ export type IdentityRow = {
   updated_at: Date
 }
 
-/** The member that somebody in a team's chat is; null when there is no link, or the user is no member (any more) or suspended. */
+/** The member behind a user of a team's chat; null without a link, or when the user is not a member (any more) or is suspended. */
 export async function linkedMember(
   db: Db,
   projectId: string,

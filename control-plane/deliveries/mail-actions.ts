@@ -28,8 +28,8 @@ const NOT_CONFIRMED = 'the address is not confirmed; its owner has to open the l
 
 /**
  * Keeps mails back from addresses that are not confirmed, and those beyond a limit of the day. Each mail goes to the
- * addresses that are left, and says in the log which are not; one without any is `held`. Of what is no mail nothing is
- * asked.
+ * addresses that are left, and says in the log which are not; one without any is `held`. Other deliveries are
+ * not looked at.
  */
 export async function admitMails(
   tx: Tx,

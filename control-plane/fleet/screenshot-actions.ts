@@ -14,7 +14,7 @@ const FOR_OTHERS = 'screenshot_permit'
 
 /**
  * A probe without a browser wants a screenshot of what its region checks: a live probe that has one is asked, of the same region
- * if there is one there. When there is none anywhere, there is no screenshot. A page is compared in its own region only.
+ * if there is one there. Without one anywhere, no screenshot is taken. A page is compared in its own region only.
  */
 export function askForScreenshot(desk: Desk, region: string, wanted: ScreenshotOrder): void {
   const { monitorId } = wanted

@@ -55,7 +55,7 @@ const NOUNS: Record<ForeignReportFact['what'], string> = {
   screenshot: 'screenshots',
 }
 
-/** Refused, so nothing came of it; but no probe of ours does this. */
+/** It was refused, so it changed nothing; but a probe of Picket never does this. */
 function foreignTrouble({ region, what, amount, probe, firstAtMs }: ForeignReportFact): Finding {
   const from = probe === null ? `A probe of ${region}` : `A probe of ${region}, by its own account ${probe},`
   return unwell(

@@ -8,7 +8,7 @@ const PAGE = 5_000
 
 /** In which regions each monitor is checked, in memory: a look costs no query. */
 export type CheckedMonitors = {
-  /** Undefined: there is no such monitor, or it is deleted. */
+  /** Undefined: the monitor does not exist or is deleted. */
   of(monitorId: string): CheckedRegions | undefined
   /** Reads what changed. What was committed before the call is known after it. */
   refresh(): Promise<void>

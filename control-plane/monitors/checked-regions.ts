@@ -2,12 +2,12 @@
 export type CheckedRegions = { regions: readonly string[]; left: Readonly<Record<string, number>> }
 
 /**
- * Whose a report about a monitor is: `own`: of one of its regions; `left`: of one that it had before, which is no attack but
+ * Whose a report about a monitor is: `own`: of one of its regions; `left`: of one that it had before, which is not an attack but
  * comes too late; `foreign`: of a region that never checked it.
  */
 export type Standing = 'own' | 'left' | 'foreign'
 
-/** Probes hear of a change within seconds, and checks that are under way end within a minute. */
+/** A change reaches probes within seconds, and checks that are under way end within a minute. */
 const HEARD_WITHIN_MS = 120_000
 
 /** `scheduledAtMs`: of the check that the report is about. */

@@ -12,7 +12,7 @@ export function natsWarning(version: string): string | null {
 
 const numbersOf = (version: string) => (/(\d+)\.(\d+)\.(\d+)/.exec(version) ?? []).slice(1).map(Number)
 
-/** False for what is no version. */
+/** False for a text that is not a version. */
 function isBefore(version: string, other: string): boolean {
   const theirs = numbersOf(other)
   const difference = numbersOf(version)

@@ -17,8 +17,8 @@ export type Kept = 'kept' | 'unknown' | 'foreign'
 
 /**
  * Keeps a screenshot that came from a probe: the bytes, the row, and for a comparison what it differs in from the
- * baseline, which the first one becomes. `unknown`: there is no such monitor, or it left the region; `foreign`: the probe may not
- * report this. The same one again changes nothing. Throws a PictureError for a comparison that is no page.
+ * baseline, which the first one becomes. `unknown`: the monitor does not exist, or it left the region; `foreign`: the probe may not
+ * report this. The same one again changes nothing. Throws a PictureError for a comparison that is not a page.
  */
 export async function keepScreenshot(tools: ScreenshotTools, takenIn: string, arrived: Arrived): Promise<Kept> {
   const { db, objects } = tools

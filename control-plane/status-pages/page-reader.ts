@@ -8,7 +8,7 @@ import type { LoadedPage, PageView } from './types.ts'
 export type ShownPage = {
   page: LoadedPage
   view: PageView
-  /** One of the few documents that every page has, made once a key; null where `make` says that there is no such thing. */
+  /** One of the few documents that every page has, made once a key; null where `make` answers null. */
   document(key: string, make: (view: PageView) => PageDocument | null): MadeDocument | null
   /** One of any number of small ones: those that were asked for last are kept, and none without a key. */
   variant(key: string | null, make: (view: PageView) => PageDocument): MadeDocument

@@ -65,7 +65,7 @@ function nullIfHidden(error: unknown): null {
 
 /**
  * Declares a document of every public page, such as a feed, at both of its places. `make` is called once for each state
- * of a page and each `key`, by which a query that matters is told from others, and of which there are only a few; null
+ * of a page and each `key`, which tells apart the queries that matter, and of which there are only a few; null
  * answers 404.
  */
 export function documentRoute(

@@ -4,7 +4,7 @@ import { normalizeHost } from '../../shared/egress/host.ts'
 /** Where a page is asked for: below `{origin}/status`, or at the root of a custom domain (decisions 7.2). */
 export type Site = { slug: string } | { domain: string }
 
-/** By which a site is told from all others. */
+/** The key of a site among all sites. */
 export const siteName = (site: Site) => ('slug' in site ? `/${site.slug}` : site.domain)
 
 export type CustomHostOf = (host: string | undefined) => string | null

@@ -9,7 +9,7 @@ import { ConfigError } from '../../shared/env.ts'
 export type IsAcceptedHost = (host: string | undefined, hosts: HostRule | undefined) => boolean
 
 /**
- * `any`: what a name gives nobody, or what looks at the name itself: liveness, ping URLs, canaries, pages of custom domains.
+ * `any`: routes that give nothing away, or that look at the name themselves: liveness, ping URLs, canaries, pages of custom domains.
  * `inside`: for the operator's programs, which ask by an address or a name without a dot. Left out: the installation's own
  * hosts only.
  */
@@ -66,5 +66,5 @@ export function allowedHost(text: string): string {
   throw new ConfigError(`ALLOWED_HOSTS has "${text}"; write hosts such as picket.example.com or 192.0.2.7`)
 }
 
-/** Without the port, in the one spelling of a name or an address; null when it is no host. */
+/** Without the port, in the one spelling of a name or an address; null when it is not a host. */
 const nameOf = (host: string): string | null => normalizeHost(host.replace(/:\d+$/, ''))

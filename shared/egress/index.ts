@@ -61,7 +61,7 @@ export type EgressOptions = {
   nameservers?: string[]
 }
 
-/** @throws ConfigError when a text of `allow` is no range of addresses, or one of `deny` no address and port */
+/** @throws ConfigError when a text of `allow` is not a range of addresses, or one of `deny` not an address and port */
 export function createEgress(options: EgressOptions): Egress {
   const allow = parseAllow(options.allow)
   const isOwnPlace = parseOwnPlaces(options.deny ?? [])

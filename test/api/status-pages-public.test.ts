@@ -112,11 +112,11 @@ t.test('a verified custom domain serves its page at the root, with everything be
   const { id, path } = await addPage()
   const host = 'status.acme.example'
   const ask = (place: string) => get(place, { host })
-  t.equal((await get('/', { host: 'other.acme.example' })).status, 404, 'nobody’s domain')
+  t.equal((await get('/', { host: 'other.acme.example' })).status, 404, 'a domain without a page')
   await api.db.raw('UPDATE status_pages SET custom_domain = ? WHERE id = ?', [host, id])
   t.equal((await ask('/')).status, 404, 'not verified')
   await api.db.raw('UPDATE status_pages SET custom_domain_verified_at = now() WHERE id = ?', [id])
-  // that there is no page is remembered for a second
+  // a missing page is remembered for a second
   await waitFor(async () => (await ask('/')).status === 200)
   const shown = await ask('/')
   t.match(shown.body.toString(), `https://${host}`)

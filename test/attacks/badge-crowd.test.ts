@@ -71,5 +71,5 @@ t.test('badges that are asked for are kept, and an unbounded number of others ta
     `component=${'0'.repeat(37)}`,
   ]
   for (const query of queries) t.equal((await get(`/badge.svg?${query}`)).statusCode, 200)
-  t.equal(shown.sizeBytes(), before, 'nothing is kept of what nobody uses')
+  t.equal(shown.sizeBytes(), before, 'badges that no page uses are not kept')
 })

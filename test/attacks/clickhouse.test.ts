@@ -28,7 +28,7 @@ const basic = (name: string, secret: string) => ({
 })
 const ours = basic(username, password)
 
-/** What a program that is no client of ClickHouse sends; `fetch` does not let its callers choose `Host`. */
+/** What a program sends that is not a client of ClickHouse; `fetch` does not let its callers choose `Host`. */
 async function ask(headers: Record<string, string>, sql: string, path = '/') {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const asking = request({ host: '127.0.0.1', port, path, method: 'POST', headers }, resolve)
@@ -75,7 +75,7 @@ t.test('the embedded ClickHouse answers no web page, and no name that leads to t
 t.test('other users of this machine find the password neither in the arguments nor in the files', async t => {
   t.notMatch(readFileSync(`/proc/${engine.pid}/cmdline`, 'utf8'), password)
   t.notMatch(readFileSync(`/proc/${engine.pid}/environ`, 'utf8'), password)
-  t.equal(statSync(dataDir).mode & 0o777, 0o700, 'nobody else may look into its data')
+  t.equal(statSync(dataDir).mode & 0o777, 0o700, 'other users may not look into its data')
 })
 
 const out = join(folder, 'written')

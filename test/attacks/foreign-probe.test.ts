@@ -103,7 +103,11 @@ t.test(
     await publish(nats, [resultOf(id, { up: false, scheduledAtMs: laterMs, startedAtMs: laterMs })], 'us-east')
     await allRecorded()
     t.same((await checksOf(id)).sort(), ['us-east 0', 'us-east 0', 'us-west 0'])
-    t.equal(await refused('us-east', 'result'), before, 'a probe that does not know of the change yet is no attacker')
+    t.equal(
+      await refused('us-east', 'result'),
+      before,
+      'a probe that does not know of the change yet does not count as an attacker',
+    )
   },
 )
 
@@ -164,7 +168,7 @@ t.test('a screenshot of a failure in another region is kept only from the probe 
   t.equal(await refused('us-east', 'screenshot'), before + 4)
 })
 
-t.test('the operator is told in words that a probe of the region may be compromised', async t => {
+t.test('the operator reads in words that a probe of the region may be compromised', async t => {
   const facts = await readFacts({ db, nats, clickhouse })
   const told = findingsOf(facts).filter(({ subject, isWell }) => subject === 'probes' && !isWell)
   t.same(

@@ -112,7 +112,7 @@ t.test('a member who proved the address gets alerts; whom an admin only named do
   const { key, userId } = await api.tenant('free')
   const [{ email }] = (await api.call('GET', '/members', { key })).body.data
   const { data } = await addChannel(key, [email])
-  t.match(data.email_addresses, [{ address: email, status: 'unconfirmed' }], 'of whoever named it at the bootstrap')
+  t.match(data.email_addresses, [{ address: email, status: 'unconfirmed' }], 'it was only named at the bootstrap')
   await execute(api.db, 'UPDATE users SET email_proven_at = now() WHERE id = ?', [userId])
   const other = await api.tenant('free')
   await api.call('POST', '/agent/invite', { key: other.key, body: { email } })

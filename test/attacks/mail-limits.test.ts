@@ -54,7 +54,7 @@ t.test('a mail beyond the day of an organization is kept back, says so, and can 
     [['ann@ops.example', 'ben@ops.example'], ['ann@ops.example']],
   )
   const channel = (await api.call('GET', `/alerts/channels/${one.id}`, { key: one.key })).body.data
-  t.match(channel, { is_paused: false, consecutive_failures: 0 }, 'it is no failure of the channel')
+  t.match(channel, { is_paused: false, consecutive_failures: 0 }, 'it does not count as a failure of the channel')
   await execute(api.db, 'DELETE FROM mail_counts')
   t.equal((await api.call('POST', `/alerts/log/${third!.id}/retry`, { key: one.key })).status, 200)
   const mails = await smtp.waitFor(3)

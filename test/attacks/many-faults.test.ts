@@ -69,7 +69,7 @@ t.test('POST /monitors/bulk 400 for a list of 40,000, which names the limit and 
   t.equal(body.error.details.length, 1)
 })
 
-t.test('a body of ordinary size is still told all of its faults', async t => {
+t.test('a body of ordinary size still gets all of its faults', async t => {
   const { call } = await api.account()
   const { status, body } = await call('POST /monitors', { type: 'none', interval_seconds: '1', extra: 1 })
   t.equal(status, 400)

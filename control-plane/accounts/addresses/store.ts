@@ -4,7 +4,7 @@ export type Known = { address: string; isConfirmed: boolean; askedAt: Date | nul
 
 /**
  * Who proved the address is a member; an invitation to somebody whose address was proven before is not enough, because
- * nobody asked them.
+ * they were not asked.
  */
 const IS_MEMBER = `EXISTS (
   SELECT FROM users u JOIN memberships m ON m.user_id = u.id

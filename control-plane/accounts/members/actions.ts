@@ -51,7 +51,7 @@ export type Invited = { user_id: string; email: string; role: Role; is_new_accou
 
 /**
  * Makes somebody a member at once, with a new account where there is none for the address (specification, "Agent
- * bootstrap"). Throws 402 over the plan's limit, 409 for a member, 403 for a new account while registration is closed. They are told by mail where there is a mail server.
+ * bootstrap"). Throws 402 over the plan's limit, 409 for a member, 403 for a new account while registration is closed. They get a mail where there is a mail server.
  */
 export function invite(
   tools: InviteTools,

@@ -44,7 +44,7 @@ export function badgeOf(view: PageView, { type = 'status', component: id, label,
   return { label: cut(oneLine(label ?? named), LABEL_LIMIT), style: styleOf(style), ...(value ?? UNKNOWN) }
 }
 
-/** By which a badge is told from others of its page; null for one that nobody uses: too long a label, or unknown words. */
+/** The key of a badge among those of its page; null for one that is not kept: its label is too long, or has unknown words. */
 export function badgeKey({ type, component, label, style }: BadgeQuery): string | null {
   const isUsual =
     (type === undefined || Object.hasOwn(MEASURES, type)) &&

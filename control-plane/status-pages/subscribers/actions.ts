@@ -174,7 +174,7 @@ export async function openConfirmLink(
   return openLink(tools, pageId, id, owner => isConfirmToken(owner, until, token, now))
 }
 
-/** Confirms whom the link belongs to, again without harm; null where it is nobody's any more, `full` beyond the plan. */
+/** Confirms whom the link belongs to, again without harm; null where the subscriber is gone, `full` beyond the plan. */
 export async function confirmSubscriber(tools: SubscriberTools, pageId: string, link: ConfirmLink, now: Date) {
   const subscriber = await openConfirmLink(tools, pageId, link, now)
   if (!subscriber) return null
@@ -186,7 +186,7 @@ export async function confirmSubscriber(tools: SubscriberTools, pageId: string, 
   })
 }
 
-/** Whether one more fits into the plan of the page's organization; nobody else takes that place meanwhile. */
+/** Whether one more fits into the plan of the page's organization; the place stays free until the transaction ends. */
 async function hasRoom(tx: Tx, { limits }: SubscriberTools, projectId: string): Promise<boolean> {
   const usage = await lockUsage(tx, await organizationOf(tx, projectId), 'subscribers', limits)
   return overLimit(usage, 1) === null

@@ -9,7 +9,7 @@ export const CONFIRM_MS = 24 * 3_600_000
 /** What a page takes, the unconfirmed included. Each webhook is a receiver that may hang. */
 export const MOST_SUBSCRIBERS: Record<SubscriberKind, number> = { email: 25_000, webhook: 50 }
 
-/** So many messages to an address in this time on all pages together: nobody's mailbox is filled by means of us. */
+/** So many messages to an address in this time on all pages together: so that Picket cannot be used to fill a mailbox. */
 export const OFTEN_MS = 3_600_000
 const OFTEN = 5
 

@@ -4,7 +4,7 @@
  *
  *   node clickhouse-server <data directory> <port> <pid file>
  *
- * It answers nobody before its parent has sent it `{ password }`: arguments and the environment can be read by others.
+ * It answers no request before its parent has sent it `{ password }`: arguments and the environment can be read by others.
  */
 import { randomUUID } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
@@ -116,7 +116,7 @@ function turnAway(response: ServerResponse, why: string): void {
   response.end(`Code: 516. DB::Exception: ${why}. (AUTHENTICATION_FAILED)\n`)
 }
 
-/** What no statement may call, beside what the engine's rights refuse: known from the engine, so that a newer one's are too. */
+/** What no statement may call, in addition to what the engine's rights refuse: known from the engine, so that a newer one's are too. */
 async function harmfulCalls(): Promise<Set<string>> {
   const names = async (sql: string) =>
     (await keeper.queryAsync(sql, { format: 'LineAsString' })).text().split('\n').filter(Boolean)

@@ -72,7 +72,7 @@ export function countRows(insert: string, rows: string): number {
 
 type Token = { text: string; isQuoted: boolean }
 
-/** A text, a quoted name, a number, a word, or a sign. What may stand outside of texts and quoted names is listed here. */
+/** A text, a quoted name, a number, a word, or a sign. What may be outside of texts and quoted names is listed here. */
 const TOKEN =
   /'(?:[^'\\]|\\[\s\S]|'')*'|"((?:[^"\\]|\\[\s\S]|"")*)"|`((?:[^`\\]|\\[\s\S]|``)*)`|([A-Za-z0-9_]+)|([-+*/%=<>!(),.?:[\]{}|@^~&])|[ \t\r\n]+/y
 const COMMENT = /^(--|\/\*)/

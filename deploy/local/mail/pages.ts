@@ -41,7 +41,10 @@ export function answer(
   const [, number, html] = /^\/mails\/(\d+)(\/html)?$/.exec(path) ?? []
   const mail = mails.find(one => one.number === Number(number))
   if (!mail)
-    return void send(404, page('Not here', `<p class="none">There is no such mail. <a href="${base}">All mail</a></p>`))
+    return void send(
+      404,
+      page('Not here', `<p class="none">This mail does not exist. <a href="${base}">All mail</a></p>`),
+    )
   // links open beside the page; in the frame they would be lost in a mail's own window
   if (html) return void send(200, `<base target="_blank">${mail.html ?? ''}`, MAIL_POLICY)
   send(200, mailPage(mail, base))
