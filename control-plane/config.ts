@@ -113,6 +113,10 @@ export function readConfig(env: Env): Config {
   const port = integer(env, 'PORT', 8080, 0, 65_535)
   const natsUrl = text(env, 'NATS_URL')
   const registration = oneOf(env, 'REGISTRATION', REGISTRATIONS, 'open')
+  const operatorPort = integer(env, 'OPERATOR_PORT', 8081, 0, 65_535)
+  if (operatorPort !== 0 && operatorPort === port) {
+    throw new ConfigError(`PORT and OPERATOR_PORT are both ${port}; give each a port of its own`)
+  }
   const keyLimit = integer(env, 'RATE_LIMIT_PER_MINUTE', 600, 1, 1_000_000)
   return {
     databaseUrl: url(env, 'DATABASE_URL', ['postgres:', 'postgresql:']),
@@ -123,7 +127,7 @@ export function readConfig(env: Env): Config {
     host: text(env, 'HOST', '127.0.0.1'),
     port,
     operatorHost: text(env, 'OPERATOR_HOST', '127.0.0.1'),
-    operatorPort: integer(env, 'OPERATOR_PORT', 8081, 0, 65_535),
+    operatorPort,
     grpcPort: integer(env, 'GRPC_PORT', 50_051, 0, 65_535),
     grpcTls: grpcTls(env),
     grpcReflection: oneOf(env, 'GRPC_REFLECTION', ['on', 'off'], 'off') === 'on',

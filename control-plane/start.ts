@@ -14,6 +14,7 @@ import { inTime, sleep } from './platform/clock.ts'
 import { type EngineClocks, startEngineClocks } from './platform/engine-clocks.ts'
 import { listen } from './platform/listen.ts'
 import { type Loop, startLoop } from './platform/loop.ts'
+import { isLoopback } from './platform/loopback.ts'
 import { createMailer, type Mailer } from './platform/mail.ts'
 import { connectNats, ensureStreams, type Nats } from './platform/nats.ts'
 import { natsWarning } from './platform/nats-version.ts'
@@ -188,7 +189,9 @@ const hostsOf = (config: Config, listensAt: string) =>
 /** What the operator, his Prometheus and his proxy ask: on a port that is not published (decisions 214). */
 function createOperatorHttp(handles: Handles, watchdog: Watchdog): App {
   const { config, metrics, clocks } = handles
-  const app = createOperatorApp({ ...config, ...handles, isAcceptedHost: hostsOf(config, config.operatorHost) })
+  // off loopback no browser on this machine is at stake, and Prometheus and proxies ask by names of every kind
+  const isAcceptedHost = isLoopback(config.operatorHost) ? hostsOf(config, config.operatorHost) : () => true
+  const app = createOperatorApp({ ...config, ...handles, isAcceptedHost })
   aliveRoutes(app, watchdog)
   operationsRoutes(app, { metrics, clocks, stuck: watchdog.stuck, ...dependenciesOf(handles) })
   healthRoutes(app, handles)

@@ -42,9 +42,16 @@ export async function finishByProject(db: Db, owner: string, finished: Finished[
   const untilMs = monotonicMs() + HELD_MS
   // after another error, e.g. without PostgreSQL, the rest would only fail one by one
   const isOver = () => monotonicMs() > untilMs || !isLockTimeout(written.error)
+  const failed: Finished[] = []
   for (const some of groupBy(finished, ({ prepared }) => prepared.projectId).values()) {
     if (isOver()) leave(some, written.error)
-    else await finish(some).catch(error => leave(some, error))
+    else
+      await finish(some).catch(error => {
+        failed.push(...some)
+        written.error = error
+      })
   }
+  // those that were not tried come first the next time
+  leave(failed, written.error)
   return written
 }

@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js'
 import { normalizeHost } from '../../shared/egress/host.ts'
 import { ConfigError } from '../../shared/env.ts'
+import { isLoopback } from '../platform/loopback.ts'
 
 /**
  * Which values of `Host` a route answers. Another name may be one that a web page has pointed at this machine, to read here
@@ -22,14 +23,6 @@ declare module 'fastify' {
 }
 
 const MOST_KEPT = 1_000
-
-/** Whether a host is this machine alone: `localhost`, a name below it, or a loopback address. */
-export function isLoopback(host: string): boolean {
-  const name = normalizeHost(host) ?? ''
-  return name === 'localhost' || name.endsWith('.localhost') || (ipaddr.isValid(name) && isLoopbackAddress(name))
-}
-
-const isLoopbackAddress = (address: string) => ipaddr.process(address).range() === 'loopback'
 
 /**
  * `own`: hosts of the installation's own, without a port; `listensAt`: HOST. Remembers what it was asked, since every request

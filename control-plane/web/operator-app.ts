@@ -4,7 +4,7 @@ import { notFound } from './errors.ts'
 
 /**
  * The HTTP server of the operator's port, without routes. It asks for no key: who reaches the port may read what it
- * serves. Requests have to name the installation, or come by an address or a name without a dot: a page of another site
+ * serves. On loopback, requests have to name the installation, or come by an address or a name without a dot: a page of another site
  * whose name leads to this machine cannot read it in somebody's browser.
  */
 export function createOperatorApp({ log, ...hosts }: HostContext & { log: Log }): App {

@@ -24,20 +24,23 @@ export async function ownPlaces(
   ports: Ports,
 ): Promise<string> {
   const urls = [databaseUrl, ...natsUrl.split(','), clickhouseUrl, ...(mail ? [mail.smtpUrl, mail.pageUrl] : [])]
-  const places = await Promise.all(urls.map(placesOf))
-  return [
-    ...places.flat(),
-    placeOf(host, ports.grpc),
-    placeOf(operatorHost, ports.operator),
-    `api=${placeOf(host, port)}`,
-  ].join(',')
+  const places = await Promise.all([
+    ...urls.map(placesOf),
+    placesAt(host, ports.grpc),
+    placesAt(operatorHost, ports.operator),
+  ])
+  const api = await placesAt(host, port)
+  return [...places.flat(), ...api.map(place => `api=${place}`)].join(',')
 }
 
 /** Of a server of the operator's own that is given by a name: every address that the name has now. */
 async function placesOf(text: string): Promise<string[]> {
   const url = new URL(text.includes('://') ? text : `nats://${text}`)
   const port = Number(url.port) || (DEFAULT_PORTS[url.protocol] ?? 0)
-  const host = url.hostname.replace(/^\[|\]$/g, '')
+  return placesAt(url.hostname.replace(/^\[|\]$/g, ''), port)
+}
+
+async function placesAt(host: string, port: number): Promise<string[]> {
   if (isIP(host)) return [placeOf(host, port)]
   const found = await lookup(host, { all: true }).catch(() => [])
   return found.map(({ address }) => placeOf(address, port))

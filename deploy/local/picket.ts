@@ -2,6 +2,7 @@ import { type Account, demoAccount, firstAccount, probeTokens } from './accounts
 import { commonEnv, operatorUrl, type Ports, startControlPlane, startProbe } from './components.ts'
 import { openDataDir, readKeep, writeAddresses } from './data-dir.ts'
 import { type DataStores, startDataStores } from './data-stores.ts'
+import { freePort } from './engines/free-port.ts'
 import { type MailSink, startMailSink } from './mail/sink.ts'
 import { ownPlaces } from './own-places.ts'
 import { assertPortFree, portOr } from './reachable.ts'
@@ -61,7 +62,7 @@ export async function startPicket(env: NodeJS.ProcessEnv, screen: Screen, cancel
     mail = await startMail(settings, screen)
     const ports: Ports = {
       grpc: settings.grpcPort || (await portOr(50_051, settings.host)),
-      operator: settings.operatorPort || (await portOr(8_081, settings.operatorHost)),
+      operator: settings.operatorPort || (await freeOperatorPort(settings)),
     }
     const egressDeny = [env.EGRESS_DENY, await ownPlaces(settings, stores, mail, ports)].filter(Boolean).join(',')
     const common = commonEnv(settings, stores, keep, mail, egressDeny, env)
@@ -105,4 +106,9 @@ async function startMail(settings: Settings, screen: Screen): Promise<MailSink |
 
 function assertNotCancelled(cancel: AbortSignal): void {
   if (cancel.aborted) throw new StartError('Stopped while starting.')
+}
+
+/** 8081, or a free one where that is taken or will be the port of the API. */
+function freeOperatorPort({ port, operatorHost }: Settings): Promise<number> {
+  return port === 8_081 ? freePort() : portOr(8_081, operatorHost)
 }

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { isLoopback } from '../../control-plane/web/hosts.ts'
+import { isLoopback } from '../../control-plane/platform/loopback.ts'
 import { LOCAL_EGRESS_ALLOW } from './egress.mjs'
 
 /** What the local runner takes from the environment (decisions 11.4). Everything else is passed on to the programs. */

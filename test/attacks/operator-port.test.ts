@@ -44,6 +44,13 @@ t.test('a page of another site cannot read the operator’s port through a name 
   }
 })
 
+t.test('off loopback, Prometheus and proxies may ask the operator’s port by any name', async t => {
+  const api = await startApi(t, { OPERATOR_HOST: '0.0.0.0' })
+  for (const host of ['cp1.example.com:8081', 'picket.monitoring.svc.cluster.local', '10.0.0.7:8081']) {
+    t.equal(await statusOf(api.operator, '/metrics', { host }), 200, host)
+  }
+})
+
 t.test('the operator’s port is on loopback unless the operator says otherwise', async t => {
   const needed = {
     DATABASE_URL: 'postgres://127.0.0.1/x',
@@ -52,6 +59,9 @@ t.test('the operator’s port is on loopback unless the operator says otherwise'
     SECRET_KEY: Buffer.alloc(32).toString('base64'),
   }
   t.match(readConfig({ ...needed, HOST: '0.0.0.0' }), { operatorHost: '127.0.0.1', operatorPort: 8081 })
+  t.throws(() => readConfig({ ...needed, PORT: '8081' }), {
+    message: 'PORT and OPERATOR_PORT are both 8081; give each a port of its own',
+  })
 })
 
 t.test('the example of TRUSTED_PROXIES has to be replaced before a control plane starts', async t => {

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { execute, withPostgres } from '../../control-plane/platform/postgres.ts'
 import { startApi } from '../support/api-server.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { waitFor } from '../support/wait.ts'
@@ -44,4 +45,12 @@ t.test('a source of the relay belongs to one project, also when two ask for it a
   const held = (await create({ relay_source_id: 'left' })).body.data.id
   await api.call('DELETE', `/alerts/channels/${held}`, { key: account.key })
   t.equal((await create({ relay_source_id: 'left' }, other.key)).status, 201, 'a deleted channel holds none')
+})
+
+t.test('an id of a channel that is older than the list of ids is entered when the channel is saved', async t => {
+  const other = await api.tenant()
+  const { id } = (await create({ relay_source_id: 'old' })).body.data
+  await withPostgres(api.databaseUrl, db => execute(db, 'DELETE FROM relay_sources'))
+  t.equal((await change(id, { relay_source_id: 'old', headers: {} }, account.key)).status, 200)
+  t.match(await create({ relay_source_id: 'old' }, other.key), { status: 409 })
 })

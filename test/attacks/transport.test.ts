@@ -22,6 +22,7 @@ const NEEDED = {
 t.test('NATS on another machine is used with an operator only', async t => {
   const REFUSED = /^NATS is at .*, and NATS_OPERATOR_SEED is not set/
   const far = ['nats://nats:4222', 'tls://10.0.0.5', 'nats://127.0.0.1:4222,nats://b:4222', 'nats://u:p@b.example:4222']
+  far.push('nats://127.0.0.1.evil.example:4222', 'nats://localhost.evil.example')
   for (const NATS_URL of far) {
     t.throws(() => readConfig({ ...NEEDED, NATS_URL }), { message: REFUSED }, NATS_URL)
     const config = readConfig({ ...NEEDED, NATS_URL, NATS_OPERATOR_SEED: newOperatorSeed() })
@@ -34,6 +35,8 @@ t.test('NATS on another machine is used with an operator only', async t => {
     'nats://localhost:4222',
     'nats://[::1]:4222',
     'nats://u:p@127.0.0.2',
+    'nats://localhost:4222/',
+    'LOCALHOST',
   ])
     t.equal(readConfig({ ...near, NATS_URL }).natsOperator, null, NATS_URL)
 })

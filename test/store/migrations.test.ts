@@ -2,6 +2,7 @@ import t from 'tap'
 import { migrate } from '../../control-plane/migrations/postgres/index.ts'
 import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
 import { createDatabase } from '../support/database.ts'
+import { waitFor } from '../support/wait.ts'
 
 const { url } = await createDatabase(t)
 const db = createPostgres(url)
@@ -39,4 +40,27 @@ t.test('a process of an older version starts on a database that a newer one has 
   )
   await migrate(url)
   t.same(await tables(), before)
+})
+
+t.test('a migration may take longer than a transaction may be idle, and other processes wait for it', async t => {
+  const wanted = await tables()
+  await execute(db, 'DROP SCHEMA public CASCADE')
+  await execute(db, 'CREATE SCHEMA public')
+  // the first migrations cannot make a table of that name while this transaction is open
+  const inTheWay = await db.transaction()
+  await execute(inTheWay, 'SET LOCAL idle_in_transaction_session_timeout = 0')
+  await execute(inTheWay, 'CREATE TABLE organizations ()')
+  const both = Promise.all([migrate(url), migrate(url)])
+  const isWaiting = async () =>
+    (
+      await query(
+        db,
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'
+           AND now() - state_change > interval '11 seconds' AND query LIKE '%pg_advisory%'`,
+      )
+    ).length > 0
+  await waitFor(isWaiting, { label: 'the transaction with the lock to be idle for eleven seconds' })
+  await inTheWay.rollback()
+  await both
+  t.same(await tables(), wanted)
 })

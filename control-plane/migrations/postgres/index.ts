@@ -98,6 +98,8 @@ const MIGRATIONS = {
 export async function migrate(databaseUrl: string): Promise<void> {
   await withPostgres(databaseUrl, async db => {
     await db.transaction(async lock => {
+      // it waits while the migrations run, however long they take
+      await lock.raw('SET LOCAL idle_in_transaction_session_timeout = 0')
       await lock.raw(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.migrations})`)
       // knex's own lock survives a kill -9; ours does not, so whatever it holds now is stale
       await db.migrate.forceFreeMigrationsLock()
