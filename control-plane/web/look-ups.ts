@@ -2,6 +2,7 @@ import { nowMs } from '../platform/clock.ts'
 import { createRecent } from '../platform/recent.ts'
 import { rateLimited } from './errors.ts'
 import { createMisses } from './misses.ts'
+import { createNames } from './names.ts'
 
 export type LookUpOptions = {
   /** what is looked up, in the plural */
@@ -19,25 +20,22 @@ export type LookUpOptions = {
  */
 export type LookUp = <T>(network: string, name: string, find: () => Promise<T | null>) => Promise<T | null>
 
-const REMEMBER_MS = 1_000
 const MOST_NAMES = 10_000
 
-export function createLookUp({ what, missesPerMinute, rememberMs = REMEMBER_MS }: LookUpOptions): LookUp {
+export function createLookUp({ what, missesPerMinute, rememberMs }: LookUpOptions): LookUp {
   // apart, so that what does not exist takes no place of what does
   const familiar = createRecent<true>(MOST_NAMES)
-  const unknownUntilMs = createRecent<number>(MOST_NAMES)
+  const names = createNames(rememberMs)
   const misses = createMisses(missesPerMinute)
   const refusal = (waitSeconds: number) =>
     rateLimited(`more than ${missesPerMinute} unknown ${what} a minute from one network`, waitSeconds)
-
-  const underWay = new Map<string, Promise<unknown>>()
 
   async function lookUp<T>(name: string, find: () => Promise<T | null>): Promise<T | null> {
     const found = await find()
     if (found !== null) familiar.set(name, true)
     else {
       familiar.delete(name)
-      unknownUntilMs.set(name, nowMs() + rememberMs)
+      names.setMissing(name)
     }
     return found
   }
@@ -58,13 +56,8 @@ export function createLookUp({ what, missesPerMinute, rememberMs = REMEMBER_MS }
   }
 
   return async (network, name, find) => {
-    if ((unknownUntilMs.get(name) ?? 0) > nowMs()) return null
+    if (names.isMissing(name)) return null
     if (familiar.get(name)) return lookUp(name, find)
-    // a crowd that asks for the same thing is one look-up
-    const running = underWay.get(name) as ReturnType<typeof find> | undefined
-    if (running) return running
-    const asked = lookUpCounted(network, name, find).finally(() => underWay.delete(name))
-    underWay.set(name, asked)
-    return asked
+    return names.once(name, () => lookUpCounted(network, name, find))
   }
 }

@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { createApiKey, createAuthenticate } from '../../control-plane/accounts/api-keys/actions.ts'
-import { createPostgres } from '../../control-plane/platform/postgres.ts'
+import { createPostgres, execute } from '../../control-plane/platform/postgres.ts'
 import { newApiKey } from '../../control-plane/web/api-key.ts'
+import type { ApiError } from '../../control-plane/web/errors.ts'
 import { createLookUp } from '../../control-plane/web/look-ups.ts'
+import { createQueuedLookUp } from '../../control-plane/web/queued-look-ups.ts'
 import { startApi } from '../support/api-server.ts'
 import { createDatabase } from '../support/database.ts'
+import { insertStatusPage } from '../support/status-pages.ts'
 import { insertTenant } from '../support/tenant.ts'
 
 const [ATTACKER, OTHER] = ['192.0.2.1', '198.51.100.7']
@@ -81,44 +84,85 @@ t.test('many look-ups under way at once are limited as those that follow each ot
   t.equal(await failing(OTHER, 'y', async () => 'y'), 'y', 'what could not be looked up counts as nothing')
 })
 
+t.test('strangers who guess pages and links get 429 with Retry-After, and visitors get their page', async t => {
+  const api = await startApi(t)
+  const { body } = await api.call('POST', '/status-pages', { body: { name: 'Acme', slug: 'acme' } })
+  const published = await api.call('PUT', `/status-pages/${body.data.id}`, { body: { is_published: true } })
+  t.equal(published.status, 200)
+  const get = (path: string) => fetch(`${api.origin}${path}`)
+  t.equal((await get('/status/acme')).status, 200)
+  const rows: [name: string, path: () => string, message: string][] = [
+    ['pages', () => `/status/x-${randomUUID()}`, 'unknown status pages a minute from one network'],
+    ['claim links', () => `/claim/${randomUUID()}`, 'unknown links a minute from one network'],
+    ['reset links', () => `/reset/${randomUUID()}`, 'unknown links a minute from one network'],
+  ]
+  for (const [name, path, message] of rows) {
+    let answer = await get(path())
+    t.equal(answer.status, 404, name)
+    await answer.text()
+    for (let n = 0; n < MANY && answer.status !== 429; n++) {
+      answer = await get(path())
+      if (answer.status !== 429) await answer.text()
+    }
+    t.equal(answer.status, 429, name)
+    t.ok(Number(answer.headers.get('retry-after')) >= 1, name)
+    const { error } = (await answer.json()) as { error: { code: string; message: string } }
+    t.equal(error.code, 'rate_limited', name)
+    t.match(error.message, message, name)
+  }
+  t.equal((await get('/status/acme')).status, 200, 'a page that was visited before is shown from there too')
+  t.equal((await api.call('GET', '/project')).status, 200, 'and keys work')
+})
+
 t.test(
-  'strangers who guess pages, links and domains get 429 with Retry-After, and visitors get their page',
+  'a customer gets a certificate while strangers ask the proxy for thousands of names that do not exist',
   async t => {
     const api = await startApi(t)
-    const { body } = await api.call('POST', '/status-pages', { body: { name: 'Acme', slug: 'acme' } })
-    const published = await api.call('PUT', `/status-pages/${body.data.id}`, { body: { is_published: true } })
-    t.equal(published.status, 200)
-    const get = (path: string, headers: Record<string, string> = {}) =>
-      fetch(path.startsWith('/') ? `${api.origin}${path}` : path, { headers })
-    t.equal((await get('/status/acme')).status, 200)
-    const rows: [name: string, path: () => string, message: string][] = [
-      ['pages', () => `/status/x-${randomUUID()}`, 'unknown status pages a minute from one network'],
-      ['claim links', () => `/claim/${randomUUID()}`, 'unknown links a minute from one network'],
-      ['reset links', () => `/reset/${randomUUID()}`, 'unknown links a minute from one network'],
-      [
-        'domains',
-        () => `${api.operator}/internal/tls-check?domain=${randomUUID()}.example`,
-        'unknown domains a minute from one network',
-      ],
-    ]
-    for (const [name, path, message] of rows) {
-      let answer = await get(path())
-      t.equal(answer.status, 404, name)
+    const tenant = await api.tenant('pro')
+    const page = await insertStatusPage(api.db, tenant.projectId, 'acme')
+    await execute(
+      api.db,
+      'UPDATE status_pages SET custom_domain = ?, custom_domain_verified_at = now(), is_published = true WHERE id = ?',
+      ['status.acme.example', page],
+    )
+    const ask = async (domain: string) => {
+      const answer = await fetch(`${api.operator}/internal/tls-check?domain=${domain}`)
       await answer.text()
-      for (let n = 0; n < MANY && answer.status !== 429; n++) {
-        answer = await get(path())
-        if (answer.status !== 429) await answer.text()
-      }
-      t.equal(answer.status, 429, name)
-      t.ok(Number(answer.headers.get('retry-after')) >= 1, name)
-      const { error } = (await answer.json()) as { error: { code: string; message: string } }
-      t.equal(error.code, 'rate_limited', name)
-      t.match(error.message, message, name)
+      return answer.status
     }
-    t.equal((await get('/status/acme')).status, 200, 'a page that was visited before is shown from there too')
-    t.equal((await api.call('GET', '/project')).status, 200, 'and keys work')
+    const statuses = new Set<number>()
+    for (let n = 0; n < MANY; n += 50) {
+      const invented = await Promise.all(Array.from({ length: 50 }, () => ask(`${randomUUID()}.example`)))
+      for (const status of invented) statuses.add(status)
+    }
+    t.same([...statuses], [404])
+    t.equal(await ask('status.acme.example'), 200, 'a domain that this process has not served before')
   },
 )
+
+t.test('names that are asked for through the proxy are looked up a few at a time, and wait', async t => {
+  const lookUp = createQueuedLookUp({ atOnce: 2, mostWaiting: 300, patienceMs: 600_000 })
+  let [running, most, looks] = [0, 0, 0]
+  const ask = (name: string, found: string | null = null) =>
+    lookUp(name, async () => {
+      looks++
+      most = Math.max(most, ++running)
+      await new Promise(resolve => setImmediate(resolve))
+      running--
+      return found
+    })
+  const invented = Array.from({ length: 200 }, (_, n) => ask(`unknown-${n}`))
+  t.equal(await ask('real', 'real'), 'real', 'it is answered, after those that came before it')
+  t.same([...new Set(await Promise.all(invented))], [null])
+  t.equal(most, 2)
+  t.equal(looks, 201)
+  await Promise.all(Array.from({ length: 200 }, () => ask('crowd', 'found')))
+  t.equal(looks, 202, 'many who ask for one name are one look-up')
+  const tooMany = await Promise.all(
+    Array.from({ length: 303 }, (_, n) => ask(`more-${n}`).catch((error: ApiError) => error.status)),
+  )
+  t.same(tooMany.filter(Boolean), [503], 'what waits takes no more memory than was set')
+})
 
 t.test('a screenshot is looked up only for a link that is signed', async t => {
   const { url } = await createDatabase(t)
