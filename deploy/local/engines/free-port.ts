@@ -28,17 +28,22 @@ export async function takePort(port: number, host = '127.0.0.1'): Promise<boolea
   return reserve(port) && (await isFree(port, host))
 }
 
+/** A process: its id and when it started. A restarted container gives the same ids again, and keeps its files. */
+type Holder = { pid: number; startedAt: string }
+
+const OWN: Holder = { pid: process.pid, startedAt: startOf(process.pid) }
+
 /**
- * False when another process that runs has it. A file for each port holds the id of the process that has asked for it last.
+ * False when another process that runs has it. A file for each port holds the process that has asked for it last.
  * Where the folder cannot be made, or belongs to another user, nothing is reserved.
  */
 function reserve(port: number): boolean {
   const folder = join(tmpdir(), `picket-ports-${userInfo().uid}`)
   const file = join(folder, String(port))
   if (!isOurs(folder)) return true
-  // written first and named after: no process reads a file without an id in it
+  // written first and named after: no process reads a file without a process in it
   const written = `${file}.${process.pid}`
-  writeFileSync(written, String(process.pid))
+  writeFileSync(written, `${OWN.pid} ${OWN.startedAt}`)
   try {
     return link(written, file) || (removeStale(file, `${written}.stale`) && link(written, file))
   } finally {
@@ -74,12 +79,23 @@ function removeStale(file: string, aside: string): boolean {
   return !isReplaced
 }
 
-/** 0 when there is none. */
-function holderOf(file: string): number {
+/** The process 0 when there is none. */
+function holderOf(file: string): Holder {
   try {
-    return Number(readFileSync(file, 'utf8'))
+    const [pid, startedAt = ''] = readFileSync(file, 'utf8').split(' ')
+    return { pid: Number(pid), startedAt }
   } catch {
-    return 0
+    return { pid: 0, startedAt: '' }
+  }
+}
+
+/** In ticks since the machine started; empty where the kernel does not say it. */
+function startOf(pid: number): string {
+  try {
+    // what follows the name, which may hold anything, in brackets: field 3 and others
+    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[19] ?? ''
+  } catch {
+    return ''
   }
 }
 
@@ -93,8 +109,16 @@ function isOurs(folder: string): boolean {
   }
 }
 
-function isRunning(pid: number): boolean {
-  if (!(pid > 0)) return false
+/** By its id alone where it is not known when it started. */
+function isRunning({ pid, startedAt }: Holder): boolean {
+  if (!(pid > 0) || !isAlive(pid)) return false
+  const started = startOf(pid)
+  // this process always writes when it started, where that is known
+  if (startedAt === '') return started === '' || pid !== OWN.pid
+  return started === '' || started === startedAt
+}
+
+function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true

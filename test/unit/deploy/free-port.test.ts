@@ -1,15 +1,16 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import t from 'tap'
-import { freePort } from '../../../deploy/local/engines/free-port.ts'
+import { freePort, takePort } from '../../../deploy/local/engines/free-port.ts'
 import type { Teardown } from '../../support/teardown.ts'
 
 const MODULE = new URL('../../../deploy/local/engines/free-port.ts', import.meta.url).href
 const EACH = 1_000
+const fileOf = (port: number) => join(tmpdir(), `picket-ports-${userInfo().uid}`, String(port))
 
 /** A process that asks for ports, listens on none of them and stays; the ports that it got. */
 function takePorts(t: Teardown): Promise<number[]> {
@@ -47,8 +48,30 @@ t.test(
     // this process has it as long as it runs, so the file is made that of a process that has ended
     const ended = spawn(process.execPath, ['-e', ''])
     await once(ended, 'exit')
-    writeFileSync(join(tmpdir(), `picket-ports-${userInfo().uid}`, String(port)), String(ended.pid))
+    writeFileSync(fileOf(port), String(ended.pid))
     const got = await Promise.all(Array.from({ length: 4 }, () => ask('setInterval(() => {}, 1_000)')))
     t.equal(got.filter(Boolean).length, 1)
+  },
+)
+
+t.test(
+  'a port is free again when the process that had it has ended, also when its id is that of another one since',
+  async t => {
+    const port = await freePort()
+    const [pid, startedAt] = readFileSync(fileOf(port), 'utf8').split(' ')
+    t.equal(Number(pid), process.pid)
+    t.match(startedAt, /^\d+$/)
+    t.notOk(await takePort(port), 'this process has it')
+
+    // as after the restart of a container: the same id, and the same files
+    writeFileSync(fileOf(port), `${pid} ${Number(startedAt) - 1}`)
+    t.ok(await takePort(port), 'its own id, of an earlier process')
+    t.notOk(await takePort(port))
+    writeFileSync(fileOf(port), String(process.pid))
+    t.ok(await takePort(port), 'its own id, of a process of the version before')
+    writeFileSync(fileOf(port), `${process.ppid} 1`)
+    t.ok(await takePort(port), 'the id of a process that runs, and started later')
+    writeFileSync(fileOf(port), String(process.ppid))
+    t.notOk(await takePort(port), 'one that did not say when it started')
   },
 )
