@@ -35,7 +35,7 @@ export function linesOf(messages: readonly Message[], monitors: Monitors | null)
 }
 
 function addBatch(read: Lines, { subject, data, info }: Message, monitors: Monitors | null): void {
-  const takenAtMs = info.timestampNanos / 1_000_000
+  const arrivedAtMs = info.timestampNanos / 1_000_000
   const batch = ResultBatch.decode(data)
   const { region, probeId, results } = batch
   // the subject is the region whose probes may publish on it
@@ -48,17 +48,16 @@ function addBatch(read: Lines, { subject, data, info }: Message, monitors: Monit
   for (const result of results) {
     // no check of the monitor: what a witness saw is kept with the transition that it confirmed
     if (result.trigger === Trigger.WITNESS) continue
-    const reason = unrecordable(result, takenAtMs)
+    const reason = unrecordable(result, arrivedAtMs)
     if (reason !== null) refuse(read, reason, 1)
-    else if (isOwn(read, monitors, region, probeId, result)) read.lines.push(toLine(result, origin))
+    else if (isOwn(read, monitors, { region, probeId, arrivedAtMs }, result)) read.lines.push(toLine(result, origin))
   }
 }
 
 function isOwn(
   read: Lines,
   monitors: Monitors | null,
-  region: string,
-  probeId: string,
+  { region, probeId, arrivedAtMs }: { region: string; probeId: string; arrivedAtMs: number },
   { monitorId, scheduledAtMs }: Result,
 ): boolean {
   // no probe may publish on the subject of data sources: the control plane does
@@ -68,7 +67,7 @@ function isOwn(
     read.isSure = false
     return true
   }
-  const standing = standingOf(checked, region, scheduledAtMs)
+  const standing = standingOf(checked, region, { scheduledAtMs, arrivedAtMs })
   if (standing === 'own') return true
   read.isSure = false
   if (standing === 'left') refuse(read, 'left_region', 1)

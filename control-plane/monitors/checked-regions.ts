@@ -10,10 +10,19 @@ export type Standing = 'own' | 'left' | 'foreign'
 /** A change reaches probes within seconds, and checks that are under way end within a minute. */
 const HEARD_WITHIN_MS = 120_000
 
-/** `scheduledAtMs`: of the check that the report is about. */
-export function standingOf({ regions, left }: CheckedRegions, region: string, scheduledAtMs: number): Standing {
+/** How long a probe may keep results before it can send them; the migration that began to note changes assumed the same. */
+const KEPT_BY_PROBES_MS = 7 * 24 * 3_600_000
+
+/**
+ * What a report says and when it came: `scheduledAtMs` of its check comes from the probe, which may write any time there;
+ * `arrivedAtMs` from JetStream.
+ */
+export type ReportTimes = { scheduledAtMs: number; arrivedAtMs: number }
+
+export function standingOf({ regions, left }: CheckedRegions, region: string, times: ReportTimes): Standing {
   if (regions.includes(region)) return 'own'
   const leftAtMs = left[region]
   if (leftAtMs === undefined) return 'foreign'
-  return scheduledAtMs <= leftAtMs + HEARD_WITHIN_MS ? 'own' : 'left'
+  const isOfBefore = times.scheduledAtMs <= leftAtMs + HEARD_WITHIN_MS
+  return isOfBefore && times.arrivedAtMs <= leftAtMs + KEPT_BY_PROBES_MS ? 'own' : 'left'
 }

@@ -5,7 +5,7 @@ import type { Nats } from '../platform/nats.ts'
 import type { ObjectStore } from '../platform/objects.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
-import { type Arrived, storeKeyOf } from './arrived.ts'
+import { type Arrival, type Arrived, storeKeyOf } from './arrived.ts'
 import { acceptComparisons, lockBaseline, setBaseline, setDifference } from './baseline-store.ts'
 import { differenceOf, type Page, readPage } from './compare.ts'
 import { mayShow } from './may-show.ts'
@@ -20,13 +20,13 @@ export type Kept = 'kept' | 'unknown' | 'foreign'
  * baseline, which the first one becomes. `unknown`: the monitor does not exist, or it left the region; `foreign`: the probe may not
  * report this. The same one again changes nothing. Throws a PictureError for a comparison that is not a page.
  */
-export async function keepScreenshot(tools: ScreenshotTools, takenIn: string, arrived: Arrived): Promise<Kept> {
+export async function keepScreenshot(tools: ScreenshotTools, arrival: Arrival, arrived: Arrived): Promise<Kept> {
   const { db, objects } = tools
   const { id, probeId, order, contentType } = arrived
   const { monitorId, region, attempt } = order
   const monitor = await picturedMonitor(db, monitorId)
   if (monitor === null) return 'unknown'
-  const standing = mayShow(monitor, takenIn, arrived, tools.secrets)
+  const standing = mayShow(monitor, arrival, arrived, tools.secrets)
   if (standing !== 'own') return standing === 'left' ? 'unknown' : 'foreign'
   const image = Buffer.from(arrived.image)
   const isComparison = order.kind === ScreenshotKind.COMPARISON
@@ -35,7 +35,7 @@ export async function keepScreenshot(tools: ScreenshotTools, takenIn: string, ar
   await objects.put(storeKey, image, contentType)
   const compared = await db.transaction(async tx => {
     const isNew = await insertScreenshot(tx, {
-      ...{ id, monitorId, region, takenIn, probeId, attempt, contentType, storeKey },
+      ...{ id, monitorId, region, takenIn: arrival.takenIn, probeId, attempt, contentType, storeKey },
       projectId: monitor.projectId,
       scheduledAt: new Date(order.scheduledAtMs),
       kind: isComparison ? 'comparison' : 'failure',

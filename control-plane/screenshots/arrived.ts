@@ -9,6 +9,8 @@ const MAGIC: Record<string, string> = { 'image/jpeg': 'ffd8ff', 'image/png': '89
 const SUFFIX: Record<string, string> = { 'image/jpeg': 'jpg', 'image/png': 'png' }
 
 export type Arrived = Screenshot & { order: ScreenshotOrder }
+/** How it came: the region whose probes may publish on its subject, and when JetStream took it. */
+export type Arrival = { takenIn: string; arrivedAtMs: number }
 
 /** Why a screenshot that came from a probe is not kept, or null. */
 export function faultOf(screenshot: Screenshot): string | null {

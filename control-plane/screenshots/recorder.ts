@@ -64,7 +64,8 @@ async function keep(context: RecorderContext, message: JsMsg): Promise<Outcome> 
   }
   try {
     const takenIn = message.subject.slice(SHOTS_STREAM.length + 1)
-    const outcome = await keepScreenshot(context, takenIn, screenshot as Arrived)
+    const arrival = { takenIn, arrivedAtMs: message.info.timestampNanos / 1_000_000 }
+    const outcome = await keepScreenshot(context, arrival, screenshot as Arrived)
     message.ack()
     if (outcome === 'foreign') await noteForeign(context, takenIn, screenshot as Arrived)
     return outcome

@@ -55,13 +55,14 @@ const isEmpty = async (stream: string, durable: string) => {
 }
 const allRecorded = () => waitFor(() => isEmpty(RESULTS_STREAM, 'record'), { label: 'all results to be handled' })
 
-async function refused(region: string, what: string): Promise<number> {
+async function counted(name: string): Promise<number> {
   const { text } = await metrics.render()
-  const line = text
-    .split('\n')
-    .find(one => one.startsWith(`picket_foreign_reports_total{region="${region}",what="${what}"}`))
+  const line = text.split('\n').find(one => one.startsWith(name))
   return Number(line?.split(' ').at(-1))
 }
+const refused = (region: string, what: string) =>
+  counted(`picket_foreign_reports_total{region="${region}",what="${what}"}`)
+const setAside = async (reason: string) => (await counted(`picket_results_unrecordable_total{reason="${reason}"}`)) || 0
 
 async function publishAs(region: string, claimed: string, results: Result[], late = false) {
   const data = ResultBatch.encode({ probeId: randomUUID(), region: claimed, results }).finish()
@@ -110,6 +111,29 @@ t.test(
     )
   },
 )
+
+t.test('a region that a monitor left more than a week ago cannot change its past', async t => {
+  const leftDaysAgo = async (days: number) => {
+    const id = await insertMonitor(db, projectId, { regions: ['eu-west'] })
+    const leftAtMs = Date.now() - days * 24 * 3_600_000
+    const noted = JSON.stringify({ 'us-east': leftAtMs })
+    await execute(db, 'UPDATE monitors SET left_regions = ?::jsonb WHERE id = ?', [noted, id])
+    return { id, leftAtMs }
+  }
+  const before = await refused('us-east', 'result')
+  const aside = await setAside('left_region')
+  const checks: string[][] = []
+  for (const days of [8, 6]) {
+    const { id, leftAtMs } = await leftDaysAgo(days)
+    const atMs = leftAtMs - 60_000
+    await publish(nats, [resultOf(id, { up: false, scheduledAtMs: atMs, startedAtMs: atMs })], 'us-east')
+    await allRecorded()
+    checks.push(await checksOf(id))
+  }
+  t.same(checks, [[], ['us-east 1']], 'a probe keeps results for a week')
+  t.equal(await setAside('left_region'), aside + 1)
+  t.equal(await refused('us-east', 'result'), before, 'it does not count as an attacker')
+})
 
 const png = (grey: number) => {
   const image = new PNG({ width: 8, height: 8 })
