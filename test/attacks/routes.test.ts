@@ -1,7 +1,7 @@
 import t from 'tap'
 import { type ApiServer, startApi } from '../support/api-server.ts'
 import { bodyOf, CHANNEL, MONITOR, SOURCE } from '../support/bodies.ts'
-import { readOperations } from '../support/operations.ts'
+import { type Operation, readOperations } from '../support/operations.ts'
 import { addressOf, createRecords, type Records } from '../support/records.ts'
 import { storedIn } from '../support/stored.ts'
 
@@ -55,6 +55,23 @@ async function addSecrets(api: ApiServer, key: string, ids: Records): Promise<st
   return rotated.body.data.signing_secret
 }
 
+const FORBIDDEN_BELOW_ADMIN = { read: 403, write: 403, admin: 200 }
+const FORBIDDEN = { read: 403, write: 403, admin: 403 }
+/** Reads that do not answer 200 to each key of the owner, and the reason. */
+const OTHER_STATUSES: Record<string, Record<'read' | 'write' | 'admin', number>> = {
+  // of the whole installation: for keys of the operator's project
+  '/probes': FORBIDDEN,
+  '/regions': FORBIDDEN,
+  // who may do what: for admins
+  '/members': FORBIDDEN_BELOW_ADMIN,
+  '/api-keys': FORBIDDEN_BELOW_ADMIN,
+  '/audit-log': FORBIDDEN_BELOW_ADMIN,
+  // leads to the chat service
+  '/chat/oauth/install': { read: 302, write: 302, admin: 302 },
+  // the team of the record has removed the app
+  '/chat/installations/{id}/channels': { read: 409, write: 409, admin: 409 },
+}
+
 const paths = [...new Set(closed.map(({ path }) => path))]
 
 /** Every method on every path, also those that the document does not know; with the body of the one that it does. */
@@ -96,9 +113,11 @@ t.test('no read answers a secret that was stored, to a key of any scope', async 
   const reads = closed.filter(({ method }) => method === 'GET')
   t.ok(reads.length > 40)
   for (const operation of reads) {
-    for (const key of [read, write, victim.key]) {
-      const { body } = await api.call('GET', addressOf(operation, records), { key })
-      const text = JSON.stringify(body)
+    for (const [scope, key] of Object.entries({ read, write, admin: victim.key })) {
+      const { status, headers, body } = await api.call('GET', addressOf(operation, records), { key })
+      const expected = OTHER_STATUSES[operation.path]?.[scope as 'read' | 'write' | 'admin'] ?? 200
+      t.equal(status, expected, `${operation.name} with a key of scope ${scope}`)
+      const text = JSON.stringify([body, ...headers])
       for (const [what, secret] of Object.entries(secrets)) {
         t.notOk(text.includes(secret), `${operation.name} shows ${what}`)
       }
@@ -149,3 +168,25 @@ t.test(
     t.same(await storedIn(api.db), before)
   },
 )
+
+// the last one, because it changes and deletes the records
+t.test('the owner of a record is not answered 404 where others are', async t => {
+  const depth = (path: string) => path.split('/').length
+  // what belongs to another record is deleted before it
+  const deletes = (one: Operation, other: Operation) =>
+    depth(other.path) - depth(one.path) || other.path.localeCompare(one.path)
+  const withId = closed.filter(({ path }) => path.includes('{id}'))
+  const isDelete = ({ method }: Operation) => method === 'DELETE'
+  const inOrder = [...withId.filter(one => !isDelete(one)), ...withId.filter(isDelete).sort(deletes)]
+  t.ok(inOrder.length > 70)
+  for (const operation of inOrder) {
+    const sent = operation.body ? { body: bodyOf(operation, records) } : {}
+    const { status, body } = await api.call(operation.method, addressOf(operation, records), {
+      key: victim.key,
+      ...sent,
+    })
+    // the page is there, and has no domain of its own
+    const isOfPage = status === 404 && body.error.message === 'custom domain not found'
+    t.ok(status !== 404 || isOfPage, `${operation.name}: ${status} ${JSON.stringify(body)}`)
+  }
+})
