@@ -76,6 +76,8 @@ async function insertChatTokens(): Promise<void> {
 const PLAIN = [
   'partition_checkpoints.data',
   'deliveries.request_body',
+  'event_paces.host',
+  'mail_counts.subject',
   'password_attempts.subject',
   'status_page_images.bytes',
 ]
