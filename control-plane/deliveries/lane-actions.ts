@@ -1,4 +1,4 @@
-import type { Tx } from '../platform/postgres.ts'
+import type { Db, Tx } from '../platform/postgres.ts'
 import { attempt } from './attempt.ts'
 import { noteChatOutcomes } from './chat-actions.ts'
 import { type Claiming, claimLanes } from './claim-store.ts'
@@ -30,6 +30,8 @@ export type Claimed = {
   cursors: Map<string, string>
   /** how many mails ended unsent: no address was confirmed, or a limit was reached */
   keptBack: number
+  /** how many mails leave without being counted, by address */
+  uncounted: number
   /** when those are due that wait for others of their event */
   dueAt: Date[]
 }
@@ -39,12 +41,17 @@ export type Claimed = {
  * What is for the built-in relay goes there. One that cannot be rendered is our own fault: it is logged as failed and its
  * lane goes on.
  */
-export async function claimDeliveries(tx: Tx, claiming: Claiming, tools: PrepareTools, now: Date): Promise<Claimed> {
+export async function claimDeliveries(
+  tx: Tx,
+  claiming: Claiming,
+  tools: PrepareTools & { db: Db },
+  now: Date,
+): Promise<Claimed> {
   const { lanes, cursors } = await claimLanes(tx, claiming, now)
-  if (lanes.length === 0) return { prepared: [], isMore: false, cursors, keptBack: 0, dueAt: [] }
+  if (lanes.length === 0) return { prepared: [], isMore: false, cursors, keptBack: 0, uncounted: 0, dueAt: [] }
   const { prepared: ready, unfit } = prepareAll(await headsOf(tx, lanes), tools, now)
   // without a mail server a mail ends by itself, and says so
-  const { sent: admitted, held } = tools.mailer ? await admitMails(tx, ready, tools, now) : { sent: ready, held: [] }
+  const { sent: admitted, held, uncounted } = tools.mailer ? await admitMails(tx, ready, tools, now) : { sent: ready, held: [], uncounted: 0 }
   const { leaving: prepared, dueAt } = await paceRequests(tx, admitted, tools.webhookBurst, now)
   await storeRendered(tx, prepared, now)
   await recordAttempts(
@@ -61,7 +68,7 @@ export async function claimDeliveries(tx: Tx, claiming: Claiming, tools: Prepare
   )
   await handOver(tx, handedOver, now)
   if (sent.length < lanes.length) await giveBack(tx, lanes, sent, now)
-  return { prepared: sent, isMore: true, cursors, keptBack: held.length, dueAt }
+  return { prepared: sent, isMore: true, cursors, keptBack: held.length, uncounted, dueAt }
 }
 
 /** Lanes that turned out to hold nothing to send: emptied, of a channel that was paused, with an unfit head or one that the relay has. */

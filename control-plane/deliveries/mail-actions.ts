@@ -5,7 +5,7 @@ import { MAIL_RULES, type MailKind, type MailRules } from '../accounts/mails/lim
 import type { Plan } from '../accounts/plans.ts'
 import type { MailMessage } from '../channels/types.ts'
 import { PAGE_CONFIRMATION } from '../events/page-event.ts'
-import { query, type Tx } from '../platform/postgres.ts'
+import { type Db, isLockTimeout, query, type Tx, waitAtMost } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { openAddress, sealAddress } from './address.ts'
 import type { Head } from './lane-store.ts'
@@ -20,9 +20,14 @@ type Owner = { organizationId: string; plan: Plan }
 /** An address of one mail, and why it is not sent there; null: it is. */
 type Share = { mail: Mail; owner: Owner; address: string; kind: MailKind; isCounted: boolean; why: string | null }
 
-type Tools = { secrets: Secrets; mailRules?: MailRules }
+/** `db`: where mails are counted, in transactions of their own */
+type Tools = { db: Db; secrets: Secrets; mailRules?: MailRules }
 
-export type Admitted = { sent: Ready[]; held: { id: string; attempt: LoggedAttempt }[] }
+/** `uncounted`: how many mails leave without being counted, by address, because another transaction held the counters */
+export type Admitted = { sent: Ready[]; held: { id: string; attempt: LoggedAttempt }[]; uncounted: number }
+
+/** For one counter; counting takes milliseconds. An alert does not wait any longer: it leaves without being counted. */
+const COUNTER_LOCK_MS = 100
 
 const NOT_CONFIRMED = 'the address is not confirmed; its owner has to open the link in the confirmation'
 
@@ -34,16 +39,16 @@ const NOT_CONFIRMED = 'the address is not confirmed; its owner has to open the l
 export async function admitMails(
   tx: Tx,
   ready: Ready[],
-  { secrets, mailRules: rules = MAIL_RULES }: Tools,
+  { db, secrets, mailRules: rules = MAIL_RULES }: Tools,
   now: Date,
 ): Promise<Admitted> {
   const mails = ready.filter(isMail)
-  if (mails.length === 0) return { sent: ready, held: [] }
+  if (mails.length === 0) return { sent: ready, held: [], uncounted: 0 }
   const shares = await sharesOf(tx, mails, secrets)
   if (rules.confirms) await refuseUnconfirmed(tx, shares)
-  await refuseBeyondLimits(tx, shares, rules, now)
+  const uncounted = await refuseBeyondLimits(tx, db, shares, rules, now)
   const byId = new Map(mails.map(({ id }) => [id, shares.filter(({ mail }) => mail.id === id)]))
-  const admitted: Admitted = { sent: [], held: [] }
+  const admitted: Admitted = { sent: [], held: [], uncounted }
   for (const one of ready) {
     const mine = byId.get(one.id)
     if (!mine || !isMail(one)) admitted.sent.push(one)
@@ -127,9 +132,16 @@ async function refuseUnconfirmed(tx: Tx, shares: Share[]): Promise<void> {
     if (!confirmed.has(nameOf(share.owner.organizationId, share.address))) share.why = NOT_CONFIRMED
 }
 
-async function refuseBeyondLimits(tx: Tx, shares: Share[], { limits }: MailRules, now: Date): Promise<void> {
+/** How many could not be counted; they leave. */
+async function refuseBeyondLimits(
+  tx: Tx,
+  db: Db,
+  shares: Share[],
+  { limits }: MailRules,
+  now: Date,
+): Promise<number> {
   const counted = shares.filter(share => share.isCounted && isSent(share))
-  await take(tx, counted, share => share.kind, limits, now)
+  const uncounted = await take(db, counted, share => share.kind, limits, now)
   // a flapping monitor must not hide the outage of another one
   const alerts = counted.filter(share => !isSent(share) && share.kind === 'alert')
   const about = alerts.filter(({ mail }) => mail.subject.startsWith('monitor:'))
@@ -139,20 +151,34 @@ async function refuseBeyondLimits(tx: Tx, shares: Share[], { limits }: MailRules
     now,
   )
   const first = about.filter(({ mail }) => !heard.has(`${mail.channelId} ${mail.subject}`))
-  await take(tx, first, () => 'first', limits, now)
+  return uncounted + (await take(db, first, () => 'first', limits, now))
 }
 
+/**
+ * In a transaction of its own: while claims hold other rows, no counter is locked, and a claim that goes silent holds none.
+ * When the claim is rolled back its mails stay counted.
+ */
 async function take(
-  tx: Tx,
+  db: Db,
   shares: Share[],
   kindOf: (share: Share) => MailKind,
   limits: MailRules['limits'],
   now: Date,
-): Promise<void> {
+): Promise<number> {
+  if (shares.length === 0) return 0
   const wishes = shares.map(share => ({ kind: kindOf(share), ...share.owner, address: addressKey(share.address) }))
-  const refusals = await takeMails(tx, wishes, limits, now)
+  const refusals = await db
+    .transaction(async tx => {
+      await waitAtMost(tx, COUNTER_LOCK_MS)
+      return takeMails(tx, wishes, limits, now)
+    })
+    .catch(error => {
+      if (isLockTimeout(error)) return null
+      throw error
+    })
   for (const [i, share] of shares.entries()) {
-    const refusal = refusals[i] ?? null
+    const refusal = refusals?.[i] ?? null
     share.why = refusal && `${refusal}; replay this delivery tomorrow`
   }
+  return refusals === null ? shares.length : 0
 }

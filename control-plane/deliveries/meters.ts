@@ -12,6 +12,10 @@ export function deliveryMeters(metrics: Metrics) {
       'picket_mails_kept_back_total',
       'Mails that were not sent at all, because no address was confirmed or a limit of the day was reached',
     ),
+    uncounted: metrics.counter(
+      'picket_mails_uncounted_total',
+      'Mails, by address, that left without being counted against the limits of the day, because counters were locked',
+    ),
     inFlight: metrics.gauge('picket_deliveries_in_flight', 'Requests that wait for an answer'),
     firstAttempt: metrics.histogram(
       'picket_delivery_first_attempt_seconds',

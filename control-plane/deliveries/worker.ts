@@ -86,6 +86,7 @@ export function startDeliveryWorker(given: DeliveryContext): DeliveryWorker {
     const { prepared, isMore } = claimed
     cursors = claimed.cursors
     meters.keptBack.inc(claimed.keptBack)
+    meters.uncounted.inc(claimed.uncounted)
     for (const dueAt of claimed.dueAt) wakeAt(dueAt)
     for (const one of prepared) if (turns.enter(one)) track(send(one))
     if (isMore) wake()

@@ -2,11 +2,19 @@ import { randomBytes } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
+import { takeMails } from '../../control-plane/accounts/mails/limit-store.ts'
+import { MAIL_LIMITS } from '../../control-plane/accounts/mails/limits.ts'
+import { sealConfig } from '../../control-plane/channels/sealed.ts'
+import { createMailer } from '../../control-plane/platform/mail.ts'
 import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
+import { createSecrets } from '../../control-plane/platform/secrets.ts'
+import { createMetrics } from '../../shared/metrics.ts'
+import { confirmAddresses } from '../support/addresses.ts'
 import { createDatabase } from '../support/database.ts'
 import { startWorker } from '../support/delivery-worker.ts'
 import { insertManyChannels } from '../support/many-channels.ts'
 import { startReceiver } from '../support/receiver.ts'
+import { startSmtp } from '../support/smtp.ts'
 import { announceChanges, fanOutAll } from '../support/telling.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertMonitors } from '../support/verdict.ts'
@@ -18,10 +26,17 @@ t.teardown(() => db.destroy())
 const secretKey = randomBytes(32)
 
 /** A tenant with one channel and an outage that it has to hear of. */
-async function outage(receiverUrl: string) {
+async function outage(receiverUrl: string, mailTo?: string) {
   const tenant = await insertTenant(db)
   const monitorIds = await insertMonitors(db, tenant.projectId, 1)
-  await insertManyChannels(db, { projectId: tenant.projectId, monitorIds, url: receiverUrl, secretKey, count: 1 })
+  const channels = { projectId: tenant.projectId, monitorIds, url: receiverUrl, secretKey, count: 1 }
+  const [id] = await insertManyChannels(db, channels)
+  if (mailTo) {
+    const config = sealConfig({ to: [mailTo] }, { id: id!, projectId: tenant.projectId }, createSecrets(secretKey))
+    const sql = `UPDATE alert_channels SET type = 'email', config = ?, signing_secret = NULL WHERE id = ?`
+    await execute(db, sql, [config, id!])
+    await confirmAddresses(db, tenant.organizationId, mailTo)
+  }
   await announceChanges(db, tenant, [{ monitorId: monitorIds[0]!, status: 'down' }], new Date())
   await fanOutAll(db, new Date())
   return tenant.projectId
@@ -56,4 +71,33 @@ t.test('a channel that a transaction holds locked does not hold up the deliverie
   await lock.rollback()
   await waitFor(async () => (await statusOf(held)) === 'delivered', { label: 'the delivery whose channel was locked' })
   t.equal(patient.waiting.length, 1, 'it was sent once')
+})
+
+t.test('counters of mails that a transaction holds locked keep no mail and no webhook of any tenant', async t => {
+  const [smtp, receiver, metrics] = [await startSmtp(t), await startReceiver(t), createMetrics()]
+  const mailer = createMailer(smtp.url, 'Picket <picket@example.com>')
+  t.teardown(mailer.close)
+  const uncounted = async () => Number(/^picket_mails_uncounted_total (\d+)/m.exec((await metrics.render()).text)?.[1])
+  const counted = async () => {
+    const [row] = await query<{ used: number }>(db, 'SELECT coalesce(sum(used), 0)::integer AS used FROM mail_counts')
+    return row!.used
+  }
+  const lock = await db.transaction()
+  await query(lock, 'SELECT set_config(?, ?, true)', ['idle_in_transaction_session_timeout', '0'])
+  // of another organization: the counter of the installation is one for all
+  const { organizationId } = await insertTenant(db)
+  const wish = { kind: 'alert' as const, organizationId, plan: 'free' as const, address: 'eve@other.example' }
+  await takeMails(lock, [wish], MAIL_LIMITS, new Date())
+  const projects = [await outage(receiver.url, 'ann@ops.example'), await outage(receiver.url)]
+  projects.push(await outage(receiver.url, 'ben@ops.example'), await outage(receiver.url))
+  startWorker(t, { url, db, secretKey, mailer, metrics })
+  for (const id of projects)
+    await waitFor(async () => (await statusOf(id)) === 'delivered', { label: 'a delivery while counters are locked' })
+  t.same(smtp.mails.flatMap(({ to }) => to).sort(), ['ann@ops.example', 'ben@ops.example'])
+  t.equal(await uncounted(), 2)
+  await lock.rollback()
+  const later = await outage(receiver.url, 'ann@ops.example')
+  await waitFor(async () => (await statusOf(later)) === 'delivered', { label: 'a mail after the lock is gone' })
+  t.equal(await uncounted(), 2)
+  t.equal(await counted(), 3, 'one organization, one address, one installation')
 })

@@ -4,7 +4,8 @@ import { admitMail, countersOf, type MailLimits, type MailWish, type Used } from
 
 /**
  * Counts mails before they are sent, in the order given. Answers for each the limit that keeps it back, or null. The
- * counters are locked until the transaction ends, so that no limit is passed by two at once; lock everything else before.
+ * counters are locked until the transaction ends, so that no limit is passed by two at once: end it soon, and lock
+ * everything else before.
  */
 export async function takeMails(tx: Tx, wishes: MailWish[], limits: MailLimits, now: Date): Promise<(string | null)[]> {
   if (wishes.length === 0) return []
