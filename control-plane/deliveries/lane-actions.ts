@@ -51,7 +51,11 @@ export async function claimDeliveries(
   if (lanes.length === 0) return { prepared: [], isMore: false, cursors, keptBack: 0, uncounted: 0, dueAt: [] }
   const { prepared: ready, unfit } = prepareAll(await headsOf(tx, lanes), tools, now)
   // without a mail server a mail ends by itself, and says so
-  const { sent: admitted, held, uncounted } = tools.mailer ? await admitMails(tx, ready, tools, now) : { sent: ready, held: [], uncounted: 0 }
+  const {
+    sent: admitted,
+    held,
+    uncounted,
+  } = tools.mailer ? await admitMails(tx, ready, tools, now) : { sent: ready, held: [], uncounted: 0 }
   const { leaving: prepared, dueAt } = await paceRequests(tx, admitted, tools.webhookBurst, now)
   await storeRendered(tx, prepared, now)
   await recordAttempts(

@@ -133,13 +133,7 @@ async function refuseUnconfirmed(tx: Tx, shares: Share[]): Promise<void> {
 }
 
 /** How many could not be counted; they leave. */
-async function refuseBeyondLimits(
-  tx: Tx,
-  db: Db,
-  shares: Share[],
-  { limits }: MailRules,
-  now: Date,
-): Promise<number> {
+async function refuseBeyondLimits(tx: Tx, db: Db, shares: Share[], { limits }: MailRules, now: Date): Promise<number> {
   const counted = shares.filter(share => share.isCounted && isSent(share))
   const uncounted = await take(db, counted, share => share.kind, limits, now)
   // a flapping monitor must not hide the outage of another one

@@ -5,23 +5,34 @@ import { sealAddress } from './address.ts'
 const AT_ONCE = 500
 
 /**
- * Seals addresses that a process of the version before wrote in plain text. Answers whether there may be more. Several
- * processes may do so: they take different rows.
+ * Seals addresses that a process of the version before wrote in plain text, among the next deliveries after an id; '' begins.
+ * Answers the last id it looked at; null: there are no more. Several processes may do so: a row that another one has locked
+ * is left to the next round.
  */
-export function sealOldAddresses(db: Db, secrets: Secrets): Promise<boolean> {
-  return db.transaction(async tx => {
+export async function sealOldAddresses(db: Db, secrets: Secrets, after: string): Promise<string | null> {
+  const [page] = await query<{ last: string | null; plain: string[] | null }>(
+    db,
+    `SELECT max(id) AS last, array_agg(id) FILTER (WHERE request_url IS NOT NULL) AS plain
+     FROM (SELECT id, request_url FROM deliveries WHERE id > ? ORDER BY id LIMIT ${AT_ONCE}) next`,
+    [after],
+  )
+  const { last, plain } = page!
+  if (plain !== null) await seal(db, secrets, plain)
+  return last
+}
+
+const seal = (db: Db, secrets: Secrets, ids: string[]) =>
+  db.transaction(async tx => {
     const rows = await query<{ id: string; projectId: string; url: string }>(
       tx,
       `SELECT id, project_id AS "projectId", request_url AS url FROM deliveries
-       WHERE request_url IS NOT NULL LIMIT ${AT_ONCE} FOR UPDATE SKIP LOCKED`,
+       WHERE id = ANY (?::text[]) AND request_url IS NOT NULL FOR UPDATE SKIP LOCKED`,
+      [ids],
     )
-    if (rows.length === 0) return false
     await execute(
       tx,
       `UPDATE deliveries d SET request_url = NULL, request_address = r.address
        FROM unnest(:ids::text[], :addresses::bytea[]) AS r (id, address) WHERE d.id = r.id`,
       { ids: rows.map(row => row.id), addresses: rows.map(row => sealAddress(row.url, row, secrets)) },
     )
-    return rows.length === AT_ONCE
   })
-}

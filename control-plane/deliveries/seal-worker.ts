@@ -3,12 +3,13 @@ import type { Db } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { sealOldAddresses } from './seal-store.ts'
 
-/** The first round is at the start; later ones are for processes of the version before, during an upgrade. */
-const EVERY_MS = 600_000
+/** The first round is at the start; later ones are for processes of the version before, during an upgrade. A round reads all deliveries. */
+const EVERY_MS = 3_600_000
 
 /** Seals the addresses of old deliveries in portions, each a short transaction. */
 export function startAddressSealing({ db, secrets, ...tools }: LoopTools & { db: Db; secrets: Secrets }): Loop {
   return startLoop('seal-addresses', EVERY_MS, tools, async signal => {
-    while (!signal.aborted && (await sealOldAddresses(db, secrets)));
+    for (let after: string | null = ''; after !== null && !signal.aborted; )
+      after = await sealOldAddresses(db, secrets, after)
   })
 }

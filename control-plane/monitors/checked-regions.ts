@@ -1,4 +1,7 @@
-/** Where a monitor is checked. `left`: the regions that it had before, each with the time of the change in ms since 1970. */
+/**
+ * Where a monitor is checked. `left`: the regions that it had before, each with the time of the change in ms since 1970;
+ * `any`: until then changes were not noted, and every region may have been the monitor's.
+ */
 export type CheckedRegions = { regions: readonly string[]; left: Readonly<Record<string, number>> }
 
 /**
@@ -10,7 +13,7 @@ export type Standing = 'own' | 'left' | 'foreign'
 /** A change reaches probes within seconds, and checks that are under way end within a minute. */
 const HEARD_WITHIN_MS = 120_000
 
-/** How long a probe may keep results before it can send them; the migration that began to note changes assumed the same. */
+/** How long a probe may keep results before it can send them; as long as they count after a change. */
 const KEPT_BY_PROBES_MS = 7 * 24 * 3_600_000
 
 /**
@@ -21,8 +24,9 @@ export type ReportTimes = { scheduledAtMs: number; arrivedAtMs: number }
 
 export function standingOf({ regions, left }: CheckedRegions, region: string, times: ReportTimes): Standing {
   if (regions.includes(region)) return 'own'
-  const leftAtMs = left[region]
+  const leftAtMs = left[region] ?? left.any
   if (leftAtMs === undefined) return 'foreign'
   const isOfBefore = times.scheduledAtMs <= leftAtMs + HEARD_WITHIN_MS
-  return isOfBefore && times.arrivedAtMs <= leftAtMs + KEPT_BY_PROBES_MS ? 'own' : 'left'
+  if (isOfBefore && times.arrivedAtMs <= leftAtMs + KEPT_BY_PROBES_MS) return 'own'
+  return region in left ? 'left' : 'foreign'
 }

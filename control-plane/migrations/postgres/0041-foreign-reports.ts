@@ -15,12 +15,14 @@ const IGNORED = [
 
 /**
  * What says whether a region may report about a monitor: its regions, and since when it has left others. By a trigger, so that
- * processes of the version before note it as well. A monitor that was changed in the last 7 days, for which probes keep results,
- * may have left any region before this. `foreign_reports` counts what probes sent that is not theirs to send.
+ * processes of the version before note it as well. A monitor may have left any region before this: `any` says until when. It is the
+ * default of rows that are there, so that none is written while the table is locked. `foreign_reports` counts what probes sent that is not theirs to send.
  */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`
-    ALTER TABLE monitors ADD COLUMN left_regions jsonb NOT NULL DEFAULT '{}';
+    ALTER TABLE monitors ADD COLUMN left_regions jsonb NOT NULL
+      DEFAULT jsonb_build_object('any', floor(extract(epoch FROM now()) * 1000)::bigint);
+    ALTER TABLE monitors ALTER COLUMN left_regions SET DEFAULT '{}';
 
     CREATE FUNCTION note_left_regions() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
@@ -55,13 +57,6 @@ export async function up(db: Knex): Promise<void> {
       relay_source_id text NOT NULL
     );
     CREATE INDEX relay_sources_by_id ON relay_sources (relay_source_id);
-  `)
-  await db.raw(`
-    UPDATE monitors SET left_regions = (
-      SELECT coalesce(jsonb_object_agg(region, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint), '{}')
-      FROM unnest(ARRAY['us-east', 'us-west', 'eu-west', 'eu-central', 'ap-southeast', 'ap-northeast']) AS region
-      WHERE region <> ALL (monitors.regions)
-    ) WHERE config_version > 1 AND updated_at > now() - interval '7 days'
   `)
   await audited(db, 'monitors', { resource: 'monitor', ignored: IGNORED })
 }

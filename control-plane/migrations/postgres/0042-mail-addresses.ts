@@ -2,6 +2,8 @@ import type { Knex } from 'knex'
 
 /** Which addresses of mail channels were confirmed, and how many mails were sent in a day. */
 export async function up(db: Knex): Promise<void> {
+  // it reads the log for a while, so before anything is locked
+  const delivered = await deliveredMails(db)
   await db.raw(`
     CREATE TABLE mail_addresses (
       organization_id uuid NOT NULL REFERENCES organizations ON DELETE CASCADE,
@@ -33,26 +35,39 @@ export async function up(db: Knex): Promise<void> {
     SELECT id FROM alert_channels
     WHERE type = 'email' AND NOT is_paused AND consecutive_failures = 0 AND created_at < now() - interval '30 days';
   `)
-  await confirmDelivered(db)
+  await confirmDelivered(db, delivered)
 }
 
-/** Addresses to which a mail was delivered. The log holds them; channels are sealed. */
-async function confirmDelivered(db: Knex): Promise<void> {
-  const { rows } = await db.raw<{ rows: { organization: string; url: string; error: string | null }[] }>(`
+type DeliveredMail = { organization: string; url: string; error: string | null }
+
+/** To which addresses mails were delivered. The log holds them; channels are sealed. */
+async function deliveredMails(db: Knex): Promise<DeliveredMail[]> {
+  const { rows } = await db.raw<{ rows: DeliveredMail[] }>(`
     SELECT DISTINCT p.organization_id AS organization, d.request_url AS url, d.attempts -> -1 ->> 'error' AS error
     FROM alert_channels c JOIN projects p ON p.id = c.project_id
     JOIN deliveries d ON d.channel_id = c.id
     WHERE c.type = 'email' AND d.status = 'delivered' AND d.request_url LIKE 'mailto:%'`)
-  for (const { organization, url, error } of rows) {
-    const addresses = url.slice('mailto:'.length).split(',').flatMap(decoded)
-    // a mail that was not taken for one of them names it
-    const taken = addresses.filter(address => !error?.toLowerCase().includes(address))
-    await db.raw(
-      `INSERT INTO mail_addresses (organization_id, address, confirmed_at, created_at)
-       SELECT ?, lower(address), now(), now() FROM unnest(CAST(? AS text[])) AS r (address) ON CONFLICT DO NOTHING`,
-      [organization, taken],
-    )
-  }
+  return rows
+}
+
+async function confirmDelivered(db: Knex, rows: DeliveredMail[]): Promise<void> {
+  const taken = rows.flatMap(({ organization, url, error }) =>
+    url
+      .slice('mailto:'.length)
+      .split(',')
+      .flatMap(decoded)
+      // a mail that was not taken for one of them names it
+      .filter(address => !error?.toLowerCase().includes(address))
+      .map(address => ({ organization, address })),
+  )
+  await db.raw(
+    `INSERT INTO mail_addresses (organization_id, address, confirmed_at, created_at)
+     SELECT organization, lower(address), now(), now()
+     FROM unnest(CAST(:organizations AS uuid[]), CAST(:addresses AS text[])) AS r (organization, address)
+     JOIN organizations o ON o.id = organization
+     ON CONFLICT DO NOTHING`,
+    { organizations: taken.map(one => one.organization), addresses: taken.map(one => one.address) },
+  )
 }
 
 function decoded(text: string): string[] {

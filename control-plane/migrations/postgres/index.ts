@@ -103,15 +103,19 @@ export async function migrate(databaseUrl: string): Promise<void> {
       await lock.raw(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.migrations})`)
       // knex's own lock survives a kill -9; ours does not, so whatever it holds now is stale
       await db.migrate.forceFreeMigrationsLock()
-      await db.migrate.latest({
-        // during an upgrade a process of the previous version has to start as well
-        disableMigrationsListValidation: true,
-        migrationSource: {
-          getMigrations: async () => Object.keys(MIGRATIONS) as (keyof typeof MIGRATIONS)[],
-          getMigrationName: (name: keyof typeof MIGRATIONS) => name,
-          getMigration: async (name: keyof typeof MIGRATIONS) => ({ ...MIGRATIONS[name], down: async () => {} }),
-        },
-      })
+      // not "latest", which runs all in one transaction: what the first one locks would stay locked until the last one ends
+      for (let isMore = true; isMore; ) {
+        const [, done] = await db.migrate.up({
+          // during an upgrade a process of the previous version has to start as well
+          disableMigrationsListValidation: true,
+          migrationSource: {
+            getMigrations: async () => Object.keys(MIGRATIONS) as (keyof typeof MIGRATIONS)[],
+            getMigrationName: (name: keyof typeof MIGRATIONS) => name,
+            getMigration: async (name: keyof typeof MIGRATIONS) => ({ ...MIGRATIONS[name], down: async () => {} }),
+          },
+        })
+        isMore = done.length > 0
+      }
     })
   })
 }

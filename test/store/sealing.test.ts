@@ -1,0 +1,51 @@
+import { randomBytes } from 'node:crypto'
+import t from 'tap'
+import { openAddress } from '../../control-plane/deliveries/address.ts'
+import { sealOldAddresses } from '../../control-plane/deliveries/seal-store.ts'
+import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
+import { createSecrets } from '../../control-plane/platform/secrets.ts'
+import { createDatabase } from '../support/database.ts'
+import { insertTenant } from '../support/tenant.ts'
+
+const { url } = await createDatabase(t)
+const db = createPostgres(url)
+t.teardown(() => db.destroy())
+const secrets = createSecrets(randomBytes(32))
+
+/** Deliveries; each `every`th of them has its address in plain text. */
+async function insertDeliveries(projectId: string, count: number, every: number) {
+  await execute(
+    db,
+    `WITH channel AS (
+       INSERT INTO alert_channels (id, project_id, name, type, config, is_default, created_at, updated_at)
+       VALUES (gen_random_uuid(), :projectId, 'Hook', 'webhook', '', false, now(), now()) RETURNING id
+     ), event AS (
+       INSERT INTO events (id, project_id, name, subject, data, occurred_at)
+       VALUES (gen_random_uuid(), :projectId, 'monitor.down', 's', '{}', now()) RETURNING id
+     )
+     INSERT INTO deliveries (id, project_id, channel_id, event_id, event_name, subject, status, request_url,
+       created_at, updated_at)
+     SELECT 'whd_' || md5(n::text), :projectId, channel.id, event.id, 'monitor.down', 's', 'delivered',
+       CASE WHEN n % :every = 0 THEN 'https://hooks.example.com/' || n END, now(), now()
+     FROM channel, event, generate_series(1, :count) n`,
+    { projectId, count, every },
+  )
+}
+
+t.test('old addresses are sealed in portions, wherever they are in the log of deliveries', async t => {
+  const { projectId } = await insertTenant(db)
+  await insertDeliveries(projectId, 1_700, 17)
+  const portions: string[] = []
+  for (let after: string | null = ''; after !== null; ) {
+    after = await sealOldAddresses(db, secrets, after)
+    if (after !== null) portions.push(after)
+  }
+  t.equal(portions.length, 4)
+  t.same(await query(db, 'SELECT FROM deliveries WHERE request_url IS NOT NULL'), [])
+  const rows = await query<{ id: string; projectId: string; address: Buffer }>(
+    db,
+    `SELECT id, project_id AS "projectId", request_address AS address FROM deliveries WHERE request_address IS NOT NULL`,
+  )
+  t.equal(rows.length, 100)
+  for (const row of rows) t.match(openAddress(row.address, row, secrets), /^https:\/\/hooks\.example\.com\/\d+$/)
+})
