@@ -1,9 +1,9 @@
 import { createAccount } from '../accounts/bootstrap/actions.ts'
 import { createKeyFor, existingOrganization } from '../accounts/organizations/actions.ts'
 import { listUsers } from '../accounts/organizations/store.ts'
-import { newClaimLink } from '../accounts/organizations/user-actions.ts'
+import { newClaimLink, removeUser } from '../accounts/organizations/user-actions.ts'
 import { defaultPlan, publicUrl } from '../config.ts'
-import { type Command, emailOf, nameOf, only, options, table } from './command.ts'
+import { type Command, emailOf, first, nameOf, only, options, table } from './command.ts'
 
 /** Who may come in. */
 export const ACCOUNT_COMMANDS: Record<string, Command> = {
@@ -41,6 +41,16 @@ export const ACCOUNT_COMMANDS: Record<string, Command> = {
     more: ['For when mail does not arrive. Links made before it stop working.'],
     async run({ db, env }, args) {
       return newClaimLink(db, emailOf(only(args, 'the e-mail address of a user')), publicUrl(env))
+    },
+  },
+  'user remove': {
+    takes: '<email> --organization <id>',
+    does: 'ends a membership, also of a founder whose address is not proven',
+    more: ['The API refuses that, because anybody can make an account for an address of others. API keys stay.'],
+    async run({ db }, args) {
+      const [email, rest] = first(args, 'the e-mail address of a user')
+      const organizationId = options(rest, { required: ['organization'] }).text('organization')!
+      return `${await removeUser(db, organizationId, emailOf(email))} is not a member any more`
     },
   },
 }

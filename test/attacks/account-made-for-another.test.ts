@@ -1,5 +1,5 @@
 import t from 'tap'
-import { query } from '../../control-plane/platform/postgres.ts'
+import { execute, query } from '../../control-plane/platform/postgres.ts'
 import { rowsOf, takeBack } from '../support/access-review.ts'
 import { startApi } from '../support/api-server.ts'
 import { startSmtp } from '../support/smtp.ts'
@@ -19,6 +19,12 @@ const statusOf = async (key: string, path = '/members') => (await api.call('GET'
 const makeKey = async (key: string, scope: string) =>
   (await api.call('POST', '/api-keys', { key, body: { name: `${scope} key`, scope } })).body.data.key as string
 
+/** Attempts are counted by network, and here all come from one. */
+t.beforeEach(async () => {
+  await execute(api.db, 'DELETE FROM password_attempts')
+  await execute(api.db, 'DELETE FROM bootstrap_attempts')
+})
+
 /** Somebody makes an account for an address that is not theirs, with keys and an accomplice. */
 async function hijack(email: string) {
   const made = await api.call('POST', '/agent/bootstrap', { key: null, body: { email, name: 'Victim Ltd' } })
@@ -28,7 +34,9 @@ async function hijack(email: string) {
   const invited = await api.call('POST', '/agent/invite', { key, body })
   const accomplice = createVisitor(api.origin)
   await accomplice.post(pathOf(invited.body.data.claim_url), { password: PASSWORD })
-  return { keys, claimUrl, organizationId, accomplice, accompliceId: invited.body.data.user_id as string }
+  const founderId = made.body.data.user_id as string
+  const accompliceId = invited.body.data.user_id as string
+  return { keys, claimUrl, organizationId, founderId, accomplice, accompliceId }
 }
 
 t.test(
@@ -118,4 +126,44 @@ t.test('keys that are made while the address is proven are suspended as well, or
   stop.abort()
   await Promise.all(making)
   t.same(await working(), [])
+})
+
+t.test('no key demotes or removes the founder before the address is proven, so the review still opens', async t => {
+  const email = 'demoted@example.com'
+  const { keys, accomplice, founderId } = await hijack(email)
+  const change = (method: string, body?: object) =>
+    api.call(method, `/members/${founderId}`, { key: keys[0]!, ...(body && { body }) })
+  const REFUSED = { status: 409, body: { error: { code: 'conflict', message: /founder.*mailed/ } } }
+  t.match(await change('PUT', { role: 'viewer' }), REFUSED)
+  t.match(await change('PUT', { role: 'editor' }), REFUSED)
+  t.match(await change('DELETE'), REFUSED)
+  t.match(await change('PUT', { role: 'admin' }), { status: 200, body: { data: { role: 'admin' } } })
+
+  const { location } = await takeBack(api.origin, smtp, email)
+  t.equal(location, '/account/access')
+  for (const key of keys) await waitFor(async () => (await statusOf(key, '/project')) === 401, { label: 'refused' })
+  t.notMatch((await accomplice.get('/account')).text, 'Victim Ltd')
+})
+
+t.test('a founder who was demoted by an earlier version is an admin again with the proof, and decides', async t => {
+  const email = 'demoted-before@example.com'
+  const { keys, organizationId, founderId, accomplice, accompliceId } = await hijack(email)
+  await execute(api.db, `UPDATE memberships SET role = 'viewer' WHERE user_id = ?`, [founderId])
+  const refused = await api.call('DELETE', `/members/${founderId}`, { key: keys[0]! })
+  t.equal(refused.status, 409, 'nor is a founder removed who was demoted')
+
+  const { owner, location } = await takeBack(api.origin, smtp, email)
+  t.equal(location, '/account/access')
+  for (const key of keys) await waitFor(async () => (await statusOf(key, '/project')) === 401, { label: 'refused' })
+  t.notMatch((await accomplice.get('/account')).text, 'Victim Ltd')
+  const everything = { organization_id: organizationId, kind: 'everything', id: 'all' }
+  await owner.post('/account/access', { ...everything, choice: 'end' })
+  const { text } = await owner.post('/account/access/key', { organization_id: organizationId })
+  const key = /svc_[0-9A-Za-z]{36}/.exec(text)![0]
+  t.match((await api.call('GET', '/members', { key })).body.data, [{ email, role: 'admin' }])
+  const log = await api.call('GET', '/audit-log?resource=member', { key })
+  t.match(
+    log.body.data.filter((entry: { resource_id: string }) => entry.resource_id !== accompliceId),
+    [{ action: 'updated', changes: { role: { from: 'viewer', to: 'admin' } }, actor: { kind: 'user', name: email } }],
+  )
 })

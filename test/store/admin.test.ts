@@ -72,6 +72,7 @@ t.test('what is not there is said to be not found', async t => {
     'organization show x',
     'user claim-link nobody@example.com',
     `user list --organization ${id}`,
+    `user remove nobody@example.com --organization ${id}`,
     'audit list --organization x',
   ]) {
     await t.rejects(run(line), { message: /not found$/ }, line)
@@ -120,6 +121,21 @@ t.test('a tenant who is locked out gets a key and a link to set a password', asy
   await run(`user claim-link ${row[1]}`)
   const good = await query(db, 'SELECT 1 FROM claim_links WHERE user_id = ? AND used_at IS NULL', [userId])
   t.equal(good.length, 1, 'the others are void, whoever made them')
+})
+
+t.test('the operator removes a founder whose address is not proven, but not the last admin', async t => {
+  const made = JSON.parse(await run('bootstrap --email founder@example.com'))
+  const remove = `user remove FOUNDER@example.com --organization ${made.organization_id}`
+  await t.rejects(run(remove), { message: /last admin/ })
+  await execute(
+    db,
+    `INSERT INTO memberships (organization_id, user_id, role, created_at) VALUES (?, ?, 'admin', now())`,
+    [made.organization_id, (await insertTenant(db)).userId],
+  )
+  t.match(await run(remove), 'founder@example.com is not a member any more')
+  await t.rejects(run(remove), { message: /not found/ })
+  const acts = await run(`audit list --organization ${made.organization_id}`)
+  t.match(acts, `\toperator\tdeleted\tmember\t`)
 })
 
 t.test('what customers wrote moves no cursor and ends no column', async t => {

@@ -21,7 +21,16 @@ import {
   suspendedMembers,
   type Which,
 } from './decision-store.ts'
-import { findReviews, listKeys, listMembers, listSessions, lockFounded, type Review, suspendAll } from './store.ts'
+import {
+  findReviews,
+  listKeys,
+  listMembers,
+  listSessions,
+  lockFounded,
+  type Review,
+  restoreFounder,
+  suspendAll,
+} from './store.ts'
 
 /**
  * The organizations that anybody may have founded in the name of the owner of a link, if it is the first mailed one. Locked,
@@ -30,12 +39,16 @@ import { findReviews, listKeys, listMembers, listSessions, lockFounded, type Rev
 export const holdFounded = (tx: Tx, owner: LinkOwner | Dead): Promise<string[]> =>
   typeof owner !== 'string' && owner.opensReview ? lockFounded(tx, owner.userId) : Promise.resolve([])
 
-/** Suspends all keys, and the sessions and members but for the owner, until the owner has decided about each. */
+/**
+ * Suspends all keys, and the sessions and members but for the owner, until the owner has decided about each. The owner is an
+ * admin for that, also when others took the role away.
+ */
 export async function suspendOthers(tx: Tx, owner: Person, ip: string, organizationIds: string[]): Promise<void> {
   for (const organizationId of organizationIds) {
-    await actingAsPerson(tx, owner, ip, organizationId).transaction(acting =>
-      suspendAll(acting, { organizationId, userId: owner.id, now: clock() }),
-    )
+    await actingAsPerson(tx, owner, ip, organizationId).transaction(async acting => {
+      await restoreFounder(acting, { organizationId, userId: owner.id })
+      await suspendAll(acting, { organizationId, userId: owner.id, now: clock() })
+    })
   }
 }
 

@@ -1,19 +1,15 @@
 import { type Db, execute, query, type Tx } from '../../platform/postgres.ts'
 import type { Scope } from '../../web/auth.ts'
+import { FOUNDER } from '../members/founder.ts'
 import { OPEN_MEMBERSHIP } from '../members/open.ts'
 import type { Role } from '../members/role.ts'
 
-/**
- * The organizations that were founded in the name of somebody who is an admin of them, locked. The first member has the time
- * of the organization; an invitation comes later. The operator's own project is made at the command line.
- */
+/** The organizations that were founded in the name of a person, locked; also those that demoted this person since. */
 export async function lockFounded(tx: Tx, userId: string): Promise<string[]> {
   const rows = await query<{ id: string }>(
     tx,
     `SELECT o.id FROM organizations o JOIN memberships m ON m.organization_id = o.id
-     WHERE m.user_id = ? AND m.role = 'admin' AND m.created_at = o.created_at AND ${OPEN_MEMBERSHIP}
-       AND o.deleted_at IS NULL AND NOT EXISTS (
-         SELECT FROM operator_project op JOIN projects p ON p.id = op.project_id WHERE p.organization_id = o.id)
+     WHERE m.user_id = ? AND ${FOUNDER} AND ${OPEN_MEMBERSHIP} AND o.deleted_at IS NULL
      ORDER BY o.id FOR NO KEY UPDATE OF o`,
     [userId],
   )
@@ -21,6 +17,15 @@ export async function lockFounded(tx: Tx, userId: string): Promise<string[]> {
 }
 
 const OF_PROJECTS = 'project_id IN (SELECT id FROM projects WHERE organization_id = :organizationId)'
+
+/** A version before this one let other admins demote a founder whose address was not proven. */
+export const restoreFounder = (tx: Tx, owner: { organizationId: string; userId: string }) =>
+  execute(
+    tx,
+    `UPDATE memberships SET role = 'admin'
+     WHERE organization_id = :organizationId AND user_id = :userId AND role <> 'admin'`,
+    owner,
+  )
 
 /** Suspends what is there of others, and all keys. Hold the organization before. */
 export async function suspendAll(tx: Tx, owner: { organizationId: string; userId: string; now: Date }): Promise<void> {

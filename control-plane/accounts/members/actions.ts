@@ -27,6 +27,7 @@ import {
   hasOtherAdmin,
   holdUser,
   insertMember,
+  isUnprovenFounder,
   type KnownUser,
   lockOrganization,
   lockUser,
@@ -100,10 +101,11 @@ async function sendInvitation(
   await post(tx, secrets, invitation(email, await nameOfOrganization(tx, organizationId), { url, account }))
 }
 
-/** Throws 404, and 409 for the last admin: nobody could make another. */
+/** Throws 404, and 409 for the last admin: nobody could make another; and for a founder whose address is not proven. */
 export function changeRole(db: Db, organizationId: string, userId: string, role: Role): Promise<MemberRow> {
   return db.transaction(async tx => {
     await assertReplaceable(tx, organizationId, userId, role)
+    if (role !== 'admin') await assertNoUnprovenFounder(tx, organizationId, userId)
     await updateRole(tx, { organizationId, userId, role })
     return (await findMember(tx, organizationId, userId))!
   })
@@ -111,10 +113,14 @@ export function changeRole(db: Db, organizationId: string, userId: string, role:
 
 /** Ends a membership and what is open in that organization's name. Keys that they made go on: machines use them. */
 export function dismiss(db: Db, organizationId: string, userId: string): Promise<void> {
-  return db.transaction(tx => dismissIn(tx, organizationId, userId))
+  return db.transaction(async tx => {
+    await lockOrganization(tx, organizationId)
+    if (isId(userId)) await assertNoUnprovenFounder(tx, organizationId, userId)
+    await dismissIn(tx, organizationId, userId)
+  })
 }
 
-/** The same as a part of more. */
+/** The same as a part of more, and for the operator: a founder whose address is not proven is removed too. */
 export async function dismissIn(tx: Tx, organizationId: string, userId: string): Promise<void> {
   await assertReplaceable(tx, organizationId, userId, null)
   await lockUser(tx, userId)
@@ -132,6 +138,17 @@ async function assertReplaceable(tx: Tx, organizationId: string, userId: string,
   if (isLosing && !(await hasOtherAdmin(tx, organizationId, userId))) {
     throw conflict('this is the last admin of the organization; make somebody else an admin first')
   }
+}
+
+/**
+ * The person who made the account could otherwise end the founder's access before the founder can prove the address and see who
+ * else has access (accounts/access).
+ */
+async function assertNoUnprovenFounder(tx: Tx, organizationId: string, userId: string): Promise<void> {
+  if (!(await isUnprovenFounder(tx, organizationId, userId))) return
+  throw conflict(
+    'the address of this founder of the organization is not proven; the founder stays an admin until they have set a password by a mailed link (/forgot-password), or the operator of this installation removes them',
+  )
 }
 
 /**

@@ -1,4 +1,5 @@
 import { type Db, execute, query, type Tx } from '../../platform/postgres.ts'
+import { FOUNDER } from './founder.ts'
 import { OPEN_MEMBERSHIP } from './open.ts'
 import type { Role } from './role.ts'
 
@@ -37,6 +38,13 @@ export async function listMembers(
 export async function findMember(db: Db, organizationId: string, userId: string): Promise<MemberRow | null> {
   const [row] = await query<MemberRow>(db, `SELECT ${COLUMNS} ${FROM} AND u.id = :userId`, { organizationId, userId })
   return row ?? null
+}
+
+/** Whether anybody can have founded the organization in the name of this member. Hold the organization before. */
+export async function isUnprovenFounder(tx: Tx, organizationId: string, userId: string): Promise<boolean> {
+  const sql = `SELECT FROM memberships m JOIN organizations o ON o.id = m.organization_id JOIN users u ON u.id = m.user_id
+    WHERE o.id = ? AND u.id = ? AND u.email_proven_at IS NULL AND ${FOUNDER}`
+  return (await query(tx, sql, [organizationId, userId])).length > 0
 }
 
 /** Holds the organization's row until the transaction ends: who is the last admin stays so. */
