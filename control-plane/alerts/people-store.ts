@@ -1,7 +1,10 @@
 import { type Db, query } from '../platform/postgres.ts'
 import type { Person } from './people.ts'
 
-/** For announcing: the members of some projects who can be told in person. */
+/**
+ * For announcing: the members of some projects who get direct messages. A membership that is suspended counts too: until an
+ * admin has decided about it, real alerts go on (decision 218).
+ */
 export async function peopleOfProjects(db: Db, projectIds: string[]): Promise<(Person & { projectId: string })[]> {
   if (projectIds.length === 0) return []
   return query(
@@ -11,7 +14,7 @@ export async function peopleOfProjects(db: Db, projectIds: string[]): Promise<(P
      FROM alert_channels c JOIN projects p ON p.id = c.project_id
      JOIN memberships m ON m.organization_id = p.organization_id AND m.user_id = c.person_id
      LEFT JOIN alert_settings s ON s.project_id = c.project_id
-     WHERE c.person_id IS NOT NULL AND m.suspended_at IS NULL AND c.project_id = ANY (?::uuid[]) ORDER BY c.id`,
+     WHERE c.person_id IS NOT NULL AND c.project_id = ANY (?::uuid[]) ORDER BY c.id`,
     [projectIds],
   )
 }

@@ -87,7 +87,9 @@ t.test('what an admin keeps works at once, and what came after the proof was nev
   const [kept, ended] = [await joined(key), await joined(key)]
   const { owner } = await takeBack(api.origin, smtp, email)
   t.notOk((await isInside(kept)) || (await isInside(ended)))
-  const rows = rowsOf((await owner.get(PAGE)).text)
+  const { text } = await owner.get(PAGE)
+  t.match(text, /Suspended members\s+still get alerts as direct messages/)
+  const rows = rowsOf(text)
   t.same(
     rows.map(({ kind, id }) => (id === 'all' ? `${kind} all` : kind)),
     ['key', 'member', 'member', 'member all', 'session', 'session', 'session all', 'everything all'],

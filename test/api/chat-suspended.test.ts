@@ -25,33 +25,36 @@ const suspend = (userId: string, isSuspended: boolean) =>
     userId,
   ])
 
-t.test('a suspended member reads and acknowledges nothing by chat, and gets no direct messages', async t => {
-  const incidentId = await team.incident(mine, 'Shop is down')
-  t.match((await team.command('U1', 'incidents')).body.text, /Shop is down/, 'before')
-  await execute(
-    api.db,
-    `INSERT INTO alert_channels (id, project_id, name, type, config, person_id, is_default, created_at, updated_at)
+t.test(
+  'a suspended member reads and acknowledges nothing by chat, but still gets the direct messages of alerts',
+  async t => {
+    const incidentId = await team.incident(mine, 'Shop is down')
+    t.match((await team.command('U1', 'incidents')).body.text, /Shop is down/, 'before')
+    await execute(
+      api.db,
+      `INSERT INTO alert_channels (id, project_id, name, type, config, person_id, is_default, created_at, updated_at)
      VALUES (gen_random_uuid(), ?, 'Direct message', 'chat_a', '', ?, false, now(), now())`,
-    [mine.projectId, ann],
-  )
-  t.match(await peopleOfProjects(api.db, [mine.projectId]), [{ userId: ann }])
-  await suspend(ann, true)
-  for (const command of ['status', 'incidents']) {
-    t.match((await team.command('U1', command)).body.text, /suspended/, command)
-    t.match((await team.command('U3', command)).body.text, /suspended/, `${command} of somebody unknown`)
-    t.notMatch((await team.command('U2', command)).body.text, /suspended/, `${command} of another member`)
-  }
-  t.match((await team.command('U1', 'ack')).body.text, /suspended/)
-  t.match((await team.click('U1', incidentId)).told, { text: /Only members can acknowledge/ })
-  t.match((await api.call('GET', `/incidents/${incidentId}`, { key: mine.key })).body.data, { acknowledged_at: null })
-  t.same(await peopleOfProjects(api.db, [mine.projectId]), [])
-  const unlinked = await unlinkedMembers(api.db, mine.projectId, 'T9')
-  t.same(unlinked.map(({ userId }) => userId).sort(), [mine.userId, bob].sort())
+      [mine.projectId, ann],
+    )
+    t.match(await peopleOfProjects(api.db, [mine.projectId]), [{ userId: ann }])
+    await suspend(ann, true)
+    for (const command of ['status', 'incidents']) {
+      t.match((await team.command('U1', command)).body.text, /suspended/, command)
+      t.match((await team.command('U3', command)).body.text, /suspended/, `${command} of somebody unknown`)
+      t.notMatch((await team.command('U2', command)).body.text, /suspended/, `${command} of another member`)
+    }
+    t.match((await team.command('U1', 'ack')).body.text, /suspended/)
+    t.match((await team.click('U1', incidentId)).told, { text: /Only members can acknowledge/ })
+    t.match((await api.call('GET', `/incidents/${incidentId}`, { key: mine.key })).body.data, { acknowledged_at: null })
+    t.match(await peopleOfProjects(api.db, [mine.projectId]), [{ userId: ann }], 'alerts go on')
+    const unlinked = await unlinkedMembers(api.db, mine.projectId, 'T9')
+    t.same(unlinked.map(({ userId }) => userId).sort(), [mine.userId, bob].sort())
 
-  await suspend(ann, false)
-  t.match((await team.click('U1', incidentId)).told, { text: 'what it was about' })
-  t.match((await api.call('GET', `/incidents/${incidentId}`, { key: mine.key })).body.data, { acknowledged_by: ann })
-})
+    await suspend(ann, false)
+    t.match((await team.click('U1', incidentId)).told, { text: 'what it was about' })
+    t.match((await api.call('GET', `/incidents/${incidentId}`, { key: mine.key })).body.data, { acknowledged_by: ann })
+  },
+)
 
 t.test('an installation that a key began, which was suspended or deleted meanwhile, is not finished', async t => {
   await api.call('DELETE', `/chat/installations/${installation.id}`, { key: mine.key })

@@ -48,7 +48,8 @@ function Undecided(view: AccessView) {
       </p>
       <p>
         Monitors, alerts and status pages continue to work. Check the alert channels and the{' '}
-        <a href="/settings/chat">connected chats</a> too: they may belong to others.
+        <a href="/settings/chat">connected chats</a> too: they may belong to others. Suspended members still get alerts
+        as direct messages until you end their membership.
       </p>
       <Section {...view} kind="key" title="API keys" all="keys" total={keys.total}>
         {keys.rows.map(key => (
