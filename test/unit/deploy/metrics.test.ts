@@ -90,6 +90,7 @@ t.test('every metric of ours is on the dashboard or in a rule, or is a detail th
     'picket_heartbeat_pings_kept_total',
     'picket_loop_round_seconds',
     'picket_mails_kept_back_total',
+    'picket_mails_uncounted_total',
     'picket_probe_agent_screenshot_sandbox',
     'picket_retention_oldest_seconds',
     'picket_retention_rows_total',
