@@ -56,7 +56,7 @@ export function createThread<Q, A>(options: ThreadOptions): AskThread<Q, A> {
 
   function waitFor(one: Waiting<Q, A>): void {
     const { ms, problem } = isReady ? options.longest : options.starting
-    // answers that came while our own loop was busy are read before
+    // answers that came while this thread was busy are read before
     stopWaiting = options.after(ms, () => setImmediate(() => one === waiting[0] && breakOff(problem)))
   }
 

@@ -7,7 +7,7 @@ import type { StoredRule } from './store.ts'
 
 /**
  * A channel as the API answers it. `signingSecret`: the new one, which is shown in full (decisions 1.7). `isHidden`: for
- * somebody who may not know where it leads. `addresses` null: all of its mail addresses count as confirmed.
+ * a caller who may not know where it leads. `addresses` null: all of its mail addresses count as confirmed.
  */
 export function presentChannel(
   channel: StoredChannel,

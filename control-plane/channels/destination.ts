@@ -1,4 +1,4 @@
-/** Whose hosts take messages for everybody: many channels that lead there are no attack on one receiver. */
+/** Providers whose hosts take messages for all their customers: many channels to one of them are not an attack on one receiver. */
 const CHAT_HOSTS = [
   'slack.com',
   'discord.com',

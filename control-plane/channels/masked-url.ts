@@ -1,7 +1,7 @@
 import type { Detail } from '../web/errors.ts'
 import { MASK } from '../web/header-map.ts'
 
-/** An address as somebody sees it who may not know where it leads: its origin, because the rest may be a secret. */
+/** An address as a caller sees it who may not know where it leads: its origin, because the rest may be a secret. */
 export function maskUrl(url: string): string {
   return URL.canParse(url) ? `${new URL(url).origin}/${MASK}` : MASK
 }

@@ -58,7 +58,7 @@ export const LogEntry = Type.Object(
 export const addressOf = (row: DeliveryRow, secrets: Secrets): string | null =>
   row.sealedAddress === null ? row.plainAddress : openAddress(row.sealedAddress, row, secrets)
 
-/** Somebody below write sees only to which host it went: the rest of a webhook's address may be a secret. */
+/** A caller below write sees only the host it went to: the rest of a webhook's address may be a secret. */
 export function presentLogEntry(row: DeliveryRow, secrets: Secrets, caller: Caller) {
   const address = addressOf(row, secrets)
   const isHidden = address !== null && /^https?:/.test(address) && !isAllowed(caller, 'write')

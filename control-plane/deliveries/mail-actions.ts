@@ -10,7 +10,7 @@ import type { Secrets } from '../platform/secrets.ts'
 import { openAddress, sealAddress } from './address.ts'
 import type { Head } from './lane-store.ts'
 import { endedByUs } from './log-entry.ts'
-import { heardLately } from './mail-store.ts'
+import { mailedLately } from './mail-store.ts'
 import type { Prepared } from './prepare.ts'
 import type { LoggedAttempt } from './types.ts'
 
@@ -139,12 +139,12 @@ async function refuseBeyondLimits(tx: Tx, db: Db, shares: Share[], { limits }: M
   // a flapping monitor must not hide the outage of another one
   const alerts = counted.filter(share => !isSent(share) && share.kind === 'alert')
   const about = alerts.filter(({ mail }) => mail.subject.startsWith('monitor:'))
-  const heard = await heardLately(
+  const mailed = await mailedLately(
     tx,
     about.map(({ mail }) => mail),
     now,
   )
-  const first = about.filter(({ mail }) => !heard.has(`${mail.channelId} ${mail.subject}`))
+  const first = about.filter(({ mail }) => !mailed.has(`${mail.channelId} ${mail.subject}`))
   return uncounted + (await take(db, first, () => 'first', limits, now))
 }
 

@@ -2,7 +2,7 @@ import { query, type Tx } from '../platform/postgres.ts'
 import type { Lane } from './lanes.ts'
 
 /** Lanes whose last delivery that arrived did so within the hour, as `channel subject`. */
-export async function heardLately(tx: Tx, lanes: Lane[], now: Date): Promise<Set<string>> {
+export async function mailedLately(tx: Tx, lanes: Lane[], now: Date): Promise<Set<string>> {
   if (lanes.length === 0) return new Set()
   const rows = await query<Lane>(
     tx,

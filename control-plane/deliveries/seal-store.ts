@@ -6,7 +6,7 @@ const AT_ONCE = 500
 
 /**
  * Seals addresses that a process of the version before wrote in plain text, among the next deliveries after an id; '' begins.
- * Answers the last id it looked at; null: there are no more. Several processes may do so: a row that another one has locked
+ * Answers the last id it looked at; null: it was the last one. Several processes may do so: a row that another one has locked
  * is left to the next round.
  */
 export async function sealOldAddresses(db: Db, secrets: Secrets, after: string): Promise<string | null> {

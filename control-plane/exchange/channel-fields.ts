@@ -29,7 +29,7 @@ export const channelFields = ({ name, type, config, is_default }: ChannelCreate)
 export const storedChannelFields = (channel: StoredChannel, secrets: Secrets): Fields =>
   channelFields({ ...channel, config: openConfig(channel, secrets), is_default: channel.isDefault })
 
-/** Without secrets; `isHidden`: for somebody who may not know where it leads. */
+/** Without secrets; `isHidden`: for a caller who may not know where it leads. */
 export function showChannel(fields: Fields, isHidden = false): Fields {
   const { mask, hide = mask } = kindOf(fields.type as ChannelType)
   return { ...fields, config: (isHidden ? hide : mask)(fields.config as Record<string, unknown>) }

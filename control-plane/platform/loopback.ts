@@ -11,7 +11,7 @@ export function isLoopback(host: string): boolean {
 /** The hosts in an address of NATS, which may name several servers: `nats://a:4222,tls://user:password@b`. */
 export const hostsOfNats = (url: string): string[] => url.split(',').map(hostOfServer)
 
-/** The text itself when it is not an address; it is no loopback then. */
+/** The text itself when it is not an address; then it does not count as loopback. */
 function hostOfServer(server: string): string {
   const text = server.trim()
   // URL knows a host only of protocols that it knows

@@ -123,7 +123,7 @@ const routeOf = (request: { method: string; url: string }) => `${request.method}
 
 export type HostContext = Pick<AppContext, 'isAcceptedHost' | 'publicUrl'>
 
-/** Before all else. What is not there is answered as such, whoever asks. */
+/** Before all else. An unknown route is answered as such for every host. */
 export function addHostCheck(app: App, { isAcceptedHost, publicUrl }: HostContext): void {
   app.addHook('onRequest', (request, _reply, done) => {
     const isAccepted = request.is404 || isAcceptedHost(request.headers.host, request.routeOptions.config.hosts)

@@ -47,7 +47,7 @@ export function validationError(details: Detail[]): ApiError {
 /** 401 */
 export const unauthorized = (message: string) => new ApiError(401, 'unauthorized', message)
 
-/** 401: the key is there, and does not work until somebody decides. */
+/** 401: the key exists, and does not work until an admin decides about it. */
 export const apiKeySuspended = () =>
   new ApiError(
     401,

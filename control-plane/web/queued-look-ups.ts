@@ -10,7 +10,7 @@ export type QueuedLookUpOptions = {
 }
 
 /**
- * Looks up names for callers that cannot be told apart, so none of them is refused because of the others: at most `atOnce`
+ * Looks up names for callers that cannot be distinguished, so none of them is refused because of the others: at most `atOnce`
  * look-ups run at the same time and the rest waits in its order. `find` answers null where the name does not exist, which is
  * remembered for a second. Throws 503 when too many wait, or one has waited too long.
  */

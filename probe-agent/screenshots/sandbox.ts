@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import type { Log } from '../../shared/log.ts'
 import { SETPRIV } from './find-browser.ts'
 
-/** `nobody` on every Linux. */
-const NOBODY = 65_534
+/** The unprivileged user that every Linux has. */
+const NOBODY_UID = 65_534
 /** Part of every Linux with util-linux, as setpriv is. */
 const UNSHARE = '/usr/bin/unshare'
 const LOOK_AT_MOST_MS = 5_000
@@ -14,7 +14,7 @@ const WITHOUT =
   'chromium runs without its sandbox, as SCREENSHOT_NO_SANDBOX=1 says: a page that breaks it has the rights'
 
 /** The user that the browser runs as when we are root; null: it runs as we do. */
-export const userOfBrowser = () => (process.getuid?.() === 0 ? NOBODY : null)
+export const userOfBrowser = () => (process.getuid?.() === 0 ? NOBODY_UID : null)
 
 export type Sandbox = {
   /** null: not known yet */

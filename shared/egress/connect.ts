@@ -55,7 +55,7 @@ export const firstPhaseOf = (host: string) => (isIP(host) ? 'connectUs' : 'dnsUs
 
 /**
  * An open connection to one of the host's addresses, the next one tried when one fails. Throws an EgressFailure: the
- * first that is the target's fault, so that a missing IPv6 route of ours does not hide a refused connection. `path` is that
+ * first that is the target's fault, so that a missing IPv6 route on our side does not hide a refused connection. `path` is that
  * of the HTTP request that the connection is for.
  */
 export async function dial(

@@ -26,7 +26,7 @@ t.beforeEach(async () => {
   await execute(api.db, 'DELETE FROM bootstrap_attempts')
 })
 
-/** An organization that somebody founded with an address that is not proven. */
+/** An organization that was founded with an address that is not proven. */
 async function founded() {
   const email = `${crypto.randomUUID()}@example.com`
   const made = await api.call('POST', '/agent/bootstrap', { key: null, body: { email, name: 'Acme' } })
@@ -34,7 +34,7 @@ async function founded() {
   return { email, key, claimUrl, organizationId, userId }
 }
 
-/** Somebody new in an organization, who is signed in. */
+/** A new member of an organization, who is signed in. */
 async function joined(key: string, role = 'editor') {
   const email = `${crypto.randomUUID()}@example.com`
   const { body } = await api.call('POST', '/agent/invite', { key, body: { email, role } })
@@ -56,7 +56,7 @@ t.test('a password that is set by the claim link of a bootstrap proves nothing, 
   t.equal((await founder.get(PAGE)).location, '/account', 'there is nothing to decide')
 })
 
-t.test('an admin who was invited proves their address, and nothing of the organization is suspended', async t => {
+t.test('when an invited admin proves their address, nothing of the organization is suspended', async t => {
   const { key } = await founded()
   const member = await joined(key)
   const email = `${crypto.randomUUID()}@example.com`
@@ -169,7 +169,7 @@ t.test('an owner who ends every key makes one of their own, once', async t => {
   t.equal(await statusOf(key), 401)
 })
 
-t.test('only a page of ours, and an admin whose access works, decides', async t => {
+t.test('only a request from Picket’s own page, by an admin whose access works, decides', async t => {
   const { email, key, organizationId, userId } = await founded()
   const accomplice = await joined(key, 'admin')
   const stranger = await founded()
@@ -189,7 +189,7 @@ t.test('only a page of ours, and an admin whose access works, decides', async t 
   t.equal((await accomplice.visitor.post(PAGE, choice)).status, 404)
   t.equal((await accomplice.visitor.post(`${PAGE}/key`, choice)).status, 404)
   t.equal((await other.post(PAGE, choice)).status, 404)
-  t.equal((await createVisitor(api.origin).post(PAGE, choice)).status, 303, 'somebody who is not signed in has to')
+  t.equal((await createVisitor(api.origin).post(PAGE, choice)).status, 303, 'a visitor who is not signed in has to')
   t.equal((await owner.post(PAGE, choice, { origin: 'https://elsewhere.example' })).status, 403)
   const wrong = [{ kind: 'project' }, { id: 'x' }, { choice: 'delete' }, { organization_id: 'x' }, { id: userId }]
   for (const change of wrong) t.equal((await owner.post(PAGE, { ...choice, ...change })).status, 404)

@@ -40,7 +40,7 @@ t.test(
     await suspend(ann, true)
     for (const command of ['status', 'incidents']) {
       t.match((await team.command('U1', command)).body.text, /suspended/, command)
-      t.match((await team.command('U3', command)).body.text, /suspended/, `${command} of somebody unknown`)
+      t.match((await team.command('U3', command)).body.text, /suspended/, `${command} of an unknown person`)
       t.notMatch((await team.command('U2', command)).body.text, /suspended/, `${command} of another member`)
     }
     t.match((await team.command('U1', 'ack')).body.text, /suspended/)

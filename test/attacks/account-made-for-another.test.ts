@@ -25,7 +25,7 @@ t.beforeEach(async () => {
   await execute(api.db, 'DELETE FROM bootstrap_attempts')
 })
 
-/** Somebody makes an account for an address that is not theirs, with keys and an accomplice. */
+/** An attacker makes an account for the address of another person, with keys and an accomplice. */
 async function hijack(email: string) {
   const made = await api.call('POST', '/agent/bootstrap', { key: null, body: { email, name: 'Victim Ltd' } })
   const { api_key: key, claim_url: claimUrl, organization_id: organizationId } = made.body.data

@@ -7,7 +7,7 @@ import { insertMonitors } from '../support/verdict.ts'
 const api = await startApi(t)
 const limitsOf = async (key: string) => (await api.call('GET', '/project', { key })).body.data.limits
 
-/** What somebody makes again and again, with its cap on the free plan. */
+/** A resource that is made again and again, with its cap on the free plan. */
 const CAPS: { name: string; limit: number; noun: RegExp; path: string; body: (n: number, ids: Ids) => object }[] = [
   {
     name: 'api_keys',

@@ -26,7 +26,7 @@ t.teardown(async () => {
 const basic = (name: string, secret: string) => ({
   Authorization: `Basic ${Buffer.from(`${name}:${secret}`).toString('base64')}`,
 })
-const ours = basic(username, password)
+const own = basic(username, password)
 
 /** What a program sends that is not a client of ClickHouse; `fetch` does not let its callers choose `Host`. */
 async function ask(headers: Record<string, string>, sql: string, path = '/') {
@@ -54,7 +54,7 @@ t.test('the embedded ClickHouse executes nothing for a program that does not hav
     t.equal(status, 403, what)
     t.notMatch(body, /42|Ok/)
   }
-  t.match(await ask(ours, 'SELECT 42'), { status: 200, body: /^42/ })
+  t.match(await ask(own, 'SELECT 42'), { status: 200, body: /^42/ })
 })
 
 t.test('the embedded ClickHouse answers no web page, and no name that leads to this machine', async t => {
@@ -68,7 +68,7 @@ t.test('the embedded ClickHouse answers no web page, and no name that leads to t
     { Host: `127.0.0.1.attacker.example:${port}` },
   ]
   for (const headers of refused) {
-    t.equal((await ask({ ...ours, ...headers }, 'SELECT 42')).status, 403, JSON.stringify(headers))
+    t.equal((await ask({ ...own, ...headers }, 'SELECT 42')).status, 403, JSON.stringify(headers))
   }
 })
 
@@ -128,13 +128,13 @@ const HARMFUL = [
 t.test('SQL that reaches files or the network is refused, however it is written', async t => {
   for (const harmful of HARMFUL) {
     const sql = harmful()
-    const { status, body } = await ask(ours, sql)
+    const { status, body } = await ask(own, sql)
     t.equal(status, 500, sql)
     t.notMatch(body, /root:/)
   }
   t.equal(trap.requests.length, 0, 'nothing was asked for over the network')
   t.notOk(readdirSync(folder).includes('written'), 'no file was written')
-  t.match(await ask(ours, 'SELECT count() FROM t'), { status: 200, body: '0\n' })
+  t.match(await ask(own, 'SELECT count() FROM t'), { status: 200, body: '0\n' })
 })
 
 t.test('the rows and the settings of a request cannot carry a statement', async t => {
@@ -142,9 +142,9 @@ t.test('the rows and the settings of a request cannot carry a statement', async 
   const harmful = `SELECT 1 INTO OUTFILE '${out}'`
   const rows = [`{"a":"x"}\n\n${harmful}`, `\n${harmful}`, `{"a":"x"}\r\n\r\n${harmful}`, `{"a":"x"};${harmful}`]
   for (const body of rows) {
-    t.equal((await ask(ours, body, `/?query=${insert}`)).status, 500, body)
-    t.equal((await ask(ours, body, `/?query=${encodeURIComponent('INSERT INTO t FORMAT TSV')}`)).status, 500, body)
-    t.equal((await ask(ours, body, `/?query=${encodeURIComponent('INSERT INTO t')}`)).status, 500, body)
+    t.equal((await ask(own, body, `/?query=${insert}`)).status, 500, body)
+    t.equal((await ask(own, body, `/?query=${encodeURIComponent('INSERT INTO t FORMAT TSV')}`)).status, 500, body)
+    t.equal((await ask(own, body, `/?query=${encodeURIComponent('INSERT INTO t')}`)).status, 500, body)
   }
   const file = encodeURIComponent(out)
   for (const path of [
@@ -153,7 +153,7 @@ t.test('the rows and the settings of a request cannot carry a statement', async 
     `/?default_format=TSV%20INTO%20OUTFILE%20'${file}'`,
     `/?database=${encodeURIComponent(`x\` INTO OUTFILE '${out}`)}`,
   ]) {
-    t.not((await ask(ours, 'SELECT 1', path)).status, 200, path)
+    t.not((await ask(own, 'SELECT 1', path)).status, 200, path)
   }
   t.notOk(readdirSync(folder).includes('written'), 'no file was written')
 })

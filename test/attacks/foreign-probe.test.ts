@@ -194,14 +194,14 @@ t.test('a screenshot of a failure in another region is kept only from the probe 
 
 t.test('the operator reads in words that a probe of the region may be compromised', async t => {
   const facts = await readFacts({ db, nats, clickhouse })
-  const told = findingsOf(facts).filter(({ subject, isWell }) => subject === 'probes' && !isWell)
+  const shown = findingsOf(facts).filter(({ subject, isWell }) => subject === 'probes' && !isWell)
   t.same(
-    told.map(({ text }) => text.replace(/account .*?,/, 'account X,')),
+    shown.map(({ text }) => text.replace(/account .*?,/, 'account X,')),
     [
       'A probe of us-east, by its own account X, may be compromised: it sent 4 comparisons of pages for regions or monitors that are not its own',
       'A probe of us-east, by its own account X, may be compromised: it sent 5 results for regions or monitors that are not its own',
       'A probe of us-east, by its own account X, may be compromised: it sent 4 screenshots for regions or monitors that are not its own',
     ],
   )
-  for (const { todo } of told) t.match(todo, /Revoke the probes/)
+  for (const { todo } of shown) t.match(todo, /Revoke the probes/)
 })

@@ -73,11 +73,11 @@ t.test(
     await t.rejects(openTcp(target, signal, closed), { code: 'blocked_target' })
     const dns = await askDns({ name: 'example.com', types: ['A'], server: target }, signal, closed)
     t.match(dns.error, { code: 'blocked_target' })
-    const heard: Buffer[] = []
-    const udp = createSocket('udp4', message => heard.push(message)).bind(own.port, '127.0.0.1')
+    const received: Buffer[] = []
+    const udp = createSocket('udp4', message => received.push(message)).bind(own.port, '127.0.0.1')
     t.teardown(() => udp.close())
     await askDns({ name: 'example.com', types: ['A'], server: target }, signal, closed)
-    t.same(heard, [])
+    t.same(received, [])
     const proxy = await startEgressProxy(closed, { maxBytes: 1_000, connectWithinMs: 5_000 })
     t.teardown(proxy.close)
     own.requests.length = 0

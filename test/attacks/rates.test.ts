@@ -7,7 +7,7 @@ const send = (key: string, count: number) =>
   Promise.all(Array.from({ length: count }, () => api.call('GET', '/project', { key })))
 const statusesOf = (answers: { status: number }[]) => [...new Set(answers.map(({ status }) => status))].sort()
 
-t.test('many keys of a project are no way around the limit of one; other projects on the network go on', async t => {
+t.test('many keys of a project do not get around the limit of one; other projects on the network go on', async t => {
   const tenant = await api.tenant('business')
   const keys = await Promise.all(Array.from({ length: 5 }, () => api.keyOf(tenant, 'read')))
   const ofProject = /100 requests a minute of all keys of the project/

@@ -102,7 +102,7 @@ t.test('a key that may only read changes nothing, whatever it sends', async t =>
   const writes = METHODS.filter(method => !['GET', 'HEAD'].includes(method))
   for (const { name, method, any, isKnown, sent } of attempts(records, writes)) {
     const { status } = await api.call(method, addressOf(any, records), { key: read, ...sent })
-    // what is no operation may still be one of a record whose id is the word in the path
+    // a path that is not an operation may still be one of a record whose id is the word in the path
     t.ok(status === 403 || (status === 404 && !isKnown), `${name}: ${status}`)
   }
   t.same(await storedIn(api.db), before)

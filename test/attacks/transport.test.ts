@@ -54,7 +54,7 @@ t.test('a browser that came over https never comes over http again', async t => 
   t.equal(await hstsOf(plain.origin, '/sign-in', { 'x-forwarded-proto': 'https' }), 'max-age=15552000')
 })
 
-t.test('a client that breaks off its request is no error of ours', async t => {
+t.test('a client that breaks off its request is not logged as an error', async t => {
   const db = createPostgres((await createDatabase(t)).url)
   const errors: string[] = []
   const app = await createApp({

@@ -96,7 +96,7 @@ function attacks({ origin, apiKey }: Picket, port: number): Attack[] {
   ]
 }
 
-/** What a visit of a page takes right after a crowd of badges that nobody asked for before. */
+/** What a visit of a page takes right after a crowd of badges that were not asked for before. */
 async function benchBadges({ origin, api }: Picket): Promise<Figure> {
   const { status, body } = await api.post('/status-pages', { name: 'Page', slug: 'stalls' })
   if (status !== 201) throw new Error(`no page: ${JSON.stringify(body)}`)

@@ -16,7 +16,7 @@ const origin = api.origin.replace('127.0.0.1', 'localhost')
 const { newContext } = await openBrowser(t)
 const PASSWORD = 'correct horse battery'
 
-/** An account that others made for somebody's address, with keys and members. */
+/** An account that others made for the address of a person, with keys and members. */
 async function madeByOthers(email: string) {
   const body = { email, name: 'Example Ltd' }
   const { data } = (await api.call('POST', '/agent/bootstrap', { key: null, body })).body
@@ -24,7 +24,7 @@ async function madeByOthers(email: string) {
   await api.call('POST', '/api-keys', { key, body: { name: 'Deployments of the shop', scope: 'write' } })
   await api.call('POST', '/api-keys', { key, body: { name: '<b>x</b>'.repeat(8), scope: 'read' } })
   await api.call('POST', '/agent/invite', { key, body: { email: `unknown-${email}`, role: 'viewer' } })
-  const member = { email: `somebody-with-a-long-address-of-${email}`, name: 'Ann Example', role: 'admin' }
+  const member = { email: `a-member-with-a-long-address-of-${email}`, name: 'Ann Example', role: 'admin' }
   const invited = await api.call('POST', '/agent/invite', { key, body: member })
   await createVisitor(api.origin).post(new URL(invited.body.data.claim_url).pathname, { password: PASSWORD })
   return key

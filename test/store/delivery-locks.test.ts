@@ -25,7 +25,7 @@ const db = createPostgres(url)
 t.teardown(() => db.destroy())
 const secretKey = randomBytes(32)
 
-/** A tenant with one channel and an outage that it has to hear of. */
+/** A tenant with one channel and an outage that it has to be notified of. */
 async function outage(receiverUrl: string, mailTo?: string) {
   const tenant = await insertTenant(db)
   const monitorIds = await insertMonitors(db, tenant.projectId, 1)

@@ -34,7 +34,7 @@ import {
 
 /**
  * The organizations that anybody may have founded in the name of the owner of a link, if it is the first mailed one. Locked,
- * so that a key or a member is there before they are suspended, or is made by somebody who is not suspended.
+ * so that a key or a member is there before they are suspended, or is made by a person who is not suspended.
  */
 export const holdFounded = (tx: Tx, owner: LinkOwner | Dead): Promise<string[]> =>
   typeof owner !== 'string' && owner.opensReview ? lockFounded(tx, owner.userId) : Promise.resolve([])
@@ -59,7 +59,7 @@ const times = () => {
   return { now, seenAfter: seenAfter(now) }
 }
 
-/** What somebody who is signed in has to decide as an admin; null: nothing. */
+/** What a person who is signed in has to decide as an admin; null: nothing. */
 export async function reviewOf(db: Db, { id }: Viewer): Promise<Review | null> {
   const [review] = await findReviews(db, id, times())
   return review ?? null
@@ -79,7 +79,7 @@ export async function suspendedIn(db: Db, organizationId: string) {
 }
 export type Suspended = Awaited<ReturnType<typeof suspendedIn>>
 
-/** Keeps or ends what is suspended, as the API would. Throws 404 for somebody who has nothing to decide there. */
+/** Keeps or ends what is suspended, as the API would. Throws 404 for a person who has nothing to decide there. */
 export async function decide(
   db: Db,
   viewer: Viewer,

@@ -15,7 +15,7 @@ import { accessPage, madeKeyPage } from './page.tsx'
 
 const PAGE = '/account/access'
 
-/** Where somebody goes after signing in: first to what they have to decide. */
+/** The page after signing in: first what the person has to decide. */
 export async function landingOf(db: Db, token: string, returnTo: string): Promise<string> {
   const session = await readSession(db, token)
   const review = session && (await reviewOf(db, session))
@@ -58,7 +58,7 @@ export function accessRoutes(app: App, { db }: { db: Db }): void {
   })
 }
 
-/** Null when somebody has to sign in first, and is on the way there. */
+/** Null when the person has to sign in first; the answer leads there. */
 async function viewerOf(request: FastifyRequest, reply: FastifyReply, db: Db): Promise<Session | null> {
   const session = await readSession(db, tokenOf(request.headers.cookie))
   if (!session) await reply.redirect(`/sign-in?return_to=${PAGE}`, 303)

@@ -4,13 +4,13 @@ export const addressKey = (address: string): string => address.toLowerCase()
 /** How long a confirmation can be answered. */
 export const CONFIRM_MS = 72 * 3_600_000
 
-/** One message in so long, however often somebody asks for an address. */
+/** One message in this time, however often an address is asked for. */
 export const ASK_AGAIN_MS = 10 * 60_000
 
 export const isAskedLately = (askedAt: Date, now: Date): boolean => now.getTime() - askedAt.getTime() < ASK_AGAIN_MS
 
 /**
- * A name that somebody chose, in a mail to people who do not know them: one short line in which no mail program finds a
+ * A name that a customer chose, in a mail to people who do not know the customer: one short line in which no mail program finds a
  * link.
  */
 export const unlinkedName = (text: string): string =>

@@ -14,7 +14,7 @@ type Linked = { Params: { token: string } }
 /** How often one network may open such links in a minute. */
 const OPENED_PER_MINUTE = 60
 
-/** The pages with which somebody confirms that an organization may send alerts to their address; without scripts. */
+/** The pages on which the owner of an address confirms that an organization may send alerts to it; without scripts. */
 export function addressRoutes(app: App, { db, isOwnHost }: { db: Db; isOwnHost(host: string): boolean }): void {
   takeForms(app)
   app.setErrorHandler(answerPerson)

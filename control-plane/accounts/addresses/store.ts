@@ -3,7 +3,7 @@ import { type Db, execute, query, type Tx } from '../../platform/postgres.ts'
 export type Known = { address: string; isConfirmed: boolean; askedAt: Date | null }
 
 /**
- * Who proved the address is a member; an invitation to somebody whose address was proven before is not enough, because
+ * Who proved the address is a member; an invitation to a person whose address was proven before is not enough, because
  * they were not asked.
  */
 const IS_MEMBER = `EXISTS (

@@ -43,7 +43,7 @@ export async function createApiKey(
 }
 
 /**
- * Makes a key for somebody who calls with another one. It is either there when the organization's keys are suspended, and
+ * Makes a key for a caller with another one. It is either there when the organization's keys are suspended, and
  * is suspended with them, or it is made by a key that works. Throws 402 when the plan is full.
  */
 export function createKeyAs(db: Db, caller: Caller, named: { name: string; scope: Scope }, limits: Limits) {

@@ -11,7 +11,7 @@ export const recordAct = (tx: Db, act: Act): Promise<void> => insertAct(tx, act)
 
 export type Person = { id: string; email: string }
 
-/** The database for what somebody does in the browser, in one of their organizations. */
+/** The database for what a person does in the browser, in one of their organizations. */
 export const actingAsPerson = (db: Db, { id, email }: Person, ip: string, organizationId: string): Db =>
   actingFor(db, { kind: 'user', id, name: email, ip, projectId: null, organizationId })
 

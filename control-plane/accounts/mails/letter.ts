@@ -50,7 +50,7 @@ export const changedPassword = (to: string, url: string): Letter => ({
   link: { label: 'Choose a new password', url },
 })
 
-/** Whether somebody wants the alerts of an organization; none of its words but its name, and no link but ours. */
+/** The question whether a person wants the alerts of an organization: of its words only its name, and only Picket's link. */
 export const confirmationOfAddress = (to: string, organization: string, url: string): Letter => ({
   to,
   subject: 'Confirm that you want alerts from Picket at this address',

@@ -2,7 +2,7 @@ import type { Plan } from '../plans.ts'
 
 /**
  * What mails are counted as. `alert`: to alert channels. `first`: an alert beyond those limits about a monitor of which the
- * channel has heard nothing for an hour. `page`: to subscribers of status pages. `confirmation` and `page_confirmation`:
+ * channel got no mail for an hour. `page`: to subscribers of status pages. `confirmation` and `page_confirmation`:
  * the question whether an address wants mails; invitations count as the first of them.
  */
 export const MAIL_KINDS = ['alert', 'first', 'page', 'confirmation', 'page_confirmation'] as const

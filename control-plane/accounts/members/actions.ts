@@ -101,7 +101,7 @@ async function sendInvitation(
   await post(tx, secrets, invitation(email, await nameOfOrganization(tx, organizationId), { url, account }))
 }
 
-/** Throws 404, and 409 for the last admin: nobody could make another; and for a founder whose address is not proven. */
+/** Throws 404, and 409 for the last admin, because no member could make another one; and for a founder whose address is not proven. */
 export function changeRole(db: Db, organizationId: string, userId: string, role: Role): Promise<MemberRow> {
   return db.transaction(async tx => {
     await assertReplaceable(tx, organizationId, userId, role)

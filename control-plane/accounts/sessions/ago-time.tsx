@@ -1,4 +1,4 @@
 import { agoOf } from './ago.ts'
 
-/** A time as somebody reads it, and as a program does. */
+/** A time for people, and for programs. */
 export const Ago = ({ at, now }: { at: Date; now: Date }) => <time datetime={at.toISOString()}>{agoOf(at, now)}</time>

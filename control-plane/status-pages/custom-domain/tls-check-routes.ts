@@ -14,7 +14,7 @@ const LIMITS = { atOnce: 2, mostWaiting: 10_000, patienceMs: 10_000 }
  * `GET /internal/tls-check?domain=`: 200 where the reverse proxy may fetch a certificate, 404 elsewhere (decisions 7.4),
  * on the operator's port: for others it would be a list of customers' domains to guess from.
  * `ownHosts` are the installation's. It tells nothing that a visit of the domain does not tell. The proxy asks for all its
- * visitors, so there is no limit for one network: it would stop the certificates of all domains.
+ * visitors, so a network has no limit here: it would stop the certificates of all domains.
  */
 export function tlsCheckRoutes(app: App, { db, ownHosts }: { db: Db; ownHosts: string[] }): void {
   const lookUp = createQueuedLookUp(LIMITS)

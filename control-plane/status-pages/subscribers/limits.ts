@@ -1,6 +1,6 @@
 import type { SubscriberKind } from './types.ts'
 
-/** One message in ten minutes, however often somebody asks for an address on a page: as for alert channels. */
+/** One message in ten minutes, however often an address is asked for on a page: as for alert channels. */
 export { isAskedLately } from '../../accounts/addresses/address.ts'
 
 /** How long a confirmation can be answered. */

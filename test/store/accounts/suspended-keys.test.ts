@@ -13,7 +13,7 @@ const db = createPostgres((await createDatabase(t)).url, 8)
 t.teardown(() => db.destroy())
 const now = new Date('2026-11-21T10:00:00Z')
 
-/** An organization that was founded in somebody's name, with a caller by its key. */
+/** An organization that was founded in the name of another person, with a caller by its key. */
 async function founded() {
   const [organizationId, projectId, userId] = [newId(), newId(), newId()]
   const email = `${userId}@example.com`
