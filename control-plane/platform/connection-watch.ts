@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream'
 import pg from 'pg'
+import { onBeat } from './beat.ts'
 import { monotonicMs, sleep } from './clock.ts'
 
 /** How long a connection may be silent while it works on a query. */
@@ -72,12 +73,14 @@ const ASK_PATIENCE_MS = 3_000
  */
 export function createConnectionWatch(url: string, limits: QueryLimits, suspicion: Suspicion): ConnectionWatch {
   const connections = new Map<pg.Client, Watched>()
-  let timer: NodeJS.Timeout | null = null
+  let isLooking = false
   let lookedMs = 0
   let isAsking = false
 
   const look = () => {
-    if (![...connections.values()].some(one => one.waiting > 0)) return rest()
+    isLooking = [...connections.values()].some(one => one.waiting > 0)
+    if (!isLooking) return
+    onBeat(LOOK_EVERY_MS, look)
     const nowMs = monotonicMs()
     const stoodStillMs = nowMs - lookedMs > LONGEST_GAP_MS ? nowMs - lookedMs : 0
     lookedMs = nowMs
@@ -101,14 +104,10 @@ export function createConnectionWatch(url: string, limits: QueryLimits, suspicio
 
   /** Checks continue while a query waits for its answer. */
   const begin = () => {
-    if (timer) return
+    if (isLooking) return
+    isLooking = true
     lookedMs = monotonicMs()
-    timer = setInterval(look, LOOK_EVERY_MS)
-    timer.unref()
-  }
-  const rest = () => {
-    if (timer) clearInterval(timer)
-    timer = null
+    onBeat(LOOK_EVERY_MS, look)
   }
 
   return {

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import type { Log } from '../../shared/log.ts'
-import { inTime, monotonicMs, sleep } from './clock.ts'
+import { sleepToBeat } from './beat.ts'
+import { inTime, monotonicMs } from './clock.ts'
 import { breakOff, noSuspicion, type Suspicion } from './connection-watch.ts'
 
 export type Listener = { stop(): Promise<void> }
@@ -83,7 +84,7 @@ export function listen(
 /** A connection that gives no sign of life in time is destroyed. */
 async function askUntil(ended: AbortSignal, client: pg.Client, askEveryMs: number): Promise<void> {
   for (;;) {
-    await sleep(askEveryMs, ended)
+    await sleepToBeat(askEveryMs, ended)
     if (ended.aborted) return
     const query = client.query('SELECT 1')
     await query.catch(() => breakOff(client, 'the listening connection to PostgreSQL does not answer'))

@@ -1,5 +1,6 @@
 import type { Log } from '../../shared/log.ts'
 import type { Metrics } from '../../shared/metrics.ts'
+import { sleepToBeat } from './beat.ts'
 import { monotonicMs, sleep } from './clock.ts'
 import { jitterMs } from './ids.ts'
 import { joinPulse } from './pulse.ts'
@@ -26,11 +27,13 @@ export type LoopLimits = {
 export const CRITICAL: LoopLimits = { isCritical: true }
 
 const ROUND_LIMIT_MS = 30_000
+/** Loops of a longer interval start their rounds together (see beat.ts). */
+const TOGETHER_FROM_MS = 1_000
 /** The part of its limit after which a round should come to an end. */
 const HURRY_AFTER = 2 / 3
 
 /**
- * Calls `round` again and again, `intervalMs` (and a tenth of jitter) apart. A round that throws is our own fault or
+ * Calls `round` again and again, about `intervalMs` apart. A round that throws is our own fault or
  * an engine that is away: it is logged and counted, and the next one comes after the interval, at least a second. The
  * signal of a round is aborted when the loop stops, and when the round should come to an end because of its limit; then
  * the next one follows at once. A round beyond its limit is logged and counted as late, and watched by the watchdog.
@@ -86,7 +89,9 @@ export function startLoop(
       const isFailed = (await runRound()) === 'failed'
       if (stopping.signal.aborted || (woken && !isFailed)) continue
       interrupt = new AbortController()
-      await sleep(isFailed ? Math.max(1_000, intervalMs) : intervalMs + jitterMs(intervalMs / 10), interrupt.signal)
+      const waitMs = isFailed ? Math.max(TOGETHER_FROM_MS, intervalMs) : intervalMs
+      if (waitMs < TOGETHER_FROM_MS) await sleep(waitMs + jitterMs(waitMs / 10), interrupt.signal)
+      else await sleepToBeat(waitMs, interrupt.signal)
       interrupt = null
     }
     pulse.leave()

@@ -1,5 +1,6 @@
 import { type ConsumerMessages, DeliverPolicy, type JsMsg } from '@nats-io/jetstream'
-import { monotonicMs } from './clock.ts'
+import { onBeat } from './beat.ts'
+import { afterOthers, monotonicMs } from './clock.ts'
 import type { Nats } from './nats.ts'
 
 export type StreamMessage = {
@@ -35,6 +36,8 @@ export const IDLE_HEARTBEAT_MS = 2_000
  */
 const FETCH_AHEAD = 64
 const QUEUE_LIMIT = 128
+/** A shorter wait has to end when it says. */
+const ON_BEAT_FROM_MS = 5_000
 
 /**
  * Reads a subject of a stream in order and without acks, from a sequence or from a time on. The client library mends
@@ -98,7 +101,7 @@ function queueOf(messages: ConsumerMessages): OrderedReader {
     async take(limit, waitMs) {
       if (queue.length === 0 && !ended) await arrival(waitMs)
       // one turn of the event loop, so that all of what has come with the first message is taken together
-      await new Promise(resolve => setImmediate(resolve))
+      if (queue.length > 0) await afterOthers()
       if (queue.length === 0 && ended) throw ended
       const taken = queue.splice(0, limit)
       if (queue.length < QUEUE_LIMIT / 2) drained?.()
@@ -118,11 +121,12 @@ function queueOf(messages: ConsumerMessages): OrderedReader {
   function arrival(waitMs: number): Promise<void> {
     return new Promise(resolve => {
       const finish = () => {
-        clearTimeout(timer)
+        cancel()
         arrived = null
         resolve()
       }
-      const timer = setTimeout(finish, waitMs)
+      const timer = waitMs < ON_BEAT_FROM_MS ? setTimeout(finish, waitMs) : null
+      const cancel = timer ? () => clearTimeout(timer) : onBeat(waitMs, finish)
       arrived = finish
     })
   }

@@ -1,4 +1,5 @@
 import type { Metrics } from '../../shared/metrics.ts'
+import { onBeat } from './beat.ts'
 import { monotonicMs } from './clock.ts'
 
 /** What a loop says of its rounds. */
@@ -61,7 +62,8 @@ export function startWatchdog(
     [...registry.loops]
       .filter(loop => loop.isCritical && ageMs(registry, loop) > Math.min(loop.limitMs, longestMs))
       .map(({ name }) => name)
-  const timer = setInterval(() => {
+  const look = () => {
+    cancel = onBeat(LOOK_EVERY_MS, look)
     const nowMs = monotonicMs()
     registry.clockMs += Math.min(nowMs - lookedMs, LONGEST_GAP_MS)
     lookedMs = nowMs
@@ -69,9 +71,9 @@ export function startWatchdog(
     if (found.length === 0) return
     isReported = true
     onStuck(found)
-  }, LOOK_EVERY_MS)
-  timer.unref()
-  return { stuck, stop: () => clearInterval(timer) }
+  }
+  let cancel = onBeat(LOOK_EVERY_MS, look)
+  return { stuck, stop: () => cancel() }
 }
 
 const ageMs = ({ clockMs }: Registry, { beganMs }: Watched): number => (beganMs === null ? 0 : clockMs - beganMs)

@@ -27,12 +27,16 @@ const FLAGS = [
   'max_connections=200',
   // each look starts a process for each database: with the default of a minute that is half of what an idle PostgreSQL takes
   'autovacuum_naptime=5min',
+  // commits write the log themselves, and few pages change: both writers would look five times a second for nothing
+  'wal_writer_delay=5s',
+  'bgwriter_delay=5s',
 ]
 const FAST_FLAGS = [
   'fsync=off',
   'synchronous_commit=off',
   'full_page_writes=off',
   'autovacuum=off',
+  'wal_writer_delay=200ms',
   'max_connections=500',
 ]
 

@@ -1,0 +1,58 @@
+import t from 'tap'
+import { onBeat, sleepToBeat } from '../../../control-plane/platform/beat.ts'
+import { monotonicMs, sleep } from '../../../control-plane/platform/clock.ts'
+
+const BEAT_MS = 500
+const inTwoBeatsMs = () => (Math.ceil(monotonicMs() / BEAT_MS) + 2) * BEAT_MS
+
+t.test('waits of different lengths that end near the same beat end together', async t => {
+  const atMs = inTwoBeatsMs()
+  const turns: number[] = []
+  let turn = 0
+  const note = () => {
+    turns.push(turn)
+    queueMicrotask(() => turn++)
+  }
+  const late = new Promise<void>(resolve => {
+    onBeat(atMs - monotonicMs() + 200, () => {
+      note()
+      resolve()
+    })
+  })
+  await sleep(20)
+  onBeat(atMs - monotonicMs() - 200, note)
+  onBeat(atMs - monotonicMs(), note)()
+  await late
+  // listeners may run in any order
+  await sleep(0)
+  t.same(turns, [0, 0], 'both in one turn, and the one that was cancelled not at all')
+  t.ok(monotonicMs() >= atMs - 1)
+})
+
+t.test('a listener that cancels another one on the same beat is obeyed', async t => {
+  const atMs = inTwoBeatsMs()
+  const called: string[] = []
+  const cancels: (() => void)[] = []
+  const ended = new Promise<void>(resolve => {
+    onBeat(atMs - monotonicMs(), () => {
+      called.push('first')
+      cancels[0]!()
+      resolve()
+    })
+  })
+  cancels.push(onBeat(atMs - monotonicMs(), () => called.push('second')))
+  await ended
+  await sleep(0)
+  t.same(called, ['first'])
+})
+
+t.test('a wait ends on the beat after it at the earliest, and at once when it is aborted', async t => {
+  const beforeMs = monotonicMs()
+  await sleepToBeat(0)
+  t.not(Math.floor((monotonicMs() + 1) / BEAT_MS), Math.floor(beforeMs / BEAT_MS), 'a beat has passed')
+  const ending = new AbortController()
+  const waiting = sleepToBeat(3_600_000, ending.signal)
+  ending.abort()
+  await waiting
+  await sleepToBeat(3_600_000, AbortSignal.abort())
+})
