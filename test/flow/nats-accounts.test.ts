@@ -30,11 +30,14 @@ async function setUp(t: Test) {
   const { jwt, seed } = ownUser(operator.system, 'test', Math.floor(Date.now() / 1_000))
   const authenticator = jwtAuthenticator(jwt, new TextEncoder().encode(seed))
   let sent = 0
+  /** Resolves when all that the server has passed on so far is counted. */
+  let counted: () => Promise<void>
   const watch = async () => {
     const system = await connect({ servers: server.url, authenticator, reconnect: false })
     t.teardown(() => system.close())
     system.subscribe('$SYS.REQ.CLAIMS.UPDATE', { callback: () => void sent++ })
-    await system.flush()
+    counted = () => system.flush()
+    await counted()
   }
   await watch()
   const accounts = await connectAccounts([relay.url], operator, Date.now)
@@ -48,6 +51,7 @@ async function setUp(t: Test) {
     async during(work: () => Promise<unknown>): Promise<number> {
       const before = sent
       await work()
+      await counted()
       return sent - before
     },
     /** The server starts again without what it kept about accounts. */

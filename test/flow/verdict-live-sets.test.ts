@@ -122,5 +122,6 @@ t.test('A probe that invents epochs holds up the verdict for seconds only', asyn
   for (let i = 1; i <= 60; i++) await fromProbe(resultOf(id, { up: false, epoch: epoch + i }))
   await fromProbe(resultOf(id, { up: true, epoch }))
   await reaches(id, 'up')
+  await refused('epoch', before + 60)
   t.equal(await kind('refused_epoch'), before + 60)
 })
