@@ -136,7 +136,10 @@ t.test(
       title: `Probe ${name} of us-east is drained: it disagrees often`,
       status: 'investigating',
     })
-    for (const { id } of monitors) t.equal((await api.get(`/monitors/${id}`)).body.data.status, 'up')
+    for (const { id } of monitors) {
+      const [last, ...before] = await transitionsOf(id)
+      t.same(before, [], `the last change of monitor ${id}: to ${last.to}, ${last.summary}`)
+    }
 
     await picket.admin('probe', 'undrain', drained.id)
     await waitFor(async () => (await probe()).load.assignments > 0, { label: 'work again' })

@@ -66,7 +66,7 @@ t.test(
 t.test('the probe is back and the monitor is up as before: no alert', async t => {
   probe!.start()
   await is('up')
-  t.same((await monitor()).configuration_issues, [])
+  await waitFor(async () => (await monitor()).configuration_issues.length === 0, { label: 'no issues any more' })
   const [seen] = (await api.get(`/monitors/${id}/transitions`)).body.data
   t.match(seen, { from: null, to: 'up' })
   await waitFor(async () => (await badge()).includes('operational'), { label: 'the badge of its status page' })
