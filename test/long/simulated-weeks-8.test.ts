@@ -1,3 +1,0 @@
-import { testWeeks } from '../support/simulated.ts'
-
-testWeeks(108)
