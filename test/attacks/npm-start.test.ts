@@ -1,33 +1,18 @@
-import { spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { request } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { freePort } from '../../deploy/local/engines/free-port.ts'
 import { processesOf } from '../support/leaks.ts'
+import { newDataDir, npmStart } from '../support/npm-start.ts'
 import { startTarget } from '../support/target.ts'
 import { waitFor } from '../support/wait.ts'
 
-const START = fileURLToPath(new URL('../../deploy/local/start.mjs', import.meta.url))
-
 /** As a person starts it, with all ports but the API's left to it. */
-async function npmStart() {
-  const dataDir = mkdtempSync(join(tmpdir(), 'picket-attacked-'))
+async function startPicket() {
+  const dataDir = newDataDir(t)
   const port = await freePort()
-  const { TEST_DATABASE_URL: _, TEST_CLICKHOUSE_URL: __, ...rest } = process.env
-  const env = { ...rest, DATA_DIR: dataDir, PORT: String(port), LOG_LEVEL: 'info', TESTS_PER_MINUTE: '1000' }
-  const child = spawn(process.execPath, [START], { env, stdio: ['ignore', 'pipe', 'pipe'] })
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk))
-  const exited = new Promise<number | null>(resolve => child.once('close', resolve))
-  t.teardown(async () => {
-    child.kill('SIGTERM')
-    await exited
-    rmSync(dataDir, { recursive: true, force: true })
-  })
-  return { dataDir, port, origin: `http://127.0.0.1:${port}`, child, exited, output: () => output }
+  const env = { DATA_DIR: dataDir, PORT: String(port), LOG_LEVEL: 'info', TESTS_PER_MINUTE: '1000' }
+  return { dataDir, port, origin: `http://127.0.0.1:${port}`, ...npmStart(t, env) }
 }
 
 /** TCP ports on which processes of an installation listen. */
@@ -54,17 +39,16 @@ function socketsOf(pid: number): string[] {
   }
 }
 
-const [picket, other] = await Promise.all([npmStart(), npmStart()])
+const [picket, other] = await Promise.all([startPicket(), startPicket()])
 /** Where the operator's endpoints are, as the terminal says. */
 const operatorOf = ({ output }: typeof picket) =>
   /(http:\/\/127\.0\.0\.1:\d+)\/internal\/health/.exec(output())?.[1] ?? ''
-const isReady = ({ output }: typeof picket) => output().includes('Ctrl-C stops everything')
 
 t.test('two npm start at the same moment do not fight for a port', async t => {
-  const isSettled = (one: typeof picket) => isReady(one) || one.child.exitCode !== null
+  const isSettled = (one: typeof picket) => one.isReady() || one.child.exitCode !== null
   for (const one of [picket, other]) {
     await waitFor(() => isSettled(one), { label: one.output })
-    t.ok(isReady(one), one.output())
+    t.ok(one.isReady(), one.output())
   }
   const [some, others] = [picket, other].map(({ dataDir }) => listeningPorts(dataDir))
   t.ok(some!.length >= 7, 'engines, mail page and server, gRPC, the operator’s port and API')

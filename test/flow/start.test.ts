@@ -1,37 +1,13 @@
-import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { freePort } from '../../deploy/local/engines/free-port.ts'
 import { processesOf } from '../support/leaks.ts'
-import type { Teardown } from '../support/teardown.ts'
+import { newDataDir, npmStart } from '../support/npm-start.ts'
 import { waitFor } from '../support/wait.ts'
 
 // takes about 45 s
-
-const START = fileURLToPath(new URL('../../deploy/local/start.mjs', import.meta.url))
-
-function newDataDir(t: Teardown): string {
-  const dir = mkdtempSync(join(tmpdir(), 'picket-start-'))
-  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
-  return dir
-}
-
-function npmStart(t: Teardown, env: Record<string, string>) {
-  const { TEST_DATABASE_URL: _, TEST_CLICKHOUSE_URL: __, ...rest } = process.env
-  const child = spawn(process.execPath, [START], { env: { ...rest, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk))
-  const exited = new Promise<number | null>(resolve => child.once('close', resolve))
-  t.teardown(async () => {
-    child.kill('SIGTERM')
-    await exited
-  })
-  return { child, exited, output: () => output }
-}
 
 t.test(
   'npm start becomes ready, keeps its data, shows the key and a link to set a password once, and leaves nothing behind',
@@ -41,7 +17,7 @@ t.test(
     const operatorPort = String(await freePort())
     const ports = { PORT: port, OPERATOR_PORT: operatorPort, GRPC_PORT: String(await freePort()) }
     const first = npmStart(t, { DATA_DIR: dataDir, ...ports })
-    await waitFor(() => first.output().includes('Ctrl-C stops everything'), { label: first.output })
+    await waitFor(first.isReady, { label: first.output })
     const operatorUrl = `http://127.0.0.1:${operatorPort}`
     t.equal((await fetch(`${operatorUrl}/readyz`)).status, 200)
     t.ok(first.output().includes(`${operatorUrl}/internal/health`), 'the address for the operator is printed')
@@ -90,7 +66,7 @@ t.test(
     t.same(processesOf(dataDir), [])
 
     const again = npmStart(t, { DATA_DIR: dataDir, ...ports })
-    await waitFor(() => again.output().includes('Ctrl-C stops everything'), { label: again.output })
+    await waitFor(again.isReady, { label: again.output })
     t.notMatch(again.output(), /svc_[0-9A-Za-z]{36}|\/claim\//)
     const answer = await fetch(`http://127.0.0.1:${port}/api/v1/monitors`, { headers })
     const { data } = (await answer.json()) as { data: { name: string }[] }

@@ -1,0 +1,35 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Teardown } from './teardown.ts'
+
+const START = fileURLToPath(new URL('../../deploy/local/start.mjs', import.meta.url))
+
+/** A data directory that is removed with the test; before `npmStart`, so that nothing uses it any more then. */
+export function newDataDir(t: Teardown): string {
+  const dir = mkdtempSync(join(tmpdir(), 'picket-start-'))
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
+  return dir
+}
+
+/** Runs `npm start` with engines of its own, and stops it with the test. */
+export function npmStart(t: Teardown, env: Record<string, string>) {
+  const { TEST_DATABASE_URL: _, TEST_CLICKHOUSE_URL: __, ...rest } = process.env
+  const child = spawn(process.execPath, [START], { env: { ...rest, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk))
+  const exited = new Promise<number | null>(resolve => child.once('close', resolve))
+  t.teardown(async () => {
+    child.kill('SIGTERM')
+    await exited
+  })
+  return {
+    child,
+    exited,
+    /** what it has printed */
+    output: () => output,
+    isReady: () => output.includes('Ctrl-C stops everything'),
+  }
+}
