@@ -151,10 +151,13 @@ t.test('the rows and the settings of a request cannot carry a statement', async 
     `/?input_format_record_errors_file_path=${file}`,
     `/?format_schema=${file}`,
     `/?default_format=TSV%20INTO%20OUTFILE%20'${file}'`,
-    `/?database=${encodeURIComponent(`x\` INTO OUTFILE '${out}`)}`,
+    `/?database=${encodeURIComponent(`system\`; SELECT 1 INTO OUTFILE '${out}' -- `)}`,
   ]) {
     t.not((await ask(own, 'SELECT 1', path)).status, 200, path)
   }
+  const text = `x'; SELECT 1 INTO OUTFILE '${out}' -- `
+  const asText = await ask(own, 'SELECT {text:String}', `/?param_text=${encodeURIComponent(text)}`)
+  t.match(asText, { status: 200, body: /^x\\'; SELECT 1 INTO OUTFILE/ })
   t.notOk(readdirSync(folder).includes('written'), 'no file was written')
 })
 
