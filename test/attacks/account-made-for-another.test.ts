@@ -9,7 +9,7 @@ import { waitFor } from '../support/wait.ts'
 const smtp = await startSmtp(t)
 const api = await startApi(t, {
   ...{ ROLES: 'api,deliver', SMTP_URL: smtp.url, MAIL_FROM: 'picket@example.com' },
-  RATE_LIMIT_PER_MINUTE: '1000000',
+  ...{ RATE_LIMIT_PER_MINUTE: '1000000', API_KEYS_LIMIT: 'none' },
 })
 const PASSWORD = 'correct horse battery'
 const SUSPENDED = { status: 401, body: { error: { code: 'api_key_suspended', message: /suspended/ } } }
