@@ -193,6 +193,12 @@ t.test('a screenshot of a failure in another region is kept only from the probe 
 })
 
 t.test('the operator reads in words that a probe of the region may be compromised', async t => {
+  // a report is written down after its message is acknowledged
+  const isComplete = async () => {
+    const [row] = await query<{ amount: number }>(db, 'SELECT sum(amount)::integer AS amount FROM foreign_reports')
+    return row?.amount === 13
+  }
+  await waitFor(isComplete, { label: 'the last report to be written down' })
   const facts = await readFacts({ db, nats, clickhouse })
   const shown = findingsOf(facts).filter(({ subject, isWell }) => subject === 'probes' && !isWell)
   t.same(
