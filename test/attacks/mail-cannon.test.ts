@@ -1,8 +1,11 @@
 import t from 'tap'
 import { execute } from '../../control-plane/platform/postgres.ts'
 import { startApi } from '../support/api-server.ts'
+import { awayFromMidnight } from '../support/midnight.ts'
 import { startSmtp } from '../support/smtp.ts'
 import { waitFor } from '../support/wait.ts'
+
+await awayFromMidnight()
 
 const smtp = await startSmtp(t)
 const api = await startApi(t, { ROLES: 'api,deliver', SMTP_URL: smtp.url, CONFIRMATIONS_PER_ORGANIZATION: '120' })

@@ -3,9 +3,12 @@ import { enqueueDeliveries } from '../../control-plane/deliveries/actions.ts'
 import { execute, query } from '../../control-plane/platform/postgres.ts'
 import { confirmAddresses } from '../support/addresses.ts'
 import { type ApiServer, startApi } from '../support/api-server.ts'
+import { awayFromMidnight } from '../support/midnight.ts'
 import { startSmtp } from '../support/smtp.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { waitFor } from '../support/wait.ts'
+
+await awayFromMidnight()
 
 type Scene = Awaited<ReturnType<typeof sceneOf>>
 type Entry = { id: string; status: string; attempts: { error: string | null }[] }
