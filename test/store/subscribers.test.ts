@@ -1,10 +1,7 @@
 import { Webhook } from 'standardwebhooks'
 import t from 'tap'
-
 import { LIMITS } from '../../control-plane/accounts/plans.ts'
-
 import { openAddress } from '../../control-plane/deliveries/address.ts'
-
 import { countSubscribers, lockSubscribers } from '../../control-plane/deliveries/subscriber-actions.ts'
 import type { Outcome } from '../../control-plane/deliveries/types.ts'
 import { openIncident, postUpdate } from '../../control-plane/incidents/actions.ts'
