@@ -1,5 +1,5 @@
 import t from 'tap'
-import { execute } from '../../control-plane/platform/postgres.ts'
+import { execute, query } from '../../control-plane/platform/postgres.ts'
 import { startApi } from '../support/api-server.ts'
 import { awayFromMidnight } from '../support/midnight.ts'
 import { startSmtp } from '../support/smtp.ts'
@@ -110,6 +110,28 @@ t.test('an address that its owner confirmed by the link, which works once, gets 
   t.notOk(mailsTo('ben@ops.example').some(mail => /Test of the channel/.test(mail.raw)))
   t.equal((await open(`${api.origin}/confirm-address/made-up`)).status, 404)
 })
+
+t.test(
+  'a test to an address that is not confirmed asks its owner again, once in ten minutes, and sends nothing else',
+  async t => {
+    const { key } = await api.tenant('free')
+    const { data } = await addChannel(key, ['cat@ops.example'])
+    const first = await confirmationOf('cat@ops.example')
+    await test(key, data.id)
+    const sql = `UPDATE mail_addresses SET asked_at = asked_at - interval '11 minutes' WHERE address = 'cat@ops.example'`
+    await execute(api.db, sql)
+    for (let n = 0; n < 2; n++) await test(key, data.id)
+    const entries = await endedLog(key, 3)
+    t.ok(entries.every((one: { status: string }) => one.status === 'skipped'))
+    const isPosted = async () => (await query(api.db, 'SELECT FROM account_mails')).length === 0
+    await waitFor(isPosted, { label: 'all confirmations to leave' })
+    t.equal(mailsTo('cat@ops.example').length, 2)
+    const second = await confirmationOf('cat@ops.example')
+    t.not(second, first)
+    t.equal((await open(first)).status, 404, 'the link before it works no more')
+    t.equal((await open(second)).status, 200)
+  },
+)
 
 t.test('a member who proved the address gets alerts; whom an admin only named does not', async t => {
   const { key, userId } = await api.tenant('free')
