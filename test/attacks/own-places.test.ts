@@ -2,6 +2,7 @@ import { createSocket } from 'node:dgram'
 import { request as ask } from 'node:http'
 import { networkInterfaces } from 'node:os'
 import t from 'tap'
+import { readSettings } from '../../deploy/local/settings.ts'
 import {
   askDns,
   connectTcp,
@@ -126,5 +127,14 @@ t.test('a place at an address of its own is closed there, in IPv6 form too, and 
   egress.assertAllowed('192.0.2.7', null)
   for (const deny of ['4222', 'nats:4222', '127.0.0.1', '::1:4222', '127.0.0.1:99999', 'x=127.0.0.1:1']) {
     t.throws(() => createEgress({ ...options, deny: [deny] }), /^EGRESS_DENY has/, deny)
+  }
+})
+
+t.test('an npm start that other machines can reach opens no private range by itself', async t => {
+  const allowed = (env: Record<string, string>) => readSettings(env).egressAllow
+  for (const HOST of ['', '127.0.0.1', 'localhost', '::1']) t.match(allowed({ HOST }), '127.0.0.0/8', HOST)
+  for (const HOST of ['0.0.0.0', '::', '192.0.2.7', 'picket.example']) {
+    t.equal(allowed({ HOST }), '', HOST)
+    t.equal(allowed({ HOST, EGRESS_ALLOW: '10.0.0.0/8' }), '10.0.0.0/8', HOST)
   }
 })
