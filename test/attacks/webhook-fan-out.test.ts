@@ -55,6 +55,21 @@ t.test(
   },
 )
 
+t.test('a channel that is moved to a host while another one is made counts with it', async t => {
+  const narrow = await startApi(t, { CHANNELS_PER_HOST: '1' })
+  const refusals = async () => {
+    const { key } = await narrow.tenant()
+    const send = (method: string, path: string, body: object) =>
+      narrow.call(method, `/alerts/channels${path}`, { key, body })
+    const hook = (url: string) => ({ name: 'Hook', type: 'webhook', config: { url } })
+    const { id } = (await send('POST', '', hook('https://other.example/'))).body.data
+    const both = [send('PUT', `/${id}`, { config: { url: VICTIM } }), send('POST', '', hook(VICTIM))]
+    return (await Promise.all(both)).map(({ status }) => status === 402)
+  }
+  const refused = await Promise.all(Array.from({ length: 40 }, refusals))
+  for (const both of refused) t.same(both.sort(), [false, true])
+})
+
 t.test('a file with more channels to one host than fit is refused as a whole', async t => {
   const { key } = await api.tenant()
   const alert_channels = Array.from({ length: 21 }, (_, n) => ({
