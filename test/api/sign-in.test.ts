@@ -1,6 +1,7 @@
 import t from 'tap'
 import { execute, query } from '../../control-plane/platform/postgres.ts'
 import { startApi } from '../support/api-server.ts'
+import { rawAsk } from '../support/raw-ask.ts'
 import { startSmtp } from '../support/smtp.ts'
 import { createVisitor } from '../support/visitor.ts'
 import { waitFor } from '../support/wait.ts'
@@ -334,13 +335,6 @@ t.test('sign-ins and changed passwords stand in the audit log of the organizatio
 })
 
 t.test('nobody signs in on a customer’s domain', async t => {
-  const { request } = await import('node:http')
-  const status = await new Promise(resolve => {
-    const asked = request(`${api.origin}/sign-in`, { headers: { host: 'status.example.com' } }, answer => {
-      answer.resume()
-      resolve(answer.statusCode)
-    })
-    asked.end()
-  })
+  const { status } = await rawAsk(api.origin, '/sign-in', { headers: { host: 'status.example.com' } })
   t.equal(status, 421)
 })

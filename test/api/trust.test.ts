@@ -1,24 +1,17 @@
-import { request } from 'node:http'
 import t from 'tap'
 import { createCanaries } from '../../control-plane/canaries/actions.ts'
 import { DEFAULT_SCHEDULE } from '../../control-plane/canaries/schedule.ts'
 import { execute } from '../../control-plane/platform/postgres.ts'
 import { startApi } from '../support/api-server.ts'
 import { canaryOf, canaryTools, insertProbe, makeOperator } from '../support/canaries.ts'
+import { rawAsk } from '../support/raw-ask.ts'
 
 const api = await startApi(t, { TRUST_PAGE: 'on' })
 const get = (path: string, headers: Record<string, string> = {}) =>
   api.call('GET', `${api.origin}${path}`, { key: null, headers })
 
 /** The status for the `Host` header of another host. */
-const statusAt = (host: string, path: string) =>
-  new Promise<number>((resolve, reject) => {
-    const asked = request(`${api.origin}${path}`, { headers: { host } }, answer => {
-      answer.resume()
-      resolve(answer.statusCode!)
-    })
-    asked.on('error', reject).end()
-  })
+const statusAt = async (host: string, path: string) => (await rawAsk(api.origin, path, { headers: { host } })).status
 
 t.test('/trust is not there unless the operator turns it on', async t => {
   const off = await startApi(t)

@@ -1,12 +1,11 @@
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { createClient } from '@clickhouse/client'
 import t from 'tap'
 import { createClickhouse, insertLines, select } from '../../control-plane/platform/clickhouse.ts'
 import { startClickhouse } from '../../deploy/local/engines/clickhouse.ts'
 import { createTestFolder } from '../../deploy/local/engines/test-folder.ts'
+import { rawAsk } from '../support/raw-ask.ts'
 import { startTarget } from '../support/target.ts'
 
 const folder = createTestFolder()
@@ -28,14 +27,9 @@ const basic = (name: string, secret: string) => ({
 })
 const own = basic(username, password)
 
-/** What a program sends that is not a client of ClickHouse; `fetch` does not let its callers choose `Host`. */
-async function ask(headers: Record<string, string>, sql: string, path = '/') {
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    const asking = request({ host: '127.0.0.1', port, path, method: 'POST', headers }, resolve)
-    asking.on('error', reject).end(sql)
-  })
-  return { status: response.statusCode, body: await text(response) }
-}
+/** What a program sends that is not a client of ClickHouse. */
+const ask = (headers: Record<string, string>, sql: string, path = '/') =>
+  rawAsk(engine.url, path, { headers, method: 'POST', body: sql })
 
 t.test('the embedded ClickHouse executes nothing for a program that does not have its password', async t => {
   const refused: [string, Record<string, string>, string?][] = [

@@ -1,7 +1,6 @@
-import { request } from 'node:http'
-import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { startApi } from '../support/api-server.ts'
+import { rawAsk } from '../support/raw-ask.ts'
 
 /** As behind the proxy of deploy/, with one more name. */
 const api = await startApi(t, {
@@ -12,16 +11,8 @@ const api = await startApi(t, {
   TRUST_PAGE: 'on',
 })
 
-function ask(host: string, path: string, headers: Record<string, string> = {}, origin = api.origin) {
-  const { port } = new URL(origin)
-  return new Promise<{ status: number | undefined; body: string }>((resolve, reject) => {
-    request({ host: '127.0.0.1', port, path, headers: { host, ...headers } }, async answer => {
-      resolve({ status: answer.statusCode, body: await text(answer) })
-    })
-      .on('error', reject)
-      .end()
-  })
-}
+const ask = (host: string, path: string, headers: Record<string, string> = {}, origin = api.origin) =>
+  rawAsk(origin, path, { headers: { host, ...headers } })
 
 const OWN = [
   'picket.example',

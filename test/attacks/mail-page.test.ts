@@ -1,18 +1,13 @@
-import { request } from 'node:http'
 import t from 'tap'
 import { startMailSink } from '../../deploy/local/mail/sink.ts'
+import { rawAsk } from '../support/raw-ask.ts'
 
 const sink = await startMailSink(0, () => {})
 t.teardown(sink.stop)
 const { port, pathname } = new URL(sink.pageUrl)
 
-const statusOf = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
-  new Promise<number | undefined>((resolve, reject) => {
-    const asking = request({ host: '127.0.0.1', port, path, method, headers }, answer => {
-      resolve(answer.resume().statusCode)
-    })
-    asking.on('error', reject).end()
-  })
+const statusOf = async (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+  (await rawAsk(`http://127.0.0.1:${port}`, path, { headers, method })).status
 
 t.test('mail is shown only to a person who has the address that npm start printed', async t => {
   for (const path of [pathname, `${pathname}/`]) t.equal(await statusOf(path), 200, path)

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import { request } from 'node:http'
 import t from 'tap'
 import { freePort } from '../../deploy/local/engines/free-port.ts'
 import { processesOf } from '../support/leaks.ts'
 import { newDataDir, npmStart } from '../support/npm-start.ts'
+import { rawAsk } from '../support/raw-ask.ts'
 import { startTarget } from '../support/target.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -117,16 +117,9 @@ t.test('a visitor’s webhook reaches nothing of this machine', async t => {
 })
 
 t.test('the API answers no name that a web page has pointed at this machine', async t => {
-  const statusAt = (host: string, path: string, method = 'GET', port: string | number = picket.port) =>
-    new Promise<number | undefined>((resolve, reject) => {
-      const headers = { host, 'content-type': 'application/json' }
-      const asking = request({ host: '127.0.0.1', port, path, method, headers }, answer => {
-        resolve(answer.resume().statusCode)
-      })
-      asking.on('error', reject).end()
-    })
+  const statusAt = async (host: string, path: string, method = 'GET', origin = picket.origin) =>
+    (await rawAsk(origin, path, { method, headers: { host, 'content-type': 'application/json' } })).status
   const paths = ['/api/v1/monitors', '/docs', '/openapi.json', '/sign-in']
-  const { port: operatorPort } = new URL(operatorOf(picket))
   for (const host of [
     'rebind.attacker.example',
     `rebind.attacker.example:${picket.port}`,
@@ -135,7 +128,7 @@ t.test('the API answers no name that a web page has pointed at this machine', as
     t.equal(await statusAt(host, '/api/v1/agent/bootstrap', 'POST'), 421, host)
     for (const path of paths) t.equal(await statusAt(host, path), 421, `${host} ${path}`)
     for (const path of ['/metrics', '/readyz', '/internal/health']) {
-      t.equal(await statusAt(host, path, 'GET', operatorPort), 421, `${host} ${path}`)
+      t.equal(await statusAt(host, path, 'GET', operatorOf(picket)), 421, `${host} ${path}`)
       t.equal(await statusAt('localhost', path), 404, `${path} is not on the API's port`)
     }
     t.equal(await statusAt(host, '/healthz'), 200, host)

@@ -1,21 +1,13 @@
-import { request } from 'node:http'
 import t from 'tap'
 import { readConfig } from '../../control-plane/config.ts'
 import { startApi } from '../support/api-server.ts'
 import { manifests } from '../support/deployment.ts'
+import { rawAsk } from '../support/raw-ask.ts'
 
 const OPERATOR_PATHS = ['/readyz', '/metrics', '/internal/health', '/internal/tls-check?domain=status.example.com']
 
-/** With any header, which fetch does not allow. */
-const statusOf = (origin: string, path: string, headers: Record<string, string> = {}) =>
-  new Promise<number>((resolve, reject) => {
-    const sent = request(`${origin}${path}`, { headers }, answer => {
-      answer.resume()
-      resolve(answer.statusCode ?? 0)
-    })
-    sent.once('error', reject)
-    sent.end()
-  })
+const statusOf = async (origin: string, path: string, headers: Record<string, string> = {}) =>
+  (await rawAsk(origin, path, { headers })).status
 
 t.test('the port that is published answers nothing that is for the operator', async t => {
   const api = await startApi(t)
