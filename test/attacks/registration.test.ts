@@ -3,6 +3,7 @@ import { readConfig } from '../../control-plane/config.ts'
 import { query } from '../../control-plane/platform/postgres.ts'
 import { startApi } from '../support/api-server.ts'
 import { manifests, textOf } from '../support/deployment.ts'
+import { NEEDED_ENV } from '../support/needed-env.ts'
 
 const body = (name: string) => ({ email: `${name}@stranger.example` })
 const users = async ({ db }: Awaited<ReturnType<typeof startApi>>) =>
@@ -41,16 +42,13 @@ t.test('where registration is closed, only the operator makes accounts', async t
 })
 
 t.test('an operator who copies our files has to choose who can make accounts', async t => {
-  const needed = {
-    DATABASE_URL: 'postgres://db/picket',
-    NATS_URL: 'nats://127.0.0.1:4222',
-    CLICKHOUSE_URL: 'http://clickhouse:8123/picket',
-    SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
-  }
   const [, written] = /^REGISTRATION=(.*)$/m.exec(textOf('deploy/example.env')) ?? []
   const settings = manifests().find(({ kind }) => kind === 'ConfigMap')!
   for (const value of [written, settings.data.REGISTRATION]) {
-    t.throws(() => readConfig({ ...needed, REGISTRATION: value }), /REGISTRATION is .* one of open, invited, closed/)
+    t.throws(
+      () => readConfig({ ...NEEDED_ENV, REGISTRATION: value }),
+      /REGISTRATION is .* one of open, invited, closed/,
+    )
   }
   t.match(textOf('deploy/compose.yaml'), /REGISTRATION: \$\{REGISTRATION:\?/)
 })

@@ -11,25 +11,19 @@ import { createApp } from '../../control-plane/web/app.ts'
 import { createMetrics } from '../../shared/metrics.ts'
 import { startApi } from '../support/api-server.ts'
 import { createDatabase } from '../support/database.ts'
+import { NEEDED_ENV } from '../support/needed-env.ts'
 import { waitFor } from '../support/wait.ts'
-
-const NEEDED = {
-  DATABASE_URL: 'postgres://db/picket',
-  CLICKHOUSE_URL: 'http://clickhouse:8123/picket',
-  SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
-}
 
 t.test('NATS on another machine is used with an operator only', async t => {
   const REFUSED = /^NATS is at .*, and NATS_OPERATOR_SEED is not set/
   const far = ['nats://nats:4222', 'tls://10.0.0.5', 'nats://127.0.0.1:4222,nats://b:4222', 'nats://u:p@b.example:4222']
   far.push('nats://127.0.0.1.evil.example:4222', 'nats://localhost.evil.example')
   for (const NATS_URL of far) {
-    t.throws(() => readConfig({ ...NEEDED, NATS_URL }), { message: REFUSED }, NATS_URL)
-    const config = readConfig({ ...NEEDED, NATS_URL, NATS_OPERATOR_SEED: newOperatorSeed() })
+    t.throws(() => readConfig({ ...NEEDED_ENV, NATS_URL }), { message: REFUSED }, NATS_URL)
+    const config = readConfig({ ...NEEDED_ENV, NATS_URL, NATS_OPERATOR_SEED: newOperatorSeed() })
     t.ok(config.natsOperator)
   }
-  const near = { ...NEEDED, NATS_URL: 'nats://127.0.0.1:4222' }
-  t.throws(() => readConfig({ ...near, PROBE_NATS_URL: 'tls://nats.example.com:4222' }), { message: REFUSED })
+  t.throws(() => readConfig({ ...NEEDED_ENV, PROBE_NATS_URL: 'tls://nats.example.com:4222' }), { message: REFUSED })
   for (const NATS_URL of [
     'nats://127.0.0.1:4222',
     'nats://localhost:4222',
@@ -38,7 +32,7 @@ t.test('NATS on another machine is used with an operator only', async t => {
     'nats://localhost:4222/',
     'LOCALHOST',
   ])
-    t.equal(readConfig({ ...near, NATS_URL }).natsOperator, null, NATS_URL)
+    t.equal(readConfig({ ...NEEDED_ENV, NATS_URL }).natsOperator, null, NATS_URL)
 })
 
 const hstsOf = async (origin: string, path: string, headers: Record<string, string> = {}) =>

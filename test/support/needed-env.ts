@@ -1,0 +1,7 @@
+/** What a control plane needs in its environment at least, all of it on this machine. Nothing listens there. */
+export const NEEDED_ENV = {
+  DATABASE_URL: 'postgres://127.0.0.1/picket',
+  CLICKHOUSE_URL: 'http://127.0.0.1:8123/picket',
+  NATS_URL: 'nats://127.0.0.1:4222',
+  SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+}
