@@ -131,7 +131,12 @@ t.test('no read answers a secret that was stored, to a key of any scope', async 
   t.ok(pingToken.length > 20)
 })
 
+/** What answers without a key. A route that is new here is one that strangers may use. */
+const OPEN = ['GET /chat/oauth/callback', 'POST /agent/bootstrap']
+
 t.test('without a key nothing of the API answers but what is open, whatever the method', async t => {
+  const open = operations.filter(({ isOpen }) => isOpen).map(({ name }) => name)
+  t.same(open.sort(), OPEN)
   const before = await storedIn(api.db)
   for (const { name, method, any, sent } of attempts(records)) {
     const { status } = await api.call(method, addressOf(any, records), { key: null, ...sent })
