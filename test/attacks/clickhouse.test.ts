@@ -85,6 +85,9 @@ const HARMFUL = [
   () => `SELECT * FROM \`/etc/passwd\``,
   () => `SELECT file('/etc/passwd')`,
   () => `SELECT 'it''s \\' x', file('/etc/passwd')`,
+  () => `SELECT "fi\\x6ce"('/etc/passwd')`,
+  () => `SELECT \`\\x66ile\`('/etc/passwd')`,
+  () => `SELECT * FROM "ev\\x61l"('SELECT 1')`,
   () => `DESCRIBE TABLE file('/etc/passwd')`,
   () => `DESCRIBE TABLE url(${web()})`,
   () => `INSERT INTO FUNCTION file('${out}', 'LineAsString', 'line String') VALUES ('x')`,
@@ -104,6 +107,13 @@ const HARMFUL = [
   () => `SELECT * FROM sqlite('${out}', 't')`,
   () => `CREATE TABLE f (a String) ENGINE = File(LineAsString)`,
   () => `CREATE TABLE f (a String) ENGINE = URL(${web()})`,
+  () => `CREATE TABLE f (a Int) ENGINE = EmbeddedRocksDB(0, '${out}') PRIMARY KEY a`,
+  () => `CREATE TABLE f ENGINE EmbeddedRocksDB(0, '${out}') PRIMARY KEY a AS SELECT 1 AS a`,
+  () =>
+    `DROP TABLE IF EXISTS f PARALLEL WITH CREATE TABLE g (a Int) ENGINE = EmbeddedRocksDB(0, '${out}') PRIMARY KEY a`,
+  () => `CREATE DATABASE d ENGINE = Memory`,
+  () => `SELECT 1 SETTINGS allow_introspection_functions`,
+  () => `SELECT 1 SETTINGS max_threads = 1, allow_introspection_functions`,
   () => `CREATE TABLE f (a Int) ENGINE = MergeTree ORDER BY a SETTINGS disk = disk(type = web, endpoint = ${web()})`,
   () => `CREATE TABLE f (a Int) ENGINE = MergeTree ORDER BY a SETTINGS \`disk\` = 'x'`,
   () =>
@@ -146,6 +156,8 @@ t.test('the rows and the settings of a request cannot carry a statement', async 
     `/?format_schema=${file}`,
     `/?default_format=TSV%20INTO%20OUTFILE%20'${file}'`,
     `/?database=${encodeURIComponent(`system\`; SELECT 1 INTO OUTFILE '${out}' -- `)}`,
+    `/?database=${encodeURIComponent(`x\` INTO OUTFILE '${out}`)}`,
+    '//',
   ]) {
     t.not((await ask(own, 'SELECT 1', path)).status, 200, path)
   }

@@ -58,9 +58,9 @@ process.once('disconnect', stop)
 async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const refusal = refusalOf(request.headers, password)
   if (refusal !== null) return turnAway(response, refusal)
-  const url = new URL(request.url ?? '/', 'http://localhost')
-  if (url.pathname === '/ping') return void response.end('Ok.\n')
   try {
+    const url = new URL(request.url ?? '/', 'http://localhost')
+    if (url.pathname === '/ping') return void response.end('Ok.\n')
     const gzipped = request.headers['content-encoding'] === 'gzip'
     const body = (await buffer(gzipped ? request.pipe(createGunzip()) : request)).toString('utf8')
     if (url.pathname === '/' && body === '' && !url.searchParams.has('query')) return void response.end('Ok.\n')

@@ -4,8 +4,11 @@
 const STATEMENTS =
   /^(SELECT|WITH|INSERT INTO|CREATE (DATABASE|TABLE)|DROP (DATABASE|TABLE)|(ALTER|RENAME|TRUNCATE|OPTIMIZE) TABLE)\b/
 
-/** Words outside of texts that lead to a file, or to a setting that is not on the list. */
-const FORBIDDEN_WORDS = new Set(['OUTFILE', 'INFILE', 'SETTING'])
+/** Words outside of texts that lead to a file, to a setting that is not on the list, or to another statement. */
+const FORBIDDEN_WORDS = new Set(['OUTFILE', 'INFILE', 'SETTING', 'PARALLEL'])
+
+/** Engines of tables. Others read and write files, or ask servers, and the engine's rights do not refuse all of them. */
+const TABLE_ENGINES = new Set(['MergeTree', 'ReplacingMergeTree'])
 
 /** Settings of a request or a statement. Others can name files and addresses. */
 const SETTINGS = new Set([
@@ -43,11 +46,22 @@ export function assertStatement(sql: string, forbidden: Set<string>): void {
     const next = tokens[i + 1]?.text
     if (!isQuoted && FORBIDDEN_WORDS.has(words[i]!)) throw refusal(`${words[i]} is not allowed`)
     if (next === '(' && forbidden.has(text.toLowerCase())) throw refusal(`the function ${text} is not allowed`)
-    if (isInSettings && next === '=' && !SETTINGS.has(text)) throw refusal(`the setting ${text} is not allowed`)
+    const isSetting = isInSettings && (next === '=' || /^(SETTINGS|,)$/.test(words[i - 1]!))
+    if (isSetting && !SETTINGS.has(text)) throw refusal(`the setting ${text} is not allowed`)
     if (words[i] === 'SETTINGS') isInSettings = true
   })
+  if (words[0] === 'CREATE') assertEngines(tokens, words)
   const format = words.indexOf('FORMAT')
   if (words[0] === 'INSERT' && format !== -1 && format !== words.length - 2) throw refusal('its rows are in it')
+}
+
+/** The sign `=` after the word may be left out. */
+function assertEngines(tokens: Token[], words: string[]): void {
+  words.forEach((word, i) => {
+    if (word !== 'ENGINE') return
+    const name = tokens[words[i + 1] === '=' ? i + 2 : i + 1]?.text ?? ''
+    if (!TABLE_ENGINES.has(name)) throw refusal(`the engine ${name} is not allowed`)
+  })
 }
 
 /**
@@ -72,9 +86,12 @@ export function countRows(insert: string, rows: string): number {
 
 type Token = { text: string; isQuoted: boolean }
 
-/** A text, a quoted name, a number, a word, or a sign. What may be outside of texts and quoted names is listed here. */
+/**
+ * A text, a quoted name, a number, a word, or a sign. What may be outside of texts and quoted names is listed here. A quoted
+ * name has no escapes, with which it could be written in ways that are not known here.
+ */
 const TOKEN =
-  /'(?:[^'\\]|\\[\s\S]|'')*'|"((?:[^"\\]|\\[\s\S]|"")*)"|`((?:[^`\\]|\\[\s\S]|``)*)`|([A-Za-z0-9_]+)|([-+*/%=<>!(),.?:[\]{}|@^~&])|[ \t\r\n]+/y
+  /'(?:[^'\\]|\\[\s\S]|'')*'|"([^"\\]*)"|`([^`\\]*)`|([A-Za-z0-9_]+)|([-+*/%=<>!(),.?:[\]{}|@^~&])|[ \t\r\n]+/y
 const COMMENT = /^(--|\/\*)/
 
 function tokensOf(sql: string): Token[] {
@@ -88,7 +105,7 @@ function tokensOf(sql: string): Token[] {
     if (!found) throw refusal(`it has ${JSON.stringify(sql[at])} outside of texts`)
     const [, doubled, backquoted, word, sign] = found
     const name = doubled ?? backquoted
-    if (name !== undefined) tokens.push({ text: name.replace(/\\([\s\S])/g, '$1'), isQuoted: true })
+    if (name !== undefined) tokens.push({ text: name, isQuoted: true })
     else if (word !== undefined || sign !== undefined) tokens.push({ text: (word ?? sign)!, isQuoted: false })
     else if (found[0].startsWith("'")) tokens.push({ text: "''", isQuoted: true })
   }
