@@ -4,17 +4,16 @@ import { askThread } from '../platform/thread.ts'
 import type { Answered, Failed } from './document.ts'
 import type { Evaluation } from './evaluate.ts'
 import { type Examination, type Examined, examine } from './examine.ts'
+import { MOST_AT_ONCE } from './fetch.ts'
 import { askUrls } from './fetch-reader.ts'
 import type { FieldDefinition } from './types.ts'
 
 /** Examined at once: some 12 ms at worst. A larger document can hold the event loop for a second. */
 const INLINE_BYTES = 65_536
-const inThread = askThread<Examination, Examined>('examine-worker', import.meta.url, {
-  longestMs: 20_000,
-  // each may bring 5 MiB
-  mostWaiting: 20,
-  memoryMb: 512,
-})
+const threadFor = (mostWaiting: number) =>
+  askThread<Examination, Examined>('examine-worker', import.meta.url, { longestMs: 20_000, mostWaiting, memoryMb: 512 })
+/** Apart, so that previews, which people ask for, take no place of sources that are due. Each document may have 5 MiB. */
+const THREADS = { preview: threadFor(20), source: threadFor(MOST_AT_ONCE) }
 
 type Source = { rootPath: string | null; fields: readonly FieldDefinition[]; timeoutMs: number }
 
@@ -26,20 +25,21 @@ export async function examineAnswer(
   egress: Egress,
   { rootPath, fields, timeoutMs }: Source,
   answer: Answered,
+  caller: keyof typeof THREADS,
   signal?: Signal,
 ): Promise<Failed | { evaluation: Evaluation }> {
   const examination = { answer, rootPath, fields }
-  const first = await examineSafely({ ...examination, now: now(), answers: null })
+  const first = await examineSafely({ ...examination, now: now(), answers: null }, caller)
   if (!('urls' in first)) return first
   const answers = await askUrls(egress, first.urls, timeoutMs, signal)
-  return (await examineSafely({ ...examination, now: now(), answers })) as Exclude<Examined, { urls: string[] }>
+  return (await examineSafely({ ...examination, now: now(), answers }, caller)) as Exclude<Examined, { urls: string[] }>
 }
 
-async function examineSafely(examination: Examination): Promise<Examined> {
+async function examineSafely(examination: Examination, caller: keyof typeof THREADS): Promise<Examined> {
   const { body } = examination.answer
   if (body === null || body.length <= INLINE_BYTES) return examine(examination)
   try {
-    return await inThread(examination)
+    return await THREADS[caller](examination)
   } catch (error) {
     const message = `Picket could not examine the document: ${(error as Error).message}`
     return { failure: { code: 'not_examined', message, isOurFault: true } }

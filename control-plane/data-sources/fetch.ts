@@ -9,6 +9,9 @@ import type { ClaimedSource, Ended } from './worker-store.ts'
 export type Result = { children: Child[]; keys: number } | { failure: Failure }
 export type Fetch = { source: ClaimedSource; result: Result; startedAt: Date; endedAt: Date; responseTimeMs: number }
 
+/** Sources of a process that are asked, read and taken in, or wait for that: each may bring 5 MiB. */
+export const MOST_AT_ONCE = 96
+
 /** In a row; then the source's own alert is raised (decisions 9.4). */
 export const FAILURES_TO_TELL = 3
 

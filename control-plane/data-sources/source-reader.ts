@@ -24,7 +24,7 @@ export async function fetchSource(
 }
 
 async function resultOf(egress: Egress, source: ClaimedSource, answer: Answered, signal: Signal): Promise<Result> {
-  const examined = await examineAnswer(egress, source, answer, signal)
+  const examined = await examineAnswer(egress, source, answer, 'source', signal)
   if ('failure' in examined) return examined
   const { children, keys } = examined.evaluation
   return { children, keys }

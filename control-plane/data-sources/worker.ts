@@ -10,7 +10,7 @@ import { type Db, isRefusedRow } from '../platform/postgres.ts'
 import { rememberOpened, type Secrets } from '../platform/secrets.ts'
 import { archiveMissing, takeIn } from './apply-actions.ts'
 import { sourcesWithMissing } from './children-store.ts'
-import { backOf, endOf, isNews, type Result } from './fetch.ts'
+import { backOf, endOf, isNews, MOST_AT_ONCE, type Result } from './fetch.ts'
 import { ASKING_LIMIT_MS } from './fetch-reader.ts'
 import { startHistory } from './history-worker.ts'
 import { createHosts } from './hosts.ts'
@@ -25,8 +25,6 @@ export type SourceContext = LoopTools & { db: Db; nats: Nats; secrets: Secrets; 
 const IDLE_MS = 10_000
 /** Claims are made, and ends written, for all that came together in this time. */
 const PACE_MS = 250
-/** Under way and waiting: each may bring 5 MiB. */
-const MOST_AT_ONCE = 96
 /** Of the pool's connections, which others need too. */
 const TRANSACTIONS_AT_ONCE = 4
 /** A source waits for its turn at a host for so long at most. */

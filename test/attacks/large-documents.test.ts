@@ -39,10 +39,28 @@ t.test('a document of 5 MiB is read while everything else goes on', async t => {
   for (const [name, text] of Object.entries(DOCUMENTS)) {
     t.ok(text.length < 5 * MIB)
     const body = Buffer.from(text)
-    const { answer, turns } = await turnsDuring(() => examineAnswer(egress, source, { body, headers: HEADERS }))
+    const { answer, turns } = await turnsDuring(() =>
+      examineAnswer(egress, source, { body, headers: HEADERS }, 'preview'),
+    )
     t.match(answer, { evaluation: { children: [{ key: 'api', outcome: 'up' }], keys: 1 } }, name)
     t.ok(turns > 10, `${name}: the event loop went round ${turns} times`)
   }
+})
+
+t.test('sources with long documents that are due at the same moment are all read, whatever previews wait', async t => {
+  const egress = createEgress({ allow: [] })
+  const body = Buffer.from(`{${SERVICES},"x":"${'x'.repeat(100_000)}"}`)
+  const examineMany = (amount: number, caller: 'preview' | 'source') =>
+    Promise.all(Array.from({ length: amount }, () => examineAnswer(egress, source, { body, headers: HEADERS }, caller)))
+  const [previews, sources] = await Promise.all([examineMany(30, 'preview'), examineMany(96, 'source')])
+  t.ok(
+    previews.some(one => 'failure' in one && one.failure.isOurFault),
+    'more previews than may wait',
+  )
+  t.same(
+    sources.filter(one => 'failure' in one),
+    [],
+  )
 })
 
 t.test('POST /data-sources/preview 200 of a document of 5 MiB, and of three at once', async t => {
