@@ -43,10 +43,15 @@ export function createThread<Q, A>(options: ThreadOptions): AskThread<Q, A> {
       rest()
       return
     }
-    thread ??= start()
-    thread.ref()
-    waitFor(next)
-    thread.postMessage(next.asked)
+    try {
+      thread ??= start()
+      thread.ref()
+      waitFor(next)
+      thread.postMessage(next.asked)
+    } catch (error) {
+      // the machine has no more threads
+      breakOff((error as Error).message)
+    }
   }
 
   function rest(): void {

@@ -1,0 +1,36 @@
+import { Worker } from 'node:worker_threads'
+import t from 'tap'
+import { createThread } from '../../../shared/thread.ts'
+
+const DOUBLES = `
+  const { parentPort } = require('node:worker_threads')
+  parentPort.on('message', ({ id, question }) => parentPort.postMessage({ id, answer: question * 2 }))
+  parentPort.postMessage('ready')`
+
+const PATIENCE_MS = 60_000
+
+t.test('when the machine has no more threads, questions fail at once, and are answered when it has again', async t => {
+  const workers: Worker[] = []
+  let canStart = false
+  const ask = createThread<number, number>({
+    start() {
+      if (!canStart) throw new Error('no more threads')
+      const worker = new Worker(DOUBLES, { eval: true })
+      workers.push(worker)
+      return worker
+    },
+    after(ms, work) {
+      const timer = setTimeout(work, ms)
+      return () => clearTimeout(timer)
+    },
+    longest: { ms: PATIENCE_MS, problem: 'too long' },
+    starting: { ms: PATIENCE_MS, problem: 'not started' },
+    most: { waiting: 10, problem: 'too many' },
+  })
+  t.teardown(() => Promise.all(workers.map(worker => worker.terminate())))
+  const refused = await Promise.allSettled([1, 2, 3].map(ask))
+  t.match(refused, Array(3).fill({ status: 'rejected', reason: { message: 'no more threads' } }))
+  canStart = true
+  t.same(await Promise.all([1, 2, 3].map(ask)), [2, 4, 6])
+  t.equal(workers.length, 1)
+})
