@@ -1,10 +1,14 @@
 import { isIP } from 'node:net'
 
+/** Of a name in any spelling; a longer text costs nothing, since anyone can send it as `Host`. */
+const LONGEST_TEXT = 1_024
+
 /**
  * The host as a socket would take it: every spelling of an IPv4 address in its usual form (`0177.0.0.1`, `127.1`,
  * full-width digits), names in lower case and punycode, no brackets, no dot at the end. Null when it is no host at all.
  */
 export function normalizeHost(host: string): string | null {
+  if (host.length > LONGEST_TEXT) return null
   if (isIP(host)) return host.includes('%') ? null : host.toLowerCase()
   // A colon belongs to an IPv6 address only, which a URL has in brackets; a URL would read it as the start of a port.
   if (/[\s/?#@\\]/.test(host) || (host.includes(':') && !/^\[.*\]$/.test(host))) return null

@@ -1,6 +1,8 @@
 import t from 'tap'
+import { normalizeHost } from '../../shared/egress/host.ts'
 import { startApi } from '../support/api-server.ts'
 import { rawAsk } from '../support/raw-ask.ts'
+import { shortestMs } from '../support/shortest.ts'
 
 /** As behind the proxy of deploy/, with one more name. */
 const api = await startApi(t, {
@@ -61,6 +63,17 @@ t.test('liveness, ping URLs, canaries and domains of pages are not turned away b
   for (const path of [`/ping/${'x'.repeat(43)}`, '/canary/eu-west?key=x', '/nowhere', '/']) {
     t.equal((await ask('status.customer.example', path)).status, 404, path)
   }
+})
+
+t.test('a Host header of 15,000 characters takes no more time than one that can be a name', async t => {
+  const asking = (length: number) =>
+    shortestMs(() => {
+      for (let n = 0; n < 50; n++) normalizeHost(`${'é'.repeat(length)}${n}`)
+    })
+  const [long, short] = [asking(15_000), asking(250)]
+  t.ok(long < short, `${long.toFixed(2)} ms, ${short.toFixed(2)} ms`)
+  t.equal((await ask(`${'é'.repeat(15_000)}.example`, '/docs')).status, 421)
+  t.equal(normalizeHost(`${'%61'.repeat(63)}.example`), `${'a'.repeat(63)}.example`, 'a name in a long spelling')
 })
 
 t.test('a host that is none is refused at the start', async t => {
