@@ -108,8 +108,8 @@ export function apiRoutes(app: App, handles: Handles): void {
 }
 
 /** What the role `api` serves on the operator's port. */
-export function operatorRoutes(app: App, { db, config }: Handles): void {
-  tlsCheckRoutes(app, { db, ownHosts: ownHosts(config) })
+export function operatorRoutes(app: App, { db, metrics, config }: Handles): void {
+  tlsCheckRoutes(app, { db, metrics, ownHosts: ownHosts(config) })
 }
 
 /** What the role `api` serves outside /api/v1. */

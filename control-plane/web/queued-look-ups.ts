@@ -1,4 +1,4 @@
-import { createTurns } from '../platform/turns.ts'
+import { createTurns, type Refusal } from '../platform/turns.ts'
 import { tooBusy } from './errors.ts'
 import { createNames } from './names.ts'
 
@@ -7,6 +7,9 @@ export type QueuedLookUpOptions = {
   mostWaiting: number
   /** how long one waits for its turn */
   patienceMs: number
+  /** how many more or fewer wait now */
+  onWaiting(change: 1 | -1): void
+  onRefused(why: Refusal): void
 }
 
 /**
@@ -16,10 +19,14 @@ export type QueuedLookUpOptions = {
  */
 export type QueuedLookUp = <T>(name: string, find: () => Promise<T | null>) => Promise<T | null>
 
-export function createQueuedLookUp({ atOnce, mostWaiting, patienceMs }: QueuedLookUpOptions): QueuedLookUp {
+export function createQueuedLookUp(options: QueuedLookUpOptions): QueuedLookUp {
+  const { atOnce, mostWaiting, patienceMs, onWaiting, onRefused } = options
   const names = createNames()
-  const refuse = () => tooBusy('too many names are asked for')
-  const turns = createTurns({ atOnce, atOnceEach: atOnce, mostWaitingEach: mostWaiting, patienceMs, refuse })
+  const refuse = (why: Refusal) => {
+    onRefused(why)
+    return tooBusy('too many names are asked for')
+  }
+  const turns = createTurns({ atOnce, atOnceEach: atOnce, mostWaitingEach: mostWaiting, patienceMs, onWaiting, refuse })
   return async (name, find) => {
     if (names.isMissing(name)) return null
     return names.once(name, () =>

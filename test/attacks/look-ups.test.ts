@@ -10,6 +10,7 @@ import { startApi } from '../support/api-server.ts'
 import { createDatabase } from '../support/database.ts'
 import { insertStatusPage } from '../support/status-pages.ts'
 import { insertTenant } from '../support/tenant.ts'
+import { waitFor } from '../support/wait.ts'
 
 const [ATTACKER, OTHER] = ['192.0.2.1', '198.51.100.7']
 /** More than any limit lets through, also when a new minute begins in between. */
@@ -137,12 +138,30 @@ t.test(
     }
     t.same([...statuses], [404])
     t.equal(await ask('status.acme.example'), 200, 'a domain that this process has not served before')
+
+    const locked = await api.db.transaction()
+    await locked.raw('LOCK TABLE status_pages IN ACCESS EXCLUSIVE MODE')
+    const asked = Array.from({ length: 20 }, () => ask(`${randomUUID()}.example`))
+    const metrics = async () => await (await fetch(`${api.operator}/metrics`)).text()
+    await waitFor(async () => /^picket_tls_checks_waiting [1-9]/m.test(await metrics()), { label: 'the metric' })
+    await locked.rollback()
+    await Promise.all(asked)
+    t.match(await metrics(), /^picket_tls_checks_waiting 0$/m, 'the operator sees how many wait')
+    t.match(await metrics(), /^picket_tls_checks_refused_total\{why="full"\} 0$/m)
   },
 )
 
 t.test('names that are asked for through the proxy are looked up a few at a time, and wait', async t => {
-  const lookUp = createQueuedLookUp({ atOnce: 2, mostWaiting: 300, patienceMs: 600_000 })
-  let [running, most, looks] = [0, 0, 0]
+  let [running, most, looks, waiting, mostWaiting] = [0, 0, 0, 0, 0]
+  const refused: string[] = []
+  const lookUp = createQueuedLookUp({
+    ...{ atOnce: 2, mostWaiting: 300, patienceMs: 600_000 },
+    onWaiting(change) {
+      waiting += change
+      mostWaiting = Math.max(mostWaiting, waiting)
+    },
+    onRefused: why => refused.push(why),
+  })
   const ask = (name: string, found: string | null = null) =>
     lookUp(name, async () => {
       looks++
@@ -162,6 +181,8 @@ t.test('names that are asked for through the proxy are looked up a few at a time
     Array.from({ length: 303 }, (_, n) => ask(`more-${n}`).catch((error: ApiError) => error.status)),
   )
   t.same(tooMany.filter(Boolean), [503], 'what waits takes no more memory than was set')
+  t.same(refused, ['full'])
+  t.same([mostWaiting, waiting], [300, 0], 'what waits and what was refused is counted')
 })
 
 t.test('a screenshot is looked up only for a link that is signed', async t => {

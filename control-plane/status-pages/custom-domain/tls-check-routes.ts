@@ -1,4 +1,6 @@
 import { normalizeHost } from '../../../shared/egress/host.ts'
+import { fromZero } from '../../../shared/from-zero.ts'
+import type { Metrics } from '../../../shared/metrics.ts'
 import type { Db } from '../../platform/postgres.ts'
 import type { App } from '../../web/app.ts'
 import { createQueuedLookUp } from '../../web/queued-look-ups.ts'
@@ -10,14 +12,23 @@ import { isServed } from './store.ts'
  */
 const LIMITS = { atOnce: 2, mostWaiting: 10_000, patienceMs: 10_000 }
 
+type TlsCheckContext = { db: Db; metrics: Metrics; ownHosts: string[] }
+
 /**
  * `GET /internal/tls-check?domain=`: 200 where the reverse proxy may fetch a certificate, 404 elsewhere (decisions 7.4),
  * on the operator's port: for others it would be a list of customers' domains to guess from.
  * `ownHosts` are the installation's. It tells nothing that a visit of the domain does not tell. The proxy asks for all its
  * visitors, so a network has no limit here: it would stop the certificates of all domains.
  */
-export function tlsCheckRoutes(app: App, { db, ownHosts }: { db: Db; ownHosts: string[] }): void {
-  const lookUp = createQueuedLookUp(LIMITS)
+export function tlsCheckRoutes(app: App, { db, metrics, ownHosts }: TlsCheckContext): void {
+  const waiting = metrics.gauge('picket_tls_checks_waiting', 'Questions of the proxy for certificates that wait')
+  const refused = metrics.counter('picket_tls_checks_refused_total', 'Those that were turned away', ['why'])
+  fromZero(refused, 'why', ['full', 'late'])
+  const lookUp = createQueuedLookUp({
+    ...LIMITS,
+    onWaiting: change => waiting.inc(change),
+    onRefused: why => refused.inc({ why }),
+  })
   const isPages = async (host: string) => (await lookUp(host, async () => (await isServed(db, host)) || null)) !== null
   app.get('/internal/tls-check', { config: { hosts: 'inside' } }, async (request, reply) => {
     const { domain } = request.query as { domain?: unknown }

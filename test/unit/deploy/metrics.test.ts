@@ -96,6 +96,8 @@ t.test('every metric of ours is on the dashboard or in a rule, or is a detail th
     'picket_retention_rows_total',
     'picket_screenshots_total',
     'picket_status_page_image_fetches_total',
+    'picket_tls_checks_refused_total',
+    'picket_tls_checks_waiting',
     'picket_verdict_looked_for_total',
     'picket_verdict_unstored_monitors',
     'picket_verdict_watched_monitors',
