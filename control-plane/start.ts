@@ -96,12 +96,13 @@ export async function start(config: Config, log: Log, options: StartOptions = {}
     const listener = listen(config.databaseUrl, channelsOf(parts), onNotify, log, { suspicion })
     releases.push(() => listener.stop())
 
-    const operatorApp = createOperatorHttp(handles, watched.watchdog)
-    releases.push(() => operatorApp.close())
-    const operatorPort = await openPort(operatorApp, config.operatorHost, config.operatorPort, 'OPERATOR_')
     const app = await createHttp(handles, watched.watchdog)
     releases.push(() => app.close())
     const httpPort = await openPort(app, config.host, config.port)
+    // after it, because /readyz says that requests may be sent there
+    const operatorApp = createOperatorHttp(handles, watched.watchdog)
+    releases.push(() => operatorApp.close())
+    const operatorPort = await openPort(operatorApp, config.operatorHost, config.operatorPort, 'OPERATOR_')
     const grpcPort = parts.find(part => part.grpcPort)?.grpcPort ?? null
     const ports = { http_port: httpPort, operator_port: operatorPort, grpc_port: grpcPort }
     log.info({ event: 'ready', ...ports, roles: config.roles }, 'ready')

@@ -1,5 +1,9 @@
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { Worker } from 'node:worker_threads'
 import t from 'tap'
 import { readConfig } from '../../control-plane/config.ts'
+import { freePort } from '../../deploy/local/engines/free-port.ts'
 import { startApi } from '../support/api-server.ts'
 import { manifests } from '../support/deployment.ts'
 import { NEEDED_ENV } from '../support/needed-env.ts'
@@ -42,6 +46,27 @@ t.test('off loopback, Prometheus and proxies may ask the operator’s port by an
   for (const host of ['cp1.example.com:8081', 'picket.monitoring.svc.cluster.local', '10.0.0.7:8081']) {
     t.equal(await statusOf(api.operator, '/metrics', { host }), 200, host)
   }
+})
+
+/** Connects to the operator's port until that is open, then at once to the other, and says whether that was open. */
+const LOOKING = `
+  const { workerData: { first, second }, parentPort } = require('node:worker_threads')
+  const { connect } = require('node:net')
+  const isOpen = port => new Promise(resolve => {
+    const socket = connect(port, '127.0.0.1', () => resolve(true))
+    socket.on('error', () => resolve(false))
+    socket.on('connect', () => socket.destroy())
+  })
+  const look = async () => ((await isOpen(first)) ? parentPort.postMessage(await isOpen(second)) : setImmediate(look))
+  look()`
+
+t.test('a process does not say that it is ready before it takes requests', async t => {
+  const [first, second] = [await freePort(), await freePort()]
+  const looking = new Worker(LOOKING, { eval: true, workerData: { first, second } })
+  t.teardown(() => looking.terminate())
+  const seen = once(looking, 'message')
+  await startApi(t, { OPERATOR_PORT: String(first), PORT: String(second) })
+  t.same(await seen, [true])
 })
 
 t.test('the operator’s port is on loopback unless the operator says otherwise', async t => {
