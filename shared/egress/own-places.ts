@@ -36,11 +36,21 @@ export function parseOwnPlaces(texts: string[], addressesOfMachine = ownAddresse
   }
 }
 
-/** One spelling for each address; an IPv4 address in IPv6 form is the IPv4 address. */
-const canonical = (address: string) => (ipaddr.isValid(address) ? ipaddr.process(address).toString() : address)
+/** In which bytes IPv6 addresses hold an IPv4 address to which a gateway of their kind leads. */
+const IPV4_AT: Partial<Record<string, number>> = { rfc6052: 12, rfc6145: 12, '6to4': 2 }
 
-const isThisMachine = (address: string) =>
-  ipaddr.isValid(address) && ['loopback', 'unspecified'].includes(ipaddr.process(address).range())
+/** An IPv4 address in an IPv6 form is the IPv4 address. Null for what is not an address. */
+function plain(text: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
+  if (!ipaddr.isValid(text)) return null
+  const address = ipaddr.process(text)
+  const at = address.kind() === 'ipv6' ? IPV4_AT[address.range()] : undefined
+  return at === undefined ? address : new ipaddr.IPv4(address.toByteArray().slice(at, at + 4))
+}
+
+/** One spelling for each address. */
+const canonical = (text: string) => plain(text)?.toString() ?? text
+
+const isThisMachine = (text: string) => ['loopback', 'unspecified'].includes(plain(text)?.range() ?? '')
 
 /** Asked only for a port that is on the list: a machine's addresses change. */
 const ownAddresses = (): Set<string> =>

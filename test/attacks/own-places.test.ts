@@ -113,6 +113,24 @@ t.test('of the installation’s own API only canaries and ping URLs stay open', 
   t.equal(own.requests.length, 3)
 })
 
+t.test('an IPv4 address that is written inside an IPv6 address is closed as it is by itself', async t => {
+  const egress = createEgress({ ...options, deny: ['127.0.0.1:5432', '192.0.2.7:5432'] })
+  for (const [inside, address] of [
+    ['64:ff9b::7f00:1', 'NAT64'],
+    ['64:ff9b::192.0.2.7', 'NAT64'],
+    ['2002:7f00:1::1', '6to4'],
+    ['2002:c000:207::', '6to4'],
+    ['::ffff:0:127.0.0.1', 'IPv4-translated'],
+    ['::127.0.0.1', 'IPv4-compatible'],
+    ['::ffff:192.0.2.7', 'IPv4-mapped'],
+  ] as const) {
+    t.throws(() => egress.assertAllowed(inside, 5432), { code: 'blocked_target' }, `${address} ${inside}`)
+    egress.assertAllowed(inside, 80)
+  }
+  egress.assertAllowed('64:ff9b::192.0.2.8', 5432)
+  egress.assertAllowed('2002:c000:208::', 5432)
+})
+
 t.test('a place at an address of its own is closed there, in IPv6 form too, and nowhere else', async t => {
   const egress = createEgress({ ...options, deny: ['192.0.2.7:5432', '[2001:db8::7]:4222'] })
   for (const [address, port] of [
