@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { normalizeHost } from '../../shared/egress/host.ts'
 import { ConfigError } from '../../shared/env.ts'
@@ -60,4 +61,4 @@ export function allowedHost(text: string): string {
 }
 
 /** Without the port, in the one spelling of a name or an address; null when it is not a host. */
-const nameOf = (host: string): string | null => normalizeHost(host.replace(/:\d+$/, ''))
+const nameOf = (host: string): string | null => normalizeHost(isIP(host) ? host : host.replace(/:\d+$/, ''))

@@ -9,7 +9,7 @@ const api = await startApi(t, {
   HOST: '0.0.0.0',
   PUBLIC_URL: 'https://picket.example',
   CUSTOM_DOMAIN_TARGET: 'pages.picket.example',
-  ALLOWED_HOSTS: 'inside.example, 192.0.2.7',
+  ALLOWED_HOSTS: 'inside.example, 192.0.2.7, 2001:db8::7',
   TRUST_PAGE: 'on',
 })
 
@@ -23,6 +23,7 @@ const OWN = [
   'pages.picket.example',
   'inside.example',
   '192.0.2.7:80',
+  '[2001:db8::7]:80',
 ]
 const INSIDE = ['localhost:5555', '127.0.0.1:8080', '10.0.0.9:8080', '[fd00::9]:8080', 'control-plane-1:8080']
 const FOREIGN = ['attacker.example', 'picket.example.attacker.example', 'xpicket.example', 'a@b', '']
