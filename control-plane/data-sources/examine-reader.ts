@@ -1,4 +1,5 @@
 import type { Egress, Signal } from '../../shared/egress/index.ts'
+import { TESTS_AT_ONCE } from '../fleet/test-limit.ts'
 import { now } from '../platform/clock.ts'
 import { askThread } from '../platform/thread.ts'
 import type { Answered, Failed } from './document.ts'
@@ -13,9 +14,9 @@ const INLINE_BYTES = 65_536
 const threadFor = (mostWaiting: number) =>
   askThread<Examination, Examined>('examine-worker', import.meta.url, { longestMs: 20_000, mostWaiting, memoryMb: 512 })
 /** Apart, so that previews, which people ask for, take no place of sources that are due. Each document may have 5 MiB. */
-const THREADS = { preview: threadFor(20), source: threadFor(MOST_AT_ONCE) }
+const THREADS = { preview: threadFor(TESTS_AT_ONCE), source: threadFor(MOST_AT_ONCE) }
 
-type Source = { rootPath: string | null; fields: readonly FieldDefinition[]; timeoutMs: number }
+type Source = { projectId: string; rootPath: string | null; fields: readonly FieldDefinition[]; timeoutMs: number }
 
 /**
  * What an answer says of a source, after the addresses that it names were asked. While they are, only the bytes are kept;
@@ -23,23 +24,30 @@ type Source = { rootPath: string | null; fields: readonly FieldDefinition[]; tim
  */
 export async function examineAnswer(
   egress: Egress,
-  { rootPath, fields, timeoutMs }: Source,
+  { projectId, rootPath, fields, timeoutMs }: Source,
   answer: Answered,
   caller: keyof typeof THREADS,
   signal?: Signal,
 ): Promise<Failed | { evaluation: Evaluation }> {
   const examination = { answer, rootPath, fields }
-  const first = await examineSafely({ ...examination, now: now(), answers: null }, caller)
+  const inThread = (question: Examination) => THREADS[caller](projectId, question)
+  const first = await examineSafely({ ...examination, now: now(), answers: null }, inThread)
   if (!('urls' in first)) return first
   const answers = await askUrls(egress, first.urls, timeoutMs, signal)
-  return (await examineSafely({ ...examination, now: now(), answers }, caller)) as Exclude<Examined, { urls: string[] }>
+  return (await examineSafely({ ...examination, now: now(), answers }, inThread)) as Exclude<
+    Examined,
+    { urls: string[] }
+  >
 }
 
-async function examineSafely(examination: Examination, caller: keyof typeof THREADS): Promise<Examined> {
+async function examineSafely(
+  examination: Examination,
+  inThread: (question: Examination) => Promise<Examined>,
+): Promise<Examined> {
   const { body } = examination.answer
   if (body === null || body.length <= INLINE_BYTES) return examine(examination)
   try {
-    return await THREADS[caller](examination)
+    return await inThread(examination)
   } catch (error) {
     const message = `Picket could not examine the document: ${(error as Error).message}`
     return { failure: { code: 'not_examined', message, isOurFault: true } }

@@ -15,14 +15,14 @@ export type Examination = {
 /** What a document says, why it says nothing, or which addresses have to be asked before. */
 export type Examined = Failed | { evaluation: Evaluation } | { urls: string[] }
 
-const NOBODY_ASKED: HttpAnswers = new Map()
+const NOT_ASKED: HttpAnswers = new Map()
 
 export function examine({ answer, rootPath, fields, now, answers }: Examination): Examined {
   const read = readDocument(answer, rootPath)
   if ('failure' in read) return read
   const urls = answers === null && fields.some(asksAddresses) ? urlsToAsk(read.document, fields) : []
   if (urls.length > 0) return { urls }
-  return { evaluation: evaluate(read.document, fields, now, answers ?? NOBODY_ASKED) }
+  return { evaluation: evaluate(read.document, fields, now, answers ?? NOT_ASKED) }
 }
 
 const asksAddresses = ({ ruleType }: FieldDefinition) => ruleType === 'http_ok'

@@ -66,8 +66,9 @@ function onDemandRoutes(app: App, context: OperationContext): void {
       },
     },
     async request => {
+      const { projectId } = callerOf(request)
       const draft = await draftPreview(context, callerOf(request), request.body)
-      return { data: await inTurn(callerOf(request).projectId, () => preview(egress, draft)) }
+      return { data: await inTurn(projectId, () => preview(egress, projectId, draft)) }
     },
   )
 }

@@ -50,9 +50,10 @@ async function readStored({ db, secrets }: PreviewTools, projectId: string, id: 
 }
 
 /** Fetches a draft and shows its children; stores nothing (decisions 9.1). That it cannot be fetched is an answer too. */
-export async function preview(egress: Egress, { source, fields }: Draft): Promise<Preview> {
+export async function preview(egress: Egress, projectId: string, { source, fields }: Draft): Promise<Preview> {
   const answer = await fetchAnswer(egress, source, requestHeadersOf(source, source))
-  const examined = 'failure' in answer ? answer : await examineAnswer(egress, { ...source, fields }, answer, 'preview')
+  const examined =
+    'failure' in answer ? answer : await examineAnswer(egress, { ...source, projectId, fields }, answer, 'preview')
   if ('failure' in examined) {
     const { code, message } = examined.failure
     return { failure: { code, message }, children: [], notes: [] }

@@ -66,7 +66,9 @@ const ImportAnswer = Type.Object({
 /** A project as a file, and back (decisions: import and export). */
 export function exchangeRoutes(app: App, context: ExchangeContext): void {
   app.register(async scope => {
-    scope.addContentTypeParser(YAML, { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => readYaml(body))
+    scope.addContentTypeParser(YAML, { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) =>
+      readYaml(callerOf(request).projectId, body),
+    )
     exportRoute(scope as App, context)
     importRoute(scope as App, context)
   })

@@ -1,23 +1,34 @@
 import { Worker } from 'node:worker_threads'
-import { type AskThread, createThread } from '../../shared/thread.ts'
+import { createThread } from '../../shared/thread.ts'
+import { createTurns, type Refusal } from './turns.ts'
 
 const IDLE_MS = 30_000
 const START_MS = 60_000
+/** For a turn */
+const PATIENCE_MS = 60_000
 
 type Limits = {
   /** for a question, on a machine that is slow and busy */
   longestMs: number
+  /** of one key */
   mostWaiting: number
   memoryMb: number
 }
 
+/** Puts a question to a thread when it is the turn of its key. @throws Error when it has no turn, or takes too long */
+export type AskInTurn<Q, A> = (key: string, question: Q) => Promise<A>
+
 /**
  * A thread whose program is `{name}.ts` next to the file that asks, whose `import.meta.url` is given; `{name}.js` next to
- * the bundled program in `dist`. It takes memory only while there is work for it.
+ * the bundled program in `dist`. It takes memory only while there is work for it. Keys have it by turns.
  */
-export function askThread<Q, A>(name: string, askedFrom: string, limits: Limits): AskThread<Q, A> {
+export function askThread<Q, A>(name: string, askedFrom: string, limits: Limits): AskInTurn<Q, A> {
   const { longestMs, mostWaiting, memoryMb } = limits
-  return createThread<Q, A>({
+  const turns = createTurns({
+    ...{ atOnce: 1, atOnceEach: 1, mostWaitingEach: mostWaiting, patienceMs: PATIENCE_MS },
+    refuse: why => new Error(REFUSALS[why]),
+  })
+  const ask = createThread<Q, A>({
     start: () => startThread(name, askedFrom, memoryMb),
     after(ms, work) {
       const timer = setTimeout(work, ms).unref()
@@ -25,9 +36,15 @@ export function askThread<Q, A>(name: string, askedFrom: string, limits: Limits)
     },
     longest: { ms: longestMs, problem: `it takes more than ${longestMs / 1_000} s` },
     starting: { ms: START_MS, problem: 'this process has no time for it' },
-    most: { waiting: mostWaiting, problem: 'too many others wait' },
+    most: { waiting: 1, problem: REFUSALS.full },
     idleMs: IDLE_MS,
   })
+  return (key, question) => turns.run(key, () => ask(question))
+}
+
+const REFUSALS: Record<Refusal, string> = {
+  full: 'too many others of the project wait',
+  late: 'others take too long',
 }
 
 function startThread(name: string, askedFrom: string, memoryMb: number): Worker {

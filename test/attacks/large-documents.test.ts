@@ -32,7 +32,7 @@ const definition: FieldDefinition = {
   ruleConfig: FIELD.rule_config,
   degradedRuleConfig: null,
 }
-const source = { rootPath: null, fields: [definition], timeoutMs: 1_000 }
+const source = { projectId: 'one', rootPath: null, fields: [definition], timeoutMs: 1_000 }
 
 t.test('a document of 5 MiB is read while everything else goes on', async t => {
   const egress = createEgress({ allow: [] })
@@ -50,17 +50,21 @@ t.test('a document of 5 MiB is read while everything else goes on', async t => {
 t.test('sources with long documents that are due at the same moment are all read, whatever previews wait', async t => {
   const egress = createEgress({ allow: [] })
   const body = Buffer.from(`{${SERVICES},"x":"${'x'.repeat(100_000)}"}`)
-  const examineMany = (amount: number, caller: 'preview' | 'source') =>
-    Promise.all(Array.from({ length: amount }, () => examineAnswer(egress, source, { body, headers: HEADERS }, caller)))
-  const [previews, sources] = await Promise.all([examineMany(30, 'preview'), examineMany(96, 'source')])
-  t.ok(
-    previews.some(one => 'failure' in one && one.failure.isOurFault),
-    'more previews than may wait',
-  )
-  t.same(
-    sources.filter(one => 'failure' in one),
-    [],
-  )
+  const examineMany = (amount: number, projectId: string, caller: 'preview' | 'source') =>
+    Promise.all(
+      Array.from({ length: amount }, () =>
+        examineAnswer(egress, { ...source, projectId }, { body, headers: HEADERS }, caller),
+      ),
+    )
+  const [previews, preview, sources] = await Promise.all([
+    examineMany(30, 'one', 'preview'),
+    examineMany(1, 'other', 'preview'),
+    examineMany(96, 'one', 'source'),
+  ])
+  const ours = (examined: Awaited<typeof sources>) => examined.filter(one => 'failure' in one)
+  t.equal(ours(previews).length, 19, 'one is read, and ten wait')
+  t.same(ours(preview), [], 'those of another project do not')
+  t.same(ours(sources), [])
 })
 
 t.test('POST /data-sources/preview 200 of a document of 5 MiB, and of three at once', async t => {
@@ -86,7 +90,7 @@ t.test('POST /data-sources/preview 200 of a document of 5 MiB, and of three at o
 
 t.test('a YAML file of 1 MiB is read while everything else goes on, and refused as a short one is', async t => {
   const long = Buffer.from(`text: ${'x'.repeat(700_000)}\nlist:\n${'- 1\n'.repeat(40_000)}`)
-  const { answer, turns } = await turnsDuring(() => readYaml(long))
+  const { answer, turns } = await turnsDuring(() => readYaml('one', long))
   t.equal((answer as { list: number[] }).list.length, 40_000)
   t.ok(turns > 10, `the event loop went round ${turns} times`)
   const filler = `filler: ${'x'.repeat(100_000)}\n`
@@ -96,8 +100,17 @@ t.test('a YAML file of 1 MiB is read while everything else goes on, and refused 
     [`${filler}a: "\\0"`, /^a holds characters that are not text$/],
   ]
   for (const [text, message] of rows) {
-    await t.rejects(readYaml(Buffer.from(text)), { status: 400, code: 'validation_error', message })
+    await t.rejects(readYaml('one', Buffer.from(text)), { status: 400, code: 'validation_error', message })
   }
+})
+
+t.test('a project that sends many long YAML files keeps no other from its import', async t => {
+  const long = Buffer.from(`text: ${'x'.repeat(100_000)}`)
+  const many = Promise.allSettled(Array.from({ length: 30 }, () => readYaml('one', long)))
+  t.match(await readYaml('other', long), { text: /^x+$/ })
+  const refused = (await many).flatMap(one => (one.status === 'rejected' ? [one.reason] : []))
+  t.equal(refused.length, 24, 'one is read, and five wait')
+  t.match(refused[0], { status: 503, message: /too many others of the project wait/ })
 })
 
 t.test('the thread that examines documents is one of the programs in dist', async t => {
