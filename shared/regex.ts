@@ -1,4 +1,5 @@
 import { RE2JS } from 're2js'
+import { estimateSize } from './regex-size.ts'
 
 /** A customer's regular expression, matched in time linear to the text (RE2): no expression can hold a probe. */
 export type Regex = {
@@ -9,9 +10,15 @@ export type Regex = {
 
 const PATTERN_LIMIT = 1000
 const PROGRAM_LIMIT = 2000
+const TOO_LARGE = 'the expression is too large; use smaller repetitions'
 
-/** Why this expression cannot be used, or null. */
+/**
+ * Why this expression cannot be used, or null. It takes a few milliseconds at worst: what takes longer to compile is
+ * refused by its text. Probes do not ask this, so an expression that was stored before goes on.
+ */
 export function regexProblem(pattern: string): string | null {
+  // a common beginning is one in the program, so that can be smaller than its text says
+  if (pattern.length <= PATTERN_LIMIT && estimateSize(pattern, 2 * PROGRAM_LIMIT) > 2 * PROGRAM_LIMIT) return TOO_LARGE
   try {
     compileRegex(pattern)
     return null
@@ -25,6 +32,6 @@ export function compileRegex(pattern: string): Regex {
   if (pattern.length > PATTERN_LIMIT) throw new Error(`the expression is longer than ${PATTERN_LIMIT} characters`)
   const compiled = RE2JS.compile(pattern)
   const size = compiled.programSize()
-  if (size > PROGRAM_LIMIT) throw new Error('the expression is too large; use smaller repetitions')
+  if (size > PROGRAM_LIMIT) throw new Error(TOO_LARGE)
   return { test: text => compiled.test(text), size }
 }

@@ -1,5 +1,6 @@
 import type { CheckLiteral } from '../channels/types.ts'
 import { draftMonitor } from '../monitors/actions.ts'
+import type { StoredMonitor } from '../monitors/types.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { retireMonitors } from '../verdict/actions.ts'
@@ -82,7 +83,8 @@ async function bringTogether(
   now: Date,
 ): Promise<Said[]> {
   const together = reconcile(stored, found, now)
-  const made = together.made.map(child => ({ child, monitor: draftOf(child, source, tools, now) }))
+  const made: { child: Child; monitor: StoredMonitor }[] = []
+  for (const child of together.made) made.push({ child, monitor: await draftOf(child, source, tools, now) })
   const news = made.map(({ child, monitor }) => ({ ...child, monitor, madeName: child.name }))
   await insertChildren(tx, source, news, now)
   await storeKept(tx, source, together.kept, now)
@@ -109,11 +111,11 @@ function watchOf({ monitor, state, archivedAt }: StoredChild): Watch {
 }
 
 /** What no probe needs stays as small as it can be. */
-function draftOf({ fieldId, key, name }: Child, source: ClaimedSource, tools: ApplyTools, now: Date) {
+async function draftOf({ fieldId, key, name }: Child, source: ClaimedSource, tools: ApplyTools, now: Date) {
   const { url, intervalSeconds, timeoutMs } = settingsOf(source)
   const pace = { interval_seconds: intervalSeconds, timeout_ms: timeoutMs, retry_count: 0 }
   const body = { name, type: 'http' as const, url, ...pace, screenshot_on_failure: false }
-  const draft = draftMonitor(tools, source.projectId, body, now)
+  const draft = await draftMonitor(tools, source.projectId, body, now)
   return { ...draft, dataSource: { id: source.id, name: source.name, fieldId, key } }
 }
 

@@ -30,7 +30,6 @@ export type ImportOptions = {
 }
 
 const MOST_TRIES = 3
-const PAUSE_EVERY_MS = 5
 
 /**
  * Makes a project what a file says, in one transaction. Throws one error that names all that was refused, and then
@@ -55,7 +54,7 @@ async function importInTurn(
   now: Date,
 ): Promise<Ledger> {
   for (let tries = 1; ; tries++) {
-    const ledger = newLedger(createPauses(PAUSE_EVERY_MS))
+    const ledger = newLedger(createPauses())
     const work = async (tx: Tx) => {
       await lockForImport(tx, caller.projectId)
       const inside = { ...tools, db: tx }

@@ -75,13 +75,13 @@ function childrenOf({ file, state, ledger }: Run): Named[] {
 }
 
 /** Throws 400 for a new monitor that cannot be. */
-function planOf(run: Run, entry: MonitorEntry, stored: StoredMonitor | null, place: string): Draft {
-  const draft = stored ? null : draftOf(run, entry)
+async function planOf(run: Run, entry: MonitorEntry, stored: StoredMonitor | null, place: string): Promise<Draft> {
+  const draft = stored ? null : await draftOf(run, entry)
   return { entry, place, stored, draft, id: (stored ?? draft)!.id, parentIds: null }
 }
 
-const draftOf = ({ tools, caller, now }: Run, entry: MonitorEntry): StoredMonitor => ({
-  ...draftMonitor(tools, caller.projectId, bodyOf(entry), now),
+const draftOf = async ({ tools, caller, ledger, now }: Run, entry: MonitorEntry): Promise<StoredMonitor> => ({
+  ...(await draftMonitor(tools, caller.projectId, bodyOf(entry), now, ledger.pause)),
   isPaused: entry.is_paused ?? false,
 })
 
@@ -128,7 +128,7 @@ async function storeReplaced(run: Run, changing: Changing[], locked: ReadonlyMap
     const change = () => {
       const monitor = locked.get(stored.id)
       if (!monitor || monitor.deletedAt !== null) throw notFound('monitor')
-      return replacedMonitor(tools, caller, monitor, bodyOf(plan.entry), now)
+      return replacedMonitor(tools, caller, monitor, bodyOf(plan.entry), now, ledger.pause)
     }
     replaced.push(await attempt(ledger, plan.place, change))
   }

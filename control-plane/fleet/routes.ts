@@ -73,7 +73,7 @@ function testRoute(app: App, context: FleetRoutesContext): void {
     },
     async request => {
       const { projectId } = callerOf(request)
-      const draft = draftMonitor(context, projectId, request.body, now())
+      const draft = await draftMonitor(context, projectId, request.body, now())
       assertTestable(draft)
       const turn = takeTurn(projectId, nowMs())
       if ('message' in turn) throw rateLimited(turn.message, turn.retryAfterSeconds)

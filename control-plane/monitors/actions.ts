@@ -5,6 +5,7 @@ import { type Limits, overLimit } from '../accounts/plans.ts'
 import { lockUsage } from '../accounts/store.ts'
 import { linkDefaultChannels } from '../alerts/store.ts'
 import type { CheckLiteral } from '../channels/types.ts'
+import { createPauses } from '../platform/clock.ts'
 import { isId, newId, randomBase62 } from '../platform/ids.ts'
 import type { Db, Tx } from '../platform/postgres.ts'
 import { type Secrets, sha256 } from '../platform/secrets.ts'
@@ -42,20 +43,26 @@ export type MonitorTools = {
 }
 
 /** A monitor as a create would store it, not stored. Throws 400. */
-export function draftMonitor(
+export async function draftMonitor(
   { checkLiteral, secrets }: Pick<MonitorTools, 'checkLiteral' | 'secrets'>,
   projectId: string,
   body: MonitorCreate,
   now: Date,
-): StoredMonitor {
-  const { fields, problems } = judged(body, checkLiteral)
+  pause = createPauses(),
+): Promise<StoredMonitor> {
+  const fields = fieldsOfCreate(body)
+  const problems = await problemsOfNew(fields, checkLiteral, pause)
   if (problems.length > 0) throw validationError(problems)
   return toStored(fields, projectId, secrets, now)
 }
 
+/** The same of a body in which nothing can be wrong. */
+export const monitorOf = (secrets: Secrets, projectId: string, body: MonitorCreate, now: Date): StoredMonitor =>
+  toStored(fieldsOfCreate(body), projectId, secrets, now)
+
 /** Creates one monitor and links the default channels. Throws 400, or 402 when the plan is full. */
 export async function createMonitor(tools: MonitorTools, caller: Caller, body: MonitorCreate, now: Date) {
-  const monitor = draftMonitor(tools, caller.projectId, body, now)
+  const monitor = await draftMonitor(tools, caller.projectId, body, now)
   await tools.db.transaction(async tx => {
     await addMonitors(tx, caller, [monitor], tools.limits)
     await linkDefaultChannels(tx, caller.projectId, [monitor.id])
@@ -82,9 +89,11 @@ export type BulkOutcome = { created: StoredMonitor[]; errors: { index: number; e
 export async function createMonitors(tools: MonitorTools, caller: Caller, items: BulkItem[], now: Date) {
   const errors: BulkOutcome['errors'] = []
   const accepted: { index: number; monitor: StoredMonitor }[] = []
+  const pause = createPauses()
   for (const [index, { body, faults }] of items.entries()) {
-    const { fields, problems } =
-      faults.length > 0 ? { fields: null, problems: faults } : judged(body, tools.checkLiteral)
+    await pause()
+    const fields = faults.length > 0 ? null : fieldsOfCreate(body)
+    const problems = fields === null ? faults : await problemsOfNew(fields, tools.checkLiteral, pause)
     if (fields && problems.length === 0) {
       accepted.push({ index, monitor: toStored(fields, caller.projectId, tools.secrets, now) })
     } else {
@@ -104,21 +113,18 @@ export async function createMonitors(tools: MonitorTools, caller: Caller, items:
   })
 }
 
-function judged(body: MonitorCreate, checkLiteral: CheckLiteral) {
-  const fields = fieldsOfCreate(body)
-  return { fields, problems: problemsOfNew(fields, checkLiteral) }
-}
-
 /**
  * Changes what the body names. Throws 404, 400 for what does not fit together with what is stored, and 403 where
  * stored secrets would go to another origin (assertMayLead), and 409 for what a data source sets.
  */
 export async function changeMonitor(tools: MonitorTools, caller: Caller, id: string, body: MonitorUpdate, now: Date) {
-  return await rewriteMonitor(tools, caller.projectId, id, now, (before, stored) => {
+  return await rewriteMonitor(tools, caller.projectId, id, now, async (before, stored) => {
     const after = fieldsOfUpdate(before, body)
     const { headers, problems } = unmaskHeaders(body.headers ?? {}, before.headers, 'headers')
     if (body.headers) after.headers = headers
-    if (JUDGED_TOGETHER.some(key => key in body)) problems.push(...monitorProblems(after, tools.checkLiteral))
+    if (JUDGED_TOGETHER.some(key => key in body)) {
+      problems.push(...(await monitorProblems(after, tools.checkLiteral, createPauses())))
+    }
     const led = problems.length === 0 ? secretsLedElsewhere(before, after, body) : []
     assertMayLead(caller, led, otherWayToMove(led))
     if (problems.length === 0) assertOwn(stored, Object.keys(body))
@@ -145,7 +151,7 @@ type AuthBody = { auth_type: AuthType | null; auth_config: AuthConfig | null }
 
 /** Replaces the credentials, or clears them with nulls (decisions 3.3). Throws 404, 400, and 409 as `changeMonitor` does. */
 export async function changeAuth(tools: MonitorTools, projectId: string, id: string, body: AuthBody, now: Date) {
-  return await rewriteMonitor(tools, projectId, id, now, (before, stored) => {
+  return await rewriteMonitor(tools, projectId, id, now, async (before, stored) => {
     const sent = { authType: body.auth_type, authConfig: body.auth_config }
     const { authConfig, problems } = unmaskAuth(sent, before)
     const after = { ...before, ...sent, authConfig }
@@ -164,7 +170,8 @@ function assertOwn({ dataSource }: StoredMonitor, names: string[]): void {
   throw conflict(`a monitor of a data source takes ${OWN_OF_CHILD.join(' and ')} only; change the data source instead`)
 }
 
-type Change = (before: MonitorFields, stored: StoredMonitor) => { after: MonitorFields; problems: Detail[] }
+type Changed = { after: MonitorFields; problems: Detail[] }
+type Change = (before: MonitorFields, stored: StoredMonitor) => Promise<Changed>
 export type Rewritten = { stored: StoredMonitor; monitor: StoredMonitor }
 
 /** Changes a monitor on its locked row. Throws 404, and 400 for the problems that `change` finds. */
@@ -178,20 +185,20 @@ async function rewriteMonitor(
   return await tools.db.transaction(async tx => {
     const stored = isId(id) ? await lockMonitor(tx, projectId, id) : null
     if (!stored) throw notFound('monitor')
-    const [monitor] = await storeRewritten(tools, tx, [rewritten(tools, stored, now, change)], now)
+    const [monitor] = await storeRewritten(tools, tx, [await rewritten(tools, stored, now, change)], now)
     return monitor!
   })
 }
 
 /** What a change makes of a monitor whose row is locked; nothing is stored. Throws 400 for the problems that it finds. */
-export function rewritten(
+export async function rewritten(
   { secrets }: Pick<MonitorTools, 'secrets'>,
   stored: StoredMonitor,
   now: Date,
   change: Change,
-): Rewritten {
+): Promise<Rewritten> {
   const before = fieldsOf(stored, secrets)
-  const { after, problems } = change(before, stored)
+  const { after, problems } = await change(before, stored)
   if (problems.length > 0) throw validationError(problems)
   const configVersion = stored.configVersion + (changesTheCheck(before, after) ? 1 : 0)
   const changed = { ...stored, ...sealChanges(before, after, stored, secrets), ...keptExpiry(stored, after) }

@@ -1,3 +1,4 @@
+import type { Pause } from '../platform/clock.ts'
 import { assertMayLead, type Caller } from '../web/auth.ts'
 import { secretsLedElsewhere } from '../web/kept-secrets.ts'
 import { type MonitorTools, type Rewritten, rewritten } from './actions.ts'
@@ -10,16 +11,17 @@ import type { StoredMonitor } from './types.ts'
  * What a stored monitor, whose row is locked, becomes by a create body, also where the update body has no field for it.
  * Nothing is stored. Throws 400, and 403 where stored secrets would go to another origin (assertMayLead).
  */
-export function replacedMonitor(
+export async function replacedMonitor(
   tools: Pick<MonitorTools, 'secrets' | 'checkLiteral'>,
   caller: Caller,
   stored: StoredMonitor,
   body: MonitorCreate,
   now: Date,
-): Rewritten {
-  return rewritten(tools, stored, now, before => {
+  pause: Pause,
+): Promise<Rewritten> {
+  return await rewritten(tools, stored, now, async before => {
     const { after, problems } = replacementOf(before, body)
-    problems.push(...monitorProblems(after, tools.checkLiteral))
+    problems.push(...(await monitorProblems(after, tools.checkLiteral, pause)))
     const sent = { headers: body.headers ?? null, auth_config: body.auth_config ?? null }
     if (problems.length === 0) assertMayLead(caller, secretsLedElsewhere(before, after, sent))
     return { after, problems }

@@ -53,8 +53,13 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
 /** Resolves once everything else that waits in this process has had its turn. */
 export const afterOthers = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
+/** Between two pieces of long work. */
+export type Pause = () => Promise<void>
+
+const PAUSE_EVERY_MS = 5
+
 /** For long work in pieces: after each piece it lets others go on, when the work has kept them for `everyMs`. */
-export function createPauses(everyMs: number): () => Promise<void> {
+export function createPauses(everyMs = PAUSE_EVERY_MS): Pause {
   let sinceMs = monotonicMs()
   return async () => {
     if (monotonicMs() - sinceMs < everyMs) return

@@ -1,15 +1,14 @@
 import { bodyText } from '../body-text.ts'
 import type { Assertion } from '../check.ts'
-import { compileRegex } from '../regex.ts'
 import type { FailedAssertion, Observation } from '../result.ts'
-import { isNumber, OPERATOR_NAMES, OPERATORS, type OperatorName } from './operators.ts'
+import { isNumber, OPERATOR_NAMES, OPERATORS, type OperatorName, type Test } from './operators.ts'
 import { READERS, type Reader, type Reading, type Seen } from './readers.ts'
-import { statusTest } from './status.ts'
+import { statusProblem, statusTest } from './status.ts'
 
 type Compiled = {
   degrades: boolean
   read: (seen: Seen) => Reading
-  holds: (actual: string | null) => boolean
+  holds: Test
   needsBody: boolean
   /** instructions of its regular expression, 0 without one */
   regexSize: number
@@ -31,8 +30,8 @@ const compiledBy = new WeakMap<Assertion, Compiled>()
  * (decisions 3.5). Shared by the API and the probe.
  */
 export function validateAssertion(assertion: Assertion): string | null {
-  const compiled = compile(assertion)
-  return typeof compiled === 'string' ? compiled : null
+  const wanted = wantedOf(assertion)
+  return typeof wanted === 'string' ? wanted : problemOf(wanted)
 }
 
 /** Whether judging these assertions needs the response's body. */
@@ -127,7 +126,22 @@ function compiledOf(assertion: Assertion): Compiled {
   return compiled
 }
 
-function compile({ type, operator, value }: Assertion): Compiled | string {
+/** What an assertion asks for, when its type and operator are known and fit together. */
+type Wanted = { reader: Reader; operator: OperatorName; type: string; read: Compiled['read']; expected: string }
+
+function compile(assertion: Assertion): Compiled | string {
+  const wanted = wantedOf(assertion)
+  if (typeof wanted === 'string') return wanted
+  const { reader, operator, type, expected, read } = wanted
+  const { degrades, needsBody } = reader
+  // making the test compiles an expression; what is wrong with it would be a second time
+  const problem = operator === 'matches' || operator === 'not_matches' ? null : problemOf(wanted)
+  if (problem !== null) return problem
+  const holds: Test = type === 'status_code' ? statusTest(operator, expected) : OPERATORS[operator].make(expected)
+  return { degrades, read, needsBody, holds, regexSize: holds.regexSize ?? 0 }
+}
+
+function wantedOf({ type, operator, value }: Assertion): Wanted | string {
   const reader = Object.hasOwn(READERS, type) ? READERS[type] : undefined
   if (!reader) return `"${type}" is not a type of assertion; use one of ${Object.keys(READERS).join(', ')}`
   if (!isOperator(operator)) return `"${operator}" is not an operator; use one of ${OPERATOR_NAMES.join(', ')}`
@@ -136,17 +150,20 @@ function compile({ type, operator, value }: Assertion): Compiled | string {
   }
   const wanted = reader.want(value, OPERATORS[operator].takesValue, operator)
   if (typeof wanted === 'string') return `the value of a ${type} assertion: ${wanted}`
-  const test = testOf(reader, type, operator, wanted.expected)
-  if (typeof test === 'string') return `the value of a ${type} assertion: ${test}`
-  const regexSize = operator === 'matches' || operator === 'not_matches' ? compileRegex(wanted.expected).size : 0
-  return { degrades: reader.degrades, read: wanted.read, holds: test, needsBody: reader.needsBody, regexSize }
+  return { reader, operator, type, ...wanted }
 }
 
-function testOf(reader: Reader, type: string, operator: OperatorName, expected: string): Compiled['holds'] | string {
-  if (type === 'status_code') return statusTest(operator, expected)
+/** Why the value does not fit the operator, or null. */
+function problemOf({ reader, type, operator, expected }: Wanted): string | null {
+  const problem = valueProblem(reader, type, operator, expected)
+  return problem === null ? null : `the value of a ${type} assertion: ${problem}`
+}
+
+function valueProblem(reader: Reader, type: string, operator: OperatorName, expected: string): string | null {
+  if (type === 'status_code') return statusProblem(operator, expected)
   const isNumeric = !reader.operators.includes('contains')
   if (isNumeric && !isNumber(expected)) return `"${expected}" is not a number`
-  return OPERATORS[operator].problem(expected) ?? OPERATORS[operator].make(expected)
+  return OPERATORS[operator].problem(expected)
 }
 
 function isOperator(text: string): text is OperatorName {

@@ -1,8 +1,11 @@
 import { compileRegex, regexProblem } from '../regex.ts'
 
-/** Takes the value that an assertion expects and returns the test of what was seen; null stands for "not there". */
+/** Tests what was seen; null stands for "not there". `regexSize`: instructions of its regular expression. */
+export type Test = ((actual: string | null) => boolean) & { regexSize?: number }
+
 type Operator = {
-  make: (expected: string) => (actual: string | null) => boolean
+  /** the test for the value that an assertion expects */
+  make: (expected: string) => Test
   /** why the expected value does not fit, or null */
   problem: (expected: string) => string | null
   /** `exists` and `not_exists` compare with nothing */
@@ -60,9 +63,10 @@ function compare(expected: string, holds: (actual: number, threshold: number) =>
   return (actual: string | null) => actual !== null && isNumber(actual) && holds(Number(actual), threshold)
 }
 
-function matcher(pattern: string) {
+function matcher(pattern: string): Test {
   const regex = compileRegex(pattern)
-  return (actual: string | null) => actual !== null && regex.test(actual)
+  return Object.assign((actual: string | null) => actual !== null && regex.test(actual), { regexSize: regex.size })
 }
 
-const not = (test: (actual: string | null) => boolean) => (actual: string | null) => !test(actual)
+const not = (test: Test): Test =>
+  Object.assign((actual: string | null) => !test(actual), { regexSize: test.regexSize ?? 0 })

@@ -1,15 +1,16 @@
-import { OPERATORS, type OperatorName } from './operators.ts'
+import { OPERATORS, type OperatorName, type Test } from './operators.ts'
 
-type Test = (actual: string | null) => boolean
+/** Why the value does not fit, or null. `equals` and `not_equals` of a status code also take `2xx` and `200-299`. */
+export function statusProblem(operator: OperatorName, expected: string): string | null {
+  if (operator !== 'equals' && operator !== 'not_equals') return OPERATORS[operator].problem(expected)
+  const isRange = rangeOf(expected.trim()) !== null
+  return isRange ? null : `"${expected}" is not a status code; write it like 200, 2xx or 200-299`
+}
 
-/** `equals` and `not_equals` of a status code also take `2xx` and `200-299`. A text is the reason why it does not fit. */
-export function statusTest(operator: OperatorName, expected: string): Test | string {
-  if (operator !== 'equals' && operator !== 'not_equals') {
-    return OPERATORS[operator].problem(expected) ?? OPERATORS[operator].make(expected)
-  }
-  const range = rangeOf(expected.trim())
-  if (!range) return `"${expected}" is not a status code; write it like 200, 2xx or 200-299`
-  const [first, last] = range
+/** The test for a value that statusProblem finds nothing wrong with. */
+export function statusTest(operator: OperatorName, expected: string): Test {
+  if (operator !== 'equals' && operator !== 'not_equals') return OPERATORS[operator].make(expected)
+  const [first, last] = rangeOf(expected.trim()) ?? [0, 0]
   const isWithin: Test = actual => actual !== null && Number(actual) >= first && Number(actual) <= last
   return operator === 'equals' ? isWithin : actual => !isWithin(actual)
 }

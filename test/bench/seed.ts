@@ -1,6 +1,6 @@
 /** Monitors by the hundred thousand, through the statement that the API's create ends in, and verdicts about them. */
 import { randomBytes } from 'node:crypto'
-import { draftMonitor } from '../../control-plane/monitors/actions.ts'
+import { monitorOf } from '../../control-plane/monitors/actions.ts'
 import type { MonitorCreate } from '../../control-plane/monitors/schema.ts'
 import { insertMonitors } from '../../control-plane/monitors/store.ts'
 import { execute, query, withPostgres } from '../../control-plane/platform/postgres.ts'
@@ -19,12 +19,12 @@ export async function seedMonitors(
   count: number,
   changes: Partial<MonitorCreate> = {},
 ): Promise<string[]> {
-  const tools = { checkLiteral: () => null, secrets: createSecrets(randomBytes(32)) }
+  const secrets = createSecrets(randomBytes(32))
   return withPostgres(databaseUrl, async db => {
     const [project] = await query<{ id: string }>(db, 'SELECT id FROM projects ORDER BY id LIMIT 1')
     const monitors = Array.from({ length: count }, (_, number) =>
-      draftMonitor(
-        tools,
+      monitorOf(
+        secrets,
         project!.id,
         {
           name: `Shop ${number}`,

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
-import { draftMonitor } from '../../control-plane/monitors/actions.ts'
+import { monitorOf } from '../../control-plane/monitors/actions.ts'
 import {
   historyPlace,
   insertMonitors,
@@ -20,10 +20,10 @@ const { url } = await createDatabase(t)
 const db = createPostgres(url)
 t.teardown(() => db.destroy())
 const { projectId } = await insertTenant(db)
-const tools = { secrets: createSecrets(Buffer.alloc(32, 1)), checkLiteral: () => null }
+const secrets = createSecrets(Buffer.alloc(32, 1))
 
 const monitor = (name: string): StoredMonitor =>
-  draftMonitor(tools, projectId, { name, type: 'http', url: 'https://example.com' }, new Date())
+  monitorOf(secrets, projectId, { name, type: 'http', url: 'https://example.com' }, new Date())
 const monitors = (name: string, count: number) => Array.from({ length: count }, (_, i) => monitor(`${name} ${i}`))
 const add = (...added: StoredMonitor[]) => db.transaction(tx => insertMonitors(tx, added))
 const names = (rows: StoredMonitor[]) => rows.map(({ name }) => name)

@@ -37,7 +37,12 @@ const result: Counted = {
 
 t.test('a half-grown streak reads back as it was, with the newest result once, and knows its duplicates', async t => {
   const tools = { checkLiteral: () => null, secrets: createSecrets(Buffer.alloc(32, 1)) }
-  const monitor = draftMonitor(tools, projectId, { name: 'Shop', type: 'http', url: 'https://a.example' }, new Date())
+  const monitor = await draftMonitor(
+    tools,
+    projectId,
+    { name: 'Shop', type: 'http', url: 'https://a.example' },
+    new Date(),
+  )
   await db.transaction(tx => insertMonitors(tx, [monitor]))
   const [watched] = await watchesOf(db, monitor.partition, [monitor.id])
   const policy = policyOf(watched!)

@@ -1,0 +1,32 @@
+import t from 'tap'
+import { fieldsOfCreate } from '../../control-plane/monitors/fields.ts'
+import { problemsOfNew } from '../../control-plane/monitors/problems.ts'
+import { startApi } from '../support/api-server.ts'
+
+/** As many as a monitor may have; each takes about a millisecond to compile. */
+const assertions = (pattern: string) =>
+  Array.from({ length: 50 }, (_, i) => ({ type: 'body', operator: 'matches', value: `${pattern}${i}` }))
+const monitor = (pattern: string) => ({
+  ...{ name: 'Shop', type: 'http' as const, url: 'https://shop.example.com/' },
+  assertions: assertions(pattern),
+})
+
+t.test('a process goes on with other things after each regular expression that it examines', async t => {
+  let pauses = 0
+  const pause = async () => void pauses++
+  const fields = fieldsOfCreate(monitor('(?:[a-z0-9_.-]{1,20}@[a-z]{1,20}){10}'))
+  t.same(await problemsOfNew(fields, () => null, pause), [])
+  t.equal(pauses, 50)
+})
+
+t.test(
+  'POST /monitors/bulk 201: 750 expressions, each with 140,000 instructions, are refused by their texts',
+  async t => {
+    const api = await startApi(t)
+    const monitors = Array.from({ length: 15 }, () => monitor('a{1000}'.repeat(140)))
+    const { status, body } = await api.call('POST', '/monitors/bulk', { body: { monitors } })
+    t.equal(status, 201)
+    t.equal(body.errors.length, 15)
+    t.match(body.errors[14], { index: 14, error: /too large; use smaller repetitions/ })
+  },
+)

@@ -1,0 +1,53 @@
+import t from 'tap'
+import { regexProblem } from '../../../shared/regex.ts'
+import { estimateSize } from '../../../shared/regex-size.ts'
+
+const MOST = 4_000
+const LAST = '\u{1e942}'
+
+/** Each takes from 30 ms to half a second to compile, where it is not refused by its text. */
+const EXPENSIVE = [
+  'a{1000}'.repeat(142),
+  `(?:(?:${'ab'.repeat(400)}){30}){33}`,
+  `(?i)[${`B-${LAST}`.repeat(200)}]`,
+  `(?i)[${'B-\\x{1e942}'.repeat(80)}]`,
+  `(?i:[${'B-\\x{1e942}'.repeat(80)}])`,
+  `(?i)[${'\\pL'.repeat(320)}]`,
+  `[${'\\pL\\PN'.repeat(160)}]`,
+  Array.from({ length: 240 }, () => '\\pL').join('|'),
+  `(?<name>${'[^\\p{Greek}\\pL]'.repeat(60)})`,
+]
+
+const USEFUL = [
+  '^ok$',
+  '(?i)(error|exception|fatal|panic|stack trace)',
+  '"version":\\s*"(\\d+)\\.(\\d+)"',
+  '[a-f0-9]{8}-([a-f0-9]{4}-){3}[a-f0-9]{12}',
+  '^(?:[a-z0-9_.-]{1,20}@[a-z]{1,20}){10}$',
+  '(?i)[а-яё]+\\s[\\p{L}]{2,40}',
+  '[[:alpha:]]{3,9}[]a]{5}[^]a]',
+  '\\Qa{1000}{1000}\\E',
+  '\\x{41}\\x41\\101\\.{3}',
+  '(?P<year>\\d{4})(?s).*',
+  '(?s).{0,900}',
+  '(abc|abd|abe){100}',
+]
+
+t.test('an expression that takes long to compile is refused by its text', async t => {
+  for (const pattern of EXPENSIVE) {
+    t.match(regexProblem(pattern), /^the expression is too large/, pattern.slice(0, 60))
+    t.ok(estimateSize(pattern, MOST) > MOST)
+  }
+})
+
+t.test('an expression that somebody may need is taken', async t => {
+  for (const pattern of USEFUL) t.equal(regexProblem(pattern), null, pattern)
+})
+
+t.test('what is wrong with an expression is said as before, and reading it ends', async t => {
+  for (const pattern of ['(', '[', '[a-', 'a)', '\\', '\\p{', '(?P<', '[[:alpha:', '\\x{', 'a{1001}']) {
+    t.ok(estimateSize(pattern, MOST) <= MOST)
+    t.match(regexProblem(pattern), /^error parsing regexp/, pattern)
+  }
+  t.match(regexProblem('a'.repeat(1_001)), /longer than 1000 characters/)
+})
