@@ -3,12 +3,17 @@ import type { Interval } from './uptime.ts'
 type Period = { startsAt: Date; endsAt: Date }
 
 /**
- * Intervals cut where maintenance begins and ends, those inside marked. `periods` are in the order of their starts and
+ * Intervals cut where maintenance begins and ends, those inside marked. Both are in the order of their starts; `periods`
  * may overlap.
  */
 export function markMaintenance(intervals: Interval[], periods: Period[]): Interval[] {
   const joined = join(periods)
-  return intervals.flatMap(interval => cut(interval, joined))
+  let first = 0
+  return intervals.flatMap(interval => {
+    // what has ended before this interval has ended before all that follow
+    while (first < joined.length && joined[first]!.endsAt <= interval.from) first++
+    return cut(interval, joined, first)
+  })
 }
 
 function join(periods: Period[]): Period[] {
@@ -21,11 +26,11 @@ function join(periods: Period[]): Period[] {
   return joined
 }
 
-function cut(interval: Interval, periods: Period[]): Interval[] {
+function cut(interval: Interval, periods: Period[], first: number): Interval[] {
   const parts: Interval[] = []
   let from = interval.from
-  for (const { startsAt, endsAt } of periods) {
-    if (endsAt <= from) continue
+  for (let i = first; i < periods.length; i++) {
+    const { startsAt, endsAt } = periods[i]!
     if (startsAt >= interval.to) break
     if (startsAt > from) parts.push({ ...interval, from, to: startsAt })
     const to = new Date(Math.min(endsAt.getTime(), interval.to.getTime()))

@@ -50,20 +50,32 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
-/** Resolves once everything else that waits in this process has had its turn. */
-export const afterOthers = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
-
 /** Between two pieces of long work. */
 export type Pause = () => Promise<void>
 
 const PAUSE_EVERY_MS = 5
+
+const waiting: (() => void)[] = []
+
+/** One piece of all long work between two turns of the event loop: however much of it there is, each takes its turn. */
+function nextPiece(): Promise<void> {
+  return new Promise(resolve => {
+    waiting.push(resolve)
+    if (waiting.length === 1) setImmediate(goOn)
+  })
+}
+
+function goOn(): void {
+  waiting.shift()?.()
+  if (waiting.length > 0) setImmediate(goOn)
+}
 
 /** For long work in pieces: after each piece it lets others go on, when the work has kept them for `everyMs`. */
 export function createPauses(everyMs = PAUSE_EVERY_MS): Pause {
   let sinceMs = monotonicMs()
   return async () => {
     if (monotonicMs() - sinceMs < everyMs) return
-    await afterOthers()
+    await nextPiece()
     sinceMs = monotonicMs()
   }
 }

@@ -28,6 +28,7 @@ import {
 } from './errors.ts'
 import type { IsAcceptedHost } from './hosts.ts'
 import { addIdempotency } from './idempotency.ts'
+import { writeLongAnswer } from './long-answer.ts'
 import { addOpenapi } from './openapi.ts'
 import { typedQuery } from './query.ts'
 import { createRateLimit } from './rate-limit.ts'
@@ -85,6 +86,7 @@ export async function createApp(context: AppContext): Promise<App> {
   const turns = createRequestTurns(context.metrics)
   app.addHook('preHandler', turns.begin)
   addIdempotency(app, context)
+  app.addHook('preSerialization', writeLongAnswer)
   app.addHook('onSend', turns.end)
   await addOpenapi(app, context.publicUrl)
   return app
