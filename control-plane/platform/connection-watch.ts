@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream'
 import pg from 'pg'
 import { onBeat } from './beat.ts'
 import { monotonicMs, sleep } from './clock.ts'
+import { readInTurns } from './read-in-turns.ts'
 
 /** How long a connection may be silent while it works on a query. */
 export type QueryLimits = {
@@ -115,6 +116,7 @@ export function createConnectionWatch(url: string, limits: QueryLimits, suspicio
       const watched: Watched = { client, name, waiting: 0, sentMs: monotonicMs(), aliveMs: monotonicMs() }
       connections.set(client, watched)
       followQueries(watched, begin)
+      readInTurns(streamOf(client))
       client.on('end', () => void connections.delete(client))
     },
     isUsable(client) {
