@@ -6,14 +6,14 @@ type Period = { startsAt: Date; endsAt: Date }
  * Intervals cut where maintenance begins and ends, those inside marked. Both are in the order of their starts; `periods`
  * may overlap.
  */
-export function markMaintenance(intervals: Interval[], periods: Period[]): Interval[] {
+export function* markMaintenance(intervals: Iterable<Interval>, periods: Period[]): Generator<Interval> {
   const joined = join(periods)
   let first = 0
-  return intervals.flatMap(interval => {
+  for (const interval of intervals) {
     // what has ended before this interval has ended before all that follow
     while (first < joined.length && joined[first]!.endsAt <= interval.from) first++
-    return cut(interval, joined, first)
-  })
+    yield* cut(interval, joined, first)
+  }
 }
 
 function join(periods: Period[]): Period[] {
@@ -26,18 +26,16 @@ function join(periods: Period[]): Period[] {
   return joined
 }
 
-function cut(interval: Interval, periods: Period[], first: number): Interval[] {
-  const parts: Interval[] = []
+function* cut(interval: Interval, periods: Period[], first: number): Generator<Interval> {
   let from = interval.from
   for (let i = first; i < periods.length; i++) {
     const { startsAt, endsAt } = periods[i]!
     if (startsAt >= interval.to) break
-    if (startsAt > from) parts.push({ ...interval, from, to: startsAt })
+    if (startsAt > from) yield { ...interval, from, to: startsAt }
     const to = new Date(Math.min(endsAt.getTime(), interval.to.getTime()))
     const begins = new Date(Math.max(startsAt.getTime(), from.getTime()))
-    parts.push({ ...interval, from: begins, to, isMaintenance: true })
+    yield { ...interval, from: begins, to, isMaintenance: true }
     from = to
   }
-  if (from < interval.to) parts.push({ ...interval, from })
-  return parts
+  if (from < interval.to) yield { ...interval, from }
 }

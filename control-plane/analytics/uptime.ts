@@ -10,17 +10,20 @@ export type Interval = { status: State; from: Date; to: Date; isMaintenance: boo
  * The intervals between `from` and `to`, without gaps, oldest first. `before` is the status with which `from` began
  * (null: nothing known yet), `changes` lie inside and are in order. Equal neighbours become one.
  */
-export function intervalsOf(before: Change['status'], changes: Change[], from: Date, to: Date): Interval[] {
-  const intervals: Interval[] = []
+export function* intervalsOf(
+  before: Change['status'],
+  changes: readonly Change[],
+  from: Date,
+  to: Date,
+): Generator<Interval> {
   let open: Interval = { status: before ?? 'unknown', from, to, isMaintenance: false }
   for (const change of changes) {
     const status = change.status ?? 'unknown'
     if (status === open.status) continue
-    if (change.at > open.from) intervals.push({ ...open, to: change.at })
+    if (change.at > open.from) yield { ...open, to: change.at }
     open = { status, from: change.at, to, isMaintenance: false }
   }
-  if (open.to > open.from) intervals.push(open)
-  return intervals
+  if (open.to > open.from) yield open
 }
 
 export type Uptime = {
@@ -31,7 +34,7 @@ export type Uptime = {
   uptimePercentage: number | null
 }
 
-export function summarize(intervals: Interval[]): Uptime {
+export function summarize(intervals: Iterable<Interval>): Uptime {
   const seconds: Record<State, number> = { up: 0, degraded: 0, down: 0, unknown: 0 }
   let maintenanceSeconds = 0
   for (const { status, from, to, isMaintenance } of intervals) {

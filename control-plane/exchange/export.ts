@@ -1,5 +1,8 @@
+import { groupBy } from '../../shared/group-by.ts'
 import type { StoredOverride } from '../alerts/override.ts'
+import type { Window } from '../maintenance/types.ts'
 import type { StoredMonitor } from '../monitors/types.ts'
+import { collectEach, type Pause } from '../platform/clock.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { byOrder } from '../status-pages/order.ts'
 import type { StoredComponent } from '../status-pages/records.ts'
@@ -23,41 +26,54 @@ import { showWindow, storedWindowFields } from './window-fields.ts'
 
 type Names = ReadonlyMap<string, string>
 
-/** A project as a file: without secrets, without what is as it would be without being said, oldest records first. */
-export function exportProject(
+/**
+ * A project as a file: without secrets, without what is as it would be without being said, oldest records first. It pauses
+ * between records: a project may have any number.
+ */
+export async function exportProject(
   state: ProjectState,
   secrets: Secrets,
-  hasEnded: (windowId: string) => boolean,
+  hasEnded: (window: Window) => boolean,
   isHidden: boolean,
-): ProjectFile {
+  pause: Pause,
+): Promise<ProjectFile> {
   const { monitors, channels } = state.names
   const { is_digest_enabled, digest_threshold } = state.settings
+  const subscriptions = groupBy(state.subscriptions, ({ alertChannelId }) => alertChannelId)
+  const children = groupBy(state.children, ({ dataSource }) => dataSource?.id ?? '')
+  const overrides = groupBy(state.overrides, ({ dependencyId }) => dependencyId)
+  const windows = state.windows.filter(({ monitorIds }) => monitorIds.length > 0)
+  const each = <T, R>(records: readonly T[], entryOf: (record: T) => R) => collectEach(records, entryOf, pause)
   const file = {
     version: FORMAT_VERSION,
     alert_settings: { is_digest_enabled, digest_threshold },
-    alert_channels: state.channels.map(channel => ({
+    alert_channels: await each(state.channels, channel => ({
       id: channel.id,
       ...concise(showChannel(storedChannelFields(channel, secrets), isHidden), CHANNEL_DEFAULTS),
-      subscriptions: subscriptionsOf(state, channel.id),
+      subscriptions: (subscriptions.get(channel.id) ?? []).map(({ alertType }) => alertType).sort(),
     })),
-    monitors: state.monitors.map(monitor => ({
+    monitors: await each(state.monitors, monitor => ({
       id: monitor.id,
       ...concise(showMonitor(storedMonitorFields(monitor, secrets)), MONITOR_DEFAULTS),
       ...parentsOf(state, monitor.id, monitors),
       rules: rulesOf(state, monitor.id, channels),
     })),
-    maintenance_windows: state.windows
-      .filter(window => window.monitorIds.length > 0 && !hasEnded(window.id))
-      .map(window => ({ id: window.id, ...concise(showWindow(monitors)(storedWindowFields(window)), {}) })),
-    data_sources: state.sources.map(whole => sourceEntry(whole, state.children, secrets)),
-    dependencies: state.dependencies.map(dependency => dependencyEntry(dependency, state.overrides, channels)),
-    status_pages: state.pages.map(whole => pageEntry(whole, monitors)),
+    maintenance_windows: (
+      await each(windows, window => (hasEnded(window) ? [] : windowEntry(window, monitors)))
+    ).flat(),
+    data_sources: await each(state.sources, whole => sourceEntry(whole, children.get(whole.source.id) ?? [], secrets)),
+    dependencies: await each(state.dependencies, dependency =>
+      dependencyEntry(dependency, overrides.get(dependency.id) ?? [], channels),
+    ),
+    status_pages: await each(state.pages, whole => pageEntry(whole, monitors)),
   }
   return file as unknown as ProjectFile
 }
 
-const subscriptionsOf = ({ subscriptions }: ProjectState, channelId: string): string[] =>
-  subscriptions.flatMap(({ alertChannelId, alertType }) => (alertChannelId === channelId ? [alertType] : [])).sort()
+const windowEntry = (window: Window, monitors: Names): Fields => ({
+  id: window.id,
+  ...concise(showWindow(monitors)(storedWindowFields(window)), {}),
+})
 
 function parentsOf(state: ProjectState, id: string, names: Names): Fields {
   const parents = state.parents.get(id) ?? []
@@ -70,8 +86,7 @@ const rulesOf = (state: ProjectState, id: string, names: Names): Fields[] =>
     ...concise(ruleFields(rule), RULE_DEFAULTS),
   }))
 
-function sourceEntry({ source, fields }: WholeSource, children: StoredMonitor[], secrets: Secrets): Fields {
-  const made = children.filter(({ dataSource }) => dataSource?.id === source.id)
+function sourceEntry({ source, fields }: WholeSource, made: StoredMonitor[], secrets: Secrets): Fields {
   return {
     id: source.id,
     ...concise(showSource(storedSourceFields(source, secrets)), SOURCE_DEFAULTS),
@@ -81,7 +96,7 @@ function sourceEntry({ source, fields }: WholeSource, children: StoredMonitor[],
 }
 
 function dependencyEntry(dependency: Dependency, overrides: StoredOverride[], channels: Names): Fields {
-  const mine = overrideFields(overrides.filter(({ dependencyId }) => dependencyId === dependency.id))
+  const mine = overrideFields(overrides)
   const named = mine.map(({ channel, ...on }) => ({
     channel: channels.get(channel as string) ?? channel,
     ...concise(on, OVERRIDE_DEFAULTS),
@@ -95,17 +110,16 @@ function dependencyEntry(dependency: Dependency, overrides: StoredOverride[], ch
 
 function pageEntry({ page, groups, components }: WholePage, monitors: Names): Fields {
   const inOrder = components.toSorted(byOrder)
+  const inside = groupBy(inOrder, ({ groupId }) => groupId)
   const entryOf = (component: StoredComponent) => componentEntry(component, monitors)
   const sections = [
-    ...inOrder
-      .filter(({ groupId }) => groupId === null)
-      .map(component => ({ ...component, entry: entryOf(component) })),
+    ...(inside.get(null) ?? []).map(component => ({ ...component, entry: entryOf(component) })),
     ...groups.map(group => ({
       ...group,
       entry: {
         id: group.id,
         ...concise(storedGroupFields(group), GROUP_DEFAULTS),
-        components: inOrder.filter(({ groupId }) => groupId === group.id).map(entryOf),
+        components: (inside.get(group.id) ?? []).map(entryOf),
       },
     })),
   ]

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { now } from '../platform/clock.ts'
+import { createPauses, now } from '../platform/clock.ts'
 import { actingAs } from '../web/acting.ts'
 import type { App } from '../web/app.ts'
 import { callerOf, isAllowed } from '../web/auth.ts'
@@ -95,10 +95,10 @@ function exportRoute(app: App, { db, secrets }: ExchangeContext): void {
       const at = now()
       const caller = callerOf(request)
       const state = await readProject(db, caller.projectId)
-      const over = new Set(state.windows.filter(window => isOver(window, at)).map(({ id }) => id))
-      const file = exportProject(state, secrets, id => over.has(id), !isAllowed(caller, 'write'))
+      const pause = createPauses()
+      const file = await exportProject(state, secrets, window => isOver(window, at), !isAllowed(caller, 'write'), pause)
       if (request.query.format === 'json') return reply.send(file as never)
-      return reply.type(`${YAML}; charset=utf-8`).send(writeYaml(file))
+      return reply.type(`${YAML}; charset=utf-8`).send(await writeYaml(file, pause))
     },
   )
 }

@@ -1,6 +1,8 @@
 import { dump, load, YAMLException } from 'js-yaml'
+import type { Pause } from '../platform/clock.ts'
 import { assertPlain, decodeUtf8 } from '../web/body.ts'
 import { validationError } from '../web/errors.ts'
+import { piecesOfWeight } from '../web/weight.ts'
 
 const MAX_DEPTH = 64
 /** Enough for a block that many monitors share. What they stand for counts towards the values of a body. */
@@ -17,8 +19,28 @@ export function parseYaml(bytes: Buffer): unknown {
   return value
 }
 
-/** Strings that another reader could take for something else are quoted. */
-export const writeYaml = (value: unknown): string => dump(value, { lineWidth: 120, noRefs: true })
+/** Some 5 ms. */
+const MOST_AT_ONCE = 1_000
+
+/**
+ * A record as YAML; its lists are written in pieces, with pauses between them. Strings that another reader could take for
+ * something else are quoted.
+ */
+export async function writeYaml(record: object, pause: Pause): Promise<string> {
+  let text = ''
+  for (const [key, value] of Object.entries(record)) {
+    const pieces = Array.isArray(value) && value.length > 0 ? piecesOfWeight(value, MOST_AT_ONCE) : [value]
+    let isFirst = true
+    for (const piece of pieces) {
+      const written = dump({ [key]: piece }, { lineWidth: 120, noRefs: true })
+      // the key is written once
+      text += isFirst ? written : written.slice(written.indexOf('\n') + 1)
+      isFirst = false
+      await pause()
+    }
+  }
+  return text
+}
 
 function loadYaml(text: string): unknown {
   try {

@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { createPauses, type Pause } from '../platform/clock.ts'
+import { isLeaf, piecesOfWeight, weighsMore } from './weight.ts'
 
-/** What is written at once: some 2 ms at worst. A value weighs 1, and a text 1 more for so many characters. */
+/** What is written at once: some 2 ms at worst. */
 const MOST_AT_ONCE = 5_000
-const TEXT_UNIT = 100
 
 /** preSerialization: an answer that takes long to write is written in pieces, with turns for others between them. */
 export function writeLongAnswer(
@@ -41,26 +41,14 @@ function* piecesOf(value: unknown): Generator<string> {
 
 /** Neighbours that are small are written together: 100,000 pieces would cost more than what is in them. */
 function* piecesOfList(list: unknown[]): Generator<string> {
-  yield '['
-  let from = 0
-  while (from < list.length) {
-    if (from > 0) yield ','
-    const to = endOfPiece(list, from)
-    if (to - from > 1) yield textOf(list.slice(from, to)).slice(1, -1)
-    else yield* piecesOf(list[from] ?? null)
-    from = to
+  let before = '['
+  for (const neighbours of piecesOfWeight(list, MOST_AT_ONCE)) {
+    yield before
+    if (neighbours.length > 1) yield textOf(neighbours).slice(1, -1)
+    else yield* piecesOf(neighbours[0])
+    before = ','
   }
-  yield ']'
-}
-
-/** So many neighbours weigh no more than a piece may; one in any case. */
-function endOfPiece(list: unknown[], from: number): number {
-  let weight = 0
-  for (let to = from; to < list.length; to++) {
-    weight += weigh(list[to], MOST_AT_ONCE - weight)
-    if (weight >= MOST_AT_ONCE) return Math.max(to, from + 1)
-  }
-  return list.length
+  yield before === '[' ? '[]' : ']'
 }
 
 function* piecesOfRecord(record: Record<string, unknown>): Generator<string> {
@@ -75,23 +63,3 @@ function* piecesOfRecord(record: Record<string, unknown>): Generator<string> {
 }
 
 const textOf = (value: unknown) => JSON.stringify(value) ?? 'null'
-
-/** What is not walked into: what is no container, and what says itself how it is written. */
-const isLeaf = (value: unknown) => typeof value !== 'object' || value === null || 'toJSON' in value
-
-/** No more than `most` is looked at. */
-function weigh(value: unknown, most: number): number {
-  if (typeof value === 'string') return 1 + value.length / TEXT_UNIT
-  if (isLeaf(value)) return 1
-  let weight = 1
-  for (const key in value as Record<string, unknown>) {
-    if (weight >= most) return weight
-    const inner = (value as Record<string, unknown>)[key]
-    // every answer is weighed, and most values of one are none to walk into
-    if (typeof inner === 'string') weight += 1 + inner.length / TEXT_UNIT
-    else weight += inner !== null && typeof inner === 'object' ? weigh(inner, most - weight) : 1
-  }
-  return weight
-}
-
-const weighsMore = (value: unknown, most: number) => weigh(value, most + 1) > most

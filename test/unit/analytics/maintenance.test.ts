@@ -53,10 +53,11 @@ const ROWS: [title: string, periods: [number, number][], intervals: string, minu
 for (const [title, periods, expected, minutes, percentage] of ROWS) {
   t.test(title, async t => {
     const plain = intervalsOf('up', OUTAGE, at(0), at(10))
-    const intervals = markMaintenance(
+    const marked = markMaintenance(
       plain,
       periods.map(([from, to]) => period(from, to)),
     )
+    const intervals = [...marked]
     const written = intervals.map(({ status, from, to, isMaintenance }) => {
       const text = `${status} ${(to.getTime() - from.getTime()) / 60_000}`
       return isMaintenance ? `(${text})` : text

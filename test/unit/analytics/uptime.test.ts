@@ -39,7 +39,7 @@ const ROWS: Row[] = [
 
 for (const [title, before, changes, expected, percentage] of ROWS) {
   t.test(title, async t => {
-    const intervals = intervalsOf(before, changes, at(0), at(10))
+    const intervals = [...intervalsOf(before, changes, at(0), at(10))]
     const written = intervals.map(one => `${one.status} ${(one.to.getTime() - one.from.getTime()) / 60_000}`)
     t.equal(written.join(', '), expected)
     t.equal(summarize(intervals).uptimePercentage, percentage)

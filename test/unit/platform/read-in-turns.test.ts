@@ -11,28 +11,31 @@ const SENDER = `
   const server = require('node:net').createServer(socket => socket.end(Buffer.alloc(${BYTES}, 'x')))
   server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port))`
 
-t.test('of a long answer at most 128 KiB are read between two turns of the event loop, and all of it arrives', async t => {
-  const sender = new Worker(SENDER, { eval: true })
-  t.teardown(() => sender.terminate())
-  const [port] = await once(sender, 'message')
-  let [bytes, most, sinceTurn, isDone] = [0, 0, 0, false]
-  const turn = () => {
-    sinceTurn = 0
-    if (!isDone) setImmediate(turn)
-  }
-  setImmediate(turn)
-  const socket = connect(port, '127.0.0.1')
-  readInTurns(socket)
-  socket.on('data', piece => {
-    bytes += piece.length
-    sinceTurn += piece.length
-    most = Math.max(most, sinceTurn)
-    // rows take their time too, in which more arrives
-    const untilMs = performance.now() + 1
-    while (performance.now() < untilMs);
-  })
-  await once(socket, 'end')
-  isDone = true
-  t.equal(bytes, BYTES)
-  t.ok(most <= 131_072, `${most} bytes`)
-})
+t.test(
+  'of a long answer at most 128 KiB are read between two turns of the event loop, and all of it arrives',
+  async t => {
+    const sender = new Worker(SENDER, { eval: true })
+    t.teardown(() => sender.terminate())
+    const [port] = await once(sender, 'message')
+    let [bytes, most, sinceTurn, isDone] = [0, 0, 0, false]
+    const turn = () => {
+      sinceTurn = 0
+      if (!isDone) setImmediate(turn)
+    }
+    setImmediate(turn)
+    const socket = connect(port, '127.0.0.1')
+    readInTurns(socket)
+    socket.on('data', piece => {
+      bytes += piece.length
+      sinceTurn += piece.length
+      most = Math.max(most, sinceTurn)
+      // rows take their time too, in which more arrives
+      const untilMs = performance.now() + 1
+      while (performance.now() < untilMs);
+    })
+    await once(socket, 'end')
+    isDone = true
+    t.equal(bytes, BYTES)
+    t.ok(most <= 131_072, `${most} bytes`)
+  },
+)

@@ -1,0 +1,38 @@
+/** How much work it is to write or to check a value: each value in it weighs 1, and a text 1 more for so many characters. */
+const TEXT_UNIT = 100
+
+/** What is not walked into: what is no container, and what says itself how it is written. */
+export const isLeaf = (value: unknown) => typeof value !== 'object' || value === null || 'toJSON' in value
+
+/** No more than `most` is looked at. */
+function weigh(value: unknown, most: number): number {
+  if (typeof value === 'string') return 1 + value.length / TEXT_UNIT
+  if (isLeaf(value)) return 1
+  let weight = 1
+  for (const key in value as Record<string, unknown>) {
+    if (weight >= most) return weight
+    const inner = (value as Record<string, unknown>)[key]
+    // every answer is weighed, and most values of one are none to walk into
+    if (typeof inner === 'string') weight += 1 + inner.length / TEXT_UNIT
+    else weight += inner !== null && typeof inner === 'object' ? weigh(inner, most - weight) : 1
+  }
+  return weight
+}
+
+export const weighsMore = (value: unknown, most: number) => weigh(value, most + 1) > most
+
+/** A list in pieces of neighbours that weigh no more than `most` together; of one item where that weighs more by itself. */
+export function* piecesOfWeight<T>(list: readonly T[], most: number): Generator<T[]> {
+  let from = 0
+  let weight = 0
+  for (let at = 0; at < list.length; at++) {
+    const own = weigh(list[at], most)
+    if (weight + own > most && at > from) {
+      yield list.slice(from, at)
+      from = at
+      weight = 0
+    }
+    weight += own
+  }
+  if (from < list.length) yield list.slice(from)
+}
