@@ -56,7 +56,7 @@ export async function claimDeliveries(
     held,
     uncounted,
   } = tools.mailer ? await admitMails(tx, ready, tools, now) : { sent: ready, held: [], uncounted: 0 }
-  const { leaving: prepared, dueAt } = await paceRequests(tx, admitted, tools.webhookBurst, now)
+  const { leaving: prepared, dueAt } = await paceRequests(tx, admitted, tools, now)
   await storeRendered(tx, prepared, now)
   await recordAttempts(
     tx,

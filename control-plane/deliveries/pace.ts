@@ -7,8 +7,10 @@ export type Pace = { hasLeft: number; nextAt: Date }
 
 export const NOTHING_LEFT: Pace = { hasLeft: 0, nextAt: new Date(0) }
 
-/** When each of `count` requests may leave, null for at once, and the pace after those that leave now. */
-export function planned(before: Pace, count: number, burst: number, now: Date): { waits: (Date | null)[]; pace: Pace } {
+/** When each request may leave, null for at once, and the pace after those that leave now. */
+export type Planned = { waits: (Date | null)[]; pace: Pace }
+
+export function planned(before: Pace, count: number, burst: number, now: Date): Planned {
   let pace = before
   let waiting = 0
   const waits = Array.from({ length: count }, () => {
@@ -20,3 +22,7 @@ export function planned(before: Pace, count: number, burst: number, now: Date): 
   })
   return { waits, pace }
 }
+
+/** None leaves now: each is looked at again after the time that lies between two requests. */
+export const allLater = (count: number, now: Date): Date[] =>
+  Array.from({ length: count }, () => new Date(now.getTime() + EVERY_MS))

@@ -5,6 +5,7 @@ import t from 'tap'
 import { takeMails } from '../../control-plane/accounts/mails/limit-store.ts'
 import { MAIL_LIMITS } from '../../control-plane/accounts/mails/limits.ts'
 import { sealConfig } from '../../control-plane/channels/sealed.ts'
+import { lockPaces } from '../../control-plane/deliveries/pace-store.ts'
 import { createMailer } from '../../control-plane/platform/mail.ts'
 import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
 import { createSecrets } from '../../control-plane/platform/secrets.ts'
@@ -25,11 +26,11 @@ const db = createPostgres(url)
 t.teardown(() => db.destroy())
 const secretKey = randomBytes(32)
 
-/** A tenant with one channel and an outage that it has to be notified of. */
-async function outage(receiverUrl: string, mailTo?: string) {
+/** A tenant with one channel, or more, and an outage that it has to be notified of. */
+async function outage(receiverUrl: string, { mailTo, count = 1 }: { mailTo?: string; count?: number } = {}) {
   const tenant = await insertTenant(db)
   const monitorIds = await insertMonitors(db, tenant.projectId, 1)
-  const channels = { projectId: tenant.projectId, monitorIds, url: receiverUrl, secretKey, count: 1 }
+  const channels = { projectId: tenant.projectId, monitorIds, url: receiverUrl, secretKey, count }
   const [id] = await insertManyChannels(db, channels)
   if (mailTo) {
     const config = sealConfig({ to: [mailTo] }, { id: id!, projectId: tenant.projectId }, createSecrets(secretKey))
@@ -42,8 +43,11 @@ async function outage(receiverUrl: string, mailTo?: string) {
   return tenant.projectId
 }
 
-const statusOf = async (projectId: string) =>
-  (await query<{ status: string }>(db, 'SELECT status FROM deliveries WHERE project_id = ?', [projectId]))[0]!.status
+/** Of all its deliveries, each status once, as "delivered pending". */
+const statusOf = async (projectId: string) => {
+  const sql = 'SELECT DISTINCT status FROM deliveries WHERE project_id = ? ORDER BY status'
+  return (await query<{ status: string }>(db, sql, [projectId])).map(({ status }) => status).join(' ')
+}
 
 /** A webhook receiver that answers when it is asked to. */
 async function startPatientReceiver() {
@@ -88,16 +92,35 @@ t.test('counters of mails that a transaction holds locked keep no mail and no we
   const { organizationId } = await insertTenant(db)
   const wish = { kind: 'alert' as const, organizationId, plan: 'free' as const, address: 'eve@other.example' }
   await takeMails(lock, [wish], MAIL_LIMITS, new Date())
-  const projects = [await outage(receiver.url, 'ann@ops.example'), await outage(receiver.url)]
-  projects.push(await outage(receiver.url, 'ben@ops.example'), await outage(receiver.url))
+  const projects = [await outage(receiver.url, { mailTo: 'ann@ops.example' }), await outage(receiver.url)]
+  projects.push(await outage(receiver.url, { mailTo: 'ben@ops.example' }), await outage(receiver.url))
   startWorker(t, { url, db, secretKey, mailer, metrics })
   for (const id of projects)
     await waitFor(async () => (await statusOf(id)) === 'delivered', { label: 'a delivery while counters are locked' })
   t.same(smtp.mails.flatMap(({ to }) => to).sort(), ['ann@ops.example', 'ben@ops.example'])
   t.equal(await uncounted(), 2)
   await lock.rollback()
-  const later = await outage(receiver.url, 'ann@ops.example')
+  const later = await outage(receiver.url, { mailTo: 'ann@ops.example' })
   await waitFor(async () => (await statusOf(later)) === 'delivered', { label: 'a mail after the lock is gone' })
   t.equal(await uncounted(), 2)
   t.equal(await counted(), 3, 'one organization, one address, one installation')
+})
+
+t.test('the pace of an event that a transaction holds locked delays no other event and no other tenant', async t => {
+  const receiver = await startReceiver(t)
+  const held = await outage(receiver.url, { count: 12 })
+  const [event] = await query<{ id: string }>(db, 'SELECT id FROM events WHERE project_id = ?', [held])
+  const lock = await db.transaction()
+  await query(lock, 'SELECT set_config(?, ?, true)', ['idle_in_transaction_session_timeout', '0'])
+  await lockPaces(lock, [{ eventId: event!.id, host: '127.0.0.1' }])
+  const free = [await outage(receiver.url), await outage(receiver.url, { count: 12 })]
+  startWorker(t, { url, db, secretKey, webhookBurst: 10 })
+  for (const id of free)
+    await waitFor(async () => (await statusOf(id)) === 'delivered', { label: 'deliveries while a pace is locked' })
+  t.equal(await statusOf(held), 'pending')
+  await lock.rollback()
+  await waitFor(async () => (await statusOf(held)) === 'delivered', { label: 'the event whose pace was locked' })
+  t.equal(receiver.received.length, 25, 'each was sent once')
+  const [pace] = await query(db, 'SELECT has_left AS "hasLeft" FROM event_paces WHERE event_id = ?', [event!.id])
+  t.same(pace, { hasLeft: 12 }, 'what waited was counted')
 })
