@@ -11,7 +11,9 @@ export const NOTHING_LEFT: Pace = { hasLeft: 0, nextAt: new Date(0) }
 export type Planned = { waits: (Date | null)[]; pace: Pace }
 
 export function planned(before: Pace, count: number, burst: number, now: Date): Planned {
-  let pace = before
+  // later only if it was written down before PostgreSQL's clock was set back
+  const latestMs = now.getTime() + EVERY_MS
+  let pace = { ...before, nextAt: new Date(Math.min(before.nextAt.getTime(), latestMs)) }
   let waiting = 0
   const waits = Array.from({ length: count }, () => {
     if (pace.hasLeft < burst || pace.nextAt <= now) {

@@ -136,6 +136,7 @@ t.test('the pace of an event: a table', async t => {
   const late = planned(first.pace, 3, 10, at(5_000))
   t.same(late.waits, [null, at(6_000), at(7_000)], 'what comes late is not sent all at once')
   t.same(planned(late.pace, 1, 10, at(5_500)).waits, [at(6_000)])
+  t.same(planned(late.pace, 2, 10, at(-9_000)).waits, [at(-8_000), at(-7_000)], 'the clock was set back')
   const rows: [string, string | null][] = [
     ['https://Victim.Example.:8443/a', 'victim.example'],
     ['https://hooks.slack.com/services/1', null],

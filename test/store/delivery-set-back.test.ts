@@ -36,6 +36,20 @@ t.test('a delivery that was queued under a wrong clock, and never tried, leaves 
   t.equal((await queue.ended(id)).status, 'delivered')
 })
 
+t.test('requests of an event that wait for others leave a second apart when the clock was set back', async t => {
+  const receiver = await startReceiver(t)
+  aheadMs = HOUR_MS
+  const worker = queue.startWorker(t, { webhookBurst: 10 })
+  const channels: string[] = []
+  for (let n = 0; n < 12; n++) channels.push(await queue.channel(receiver.url))
+  await queue.sendToAll(channels, 'monitor:a')
+  await receiver.waitFor(10)
+  aheadMs = 0
+  worker.wake()
+  await receiver.waitFor(12)
+  t.equal(receiver.received.length, 12, 'each was sent once')
+})
+
 t.test('what waits for its retry under the right clock goes on waiting', async t => {
   const receiver = await startReceiver(t)
   receiver.always(500)
