@@ -1,4 +1,5 @@
-import { type Loop, type LoopTools, startLoop } from '../platform/loop.ts'
+import type { Loop, LoopTools } from '../platform/loop.ts'
+import { startPortionsLoop } from '../platform/portions-loop.ts'
 import type { Db } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { sealOldAddresses } from './seal-store.ts'
@@ -8,8 +9,5 @@ const EVERY_MS = 3_600_000
 
 /** Seals the addresses of old deliveries in portions, each a short transaction. */
 export function startAddressSealing({ db, secrets, ...tools }: LoopTools & { db: Db; secrets: Secrets }): Loop {
-  return startLoop('seal-addresses', EVERY_MS, tools, async signal => {
-    for (let after: string | null = ''; after !== null && !signal.aborted; )
-      after = await sealOldAddresses(db, secrets, after)
-  })
+  return startPortionsLoop('seal-addresses', EVERY_MS, tools, after => sealOldAddresses(db, secrets, after))
 }

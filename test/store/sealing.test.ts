@@ -2,10 +2,15 @@ import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { openAddress } from '../../control-plane/deliveries/address.ts'
 import { sealOldAddresses } from '../../control-plane/deliveries/seal-store.ts'
+import { sleep } from '../../control-plane/platform/clock.ts'
+import { startPortionsLoop } from '../../control-plane/platform/portions-loop.ts'
 import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
 import { createSecrets } from '../../control-plane/platform/secrets.ts'
+import { createLog } from '../../shared/log.ts'
+import { createMetrics } from '../../shared/metrics.ts'
 import { createDatabase } from '../support/database.ts'
 import { insertTenant } from '../support/tenant.ts'
+import { waitFor } from '../support/wait.ts'
 
 const { url } = await createDatabase(t)
 const db = createPostgres(url)
@@ -48,4 +53,25 @@ t.test('old addresses are sealed in portions, wherever they are in the log of de
   )
   t.equal(rows.length, 100)
   for (const row of rows) t.match(openAddress(row.address, row, secrets), /^https:\/\/hooks\.example\.com\/\d+$/)
+})
+
+t.test('a round that has to end early goes on where it ended, so that the last deliveries are sealed too', async t => {
+  await execute(db, 'DELETE FROM deliveries')
+  const { projectId } = await insertTenant(db)
+  await insertDeliveries(projectId, 1_700, 17)
+  const seen: (string | null)[] = []
+  const portion = async (after: string) => {
+    // longer than a round of the loop below may take
+    await sleep(50)
+    const last = await sealOldAddresses(db, secrets, after)
+    seen.push(last)
+    return last
+  }
+  const tools = { log: createLog('test', 'silent'), metrics: createMetrics() }
+  const loop = startPortionsLoop('seal', 3_600_000, tools, portion, { limitMs: 30 })
+  t.teardown(loop.stop)
+  await waitFor(() => seen.includes(null), { label: 'the last portion' })
+  t.same(await query(db, 'SELECT FROM deliveries WHERE request_url IS NOT NULL'), [])
+  t.equal(new Set(seen).size, 5)
+  t.equal(seen.length, 5, 'no portion was read twice')
 })
