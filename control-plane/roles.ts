@@ -4,6 +4,7 @@ import { startDeletionWorker } from './accounts/organizations/worker.ts'
 import { startAccountsWorker } from './accounts/worker.ts'
 import { startDigestWorker } from './alerts/digest-worker.ts'
 import { startFanOutWorker } from './alerts/fan-out-worker.ts'
+import { startRelaySourceWorker } from './alerts/relay-source-worker.ts'
 import { startReminderWorker } from './alerts/reminder-worker.ts'
 import { startDailyWorker } from './analytics/daily-worker.ts'
 import { startRecorder } from './analytics/recorder.ts'
@@ -56,6 +57,7 @@ export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)
     wokenBy('digests', startDigestWorker),
     startDeliveries,
     startAddressSealing,
+    startRelaySourceWorker,
     startNotices,
     startAccountMails,
   ],

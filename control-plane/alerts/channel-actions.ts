@@ -94,10 +94,9 @@ export function changeChannel(tools: ChannelTools, caller: Caller, id: string, b
     const { config, problems } = acceptConfig(before.type, body.config, stored, tools)
     if (problems.length > 0) throw validationError(problems)
     if (!isSameDestination(before.type, stored, config)) assertMayLead(caller, maskedPlaces(body.config, 'config'))
-    // also of a config that stays: a channel of before decision 209 is entered when it is saved
-    await bindRelay(tx, tools, before, config)
     // sealed again, the same config would be reported as changed
     if (isDeepStrictEqual(stored, config)) return after
+    await bindRelay(tx, tools, before, config)
     const chatInstallationId = installationOf(before.type, config)
     const changed = { ...after, config: sealConfig(config, before, secrets), chatInstallationId }
     if (hostOf(before, secrets) !== hostOf(changed, secrets)) await assertFewToHost(tx, tools, changed)

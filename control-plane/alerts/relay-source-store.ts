@@ -1,8 +1,11 @@
-import { execute, query, type Tx } from '../platform/postgres.ts'
+import { CHANNEL_TYPES, type ChannelType, kindOf } from '../channels/index.ts'
+import { openConfig } from '../channels/sealed.ts'
+import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
+import type { Secrets } from '../platform/secrets.ts'
 
 type RelaySource = { channelId: string; projectId: string; relaySourceId: string }
 
-/** False when a channel of another project has the id and `isOfOne` asks for ids of one project only. The channel is locked or new. */
+/** False when the id belongs to another project and `isOfOne` asks for ids of one project only. The channel is locked or new. */
 export async function bindRelaySource(tx: Tx, source: RelaySource, isOfOne: boolean): Promise<boolean> {
   if (isOfOne && (await isTaken(tx, source))) return false
   await execute(
@@ -19,13 +22,63 @@ export async function releaseRelaySource(tx: Tx, channelId: string): Promise<voi
   await execute(tx, 'DELETE FROM relay_sources WHERE channel_id = ?', [channelId])
 }
 
-async function isTaken(tx: Tx, source: RelaySource): Promise<boolean> {
+/** An id that several projects have, from before this was refused, belongs to the project of the oldest channel. */
+async function isTaken(tx: Tx, { relaySourceId, projectId }: RelaySource): Promise<boolean> {
   // one after the other, so that two projects cannot take the same id at once
   await execute(tx, 'LOCK TABLE relay_sources IN SHARE ROW EXCLUSIVE MODE', {})
-  const taken = await query(
+  const [owner] = await query<{ projectId: string }>(
     tx,
-    'SELECT 1 FROM relay_sources WHERE relay_source_id = :relaySourceId AND project_id <> :projectId LIMIT 1',
-    source,
+    `SELECT project_id AS "projectId" FROM relay_sources WHERE relay_source_id = ? ORDER BY channel_id LIMIT 1`,
+    [relaySourceId],
   )
-  return taken.length > 0
+  return owner !== undefined && owner.projectId !== projectId
 }
+
+const AT_ONCE = 500
+const FIRST = '00000000-0000-0000-0000-000000000000'
+const TYPES = CHANNEL_TYPES.filter(type => kindOf(type).relayOf)
+
+type Unbound = { id: string; projectId: string; type: ChannelType; config: Buffer }
+
+/**
+ * Enters ids of channels that a process of the version before wrote, among the next channels after an id; '' begins.
+ * Answers the id to go on after; null: there are no more. Several processes may do so: a channel that another one has
+ * locked is left to it or to the next round.
+ */
+export async function bindOldSources(db: Db, secrets: Secrets, after: string): Promise<string | null> {
+  const channels = await query<Unbound>(
+    db,
+    `SELECT id, project_id AS "projectId", type, config FROM alert_channels c
+     WHERE id > :after AND type = ANY (:types) AND NOT EXISTS (SELECT FROM relay_sources WHERE channel_id = c.id)
+     ORDER BY id LIMIT ${AT_ONCE}`,
+    { after: after === '' ? FIRST : after, types: TYPES },
+  )
+  const sources = channels.flatMap(({ id, config, ...rest }) => {
+    const relaySourceId = relaySourceOf({ id, config, ...rest }, secrets)
+    return relaySourceId === null ? [] : [{ id, config: config.toString('hex'), relaySourceId }]
+  })
+  if (sources.length > 0) await bindUnchanged(db, sources)
+  return channels.length < AT_ONCE ? null : channels.at(-1)!.id
+}
+
+/** A config that the key does not open is reported by `npm run admin -- secrets check`. */
+function relaySourceOf(channel: Unbound, secrets: Secrets): string | null {
+  try {
+    return kindOf(channel.type).relayOf?.(openConfig(channel, secrets)) ?? null
+  } catch {
+    return null
+  }
+}
+
+/** Only where the config is still the one that was read. */
+const bindUnchanged = (db: Db, sources: { id: string; config: string; relaySourceId: string }[]) =>
+  execute(
+    db,
+    `INSERT INTO relay_sources (channel_id, project_id, relay_source_id)
+     SELECT c.id, c.project_id, r."relaySourceId"
+     FROM jsonb_to_recordset(:rows::jsonb) AS r (id uuid, config text, "relaySourceId" text)
+     JOIN alert_channels c ON c.id = r.id AND c.config = decode(r.config, 'hex')
+     ORDER BY c.id FOR SHARE OF c SKIP LOCKED
+     ON CONFLICT DO NOTHING`,
+    { rows: JSON.stringify(sources) },
+  )

@@ -1,11 +1,13 @@
+import { randomBytes } from 'node:crypto'
 import t from 'tap'
-import { execute, withPostgres } from '../../control-plane/platform/postgres.ts'
+import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
 import { startApi } from '../support/api-server.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { waitFor } from '../support/wait.ts'
 
 const relay = await startReceiver(t)
-const api = await startApi(t, { ROLES: 'api,deliver', RELAY_URL: relay.url })
+const SECRET_KEY = randomBytes(32).toString('base64')
+const api = await startApi(t, { ROLES: 'api,deliver', RELAY_URL: relay.url, SECRET_KEY })
 const account = await api.tenant()
 const writeKey = await api.keyOf(account, 'write')
 const url = 'https://hooks.example.com/picket'
@@ -47,10 +49,27 @@ t.test('a source of the relay belongs to one project, also when two ask for it a
   t.equal((await create({ relay_source_id: 'left' }, other.key)).status, 201, 'a deleted channel holds none')
 })
 
-t.test('an id of a channel that is older than the list of ids is entered when the channel is saved', async t => {
-  const other = await api.tenant()
-  const { id } = (await create({ relay_source_id: 'old' })).body.data
-  await withPostgres(api.databaseUrl, db => execute(db, 'DELETE FROM relay_sources'))
-  t.equal((await change(id, { relay_source_id: 'old', headers: {} }, account.key)).status, 200)
-  t.match(await create({ relay_source_id: 'old' }, other.key), { status: 409 })
-})
+t.test(
+  'an id of a channel that is older than the list of ids belongs to the project of the oldest channel',
+  async t => {
+    const [first, second, third] = [await api.tenant(), await api.tenant(), await api.tenant()]
+    const db = createPostgres(api.databaseUrl, 2)
+    t.teardown(() => db.destroy())
+    // as processes of the version before do, which know no list
+    const createOld = async (key: string) => {
+      await execute(db, 'DELETE FROM relay_sources')
+      return (await create({ relay_source_id: 'old' }, key)).body.data.id as string
+    }
+    const [oldest, younger] = [await createOld(first.key), await createOld(second.key)]
+    await execute(db, 'DELETE FROM relay_sources')
+    await startApi(t, { ROLES: 'deliver', DATABASE_URL: api.databaseUrl, SECRET_KEY })
+    const listed = () => query(db, "SELECT FROM relay_sources WHERE relay_source_id = 'old'")
+    await waitFor(async () => (await listed()).length === 2, { label: 'the ids in the list' })
+    const save = (id: string, key: string, path: string) =>
+      api.call('PUT', `/alerts/channels/${id}`, { key, body: { config: { url: url + path, relay_source_id: 'old' } } })
+    t.match(await create({ relay_source_id: 'old' }, third.key), { status: 409 })
+    t.match(await save(younger, second.key, '/other'), { status: 409 })
+    t.equal((await save(younger, second.key, '')).status, 200, 'what stays as it is may be saved')
+    t.equal((await save(oldest, first.key, '/other')).status, 200)
+  },
+)

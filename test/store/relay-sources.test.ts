@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto'
+import t from 'tap'
+import { v7 as uuidv7 } from 'uuid'
+import { bindOldSources } from '../../control-plane/alerts/relay-source-store.ts'
+import { sealConfig } from '../../control-plane/channels/sealed.ts'
+import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
+import { createSecrets } from '../../control-plane/platform/secrets.ts'
+import { createDatabase } from '../support/database.ts'
+import { insertTenant } from '../support/tenant.ts'
+
+const { url } = await createDatabase(t)
+const db = createPostgres(url)
+t.teardown(() => db.destroy())
+const secrets = createSecrets(randomBytes(32))
+const { projectId } = await insertTenant(db)
+
+/** Channels as a process of the version before writes them; answers their ids. */
+async function insertOldChannels(count: number, configOf: (n: number) => object, by = secrets) {
+  const channels = Array.from({ length: count }, (_, n) => ({ id: uuidv7(), config: configOf(n) }))
+  await execute(
+    db,
+    `INSERT INTO alert_channels (id, project_id, name, type, config, is_default, created_at, updated_at)
+     SELECT id, :projectId, 'Hook', 'webhook', config, false, now(), now()
+     FROM unnest(:ids::uuid[], :configs::bytea[]) AS r (id, config)`,
+    {
+      projectId,
+      ids: channels.map(({ id }) => id),
+      configs: channels.map(({ id, config }) => sealConfig(config, { id, projectId }, by)),
+    },
+  )
+  return channels.map(({ id }) => id)
+}
+
+async function bindAll() {
+  for (let after: string | null = ''; after !== null; ) after = await bindOldSources(db, secrets, after)
+}
+
+const listed = () =>
+  query<{ id: string; source: string }>(
+    db,
+    'SELECT channel_id AS id, relay_source_id AS source FROM relay_sources ORDER BY channel_id',
+  )
+
+t.test(
+  'ids of old channels are entered in portions, by several processes at once, past a config that the key does not open',
+  async t => {
+    const ids = await insertOldChannels(1_200, n => (n % 3 === 0 ? { relay_source_id: `source-${n}` } : {}))
+    await insertOldChannels(1, () => ({ relay_source_id: 'unreadable' }), createSecrets(randomBytes(32)))
+    const [last = ''] = await insertOldChannels(1, () => ({ relay_source_id: 'last' }))
+    await Promise.all([bindAll(), bindAll()])
+  const expected = ids.flatMap((id, n) => (n % 3 === 0 ? [{ id, source: `source-${n}` }] : []))
+  t.same(await listed(), [...expected, { id: last, source: 'last' }])
+  },
+)
+
+t.test('a channel that is being changed is left to the change', async t => {
+  const [id = ''] = await insertOldChannels(1, () => ({ relay_source_id: 'before' }))
+  const config = sealConfig({}, { id, projectId }, secrets)
+  const before = await listed()
+  const change = await db.transaction()
+  await execute(change, 'UPDATE alert_channels SET config = ? WHERE id = ?', [config, id])
+  await bindAll()
+  await change.commit()
+  t.same(await listed(), before)
+})
