@@ -1,5 +1,4 @@
 import { groupBy } from '../../shared/group-by.ts'
-import { hostUnderLoad } from '../channels/destination.ts'
 import { type Db, isLockTimeout, type Tx, waitAtMost } from '../platform/postgres.ts'
 import type { Head } from './lane-store.ts'
 import { allLater, BURST, type Planned, planned } from './pace.ts'
@@ -23,10 +22,10 @@ const LOCK_AGAIN_MS = 10
  * many deliveries is looked at.
  */
 export async function paceRequests(tx: Tx, ready: Ready[], { db, webhookBurst = BURST }: Tools, now: Date) {
-  const byDestination = groupBy(ready.filter(isPaced), one => `${one.head.eventId} ${hostOf(one)}`)
+  const byDestination = groupBy(ready.filter(isPaced), one => `${one.head.eventId} ${one.host}`)
   if (byDestination.size === 0) return { leaving: ready, dueAt: [] }
   const groups = [...byDestination.values()].map(group => ({
-    ...{ eventId: group[0]!.head.eventId, host: hostOf(group[0]!)! },
+    ...{ eventId: group[0]!.head.eventId, host: group[0]!.host! },
     group,
   }))
   const plans = await plansOf(db, groups, webhookBurst, now)
@@ -39,10 +38,7 @@ export async function paceRequests(tx: Tx, ready: Ready[], { db, webhookBurst = 
 }
 
 /** Retries have a wait of their own, and replays are asked for one by one. */
-const isPaced = (one: Ready) =>
-  one.head.isCrowd && one.attemptsMade === 0 && !one.head.isReplay && one.chat === null && hostOf(one) !== null
-
-const hostOf = ({ message }: Ready): string | null => (message.via === 'http' ? hostUnderLoad(message.url) : null)
+const isPaced = (one: Ready) => one.head.isCrowd && one.attemptsMade === 0 && !one.head.isReplay && one.host !== null
 
 /**
  * In a transaction of its own: while claims hold other rows, no pace is locked, and a claim that goes silent holds none. When

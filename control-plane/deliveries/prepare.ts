@@ -1,5 +1,6 @@
 import type { MailRules } from '../accounts/mails/limits.ts'
 import { openChatTokens } from '../channels/chat-tokens.ts'
+import { hostUnderLoad } from '../channels/destination.ts'
 import { type ChannelType, kindOf, type Message } from '../channels/index.ts'
 import { openConfig, openSigningSecret } from '../channels/sealed.ts'
 import { subscriberKindOf } from '../channels/subscriber-kinds.ts'
@@ -35,6 +36,8 @@ export type Prepared = Lane & {
   leftOut?: string
   /** where it leads, when it is for the built-in relay (decisions 6.6); null: it is sent from its lane */
   relayOrigin: string | null
+  /** the receiver's host, also behind a relay; null for a mail or a chat's provider */
+  host: string | null
 }
 
 export type PrepareTools = {
@@ -84,6 +87,7 @@ export function prepareDelivery(head: Head, tools: PrepareTools, now: Date): Pre
     shown: { url, headers: { ...shown.headers, ...signatures } },
     address: sealAddress(url, head, secrets),
     relayOrigin: relayUrl === null && sourceOf(message) !== null ? new URL(message.url).origin : null,
+    host: hostUnderLoad(message.url),
   }
 }
 
@@ -103,6 +107,7 @@ function prepareForApp(head: Head, { headers, ...message }: HttpMessage, tools: 
     shown: { url, headers: { ...headers, authorization: MASK } },
     address: sealAddress(url, head, secrets),
     relayOrigin: null,
+    host: null,
   }
 }
 

@@ -128,6 +128,23 @@ t.test('an event of ten receivers, and other hosts and events, wait for nothing'
   t.equal(rows.length, 0)
 })
 
+t.test('through a relay of the installation, requests wait for those to the same receiver only', async t => {
+  const delivering = await createDelivering(t)
+  const relay = await startReceiver(t)
+  const channels: string[] = []
+  for (let n = 0; n < 12; n++)
+    channels.push(await delivering.channel(`https://host-${n}.example/`, { relay_source_id: `source-${n}` }))
+  delivering.startWorker(t, { webhookBurst: 10, relayUrl: relay.url })
+  await delivering.sendToAll(channels, 'incident:1')
+  await relay.waitFor(12)
+  const { rows } = await delivering.db.raw<{ rows: object[] }>('SELECT has_left FROM event_paces')
+  t.same(
+    rows,
+    channels.map(() => ({ has_left: 1 })),
+    'a pace for each receiver, of which none is used up',
+  )
+})
+
 t.test('the pace of an event: a table', async t => {
   const at = (ms: number) => new Date(1_000_000 + ms)
   const first = planned(NOTHING_LEFT, 13, 10, at(0))
