@@ -9,8 +9,14 @@ const bindingOf = ({ id, projectId }: Owner) => `${projectId}:delivery:${id}:add
 export const sealAddress = (url: string, delivery: Owner, secrets: Secrets): Buffer =>
   secrets.seal(url, bindingOf(delivery))
 
-export const openAddress = (sealed: Buffer, delivery: Owner, secrets: Secrets): string =>
-  secrets.open(sealed, bindingOf(delivery))
+/** Null when the key does not open it: one such delivery must stop neither the others nor the log. */
+export function openAddress(sealed: Buffer, delivery: Owner, secrets: Secrets): string | null {
+  try {
+    return secrets.open(sealed, bindingOf(delivery))
+  } catch {
+    return null
+  }
+}
 
 /** For a new key. */
 export const SEALED_IN_DELIVERIES: SealedColumn[] = [

@@ -54,7 +54,7 @@ export const LogEntry = Type.Object(
   { title: 'AlertLogEntry' },
 )
 
-/** Where it went; null: it was not rendered yet. */
+/** Where it went; null: it was not rendered yet, or the key does not open it. */
 export const addressOf = (row: DeliveryRow, secrets: Secrets): string | null =>
   row.sealedAddress === null ? row.plainAddress : openAddress(row.sealedAddress, row, secrets)
 

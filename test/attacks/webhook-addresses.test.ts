@@ -108,3 +108,11 @@ t.test('a replay sends the same bytes to the same address', async t => {
   t.equal(second?.path, first?.path)
   t.equal(second?.rawBody, first?.rawBody)
 })
+
+t.test('an address that the key does not open is shown as none, and hides no other entry of the log', async t => {
+  await execute(api.db, "UPDATE deliveries SET request_address = decode('00', 'hex') WHERE id = ?", [delivery.id])
+  const { status, body } = await api.call('GET', '/alerts/log', { key: write })
+  t.equal(status, 200)
+  const entries = body.data as { id: string; request_url: string | null }[]
+  t.equal(entries.find(({ id }) => id === delivery.id)?.request_url, null)
+})

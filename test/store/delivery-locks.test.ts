@@ -124,3 +124,30 @@ t.test('the pace of an event that a transaction holds locked delays no other eve
   const [pace] = await query(db, 'SELECT has_left AS "hasLeft" FROM event_paces WHERE event_id = ?', [event!.id])
   t.same(pace, { hasLeft: 12 }, 'what waited was counted')
 })
+
+t.test('a delivery whose stored address the key does not open stops no delivery of another tenant', async t => {
+  const [smtp, receiver] = [await startSmtp(t), await startReceiver(t)]
+  const mailer = createMailer(smtp.url, 'Picket <picket@example.com>')
+  t.teardown(mailer.close)
+  const lost = await outage(receiver.url, { mailTo: 'ann@ops.example' })
+  // claimed before, then the key was lost and the channel saved again
+  const content = JSON.stringify({
+    subject: 'Down',
+    message_id: '<1@picket.example>',
+    references: [],
+    date: '2026-11-22T12:00:00Z',
+    text: 'Down',
+    html: '<p>Down</p>',
+  })
+  const address = createSecrets(randomBytes(32)).seal('mailto:ann@ops.example', 'another binding')
+  const sql = 'UPDATE deliveries SET request_body = ?, request_address = ? WHERE project_id = ?'
+  await execute(db, sql, [Buffer.from(content), address, lost])
+  const free = await outage(receiver.url)
+  startWorker(t, { url, db, secretKey, mailer })
+  for (const id of [free, lost])
+    await waitFor(async () => (await statusOf(id)) === 'delivered', { label: 'both deliveries' })
+  t.same(
+    smtp.mails.map(({ to }) => to),
+    [['ann@ops.example']],
+  )
+})
