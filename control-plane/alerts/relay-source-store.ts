@@ -1,5 +1,6 @@
 import { CHANNEL_TYPES, type ChannelType, kindOf } from '../channels/index.ts'
 import { openConfig } from '../channels/sealed.ts'
+import { LOCK_KEYS } from '../platform/lock-keys.ts'
 import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
 import type { Secrets } from '../platform/secrets.ts'
 
@@ -25,7 +26,7 @@ export async function releaseRelaySource(tx: Tx, channelId: string): Promise<voi
 /** An id that several projects have, from before this was refused, belongs to the project of the oldest channel. */
 async function isTaken(tx: Tx, { relaySourceId, projectId }: RelaySource): Promise<boolean> {
   // one after the other, so that two projects cannot take the same id at once
-  await execute(tx, 'LOCK TABLE relay_sources IN SHARE ROW EXCLUSIVE MODE', {})
+  await tx.raw(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.relaySources}, hashtext(?))`, [relaySourceId])
   const [owner] = await query<{ projectId: string }>(
     tx,
     `SELECT project_id AS "projectId" FROM relay_sources WHERE relay_source_id = ? ORDER BY channel_id LIMIT 1`,

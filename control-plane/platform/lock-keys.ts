@@ -31,4 +31,6 @@ export const LOCK_KEYS = {
   retention: 7_026_030,
   /** of a project */
   channelHosts: 7_026_042,
+  /** of an id at the relay outside */
+  relaySources: 7_026_043,
 } as const

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
+import { bindRelaySource } from '../../control-plane/alerts/relay-source-store.ts'
 import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
 import { startApi } from '../support/api-server.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -47,6 +48,22 @@ t.test('a source of the relay belongs to one project, also when two ask for it a
   const held = (await create({ relay_source_id: 'left' })).body.data.id
   await api.call('DELETE', `/alerts/channels/${held}`, { key: account.key })
   t.equal((await create({ relay_source_id: 'left' }, other.key)).status, 201, 'a deleted channel holds none')
+})
+
+t.test('while a project saves a channel with an id, for example in a long import, others save theirs', async t => {
+  const other = await api.tenant()
+  const { id: channelId } = (await create({})).body.data
+  const db = createPostgres(api.databaseUrl, 2)
+  t.teardown(() => db.destroy())
+  const saving = await db.transaction()
+  await query(saving, 'SELECT set_config(?, ?, true)', ['idle_in_transaction_session_timeout', '0'])
+  const source = { channelId, projectId: account.projectId, relaySourceId: 'of-a-long-import' }
+  t.ok(await bindRelaySource(saving, source, true))
+  t.equal((await create({}, other.key)).status, 201)
+  t.equal((await create({ relay_source_id: 'of-another' }, other.key)).status, 201)
+  const same = create({ relay_source_id: 'of-a-long-import' }, other.key)
+  await saving.commit()
+  t.equal((await same).status, 409, 'the same id is decided one after the other')
 })
 
 t.test(
