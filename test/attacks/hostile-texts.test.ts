@@ -2,6 +2,7 @@ import t from 'tap'
 import { MASK } from '../../shared/secret-names.ts'
 import { type Answer, startApi } from '../support/api-server.ts'
 import { bodyOf } from '../support/bodies.ts'
+import { eachOf } from '../support/each-of.ts'
 import { HOSTILE_TEXTS, isUnstorable } from '../support/hostile-texts.ts'
 import { type Operation, readOperations } from '../support/operations.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -81,16 +82,12 @@ for (const operation of withBody) {
   t.test(`${operation.name} answers each hostile text as it was sent, or refuses it as input`, async t => {
     const rows = rowsOf(operation, fields)
     const complaints: string[] = []
-    const work = async () => {
-      for (let row = rows.pop(); row; row = rows.pop()) {
-        const [field, what, text] = row
-        const answer = await send(operation, field, text)
-        const complaint = complaintAbout(answer, field, text)
-        if (complaint) complaints.push(`${nameOf(field)}: ${what}: ${complaint}`)
-        await undo(operation, answer)
-      }
-    }
-    await Promise.all(Array.from({ length: isAlone(operation) ? 1 : AT_ONCE }, work))
+    await eachOf(rows, isAlone(operation) ? 1 : AT_ONCE, async ([field, what, text]) => {
+      const answer = await send(operation, field, text)
+      const complaint = complaintAbout(answer, field, text)
+      if (complaint) complaints.push(`${nameOf(field)}: ${what}: ${complaint}`)
+      await undo(operation, answer)
+    })
     t.same(complaints, [])
   })
 }

@@ -1,0 +1,12 @@
+/** Works through rows, so many at once. */
+export async function eachOf<Row>(
+  rows: readonly Row[],
+  atOnce: number,
+  work: (row: Row) => Promise<void>,
+): Promise<void> {
+  const waiting = rows.values()
+  const worker = async () => {
+    for (const row of waiting) await work(row)
+  }
+  await Promise.all(Array.from({ length: atOnce }, worker))
+}
