@@ -1,6 +1,6 @@
 import { type ConsumerMessages, DeliverPolicy, type JsMsg } from '@nats-io/jetstream'
 import { onBeat } from './beat.ts'
-import { afterOthers, monotonicMs } from './clock.ts'
+import { monotonicMs } from './clock.ts'
 import type { Nats } from './nats.ts'
 
 export type StreamMessage = {
@@ -101,7 +101,7 @@ function queueOf(messages: ConsumerMessages): OrderedReader {
     async take(limit, waitMs) {
       if (queue.length === 0 && !ended) await arrival(waitMs)
       // one turn of the event loop, so that all of what has come with the first message is taken together
-      if (queue.length > 0) await afterOthers()
+      if (queue.length > 0) await new Promise(resolve => setImmediate(resolve))
       if (queue.length === 0 && ended) throw ended
       const taken = queue.splice(0, limit)
       if (queue.length < QUEUE_LIMIT / 2) drained?.()

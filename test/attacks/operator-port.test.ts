@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { request } from 'node:http'
 import { Worker } from 'node:worker_threads'
 import t from 'tap'
 import { readConfig } from '../../control-plane/config.ts'

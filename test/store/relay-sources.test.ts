@@ -48,8 +48,8 @@ t.test(
     await insertOldChannels(1, () => ({ relay_source_id: 'unreadable' }), createSecrets(randomBytes(32)))
     const [last = ''] = await insertOldChannels(1, () => ({ relay_source_id: 'last' }))
     await Promise.all([bindAll(), bindAll()])
-  const expected = ids.flatMap((id, n) => (n % 3 === 0 ? [{ id, source: `source-${n}` }] : []))
-  t.same(await listed(), [...expected, { id: last, source: 'last' }])
+    const expected = ids.flatMap((id, n) => (n % 3 === 0 ? [{ id, source: `source-${n}` }] : []))
+    t.same(await listed(), [...expected, { id: last, source: 'last' }])
   },
 )
 
