@@ -99,6 +99,11 @@ t.test('what an admin keeps works at once, and what came after the proof was nev
   const keyId = rows.find(({ kind }) => kind === 'key')!.id
   t.match(await decide('key', keyId, 'keep'), { status: 303, location: PAGE })
   t.equal(await statusOf(key), 200)
+  t.equal(
+    (await owner.post(`${PAGE}/key`, { organization_id: organizationId })).status,
+    409,
+    'there is a key that works',
+  )
   t.match(await listOf('/members', key), [{}, {}, { email, suspended_at: null }])
   t.match((await listOf('/members', key)).filter((one: { suspended_at: unknown }) => one.suspended_at).length, 2)
 
@@ -171,7 +176,7 @@ t.test('an owner who ends every key makes one of their own, once', async t => {
 
 t.test('only a request from Picket’s own page, by an admin whose access works, decides', async t => {
   const { email, key, organizationId, userId } = await founded()
-  const accomplice = await joined(key, 'admin')
+  const [accomplice, editor] = [await joined(key, 'admin'), await joined(key, 'editor')]
   const stranger = await founded()
   const other = createVisitor(api.origin)
   await other.post(pathOf(stranger.claimUrl), { password: PASSWORD })
@@ -195,6 +200,12 @@ t.test('only a request from Picket’s own page, by an admin whose access works,
   for (const change of wrong) t.equal((await owner.post(PAGE, { ...choice, ...change })).status, 404)
   await waitFor(async () => (await statusOf(key)) === 401, { label: 'the key is not remembered any more' })
 
+  await owner.post(PAGE, { ...choice, kind: 'member', id: editor.id })
+  const again = createVisitor(api.origin)
+  await again.post('/sign-in', { email: editor.email, password: PASSWORD })
+  t.ok(await isInside({ visitor: again }), 'a member below admin, who is kept')
+  t.equal((await again.post(PAGE, choice)).status, 404)
+  t.equal((await again.post(`${PAGE}/key`, choice)).status, 404)
   await owner.post(PAGE, { ...choice, kind: 'member', id: accomplice.id })
   t.equal((await accomplice.visitor.post(PAGE, choice)).status, 404, 'nor a session that is suspended itself')
   const foreign = { ...choice, organization_id: stranger.organizationId }
