@@ -5,6 +5,7 @@ import { createPostgres, execute, query } from '../../control-plane/platform/pos
 import { startApi } from '../support/api-server.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { waitFor } from '../support/wait.ts'
+import { whileHeld } from '../support/while-held.ts'
 
 const relay = await startReceiver(t)
 const SECRET_KEY = randomBytes(32).toString('base64')
@@ -43,11 +44,20 @@ t.test('a source of the relay belongs to one project, also when two ask for it a
   t.equal((await create({ relay_source_id: 'mine' })).status, 201, 'its own project may use it again')
   const theirs = (await create({}, other.key)).body.data.id
   t.match(await change(theirs, { relay_source_id: 'mine', headers: {} }, other.key), { status: 409 })
-  const both = await Promise.all([account.key, other.key].map(key => create({ relay_source_id: 'new' }, key)))
-  t.same(both.map(({ status }) => status).sort(), [201, 409])
+  const channelId = (await create({})).body.data.id
+  const source = { channelId, projectId: account.projectId, relaySourceId: 'new' }
+  const late = await whileHeld(
+    api.db,
+    tx => bindRelaySource(tx, source, true),
+    () => create({ relay_source_id: 'new' }, other.key),
+  )
+  t.equal(late.status, 409, 'it waits for the one that is being saved')
   const held = (await create({ relay_source_id: 'left' })).body.data.id
   await api.call('DELETE', `/alerts/channels/${held}`, { key: account.key })
   t.equal((await create({ relay_source_id: 'left' }, other.key)).status, 201, 'a deleted channel holds none')
+  const freed = (await create({ relay_source_id: 'freed' })).body.data.id
+  t.equal((await change(freed, { headers: {} }, account.key)).status, 200)
+  t.equal((await create({ relay_source_id: 'freed' }, other.key)).status, 201, 'nor one that has no id any more')
 })
 
 t.test('while a project saves a channel with an id, for example in a long import, others save theirs', async t => {
@@ -61,9 +71,8 @@ t.test('while a project saves a channel with an id, for example in a long import
   t.ok(await bindRelaySource(saving, source, true))
   t.equal((await create({}, other.key)).status, 201)
   t.equal((await create({ relay_source_id: 'of-another' }, other.key)).status, 201)
-  const same = create({ relay_source_id: 'of-a-long-import' }, other.key)
   await saving.commit()
-  t.equal((await same).status, 409, 'the same id is decided one after the other')
+  t.equal((await create({ relay_source_id: 'of-a-long-import' }, other.key)).status, 409)
 })
 
 t.test(
