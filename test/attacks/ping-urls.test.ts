@@ -30,6 +30,7 @@ t.test('no document that a read key can get holds the address of pings', async t
 })
 
 t.test('a key that may write sees it wherever it did before', async t => {
+  t.match(url, /\/ping\/[0-9A-Za-z]{24}$/, 'also in the answer that created the monitor')
   for (const path of [`/monitors/${id}`, '/monitors']) {
     const { data } = (await api.call('GET', path, { key: writeKey })).body
     t.equal([data].flat()[0].ping_url, url)
