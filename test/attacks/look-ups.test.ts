@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { createApiKey, createAuthenticate } from '../../control-plane/accounts/api-keys/actions.ts'
-import { createPostgres, execute } from '../../control-plane/platform/postgres.ts'
+import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
 import { newApiKey } from '../../control-plane/web/api-key.ts'
 import type { ApiError } from '../../control-plane/web/errors.ts'
 import { createLookUp } from '../../control-plane/web/look-ups.ts'
@@ -139,11 +139,14 @@ t.test(
     t.same([...statuses], [404])
     t.equal(await ask('status.acme.example'), 200, 'a domain that this process has not served before')
 
+    // a look-up waits for this lock
     const locked = await api.db.transaction()
     await locked.raw('LOCK TABLE status_pages IN ACCESS EXCLUSIVE MODE')
     const asked = Array.from({ length: 20 }, () => ask(`${randomUUID()}.example`))
     const metrics = async () => await (await fetch(`${api.operator}/metrics`)).text()
-    await waitFor(async () => /^picket_tls_checks_waiting [1-9]/m.test(await metrics()), { label: 'the metric' })
+    await waitFor(async () => /^picket_tls_checks_waiting 18$/m.test(await metrics()), { label: 'the metric' })
+    const sql = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+    await waitFor(async () => (await query(api.db, sql)).length === 2, { label: 'two look-ups' })
     await locked.rollback()
     await Promise.all(asked)
     t.match(await metrics(), /^picket_tls_checks_waiting 0$/m, 'the operator sees how many wait')
