@@ -40,7 +40,7 @@ async function hijack(email: string) {
 }
 
 t.test(
-  'after the owner of an address proved it by mail, who made the account for it before has no access any more',
+  'after the owner of an address proved it by mail, the person who made the account before has no access any more',
   async t => {
     const email = 'victim@example.com'
     const { keys, claimUrl, organizationId, accomplice, accompliceId } = await hijack(email)

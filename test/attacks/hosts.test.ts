@@ -77,6 +77,6 @@ t.test('a Host header of 15,000 characters takes no more time than one that can 
   t.equal(normalizeHost(`${'%61'.repeat(63)}.example`), `${'a'.repeat(63)}.example`, 'a name in a long spelling')
 })
 
-t.test('a host that is none is refused at the start', async t => {
+t.test('a text in ALLOWED_HOSTS that is not a host is refused at the start', async t => {
   await t.rejects(startApi(t, { ALLOWED_HOSTS: 'https://picket.example' }), /^ALLOWED_HOSTS has "https:/)
 })

@@ -64,7 +64,7 @@ t.test('many look-ups under way at once are limited as those that follow each ot
   const answers = await Promise.all(Array.from({ length: 200 }, (_, n) => ask(`unknown-${n}`, false)))
   t.same([...new Set(answers)], [null, 'rate_limited'])
   t.ok(found <= 21, `${found} look-ups`)
-  t.equal(await ask('known', true), 'known', 'what is familiar is found')
+  t.equal(await ask('known', true), 'known', 'what was found before is found')
 
   const crowd = createLookUp({ what: 'things', missesPerMinute: 1 })
   let looks = 0
@@ -82,7 +82,7 @@ t.test('many look-ups under way at once are limited as those that follow each ot
     throw new Error('the database is away')
   }
   for (let n = 0; n < 5; n++) await t.rejects(failing(OTHER, 'x', fail), /the database is away/)
-  t.equal(await failing(OTHER, 'y', async () => 'y'), 'y', 'what could not be looked up counts as nothing')
+  t.equal(await failing(OTHER, 'y', async () => 'y'), 'y', 'a look-up that failed does not count')
 })
 
 t.test('strangers who guess pages and links get 429 with Retry-After, and visitors get their page', async t => {

@@ -133,7 +133,7 @@ t.test(
   },
 )
 
-t.test('a member who proved the address gets alerts; whom an admin only named does not', async t => {
+t.test('a member who proved the address gets alerts; a person whom an admin only named does not', async t => {
   const { key, userId } = await api.tenant('free')
   const [{ email }] = (await api.call('GET', '/members', { key })).body.data
   const { data } = await addChannel(key, [email])

@@ -52,7 +52,7 @@ t.test('where the kernel allows chromium no sandbox, no page is opened', async t
   t.equal(page.requests.length, before, 'the page was not asked for')
 
   const allowed = openShutter(program, { mayLackSandbox: true })
-  t.equal((await allowed.take()).statusCode, 200, 'the operator may say that this is well')
+  t.equal((await allowed.take()).statusCode, 200, 'the operator may allow that')
   t.same(allowed.seen, [false])
 })
 

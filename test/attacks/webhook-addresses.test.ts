@@ -64,7 +64,7 @@ t.test('a read key sees to which host a webhook leads, and nothing of the secret
   t.match(failed.attempts[0].response_snippet, PATH)
 })
 
-t.test('a masked address that is sent back keeps the stored one; of another host there is none to keep', async t => {
+t.test('a masked address that is sent back keeps the stored one, and is refused for another host', async t => {
   const change = (url: string) =>
     api.call('PUT', `/alerts/channels/${channel.id}`, { key: write, body: { config: { url } } })
   const kept = await change(masked)
