@@ -1,5 +1,5 @@
 import t from 'tap'
-import { networkOf } from '../../../control-plane/web/network.ts'
+import { clientNetworkOf, networkOf } from '../../../control-plane/web/network.ts'
 
 t.test('an IPv4 address counts as itself, an IPv6 address as its /64', async t => {
   const rows: [string, string][] = [
@@ -11,4 +11,15 @@ t.test('an IPv4 address counts as itself, an IPv6 address as its /64', async t =
     ['::1', '::/64'],
   ]
   for (const [ip, network] of rows) t.equal(networkOf(ip), network)
+})
+
+t.test('a request counts against its client, else its proxy, also when the client has gone meanwhile', async t => {
+  const proxy = { remoteAddress: '10.0.0.1' }
+  const rows: [request: Parameters<typeof clientNetworkOf>[0], network: string][] = [
+    [{ ip: '203.0.113.9', socket: proxy }, '203.0.113.9'],
+    [{ ip: 'anything', socket: proxy }, '10.0.0.1'],
+    [{ socket: proxy }, '10.0.0.1'],
+    [{ socket: {} }, '0.0.0.0'],
+  ]
+  for (const [request, network] of rows) t.equal(clientNetworkOf(request), network)
 })
