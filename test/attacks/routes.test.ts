@@ -1,4 +1,8 @@
+import { randomBytes } from 'node:crypto'
 import t from 'tap'
+import { sealAddress } from '../../control-plane/deliveries/address.ts'
+import { execute } from '../../control-plane/platform/postgres.ts'
+import { createSecrets } from '../../control-plane/platform/secrets.ts'
 import { type ApiServer, startApi } from '../support/api-server.ts'
 import { bodyOf, CHANNEL, MONITOR, SOURCE } from '../support/bodies.ts'
 import { type Operation, readOperations } from '../support/operations.ts'
@@ -19,7 +23,9 @@ const NEEDLES = {
 }
 const ADDRESS = 'needle-address-of-channel'
 
-const api = await startApi(t, { RATE_LIMIT_PER_MINUTE: '1000000', TESTS_PER_MINUTE: '1000000' })
+const secretKey = randomBytes(32)
+const limits = { RATE_LIMIT_PER_MINUTE: '1000000', TESTS_PER_MINUTE: '1000000' }
+const api = await startApi(t, { ...limits, SECRET_KEY: secretKey.toString('base64') })
 const { operations } = await readOperations(api)
 const closed = operations.filter(({ isOpen }) => !isOpen)
 
@@ -51,6 +57,9 @@ async function addSecrets(api: ApiServer, key: string, ids: Records): Promise<st
   const headers = { Authorization: NEEDLES['a header of a webhook'] }
   const config = { ...CHANNEL.config, headers, url: `https://hooks.example.com/${ADDRESS}?token=${ADDRESS}` }
   await change(`/alerts/channels/${ids.alert_channel_id}`, { config })
+  // as the delivery's worker does, which does not run here
+  const sealed = sealAddress(config.url, { id: ids.log_id, projectId: victim.projectId }, createSecrets(secretKey))
+  await execute(api.db, 'UPDATE deliveries SET request_address = ? WHERE id = ?', [sealed, ids.log_id])
   const rotated = await api.call('POST', `/alerts/channels/${ids.alert_channel_id}/rotate-secret`, { key })
   return rotated.body.data.signing_secret
 }
@@ -128,6 +137,8 @@ t.test('no read answers a secret that was stored, to a key of any scope', async 
   }
   const channel = await api.call('GET', `/alerts/channels/${records.alert_channel_id}`, { key: write })
   t.match(channel.body.data.config.url, ADDRESS, 'the address is there to be found')
+  const entry = await api.call('GET', `/alerts/log/${records.log_id}`, { key: write })
+  t.match(entry.body.data.request_url, ADDRESS, 'in the log too')
   t.ok(pingToken.length > 20)
 })
 
