@@ -1,24 +1,9 @@
 import { parseAtomFeed, parseRssFeed } from 'feedsmith'
-import { SaxesParser } from 'saxes'
 import t from 'tap'
 import { atomOf } from '../../../control-plane/status-pages/feeds/atom.ts'
 import { rssOf } from '../../../control-plane/status-pages/feeds/rss.ts'
 import { HOSTILE_TEXTS, hostileView, incidentView, pageView } from '../../support/page-view.ts'
-
-/** Throws for whatever is not well-formed XML with namespaces; answers the names of all elements and attributes. */
-function namesOf(xml: string): { elements: Set<string>; attributes: Set<string> } {
-  const names = { elements: new Set<string>(), attributes: new Set<string>() }
-  const parser = new SaxesParser({ xmlns: true })
-  parser.on('error', error => {
-    throw error
-  })
-  parser.on('opentag', tag => {
-    names.elements.add(tag.name)
-    for (const name of Object.keys(tag.attributes)) names.attributes.add(name)
-  })
-  parser.write(xml).close()
-  return names
-}
+import { namesOf } from '../../support/xml-names.ts'
 
 const URL = 'https://picket.example.com/status/acme'
 

@@ -1,0 +1,67 @@
+import { chromium } from 'playwright-core'
+import { chromiumPath } from './browser.ts'
+import type { Teardown } from './teardown.ts'
+import { HANG_MS } from './wait.ts'
+
+/** What a browser makes of a document. */
+export type Parsed = {
+  /** `a[href][class]`: each kind of element with the names of its attributes */
+  elements: string[]
+  /** what its attributes lead to, as they are written */
+  links: string[]
+  /** texts of its scripts and styles */
+  code: string[]
+  /** everything that is to be read */
+  text: string
+}
+
+export type HtmlParser = { parse(html: string): Promise<Parsed> }
+
+const LINKS = [
+  'href',
+  'src',
+  'srcset',
+  'srcdoc',
+  'action',
+  'formaction',
+  'data',
+  'poster',
+  'background',
+  'ping',
+  'xlink:href',
+]
+
+/** A browser's parser of HTML; nothing of the documents runs or is loaded. */
+export async function openHtmlParser(t: Teardown): Promise<HtmlParser> {
+  const browser = await chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox'], timeout: HANG_MS })
+  t.teardown(() => browser.close())
+  const page = await browser.newPage()
+  page.setDefaultTimeout(HANG_MS)
+  return {
+    // as text: the program of the page, not of the test
+    parse: html =>
+      page.evaluate(`(() => {
+        const found = new DOMParser().parseFromString(${JSON.stringify(html)}, 'text/html')
+        const all = []
+        const walk = root => {
+          for (const one of root.querySelectorAll('*')) {
+            all.push(one)
+            if (one.content instanceof DocumentFragment) walk(one.content)
+          }
+        }
+        walk(found)
+        const named = one => [...one.attributes].map(({ name }) => '[' + name + ']').sort().join('')
+        const isCode = one => ['script', 'style'].includes(one.localName)
+        const code = all.filter(isCode).map(one => one.textContent)
+        const links = all.flatMap(one => ${JSON.stringify(LINKS)}.map(name => one.getAttribute(name)).filter(Boolean))
+        const refreshes = all.filter(one => one.localName === 'meta' && one.httpEquiv).map(one => one.content)
+        const said = all.flatMap(one => [...one.attributes].map(({ value }) => value))
+        return {
+          elements: [...new Set(all.map(one => one.localName + named(one)))],
+          links: [...new Set([...links, ...refreshes])],
+          code: [...new Set(code)],
+          text: [found.documentElement.textContent, ...said].join('\\n'),
+        }
+      })()`),
+  }
+}
