@@ -1,6 +1,7 @@
+import { oneLine } from '../web/visible.ts'
 import type { Notice, Tone } from './notice.ts'
 import type { Digest } from './types.ts'
-import { cut, oneLine, webLink } from './wording.ts'
+import { cut, webLink } from './wording.ts'
 
 /** One change as a line: "Shop", "down", "10:04 UTC". Texts are plain and unescaped. */
 export type ChangeLine = { tone: Tone; name: string; status: string; time: string; url: string | null }

@@ -1,9 +1,10 @@
 import type { Envelope } from '../events/envelope.ts'
+import { oneLine, visible } from '../web/visible.ts'
 import { incidentNotice } from './incident-notice.ts'
 import { monitorNotice } from './monitor-notice.ts'
 import type { RenderContext } from './types.ts'
 import { vendorNotice } from './vendor-notice.ts'
-import { cut, oneLine, visible } from './wording.ts'
+import { cut } from './wording.ts'
 
 /** How bad it is, which is what a channel shows as a colour. */
 export type Tone = 'down' | 'degraded' | 'up' | 'neutral'

@@ -1,12 +1,13 @@
 import { PAGE_NOTICE } from '../events/page-event.ts'
 import { MASK } from '../web/header-map.ts'
+import { oneLine } from '../web/visible.ts'
 import { mailHtml } from './mail-html.ts'
 import { mailText } from './mail-text.ts'
 import { confirmationNotice, pageNotice } from './page-notice.ts'
 import { confirmUrl, manageUrl } from './subscriber-links.ts'
 import type { PageMessage, SubscriberKind } from './subscriber-types.ts'
 import type { MailContent, MailMessage, RenderContext } from './types.ts'
-import { cut, oneLine } from './wording.ts'
+import { cut } from './wording.ts'
 
 const SUBJECT_LIMIT = 200
 

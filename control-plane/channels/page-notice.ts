@@ -1,8 +1,9 @@
 import { humanDuration } from '../events/duration.ts'
 import type { PageChange, PageConfirmationData, PageNoticeData, PageOfEvent } from '../events/page-event.ts'
+import { oneLine, visible } from '../web/visible.ts'
 import type { ChangeLine } from './digest-notice.ts'
 import type { Notice, Tone } from './notice.ts'
-import { cut, inWords, listed, moment, oneLine, titled, visible, webLink } from './wording.ts'
+import { cut, inWords, listed, moment, titled, webLink } from './wording.ts'
 
 /** Nobody reads more of it. */
 const LIMITS = { title: 300, text: 10_000, value: 2_100, name: 200 }

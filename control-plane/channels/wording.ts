@@ -43,23 +43,6 @@ export function moment(at: string): string {
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
-/**
- * Text without what nobody can see: control characters other than line breaks, and marks that turn the direction of
- * what follows, with which a name could make a message read differently.
- */
-export function visible(text: string): string {
-  return (
-    text
-      .replace(/\r\n?/g, '\n')
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
-      .replace(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]/g, ' ')
-      .replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '')
-  )
-}
-
-/** The same in one line, for titles, names and subjects. */
-export const oneLine = (text: string): string => visible(text).replace(/\s+/g, ' ').trim()
-
 /** Words with which chats call everybody lose that power; they look the same. */
 export const withoutCalls = (text: string): string =>
   text.replace(/@(?=(everyone|here|channel|group|all)\b)/gi, '@\u200b')

@@ -1,6 +1,6 @@
 import { acknowledgeButton, escaped, SIGNS } from '../channels/chat-a-layout.ts'
-import { oneLine } from '../channels/wording.ts'
 import { humanDuration } from '../events/duration.ts'
+import { oneLine } from '../web/visible.ts'
 import { codeOf } from './command.ts'
 
 /** What one person is told. `text` stands for the blocks where they cannot be shown. */

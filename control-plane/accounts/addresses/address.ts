@@ -1,3 +1,5 @@
+import { oneLine } from '../../web/visible.ts'
+
 /** As an address is stored and compared: the same in small and capital letters. */
 export const addressKey = (address: string): string => address.toLowerCase()
 
@@ -9,13 +11,13 @@ export const ASK_AGAIN_MS = 10 * 60_000
 
 export const isAskedLately = (askedAt: Date, now: Date): boolean => now.getTime() - askedAt.getTime() < ASK_AGAIN_MS
 
+const LONGEST_NAME = 60
+
 /**
  * A name that a customer chose, in a mail to people who do not know the customer: one short line in which no mail program finds a
- * link.
+ * link, and which changes the direction of no text around it.
  */
-export const unlinkedName = (text: string): string =>
-  text
-    .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
-    .replace(/[.:/\\@]+(?=\S)/g, ' ')
-    .slice(0, 60)
-    .trim()
+export const unlinkedName = (text: string): string => {
+  const plain = oneLine(text).replace(/[.。．｡:/\\@]+(?=\S)/g, ' ')
+  return [...plain].slice(0, LONGEST_NAME).join('').trim()
+}

@@ -19,7 +19,7 @@ const HOW: Record<Invitation['account'], string> = {
 
 /** What somebody is told whom an admin invited. */
 export function invitation(to: string, organization: string, { url, account }: Invitation): Letter {
-  const name = nameOf(organization)
+  const name = unlinkedName(organization)
   return {
     to,
     subject: `You were added to ${name} on Picket`,
@@ -60,9 +60,6 @@ export const confirmationOfAddress = (to: string, organization: string, url: str
   ],
   link: { label: 'See what it is about', url },
 })
-
-/** Somebody's words in a mail of ours: a line, and no longer than a name. */
-const nameOf = (text: string) => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, 100)
 
 export const letterText = ({ paragraphs, link }: Letter): string =>
   [...paragraphs, `${link.label}: ${link.url}`, 'Sent by Picket'].join('\n\n')

@@ -1,4 +1,5 @@
-import { cut, inWords, oneLine } from '../../channels/wording.ts'
+import { cut, inWords } from '../../channels/wording.ts'
+import { oneLine } from '../../web/visible.ts'
 import type { ComponentView, OverallStatus, PageView, ShownStatus } from '../types.ts'
 import { percentText } from '../words.ts'
 import { BADGE_STYLES, type Badge, type BadgeStyle } from './badge-svg.ts'
