@@ -2,6 +2,7 @@ import MailComposer from 'nodemailer/lib/mail-composer'
 import type SmtpConnection from 'nodemailer/lib/smtp-connection'
 import { createDeadline, createEgress, DeadlineExceeded, type Egress, type Signal } from '../../shared/egress/index.ts'
 import { monotonicMs } from './clock.ts'
+import { encodedWords } from './encoded-words.ts'
 import { createSmtpConnections, type SmtpConnections } from './smtp-connections.ts'
 import { parseSmtpUrl } from './smtp-server.ts'
 
@@ -92,7 +93,6 @@ function compose({ to, subject, messageId, references, date, unsubscribeUrl, tex
   return new MailComposer({
     from,
     to,
-    subject,
     messageId,
     inReplyTo: references.at(-1),
     references,
@@ -100,12 +100,22 @@ function compose({ to, subject, messageId, references, date, unsubscribeUrl, tex
     text,
     html,
     // so that nobody's holiday notice answers
-    headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All', ...listHeaders(unsubscribeUrl) },
+    headers: {
+      ...subjectHeader(subject),
+      'Auto-Submitted': 'auto-generated',
+      'X-Auto-Response-Suppress': 'All',
+      ...listHeaders(unsubscribeUrl),
+    },
     baseBoundary: messageId.replace(/[^A-Za-z0-9]/g, ''),
     disableFileAccess: true,
     disableUrlAccess: true,
   }).compile()
 }
+
+/** The library leaves a text alone that reads like an encoded word, and readers would decode it. */
+const subjectHeader = (subject: string) => ({
+  Subject: subject.includes('=?') ? { prepared: true, foldLines: true, value: encodedWords(subject) } : subject,
+})
 
 function listHeaders(unsubscribeUrl: string | undefined): Record<string, string> {
   if (unsubscribeUrl === undefined) return {}
