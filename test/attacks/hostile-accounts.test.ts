@@ -1,0 +1,96 @@
+import t from 'tap'
+import { renameOrganization } from '../../control-plane/accounts/organizations/actions.ts'
+import { rowsOf, takeBack } from '../support/access-review.ts'
+import { startApi } from '../support/api-server.ts'
+import { HOSTILE_TEXTS } from '../support/hostile-texts.ts'
+import { openHtmlParser } from '../support/html-parser.ts'
+import { complaintsAbout, knownOf } from '../support/mail-checks.ts'
+import { startSmtp } from '../support/smtp.ts'
+import { waitFor } from '../support/wait.ts'
+
+// Names of organizations, members and keys, in the pages of accounts and in letters to people who may not know the sender.
+
+const PUBLIC_URL = 'http://picket.test'
+const smtp = await startSmtp(t)
+const api = await startApi(t, {
+  ROLES: 'api,deliver',
+  DEFAULT_PLAN: 'business',
+  PUBLIC_URL,
+  SMTP_URL: smtp.url,
+  MAIL_FROM: 'Picket <picket@example.com>',
+  RATE_LIMIT_PER_MINUTE: '1000000',
+  RATE_LIMIT_PER_PROJECT: '1000000',
+})
+const parser = await openHtmlParser(t)
+const email = 'owner@example.com'
+const made = await api.call('POST', '/agent/bootstrap', { key: null, body: { email, name: 'Plain words' } })
+const { api_key: key, organization_id: organizationId } = made.body.data
+let people = 0
+
+/** One line of text that can be a name. */
+const NAMES = Object.entries(HOSTILE_TEXTS).filter(([, text]) => !/[\r\n\0]|\p{Surrogate}/u.test(text))
+
+/** Letters of an organization of this name: an invitation of somebody new and of somebody known, and the question to an address. */
+async function lettersOf(name: string) {
+  await renameOrganization(api.db, organizationId, name)
+  // an organization invites only so many people an hour
+  await api.db.raw('DELETE FROM password_attempts')
+  const [invited, asked] = [`invited-${++people}@example.com`, `asked-${people}@example.com`]
+  const invitation = await api.call('POST', '/agent/invite', { key, body: { email: invited, name } })
+  const channel = { name, type: 'email', config: { to: [asked] } }
+  const answer = await api.call('POST', '/alerts/channels', { key, body: channel })
+  if (invitation.status !== 200 || answer.status !== 201) throw new Error(JSON.stringify([invitation, answer]))
+  await api.call('DELETE', `/alerts/channels/${answer.body.data.id}`, { key })
+  return waitFor(() => {
+    const mails = smtp.mails.filter(({ to }) => to.includes(invited) || to.includes(asked))
+    return mails.length === 2 ? mails : null
+  })
+}
+
+t.test('a letter to people who did not ask for it holds no header, link or markup of a name', async t => {
+  const known = await knownOf(await lettersOf('Plain words'), parser)
+  for (const [what, name] of [
+    ...NAMES,
+    ['a link', 'Bank: log in at https://evil.example/x or evil.example'] as const,
+  ]) {
+    for (const mail of await lettersOf(name)) {
+      t.same(await complaintsAbout(mail, known, parser, PUBLIC_URL), [], `${mail.headers.subject} with ${what}`)
+      const all = [mail.headers.subject, mail.text, mail.html].join('\n')
+      t.notMatch(
+        all,
+        /https?:\/\/evil|evil\.example|bank\.example/,
+        `${what}: nothing that a mail program makes a link`,
+      )
+    }
+  }
+})
+
+t.test('pages of accounts show names as text', async t => {
+  await renameOrganization(api.db, organizationId, 'Plain words')
+  await api.call('POST', '/api-keys', { key, body: { name: 'Plain words', scope: 'read' } })
+  const { owner, location } = await takeBack(api.origin, smtp, email)
+  t.equal(location, '/account/access')
+  const paths = ['/account/access', '/account']
+  const known = new Set<string>()
+  for (const path of paths) {
+    for (const one of (await parser.parse((await owner.get(path)).text)).elements) known.add(one)
+  }
+  const rows = rowsOf((await owner.get(paths[0]!)).text)
+  t.ok(rows.length > 2)
+  const ids = rows.filter(({ kind, id }) => kind === 'key' && id !== 'all').map(({ id }) => id)
+  for (const [what, name] of NAMES) {
+    await renameOrganization(api.db, organizationId, name)
+    await api.db.raw('UPDATE api_keys SET name = ? WHERE id = ANY (?)', [name, ids])
+    for (const path of paths) {
+      const page = await owner.get(path)
+      t.equal(page.status, 200, path)
+      const { elements, text } = await parser.parse(page.text)
+      t.same(
+        elements.filter(one => !known.has(one)),
+        [],
+        `${path} with ${what}`,
+      )
+      if (/^[\x20-\x7e]+$/.test(name)) t.ok(text.includes(name), `${path} with ${what}: it is there to be read`)
+    }
+  }
+})

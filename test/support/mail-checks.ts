@@ -1,0 +1,45 @@
+import type { HtmlParser } from './html-parser.ts'
+import type { TakenMail } from './smtp.ts'
+
+/** What mails of harmless words hold. */
+export type KnownMail = { headers: Set<string>; elements: Set<string> }
+
+export async function knownOf(mails: TakenMail[], parser: HtmlParser): Promise<KnownMail> {
+  const known = { headers: new Set<string>(), elements: new Set<string>() }
+  for (const { headers, html } of mails) {
+    for (const name of Object.keys(headers)) known.headers.add(name)
+    for (const one of (await parser.parse(html ?? '')).elements) known.elements.add(one)
+  }
+  return known
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
+const INVISIBLE = /[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/
+
+/** What a mail holds that mails of harmless words do not, or that no mail is to hold. */
+export async function complaintsAbout(
+  { headers, html, text, raw, to }: TakenMail,
+  known: KnownMail,
+  parser: HtmlParser,
+  origin: string,
+): Promise<string[]> {
+  const complaints: string[] = []
+  const [head = ''] = raw.split('\r\n\r\n')
+  const names = head.split('\r\n').flatMap(line => /^([^\s:]+):/.exec(line)?.[1]?.toLowerCase() ?? [])
+  const foreign = [...Object.keys(headers), ...names].filter(name => !known.headers.has(name))
+  if (foreign.length > 0) complaints.push(`headers: ${foreign}`)
+  if (new Set(names).size !== names.length) complaints.push(`a header twice: ${names}`)
+  if (to.length !== 1) complaints.push(`goes to ${to}`)
+  if (/[\n]/.test(headers.subject!) || INVISIBLE.test(headers.subject!)) {
+    complaints.push(`subject ${JSON.stringify(headers.subject)}`)
+  }
+  if (INVISIBLE.test((text ?? '').replaceAll('\r\n', '\n'))) complaints.push(`text ${JSON.stringify(text)}`)
+  const parsed = await parser.parse(html ?? '')
+  const elements = parsed.elements.filter(one => !known.elements.has(one))
+  if (elements.length > 0) complaints.push(`elements: ${elements}`)
+  const links = parsed.links.filter(link => !URL.canParse(link) || new URL(link).origin !== origin)
+  if (links.length > 0) complaints.push(`links: ${links}`)
+  // a browser reads a carriage return as a line feed
+  if (INVISIBLE.test(parsed.text)) complaints.push('HTML holds characters that are not to be seen')
+  return complaints
+}
