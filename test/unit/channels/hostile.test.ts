@@ -7,6 +7,7 @@ import {
   type Message,
 } from '../../../control-plane/channels/index.ts'
 import { ALL_EVENTS, CONFIGS, CONTEXT, DIGEST, hostileEnvelope } from '../../support/channel-events.ts'
+import { markupInChatA, markupInChatB, markupInChatC, textsOf } from '../../support/chat-markup.ts'
 
 const HOSTILE = [
   '<!channel> <!here|here> <@U012AB3CD> <#C1|x> <https://evil.example|https://bank.example>',
@@ -36,56 +37,16 @@ type Json = { [key: string]: Json } & Json[] & string
 const bodyOf = (message: Message) => JSON.parse(message.body.toString('utf8')) as Json
 const allOf = (type: (typeof KINDS)[number]) => HOSTILE.flatMap(text => messagesWith(type, text)).map(bodyOf)
 
-/** Every text of a body with the keys that lead to it. */
-function textsOf(value: unknown, keys: string[] = []): { keys: string[]; text: string }[] {
-  if (typeof value === 'string') return [{ keys, text: value }]
-  if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([key, inner]) => textsOf(inner, [...keys, key]))
-}
-
 t.test('nobody’s name or message calls or formats anything in chat_a', async t => {
-  const texts = allOf('chat_a').flatMap(body => textsOf(body))
-  for (const { text } of texts.filter(({ keys }) => !keys.includes('url') && !keys.includes('value'))) {
-    const own = text
-      .replace(/<!date\^\d+\^[^|>]*\|[^<>]*>/g, '')
-      .replace(/<https:\/\/picket\.example\.com\/[^|<>]*\|([^<>]*)>/g, '$1')
-    t.notMatch(own, /[<>]|@(everyone|here|channel)|&(?!amp;|lt;|gt;)/, text.slice(0, 80))
-  }
-})
-
-t.test('in chat_a what others wrote is plain text, labels and times are ours', async t => {
-  const objects = allOf('chat_a').flatMap(body =>
-    body.blocks!.flatMap((block: Json) => [block.text, ...(block.fields ?? [])]),
-  )
-  const marked = objects
-    .filter((one: Json | undefined) => one?.type === 'mrkdwn')
-    .map((one: Json | undefined) => String(one?.text))
-  for (const text of marked.filter((text: string) => !text.includes('picket.example.com')))
-    t.match(text, /^\*[A-Z][a-z ]+\*$/)
-  for (const text of marked.filter((text: string) => text.includes('picket.example.com'))) t.notMatch(text, /[*_~`]/)
+  for (const body of allOf('chat_a')) t.same(markupInChatA(body), [])
 })
 
 t.test('in chat_b every sign of markup is escaped and nobody is mentioned', async t => {
-  for (const body of allOf('chat_b')) {
-    t.same(body.allowed_mentions, { parse: [] })
-    const [embed] = body.embeds as Json[]
-    const link = /\[((?:\\.|[^[\]\\])*)\]\(https:\/\/picket\.example\.com[^()\s]*\)/g
-    for (const { text } of textsOf([embed?.title, embed?.description, embed?.fields])) {
-      const unlinked = text.replace(link, '$1').replace(/^\*\*(down|degraded|up)\*\* /gm, '')
-      const left = unlinked.replace(/\\[\\*_~`|<>[\]()#+.-]/g, '')
-      t.notMatch(left, /[*_~`|<>]|\[|^\s*(#|-|\d+\.)|@(everyone|here)/m, text.slice(0, 120))
-    }
-  }
+  for (const body of allOf('chat_b')) t.same(markupInChatB(body), [])
 })
 
 t.test('in chat_c what others wrote stands in text runs, which know no markup', async t => {
-  for (const body of allOf('chat_c')) {
-    const { content } = body.attachments![0] as Json
-    for (const { keys, text } of textsOf(content!.body)) {
-      if (keys.at(-1) === 'text') t.ok(keys.includes('inlines'), text.slice(0, 80))
-      t.notMatch(text, /\{\{|<at>|@everyone/, text.slice(0, 80))
-    }
-  }
+  for (const body of allOf('chat_c')) t.same(markupInChatC(body), [])
 })
 
 t.test('a mail holds no tag, attribute or header that somebody else wrote', async t => {
