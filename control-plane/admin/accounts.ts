@@ -3,7 +3,7 @@ import { createKeyFor, existingOrganization } from '../accounts/organizations/ac
 import { listUsers } from '../accounts/organizations/store.ts'
 import { newClaimLink, removeUser } from '../accounts/organizations/user-actions.ts'
 import { defaultPlan, publicUrl } from '../config.ts'
-import { type Command, emailOf, first, nameOf, only, options, table } from './command.ts'
+import { type Command, emailOf, first, json, nameOf, only, options, table } from './command.ts'
 
 /** Who may come in. */
 export const ACCOUNT_COMMANDS: Record<string, Command> = {
@@ -14,7 +14,7 @@ export const ACCOUNT_COMMANDS: Record<string, Command> = {
       const { text } = options(args, { required: ['email'], optional: ['name'] })
       const email = emailOf(text('email')!)
       const account = { email, name: named(text('name')), publicUrl: publicUrl(env), provesEmail: true }
-      return JSON.stringify(await db.transaction(tx => createAccount(tx, { ...account, plan: defaultPlan(env) })))
+      return json(await db.transaction(tx => createAccount(tx, { ...account, plan: defaultPlan(env) })))
     },
   },
   'api-key create': {

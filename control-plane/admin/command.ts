@@ -84,6 +84,15 @@ export const table = (rows: (string | number | null)[][]): string =>
 export const shown = (text: string) =>
   text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, sign => `\\u{${sign.codePointAt(0)!.toString(16)}}`)
 
+/** A value as JSON, of which the same is true. */
+export const json = (value: unknown, indent?: number): string =>
+  JSON.stringify(value, null, indent).replace(/[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu, sign =>
+    sign
+      .split('')
+      .map(unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
+  )
+
 function parsed<T>(parse: () => T): T {
   try {
     return parse()

@@ -1,6 +1,6 @@
 import { createOperatorKey, createOperatorProject } from '../accounts/operator/actions.ts'
 import { publicUrl } from '../config.ts'
-import { type Command, emailOf, none, options } from './command.ts'
+import { type Command, emailOf, json, none, options } from './command.ts'
 
 /** The project that sees the fleet. */
 export const OPERATOR_COMMANDS: Record<string, Command> = {
@@ -10,7 +10,7 @@ export const OPERATOR_COMMANDS: Record<string, Command> = {
     more: ['Prints it with its admin API key as JSON; again it names the project that is there.'],
     async run({ db, env }, args) {
       const email = emailOf(options(args, { required: ['email'] }).text('email')!)
-      return JSON.stringify(await createOperatorProject(db, { email, publicUrl: publicUrl(env) }))
+      return json(await createOperatorProject(db, { email, publicUrl: publicUrl(env) }))
     },
   },
   'operator key': {

@@ -3,7 +3,7 @@ import { describeOrganization, planOf, renameOrganization } from '../accounts/or
 import { deleteOrganization } from '../accounts/organizations/deletion-actions.ts'
 import { listOrganizations } from '../accounts/organizations/store.ts'
 import { PLANS } from '../accounts/plans.ts'
-import { type Command, first, nameOf, none, only, options, shown, table, UsageError } from './command.ts'
+import { type Command, first, json, nameOf, none, only, options, shown, table, UsageError } from './command.ts'
 
 const ORGANIZATION = 'the id of an organization'
 
@@ -23,7 +23,7 @@ export const ORGANIZATION_COMMANDS: Record<string, Command> = {
     takes: '<id>',
     does: 'prints plan, use of its limits, projects, members and keys, as JSON',
     async run({ db }, args) {
-      return JSON.stringify(await describeOrganization(db, only(args, ORGANIZATION)), null, 2)
+      return json(await describeOrganization(db, only(args, ORGANIZATION)), 2)
     },
   },
   'organization rename': {
