@@ -261,7 +261,7 @@ t.test(
       return smtp.mails.find(({ to }) => to.includes(email))
     }
     const mail = await waitFor(sent, { everyMs: 50, label: 'the invitation' })
-    t.match(mail.raw, /Subject: You were added to Acme Bcc x example com/)
+    t.match(mail.raw, /Subject: You were added to Acme Bcc: x example com/)
     t.notMatch(mail.raw, /^Bcc:/m)
     t.match(mail.text, /\/claim\//)
     t.notMatch(mail.html, /<b>/)
