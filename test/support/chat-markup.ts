@@ -39,7 +39,7 @@ export function markupInChatB(body: Json): string[] {
     text
       .replace(link, '$1')
       .replace(/^\*\*(down|degraded|up)\*\* /gm, '')
-      .replace(/\\[\\*_~`|<>[\]()#+.-]/g, ''),
+      .replace(/\\[\\*_~`|<>[\]()#+.-]/g, 'x'),
   )
   const calls = JSON.stringify(body.allowed_mentions) === '{"parse":[]}' ? [] : ['it may call people']
   return [...calls, ...found(texts, /[*_~`|<>]|\[|^\s*(#|-|\d+\.)|@(everyone|here)/m)]

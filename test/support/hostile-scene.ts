@@ -2,6 +2,8 @@ import { v7 as uuidv7 } from 'uuid'
 import { TEMPLATES } from '../../control-plane/status-pages/types.ts'
 import type { ApiServer } from './api-server.ts'
 
+type Api = Pick<ApiServer, 'call'>
+
 /** A page with one text wherever the API takes it, and an incident about it that goes on. */
 export type Scene = { slug: string; componentId: string; monitorId: string; incidentId: string; taken: string[] }
 
@@ -9,7 +11,7 @@ const HARMLESS = 'Plain words'
 
 /** Sends a body with a text in the named fields, and again with harmless words in those that refuse it. */
 async function offer(
-  api: ApiServer,
+  api: Api,
   key: string,
   [method, path]: readonly [string, string],
   body: Record<string, unknown>,
@@ -32,7 +34,7 @@ async function offer(
 let scenes = 0
 
 /** `text` in each field of what visitors see, as far as the API takes it there. */
-export async function setScene(api: ApiServer, key: string, text: string): Promise<Scene> {
+export async function setScene(api: Api, key: string, text: string): Promise<Scene> {
   const taken: string[] = []
   const make = async (path: string, body: object, fields: string[], method = 'POST') => {
     const made = await offer(api, key, [method, path], body as Record<string, unknown>, fields, text)
