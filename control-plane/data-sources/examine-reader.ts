@@ -12,7 +12,10 @@ import type { FieldDefinition } from './types.ts'
 /** Examined at once: some 12 ms at worst. A larger document can hold the event loop for a second. */
 const INLINE_BYTES = 65_536
 const threadFor = (mostWaiting: number) =>
-  askThread<Examination, Examined>('examine-worker', import.meta.url, { longestMs: 20_000, mostWaiting, memoryMb: 512 })
+  askThread<Examination, Examined>('examine-worker', import.meta.url, {
+    ...{ longestMs: 20_000, mostWaiting, memoryMb: 512 },
+    refuse: why => new Error(why === 'full' ? 'too many others of the project wait' : 'others take too long'),
+  })
 /** Apart, so that previews, which people ask for, take no place of sources that are due. Each document may have 5 MiB. */
 const THREADS = { preview: threadFor(TESTS_AT_ONCE), source: threadFor(MOST_AT_ONCE) }
 

@@ -13,6 +13,8 @@ type Limits = {
   /** of one key */
   mostWaiting: number
   memoryMb: number
+  /** the error of a question that may not wait, or has waited too long */
+  refuse: (why: Refusal) => Error
 }
 
 /** Puts a question to a thread when it is the turn of its key. @throws Error when it has no turn, or takes too long */
@@ -23,10 +25,9 @@ export type AskInTurn<Q, A> = (key: string, question: Q) => Promise<A>
  * the bundled program in `dist`. It takes memory only while there is work for it. Keys have it by turns.
  */
 export function askThread<Q, A>(name: string, askedFrom: string, limits: Limits): AskInTurn<Q, A> {
-  const { longestMs, mostWaiting, memoryMb } = limits
+  const { longestMs, mostWaiting, memoryMb, refuse } = limits
   const turns = createTurns({
-    ...{ atOnce: 1, atOnceEach: 1, mostWaitingEach: mostWaiting, patienceMs: PATIENCE_MS },
-    refuse: why => new Error(REFUSALS[why]),
+    ...{ atOnce: 1, atOnceEach: 1, mostWaitingEach: mostWaiting, patienceMs: PATIENCE_MS, refuse },
   })
   const ask = createThread<Q, A>({
     start: () => startThread(name, askedFrom, memoryMb),
@@ -36,15 +37,10 @@ export function askThread<Q, A>(name: string, askedFrom: string, limits: Limits)
     },
     longest: { ms: longestMs, problem: `it takes more than ${longestMs / 1_000} s` },
     starting: { ms: START_MS, problem: 'this process has no time for it' },
-    most: { waiting: 1, problem: REFUSALS.full },
+    most: { waiting: 1, problem: 'another question is asked' },
     idleMs: IDLE_MS,
   })
   return (key, question) => turns.run(key, () => ask(question))
-}
-
-const REFUSALS: Record<Refusal, string> = {
-  full: 'too many others of the project wait',
-  late: 'others take too long',
 }
 
 function startThread(name: string, askedFrom: string, memoryMb: number): Worker {

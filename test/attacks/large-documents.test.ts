@@ -110,7 +110,8 @@ t.test('a project that sends many long YAML files keeps no other from its import
   t.match(await readYaml('other', long), { text: /^x+$/ })
   const refused = (await many).flatMap(one => (one.status === 'rejected' ? [one.reason] : []))
   t.equal(refused.length, 24, 'one is read, and five wait')
-  t.match(refused[0], { status: 503, message: /too many others of the project wait/ })
+  t.match(refused[0], { status: 429, code: 'rate_limited', message: /^5 long files of this project wait already/ })
+  t.ok(refused[0].extra.retryAfterSeconds >= 1)
 })
 
 t.test('the thread that examines documents is one of the programs in dist', async t => {
