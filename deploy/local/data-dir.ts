@@ -1,5 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { newOperatorSeed } from '../../control-plane/platform/nats-operator.ts'
 import { isAlive } from './engines/process.ts'
@@ -20,7 +30,7 @@ const NEEDED_BYTES = 512 * 1024 * 1024
 /** Makes the directory and takes it for this process; the returned function gives it back. */
 export function openDataDir(dataDir: string): () => void {
   try {
-    mkdirSync(join(dataDir, 'logs'), { recursive: true, mode: 0o755 })
+    closeToOthers(dataDir, join(dataDir, 'logs'))
     const { bavail, bsize } = statfsSync(dataDir)
     if (bavail * bsize < NEEDED_BYTES) throw new StartError(fullDisk(dataDir, bavail * bsize))
     return lock(join(dataDir, 'runner.pid'), dataDir)
@@ -30,6 +40,14 @@ export function openDataDir(dataDir: string): () => void {
     if (code === 'ENOSPC') throw new StartError(fullDisk(dataDir, 0))
     throw new StartError(`DATA_DIR ${dataDir} cannot be written: ${message}.`)
   }
+}
+
+/** Logs name what tenants check. As root PostgreSQL runs as another user, who has to pass through the directory. */
+function closeToOthers(dataDir: string, logs: string): void {
+  const ownId = process.getuid?.()
+  mkdirSync(logs, { recursive: true })
+  if (statSync(dataDir).uid === ownId) chmodSync(dataDir, ownId === 0 ? 0o711 : 0o700)
+  if (statSync(logs).uid === ownId) chmodSync(logs, 0o700)
 }
 
 const fullDisk = (dataDir: string, bytes: number) =>

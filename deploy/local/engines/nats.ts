@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type NatsOperator, serverConfiguration } from '../../../control-plane/platform/nats-operator.ts'
 import { type Engine, spawnBound, stopStale, tail } from './process.ts'
@@ -20,7 +20,8 @@ export async function startNats(options: NatsOptions): Promise<Engine & { port: 
   const dataDir = resolve(options.dataDir)
   const pidFile = join(dataDir, 'nats.pid')
   await stopStale(pidFile, 'nats-server', 'SIGTERM')
-  mkdirSync(dataDir, { recursive: true })
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  chmodSync(dataDir, 0o700)
   const portsDir = join(dataDir, 'ports')
   rmSync(portsDir, { recursive: true, force: true })
   mkdirSync(portsDir)
