@@ -88,6 +88,9 @@ const HARMFUL = [
   () => `SELECT "fi\\x6ce"('/etc/passwd')`,
   () => `SELECT \`\\x66ile\`('/etc/passwd')`,
   () => `SELECT * FROM "ev\\x61l"('SELECT 1')`,
+  () => `SELECT * APPLY(file) FROM (SELECT '/etc/passwd' AS a)`,
+  () => `SELECT * APPLY File FROM (SELECT '/etc/passwd' AS a)`,
+  () => `SELECT arrayMap("file", ['/etc/passwd'])`,
   () => `DESCRIBE TABLE file('/etc/passwd')`,
   () => `DESCRIBE TABLE url(${web()})`,
   () => `INSERT INTO FUNCTION file('${out}', 'LineAsString', 'line String') VALUES ('x')`,
@@ -165,6 +168,9 @@ t.test('the rows and the settings of a request cannot carry a statement', async 
   const asText = await ask(own, 'SELECT {text:String}', `/?param_text=${encodeURIComponent(text)}`)
   t.match(asText, { status: 200, body: /^x\\'; SELECT 1 INTO OUTFILE/ })
   t.notOk(readdirSync(folder).includes('written'), 'no file was written')
+  const { status, body } = await ask(own, `SELECT arrayMap({f:Identifier}, ['/etc/passwd'])`, '/?param_f=file')
+  t.equal(status, 500, 'a parameter that is a name')
+  t.notMatch(body, /root:/)
 })
 
 t.test('data that looks like such SQL is stored and read as it is', async t => {

@@ -1,4 +1,4 @@
-import { assertStatement, countRows, isAllowedSetting } from './clickhouse-statement.ts'
+import { assertStatement, countRows, type Forbidden, isAllowedSetting } from './clickhouse-statement.ts'
 
 /** One request of ClickHouse's HTTP interface, as the product's client sends it, turned into statements. Pure. */
 export type ClickhouseRequest = {
@@ -45,7 +45,7 @@ export function parseRequest(
   search: URLSearchParams,
   body: string,
   header: (name: string) => string | undefined,
-  forbidden: Set<string>,
+  forbidden: Forbidden,
 ): ClickhouseRequest {
   const query = search.get('query')
   const database = search.get('database') ?? header('x-clickhouse-database')

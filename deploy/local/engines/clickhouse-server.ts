@@ -16,7 +16,7 @@ import { Session } from 'chdb'
 import { refusalOf } from './clickhouse-door.ts'
 import { type ClickhouseRequest, parseRequest } from './clickhouse-request.ts'
 import { writeRights } from './clickhouse-rights.ts'
-import { forbiddenCalls } from './clickhouse-statement.ts'
+import { type Forbidden, forbiddenIn } from './clickhouse-statement.ts'
 import { letGoOfPages } from './mapped-pages.ts'
 
 const [dataDir = '', port = '0', pidFile = ''] = process.argv.slice(2)
@@ -116,15 +116,15 @@ function turnAway(response: ServerResponse, why: string): void {
   response.end(`Code: 516. DB::Exception: ${why}. (AUTHENTICATION_FAILED)\n`)
 }
 
-/** What no statement may call, in addition to what the engine's rights refuse: known from the engine, so that a newer one's are too. */
-async function harmfulCalls(): Promise<Set<string>> {
+/** What no statement may call or name, in addition to what the engine's rights refuse: known from the engine, so that a newer one's are too. */
+async function harmfulCalls(): Promise<Forbidden> {
   const names = async (sql: string) =>
     (await keeper.queryAsync(sql, { format: 'LineAsString' })).text().split('\n').filter(Boolean)
-  return forbiddenCalls(
+  return forbiddenIn(
     await names('SELECT name FROM system.table_functions'),
     await names(`SELECT name FROM system.functions WHERE categories IN
       ('AI', 'Machine Learning', 'Introspection', 'Dictionary', 'Embedded Dictionary')
-      OR lower(name) IN ('catboostevaluate', 'aiclassify', 'aiextract', 'aigenerate', 'aitranslate', 'aiembed')`),
+      OR lower(name) IN ('file', 'catboostevaluate', 'aiclassify', 'aiextract', 'aigenerate', 'aitranslate', 'aiembed')`),
   )
 }
 

@@ -4,8 +4,11 @@
 const STATEMENTS =
   /^(SELECT|WITH|INSERT INTO|CREATE (DATABASE|TABLE)|DROP (DATABASE|TABLE)|(ALTER|RENAME|TRUNCATE|OPTIMIZE) TABLE)\b/
 
-/** Words outside of texts that lead to a file, to a setting that is not on the list, or to another statement. */
-const FORBIDDEN_WORDS = new Set(['OUTFILE', 'INFILE', 'SETTING', 'PARALLEL'])
+/**
+ * Words outside of texts that lead to a file, to a setting that is not on the list, to another statement, or to a name that
+ * a parameter holds.
+ */
+const FORBIDDEN_WORDS = new Set(['OUTFILE', 'INFILE', 'SETTING', 'PARALLEL', 'IDENTIFIER'])
 
 /** Engines of tables. Others read and write files, or ask servers, and the engine's rights do not refuse all of them. */
 const TABLE_ENGINES = new Set(['MergeTree', 'ReplacingMergeTree'])
@@ -30,14 +33,18 @@ const ROW_STARTS: Record<string, number> = { JSONEACHROW: 0x7b, JSONCOMPACTEACHR
 
 export const isAllowedSetting = (name: string) => name.startsWith('param_') || SETTINGS.has(name)
 
-/** Names that no statement may call, in lower case: `tableFunctions` and `functions` are what the engine has. */
-export function forbiddenCalls(tableFunctions: string[], functions: string[]): Set<string> {
+/** In lower case. `names`: functions, which other functions can be given by name (`arrayMap(file, …)`, `APPLY(file)`). */
+export type Forbidden = { calls: Set<string>; names: Set<string> }
+
+/** What no statement may call or name: `tableFunctions` and `functions` are what the engine has. */
+export function forbiddenIn(tableFunctions: string[], functions: string[]): Forbidden {
   const harmful = tableFunctions.filter(name => !HARMLESS_TABLE_FUNCTIONS.has(name))
-  return new Set([...harmful, ...functions, 'disk'].map(name => name.toLowerCase()))
+  const inLowerCase = (names: string[]) => new Set(names.map(name => name.toLowerCase()))
+  return { calls: inLowerCase([...harmful, 'disk']), names: inLowerCase(functions) }
 }
 
 /** Throws when `sql` is not one of the product's kinds of statement. For an insert it is the part before the rows. */
-export function assertStatement(sql: string, forbidden: Set<string>): void {
+export function assertStatement(sql: string, forbidden: Forbidden): void {
   const tokens = tokensOf(sql)
   const words = tokens.map(token => (token.isQuoted ? '' : token.text.toUpperCase()))
   if (!STATEMENTS.test(words.slice(0, 2).join(' '))) throw refusal(`it does not begin like one of Picket's`)
@@ -45,7 +52,9 @@ export function assertStatement(sql: string, forbidden: Set<string>): void {
   tokens.forEach(({ text, isQuoted }, i) => {
     const next = tokens[i + 1]?.text
     if (!isQuoted && FORBIDDEN_WORDS.has(words[i]!)) throw refusal(`${words[i]} is not allowed`)
-    if (next === '(' && forbidden.has(text.toLowerCase())) throw refusal(`the function ${text} is not allowed`)
+    const name = text.toLowerCase()
+    if (forbidden.names.has(name) || (next === '(' && forbidden.calls.has(name)))
+      throw refusal(`the function ${text} is not allowed`)
     const isSetting = isInSettings && (next === '=' || /^(SETTINGS|,)$/.test(words[i - 1]!))
     if (isSetting && !SETTINGS.has(text)) throw refusal(`the setting ${text} is not allowed`)
     if (words[i] === 'SETTINGS') isInSettings = true
