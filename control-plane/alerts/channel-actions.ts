@@ -29,10 +29,14 @@ import { bindRelaySource, releaseRelaySource } from './relay-source-store.ts'
 import type { ChannelCreate, ChannelUpdate } from './schema.ts'
 import { testEvent } from './test-event.ts'
 
-export type ChannelTools = ConfigTools & { db: Db; secrets: Secrets; limits: Limits; relayUrl: string | null } & Omit<
-    AddressTools,
-    'secrets'
-  >
+export type ChannelTools = ConfigTools & {
+  db: Db
+  secrets: Secrets
+  limits: Limits
+  relayUrl: string | null
+  /** takes the addresses that are to be asked, for a caller that asks them at the end of its transaction; left out: they are asked at once */
+  askLater?: (addresses: string[]) => void
+} & Omit<AddressTools, 'secrets'>
 type Owner = Pick<Caller, 'projectId' | 'organizationId'>
 /** `signingSecret`: in plain text, to be shown this once; null when there is none or it did not change. */
 export type Shown = { channel: StoredChannel; signingSecret: string | null }
@@ -72,7 +76,7 @@ export async function createChannel(tools: ChannelTools, caller: Owner, body: Ch
     await holdInstallation(tx, channel)
     await insertChannel(tx, channel)
     await bindRelay(tx, tools, channel, config)
-    await askAddresses(tx, tools, organizationId, recipientsOf(type, config), { again: false, now })
+    await askNew(tx, tools, organizationId, recipientsOf(type, config), now)
   })
   return { channel, signingSecret } satisfies Shown
 }
@@ -101,13 +105,18 @@ export function changeChannel(tools: ChannelTools, caller: Caller, id: string, b
     const changed = { ...after, config: sealConfig(config, before, secrets), chatInstallationId }
     if (hostOf(before, secrets) !== hostOf(changed, secrets)) await assertFewToHost(tx, tools, changed)
     await endTrust(tx, organizationId, id, recipientsOf(before.type, stored).map(addressKey), now)
-    await askAddresses(tx, tools, organizationId, recipientsOf(before.type, config), { again: false, now })
+    await askNew(tx, tools, organizationId, recipientsOf(before.type, config), now)
     return changed
   }
   return rewrite(db, projectId, id, now, change, async tx => {
     if (body.config !== undefined) await lockHosts(tx, projectId)
   })
 }
+
+const askNew = async (tx: Tx, tools: ChannelTools, organizationId: string, addresses: string[], now: Date) =>
+  tools.askLater
+    ? tools.askLater(addresses)
+    : await askAddresses(tx, tools, organizationId, addresses, { again: false, now })
 
 /** Gives the channel a new signing secret; what is signed from now on is signed with it. Throws 404, 409 if none is. */
 export async function rotateSecret(

@@ -1,3 +1,4 @@
+import { askAddresses } from '../accounts/addresses/actions.ts'
 import { DEFAULT_SETTINGS } from '../alerts/grouping.ts'
 import { changeSettings } from '../alerts/settings-actions.ts'
 import { createPauses } from '../platform/clock.ts'
@@ -34,7 +35,7 @@ const MOST_TRIES = 3
 /**
  * Makes a project what a file says, in one transaction. Throws one error that names all that was refused, and then
  * nothing is changed: 400 for what the file says, 404 for what it names and is not there, 402 for the plan, 403 where
- * secrets would go elsewhere, 409.
+ * secrets would go elsewhere, 409, and 429 when too many addresses would be asked to confirm.
  */
 export async function importProject(
   tools: ImportTools,
@@ -57,11 +58,14 @@ async function importInTurn(
     const ledger = newLedger(createPauses())
     const work = async (tx: Tx) => {
       await lockForImport(tx, caller.projectId)
-      const inside = { ...tools, db: tx }
+      const addresses: string[] = []
+      const inside = { ...tools, db: tx, askLater: (some: string[]) => void addresses.push(...some) }
       const state = await readProject(tx, caller.projectId)
       await importAll({ tx, tools: inside, caller, file, state, ledger, isPruning, now })
       if (isLenient) leaveOut(ledger)
       if (ledger.refusals.length > 0) throw refusalOf(ledger.refusals, file)
+      // last: from here on creates and invitations of other organizations wait
+      await askAddresses(tx, tools, caller.organizationId, addresses, { again: false, now })
     }
     try {
       await (isDryRun ? rehearse(tools, work) : tools.db.transaction(work))

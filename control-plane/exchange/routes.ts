@@ -116,7 +116,7 @@ function importRoute(app: App, context: ExchangeContext): void {
         consumes: ['application/json', YAML],
         querystring: ImportQuery,
         body: ProjectFile,
-        response: answers(200, dataOf(ImportAnswer), 400, 402, 403, 404, 409, 503),
+        response: answers(200, dataOf(ImportAnswer), 400, 402, 403, 404, 409, 429, 503),
       },
     },
     async request => {
