@@ -1,4 +1,5 @@
 import { changePlan } from '../accounts/actions.ts'
+import { limitSettings } from '../accounts/limit-settings.ts'
 import { describeOrganization, planOf, renameOrganization } from '../accounts/organizations/actions.ts'
 import { deleteOrganization } from '../accounts/organizations/deletion-actions.ts'
 import { listOrganizations } from '../accounts/organizations/store.ts'
@@ -22,8 +23,9 @@ export const ORGANIZATION_COMMANDS: Record<string, Command> = {
   'organization show': {
     takes: '<id>',
     does: 'prints plan, use of its limits, projects, members and keys, as JSON',
-    async run({ db }, args) {
-      return json(await describeOrganization(db, only(args, ORGANIZATION)), 2)
+    async run({ db, env }, args) {
+      const id = only(args, ORGANIZATION)
+      return json(await describeOrganization(db, id, limitSettings(env)), 2)
     },
   },
   'organization rename': {

@@ -14,7 +14,11 @@ import { whileHeld } from '../support/while-held.ts'
 
 const db = createPostgres((await createDatabase(t)).url, 4)
 t.teardown(() => db.destroy())
-const env = { PUBLIC_URL: 'https://picket.example.com', SECRET_KEY: randomBytes(32).toString('base64') }
+const env = {
+  PUBLIC_URL: 'https://picket.example.com',
+  SECRET_KEY: randomBytes(32).toString('base64'),
+  API_KEYS_LIMIT: '7/70/700',
+}
 
 async function run(line: string): Promise<string> {
   const found = commandOf(line.split(' '))!
@@ -89,7 +93,12 @@ t.test(
     await run(`api-key create --organization ${organizationId}`)
     t.match(JSON.parse(await run(`organization show ${organizationId}`)), {
       ...{ id: organizationId, name: 'Initech', plan: 'pro', custom_domain: true, projects: [{ name: 'Acme' }] },
-      usage: { monitors: { used: 0, limit: 500 }, status_pages: { limit: 10 }, members: { used: 1, limit: 20 } },
+      usage: {
+        monitors: { used: 0, limit: 500 },
+        status_pages: { limit: 10 },
+        members: { used: 1, limit: 20 },
+        api_keys: { limit: 70 },
+      },
       members: [{ id: userId, role: 'admin' }],
       api_keys: [{ name: 'Made by the operator', scope: 'admin', hint: /^svc_/ }],
     })

@@ -3,16 +3,16 @@ import { isId } from '../../platform/ids.ts'
 import type { Db } from '../../platform/postgres.ts'
 import { notFound } from '../../web/errors.ts'
 import { createApiKey } from '../api-keys/actions.ts'
-import { apiNameOf, COUNTED, PLAN_LIMITS, type Plan } from '../plans.ts'
+import { apiNameOf, COUNTED, type Limits, PLAN_LIMITS, type Plan } from '../plans.ts'
 import { readUsage } from '../store.ts'
 import { findOrganization, keysOf, type ListedOrganization, membersOf, projectsOf, updateName } from './store.ts'
 
 /** Everything that the operator may want to know of an organization. Throws 404. */
-export async function describeOrganization(db: Db, id: string) {
+export async function describeOrganization(db: Db, id: string, limits: Limits) {
   const { name, plan, createdAt } = await existingOrganization(db, id)
   const usages = await Promise.all(
     COUNTED.map(async counted => {
-      const { used, limit } = await readUsage(db, id, counted)
+      const { used, limit } = await readUsage(db, id, counted, limits)
       return [apiNameOf(counted), { used, limit }] as const
     }),
   )
