@@ -5,13 +5,13 @@
 export type CheckedRegions = { regions: readonly string[]; left: Readonly<Record<string, number>> }
 
 /**
- * Whose a report about a monitor is: `own`: of one of its regions; `left`: of one that it had before, which is not an attack but
+ * What a report about a monitor is: `own`: of one of its regions; `left`: of one that it had before, which is not an attack but
  * comes too late; `foreign`: of a region that never checked it.
  */
 export type Standing = 'own' | 'left' | 'foreign'
 
 /** A change reaches probes within seconds, and checks that are under way end within a minute. */
-const HEARD_WITHIN_MS = 120_000
+const CHANGE_REACHES_PROBES_MS = 120_000
 
 /** How long a probe may keep results before it can send them; as long as they count after a change. */
 const KEPT_BY_PROBES_MS = 7 * 24 * 3_600_000
@@ -26,7 +26,7 @@ export function standingOf({ regions, left }: CheckedRegions, region: string, ti
   if (regions.includes(region)) return 'own'
   const leftAtMs = left[region] ?? left.any
   if (leftAtMs === undefined) return 'foreign'
-  const isOfBefore = times.scheduledAtMs <= leftAtMs + HEARD_WITHIN_MS
+  const isOfBefore = times.scheduledAtMs <= leftAtMs + CHANGE_REACHES_PROBES_MS
   if (isOfBefore && times.arrivedAtMs <= leftAtMs + KEPT_BY_PROBES_MS) return 'own'
   return region in left ? 'left' : 'foreign'
 }

@@ -7,7 +7,6 @@ import { hintOf, newApiKey, verifyChecksum } from '../../web/api-key.ts'
 import type { Authenticate, Caller, Scope } from '../../web/auth.ts'
 import { apiKeySuspended, conflict, notFound, unauthorized } from '../../web/errors.ts'
 import { createLookUp } from '../../web/look-ups.ts'
-
 import { createMisses } from '../../web/misses.ts'
 import { assertWithinLimit } from '../actions.ts'
 import { lockOrganization } from '../members/store.ts'

@@ -18,11 +18,8 @@ import {
   strictObject,
   Timestamp,
 } from '../../web/schemas.ts'
-
 import type { Limits } from '../plans.ts'
-
 import { createKeyAs, deleteApiKey } from './actions.ts'
-
 import { listApiKeys } from './store.ts'
 
 const ApiKey = Type.Object({

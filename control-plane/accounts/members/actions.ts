@@ -5,11 +5,8 @@ import type { Secrets } from '../../platform/secrets.ts'
 import type { Caller } from '../../web/auth.ts'
 import { conflict, notFound, rateLimited, registrationClosed } from '../../web/errors.ts'
 import { assertWithinLimit } from '../actions.ts'
-
 import { takeConfirmations } from '../addresses/actions.ts'
-
 import { assertKeyWorks } from '../api-keys/actions.ts'
-
 import { recordAct } from '../audit/actions.ts'
 import { createUser } from '../bootstrap/actions.ts'
 import { post } from '../mails/actions.ts'

@@ -38,10 +38,8 @@ import * as witness from './0039-witness.ts'
 import * as canaryGuarantees from './0040-canary-guarantees.ts'
 import * as incidentCounts from './0040-incident-counts.ts'
 import * as foreignReports from './0041-foreign-reports.ts'
-
 import * as mailAddresses from './0042-mail-addresses.ts'
 import * as eventPaces from './0043-event-paces.ts'
-
 import * as sealedAddresses from './0044-sealed-addresses.ts'
 import * as suspendedAccess from './0045-suspended-access.ts'
 
