@@ -1,4 +1,5 @@
 import { holdKey } from '../accounts/api-keys/store.ts'
+import { isOpenSession } from '../accounts/sessions/store.ts'
 import { sealChatTokens } from '../channels/chat-tokens.ts'
 import { newId } from '../platform/ids.ts'
 import { type Db, execute, isUniqueViolation, type Tx } from '../platform/postgres.ts'
@@ -52,7 +53,7 @@ export function beginInstall(
   }
   const state: InstallState = {
     ...{ id: newId(), projectId, userId, redirectTo: landing, expiresAtMs: now.getTime() + STATE_MS },
-    ...(caller.actor.kind === 'api_key' && { keyId: caller.keyId }),
+    ...(caller.actor.kind === 'api_key' ? { keyId: caller.keyId } : { sessionId: caller.keyId }),
     ...(!isAllowed(caller, 'write') && { needsEditor: true }),
   }
   const url = new URL(settings.authorizeUrl)
@@ -103,8 +104,7 @@ export async function finishInstall(
   if (returned.error !== undefined) throw declined(returned.error)
   if (!returned.code) throw validationError([{ path: 'code', message: 'code is required' }])
   const beginner = await findMember(db, state.projectId, state.userId)
-  const mayStill = state.keyId === undefined || (await holdKey(db, state.keyId))?.isSuspended === false
-  if (!beginner || !mayStill) throw refusedBeginner()
+  if (!beginner || !(await mayStill(db, state, beginner))) throw refusedBeginner()
   const person = editor ?? beginner
   const fields = { code: returned.code, redirect_uri: callbackUrl(publicUrl) }
   const answer = await callProvider(provider, 'oauth.v2.access', { as: settings, fields })
@@ -144,10 +144,16 @@ function openState(sent: string, sign: Sign, now: Date): InstallState {
 }
 
 const refusedBeginner = () =>
-  refusedState('belongs to an account or an API key that may not install anything here any more')
+  refusedState('belongs to an account, an API key or a session that may not install anything here any more')
 
 const refusedState = (why: string) =>
   validationError([{ path: 'state', message: `state ${why}; begin the installation again` }])
+
+/** The key works, or the session is still there: the owner of the address may have ended others' access meanwhile. */
+async function mayStill(db: Db, { keyId, sessionId }: InstallState, { organizationId }: Member): Promise<boolean> {
+  if (keyId !== undefined) return (await holdKey(db, keyId))?.isSuspended === false
+  return sessionId === undefined || isOpenSession(db, sessionId, organizationId)
+}
 
 async function storeGrant(tools: InstallTools, { projectId, userId }: InstallState, grant: Grant, now: Date) {
   const { db, secrets } = tools

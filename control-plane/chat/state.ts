@@ -9,6 +9,8 @@ export type InstallState = {
   redirectTo: string
   /** the API key with which it was begun, if it was one */
   keyId?: string
+  /** the session in which it was begun, if it was one */
+  sessionId?: string
   /** who began it may only read, so a person who may change the project has to confirm it */
   needsEditor?: boolean
   expiresAtMs: number

@@ -1,10 +1,12 @@
 import t from 'tap'
+import { newClaimLink } from '../../control-plane/accounts/organizations/user-actions.ts'
 import { peopleOfProjects } from '../../control-plane/alerts/people-store.ts'
 import { unlinkedMembers } from '../../control-plane/chat/people-store.ts'
 import { execute } from '../../control-plane/platform/postgres.ts'
 import { startApi } from '../support/api-server.ts'
 import { startChatProvider } from '../support/chat-provider.ts'
 import { createChatTeam } from '../support/chat-team.ts'
+import { createVisitor } from '../support/visitor.ts'
 
 const provider = await startChatProvider(t)
 const api = await startApi(t, provider.env)
@@ -65,7 +67,24 @@ t.test('an installation that a key began, which was suspended or deleted meanwhi
     await execute(api.db, end, [made.body.data.id])
     const query = new URLSearchParams({ state, code: provider.consent({}) })
     const finished = await api.call('GET', `/chat/oauth/callback?${query}`, { key: null })
-    t.match(finished, { status: 400, body: { error: { message: /API key that may not install/ } } })
+    t.match(finished, { status: 400, body: { error: { message: /may not install/ } } })
   }
   t.equal((await api.call('GET', '/chat/installations', { key: mine.key })).body.meta.total, 0)
+})
+
+t.test('an installation that was begun before the owner of the address ended that session is not finished', async t => {
+  const email = `${crypto.randomUUID()}@example.com`
+  const body = { email, name: 'Acme' }
+  const { claim_url: claimUrl, api_key: key } = (await api.call('POST', '/agent/bootstrap', { key: null, body })).body
+    .data
+  const stranger = createVisitor(api.origin)
+  await stranger.post(new URL(claimUrl).pathname, { password: 'a password of a stranger' })
+  const { location } = await stranger.get('/settings/chat/install')
+  const state = new URL(location!).searchParams.get('state')!
+  const link = await newClaimLink(api.db, email, api.origin)
+  const owner = createVisitor(api.origin)
+  t.equal((await owner.post(new URL(link).pathname, { password: 'correct horse battery' })).status, 303)
+  const connect = `/settings/chat/connect?${new URLSearchParams({ state, code: provider.consent({}) })}`
+  t.match(await stranger.post(connect, {}), { status: 400, text: /may not install/ })
+  t.equal((await api.call('GET', '/chat/installations', { key })).body.meta.total, 0)
 })

@@ -1,4 +1,4 @@
-import { type Db, execute, query, type Tx } from '../../platform/postgres.ts'
+import { type Db, execute, hasRows, query, type Tx } from '../../platform/postgres.ts'
 import { OPEN_MEMBERSHIP } from '../members/open.ts'
 import type { Role } from '../members/role.ts'
 
@@ -56,6 +56,15 @@ export async function findSession(
   )
   return row ?? null
 }
+
+/** Whether a session is still there and opens an organization. */
+export const isOpenSession = (db: Db, id: string, organizationId: string): Promise<boolean> =>
+  hasRows(
+    db,
+    `SELECT FROM sessions s JOIN memberships m ON m.user_id = s.user_id
+     WHERE s.id = ? AND m.organization_id = ? AND ${OPENED}`,
+    [id, organizationId],
+  )
 
 export const markSeen = (db: Db, id: string, now: Date) =>
   execute(db, 'UPDATE sessions SET last_seen_at = ? WHERE id = ?', [now, id])
