@@ -30,6 +30,7 @@ const LOADING = new Set([
 ])
 const RUNNING = new Set(['behavior', '-ms-behavior', '-moz-binding'])
 
+export type SafeCss = { css: string } | { problem: string }
 type Found = { node: CssNode; says: string }
 
 /**
@@ -38,7 +39,7 @@ type Found = { node: CssNode; says: string }
  * not understood is refused, not repaired, since a browser may repair it in another way.
  * `problem` completes "custom_css …" and says where: "may not use @import (line 3)".
  */
-export function makeSafe(source: string): { css: string } | { problem: string } {
+export function makeSafe(source: string): SafeCss {
   if (depthOf(source) > DEEPEST) return { problem: `nests more than ${DEEPEST} levels deep` }
   const sheet = parsed(source)
   if ('problem' in sheet) return sheet

@@ -6,7 +6,7 @@ import { type Db, isUniqueViolation, type Tx } from '../platform/postgres.ts'
 import type { Caller } from '../web/auth.ts'
 import { conflict, validationError } from '../web/errors.ts'
 import { namesNothing } from '../web/names-nothing.ts'
-import { makeSafe } from './custom-css.ts'
+import { readCss } from './css-reader.ts'
 import { inPage } from './hold-actions.ts'
 import { assertImageUrl } from './image-actions.ts'
 import { putAddress, removeImage } from './image-store.ts'
@@ -78,7 +78,7 @@ export async function changePage(
   now: Date,
 ): Promise<StoredPage> {
   const { db } = tools
-  assertStyle(body.custom_css)
+  await assertStyle(body.custom_css)
   return inPage(db, projectId, id, namesNothing(body) ? null : now, async (tx, page) => {
     if (namesNothing(body)) return page
     await updatePage(tx, { ...withBody(page, body), updatedAt: now })
@@ -103,8 +103,8 @@ function withBody(page: StoredPage, body: PageUpdate): StoredPage {
   }
 }
 
-function assertStyle(css: string | null | undefined): void {
-  const made = css ? makeSafe(css) : null
+async function assertStyle(css: string | null | undefined): Promise<void> {
+  const made = css ? await readCss(css) : null
   if (made === null || !('problem' in made)) return
   throw validationError([{ path: 'custom_css', message: `custom_css ${made.problem}` }])
 }

@@ -2,7 +2,7 @@ import type { Clickhouse } from '../platform/clickhouse.ts'
 import { now as clockNow, inTime, nowMs } from '../platform/clock.ts'
 import type { Db } from '../platform/postgres.ts'
 import { componentsOfPage } from './component-store.ts'
-import { makeSafe } from './custom-css.ts'
+import { readCss } from './css-reader.ts'
 import { daysUntil } from './days.ts'
 import type { PageFacts } from './facts.ts'
 import {
@@ -80,7 +80,7 @@ export function createViewReader(tools: ViewTools) {
       maintenance,
       medians: medians?.byMonitor ?? null,
     }
-    const view = viewOf(facts, publicUrl, safeCss(page.customCss), horizon.now)
+    const view = viewOf(facts, publicUrl, await safeCss(page.customCss), horizon.now)
     return { view, fingerprint, loadedMs: horizon.now.getTime(), medians, images, sizeBytes: sizeOf(view, images) }
   }
 
@@ -95,8 +95,8 @@ export function createViewReader(tools: ViewTools) {
 }
 
 /** What was refused when it was saved is not stored; a rule that came later leaves old styles out. */
-function safeCss(css: string | null): string | null {
-  const made = css === null ? null : makeSafe(css)
+async function safeCss(css: string | null): Promise<string | null> {
+  const made = css === null ? null : await readCss(css)
   return made !== null && 'css' in made ? made.css : null
 }
 

@@ -1,0 +1,32 @@
+import t from 'tap'
+import { readCss } from '../../control-plane/status-pages/css-reader.ts'
+import { startApi } from '../support/api-server.ts'
+import { turnsDuring } from '../support/turns-during.ts'
+
+/** As long as a page may have; each takes 100 to 200 ms to read. */
+const LONG: Record<string, string> = {
+  rules: 'a{}'.repeat(21_000),
+  selectors: `${'a,'.repeat(32_000)}b{color:red}`,
+  declarations: `a{${'color:red;'.repeat(6_500)}}`,
+}
+
+t.test('styles of 64 KiB are read while everything else goes on, and once as long as they are the same', async t => {
+  for (const [name, css] of Object.entries(LONG)) {
+    const first = await turnsDuring(() => readCss(css))
+    t.match(first.answer, { css: /\.page / }, name)
+    t.ok(first.turns > 10, `${name}: the event loop went round ${first.turns} times`)
+    t.equal((await turnsDuring(() => readCss(`${css}`))).turns, 0, 'it is known by then')
+  }
+})
+
+t.test('PUT /status-pages/{id} 400 custom_css: what is wrong with a long style is said as of a short one', async t => {
+  const api = await startApi(t)
+  const { body } = await api.call('POST', '/status-pages', { body: { name: 'Shop', slug: 'long-styles' } })
+  const put = (custom_css: string) => api.call('PUT', `/status-pages/${body.data.id}`, { body: { custom_css } })
+  t.match(await put(LONG.rules!), { status: 200 })
+  const message = 'custom_css may not load anything: url() is refused (line 2)'
+  const wrong = 'b{background:url(https://example.com/)}'
+  for (const css of [`a{}\n${wrong}`, `${'a{}'.repeat(10_000)}\n${wrong}`]) {
+    t.match(await put(css), { status: 400, body: { error: { details: [{ path: 'custom_css', message }] } } })
+  }
+})
