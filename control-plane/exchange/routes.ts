@@ -9,7 +9,9 @@ import { answers, dataOf, enumOf, Id, nullable, strictObject } from '../web/sche
 import { detailsOf, type FindFaults, faultsFinder } from '../web/validation.ts'
 import { ProjectFile } from './document.ts'
 import { exportProject } from './export.ts'
-import { foreignOf, readSource, SOURCES } from './from/index.ts'
+import { convertSource } from './from/convert-reader.ts'
+import { foreignOf, SOURCES } from './from/index.ts'
+import type { Converted } from './from/source.ts'
 import { importProject } from './import-actions.ts'
 import { ACTIONS, type Ledger, RESOURCES, type Warning } from './ledger.ts'
 import { namingEntries } from './names.ts'
@@ -121,7 +123,7 @@ function importRoute(app: App, context: ExchangeContext): void {
     },
     async request => {
       const { dry_run: isDryRun = true, prune: isPruning = false, from = 'picket' } = request.query
-      const { file, warnings } = readFile(request)
+      const { file, warnings } = await readFile(request)
       const tools = { ...context, db: actingAs(context.db, request), findFaults: faultsFinder(request) }
       const options = { isDryRun, isPruning, isLenient: from !== 'picket' }
       const ledger = await importProject(tools, callerOf(request), file, options, now())
@@ -133,13 +135,13 @@ function importRoute(app: App, context: ExchangeContext): void {
 type Query = { from?: (typeof SOURCES)[number] }
 
 /** The file of a request, in Picket's own form. Throws 400. */
-function readFile(request: FastifyRequest<{ Querystring: Query }>): { file: ProjectFile; warnings: Warning[] } {
+async function readFile(request: FastifyRequest<{ Querystring: Query }>): Promise<Converted> {
   const findFaults = faultsFinder(request)
   // where the body is not as ours, which is no fault of another product's, nobody has looked at the query yet
   const faults = findFaults(ImportQuery, request.query)
   if (faults.length > 0) throw validationError(detailsOf(faults, 'query'))
   const { from = 'picket' } = request.query
-  if (from !== 'picket') return readSource(from, request.body, findFaults)
+  if (from !== 'picket') return await convertSource(from, request.body)
   if (request.validationError) throw validationError(wrongWith(request.body, findFaults))
   return { file: request.body as ProjectFile, warnings: [] }
 }

@@ -8,6 +8,7 @@ const PROGRAMS = {
   'control-plane': 'control-plane/main.ts',
   admin: 'control-plane/admin.ts',
   'examine-worker': 'control-plane/data-sources/examine-worker.ts',
+  'convert-worker': 'control-plane/exchange/from/convert-worker.ts',
   'css-worker': 'control-plane/status-pages/css-worker.ts',
   'yaml-worker': 'control-plane/exchange/yaml-worker.ts',
   'probe-agent': 'probe-agent/main.ts',

@@ -12,7 +12,7 @@ const CONVERTERS = {
   gatus: convertGatus,
 } satisfies Record<string, Convert>
 
-type Foreign = keyof typeof CONVERTERS
+export type Foreign = keyof typeof CONVERTERS
 
 /** Where a file may come from. */
 export const SOURCES = ['picket', ...(Object.keys(CONVERTERS) as Foreign[])] as const

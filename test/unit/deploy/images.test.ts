@@ -13,6 +13,7 @@ const IMAGES = {
       'control-plane/admin.ts',
       'control-plane/data-sources/examine-worker.ts',
       'control-plane/exchange/yaml-worker.ts',
+      'control-plane/exchange/from/convert-worker.ts',
       'control-plane/status-pages/css-worker.ts',
     ],
     also: [] as string[],

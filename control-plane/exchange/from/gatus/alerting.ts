@@ -71,6 +71,7 @@ export function tellOfAlert(alert: Source, tell: (message: string) => void): voi
 export function readAlerting(source: unknown, warn: Warn): Alerting {
   const providers = isSource(source) ? source : {}
   const channels = Object.entries(providers).flatMap(([kind, config]) => channelsOf(kind, config, warn))
+  const known = new Set(channels.map(({ name }) => name))
   return {
     channels,
     wholeOf(alert) {
@@ -81,7 +82,7 @@ export function readAlerting(source: unknown, warn: Warn): Alerting {
     ruleOf(whole, group, tell) {
       const kind = String(whole.type)
       const names = [channelName(kind, group), channelName(kind, null)]
-      const channel = names.find(name => channels.some(one => one.name === name))
+      const channel = names.find(name => known.has(name))
       if (channel === undefined) return null
       return { channel, on_down: true, on_recovery: whole['send-on-resolved'] === true, ...reminderOf(whole, tell) }
     },

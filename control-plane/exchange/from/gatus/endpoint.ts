@@ -63,7 +63,7 @@ function targetOf({ url, dns }: Source): Target | string {
 function dnsTarget(server: string, dns: Source): Target {
   const name = (textOf(dns['query-name']) ?? '').replace(/\.$/, '')
   const host = server.replace(/^[a-z]+:\/\//i, '')
-  const isBareIpv6 = /^[0-9a-f]*:[0-9a-f:]*:[0-9a-f:]*$/i.test(host)
+  const isBareIpv6 = /^[0-9a-f:]+$/i.test(host) && host.split(':', 3).length === 3
   return {
     type: 'dns',
     url: `dns://${isBareIpv6 ? `[${host}]` : host}/${name}?type=${textOf(dns['query-type']) ?? 'A'}`,

@@ -55,7 +55,7 @@ function toWebhook(config: Source, say: Say): Config | null {
 function toMail(config: Source, say: Say): Config | null {
   const to = [config.smtpTo, config.smtpCC, config.smtpBCC]
     .flatMap(list => textOf(list)?.split(/[,;]/) ?? [])
-    .map(address => (/<([^>]+)>/.exec(address)?.[1] ?? address).trim())
+    .map(address => (/<([^<>]+)>/.exec(address)?.[1] ?? address).trim())
     .filter(address => address !== '')
   if (to.length === 0) return null
   say('mail goes out by the server of Picket, not by the one that is set there')

@@ -45,13 +45,24 @@ function tellApart(channels: Map<string, ChannelEntry>): void {
   }
 }
 
+/** A monitor has no more tags. */
+const MOST_GROUPS = 50
+
 /** Names of the groups above a group, itself last, by its id. */
 function groupNames(records: Source[]): Map<string, string[]> {
   const groups = new Map(records.filter(({ type }) => type === 'group').map(record => [String(record.id), record]))
-  const pathOf = (id: string, seen: string[]): string[] => {
-    const group = groups.get(id)
-    if (!group || seen.includes(id)) return []
-    return [...pathOf(String(group.parent), [...seen, id]), String(group.name)]
+  const pathOf = (id: string): string[] => {
+    const path: string[] = []
+    const seen = new Set<string>()
+    for (
+      let at = id;
+      groups.has(at) && !seen.has(at) && path.length < MOST_GROUPS;
+      at = String(groups.get(at)!.parent)
+    ) {
+      seen.add(at)
+      path.unshift(String(groups.get(at)!.name))
+    }
+    return path
   }
-  return new Map([...groups.keys()].map(id => [id, pathOf(id, [])]))
+  return new Map([...groups.keys()].map(id => [id, pathOf(id)]))
 }

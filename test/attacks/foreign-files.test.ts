@@ -1,0 +1,50 @@
+import t from 'tap'
+import { convertSource } from '../../control-plane/exchange/from/convert-reader.ts'
+import { startApi } from '../support/api-server.ts'
+import { turnsDuring } from '../support/turns-during.ts'
+
+const list = <T>(length: number, of: (i: number) => T) => Array.from({ length }, (_, i) => of(i))
+const monitors = (length: number) =>
+  list(length, i => ({ id: i, type: 'http', name: `Shop ${i}`, url: 'https://a.example' }))
+/** Each group is inside the one before. */
+const chain = list(9_000, i => ({ id: i, type: 'group', name: `g${i}`, parent: i - 1 }))
+const smtp = { id: 1, name: 'Mail', config: JSON.stringify({ type: 'smtp', smtpTo: '<'.repeat(400_000) }) }
+const dns = { name: 'DNS', url: `${':'.repeat(500_000)}x`, dns: { 'query-name': 'a.example' } }
+const overrides = list(9_000, i => ({ group: `g${i}`, 'webhook-url': 'https://h.example' }))
+const alerted = list(9_000, i => ({
+  name: `e${i}`,
+  url: 'https://a.example',
+  group: 'none',
+  alerts: [{ type: 'slack' }],
+}))
+
+t.test('a file of another product is converted while everything else goes on', async t => {
+  const { answer, turns } = await turnsDuring(() => convertSource('uptime-kuma', { monitorList: monitors(9_000) }))
+  t.equal(answer.file.monitors?.length, 9_000)
+  t.ok(turns > 10, `the event loop went round ${turns} times`)
+})
+
+t.test('files that are made to take for ever are converted as fast as others', async t => {
+  const deep = await convertSource('uptime-kuma', { monitorList: [...chain, { ...monitors(1)[0], parent: 8_999 }] })
+  t.equal(deep.file.monitors?.[0]?.tags?.length, 50, 'the nearest groups')
+  t.equal(deep.file.monitors?.[0]?.tags?.at(-1), 'g8999')
+  t.match(await convertSource('uptime-kuma', { notificationList: [smtp], monitorList: monitors(1) }), {
+    file: { alert_channels: [{ name: 'Mail', config: { to: [/^<+$/] } }] },
+  })
+  t.match(await convertSource('gatus', { endpoints: [dns] }), { file: { monitors: [] } })
+  const many = await convertSource('gatus', { alerting: { slack: { overrides } }, endpoints: alerted.slice(0, 2_000) })
+  t.equal(many.file.alert_channels?.length, 9_000)
+})
+
+t.test('POST /import?from= 400 and 200: a thread says what is wrong as the process itself would', async t => {
+  const api = await startApi(t)
+  const send = (body: unknown) => api.call('POST', '/import?from=uptime-kuma', { body })
+  t.match(await send({ nothing: true }), {
+    status: 400,
+    body: { error: { message: 'the body is no file of Uptime Kuma: it has no monitorList' } },
+  })
+  const { status, body } = await send({ monitorList: [...monitors(2), { ...monitors(1)[0], url: 'ftp://a.example' }] })
+  t.equal(status, 200)
+  t.equal(body.data.create, 2)
+  t.match(body.data.warnings, [{ path: 'monitors[2]' }])
+})
