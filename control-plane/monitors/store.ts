@@ -1,4 +1,5 @@
 import type { MonitorType } from '../../shared/check.ts'
+import { inPieces } from '../../shared/pieces.ts'
 import { type Db, execute, query, type Tx } from '../platform/postgres.ts'
 import type { MonitorStatus, StoredMonitor } from './types.ts'
 
@@ -156,8 +157,15 @@ export async function historyPlace(db: Db): Promise<HistoryPlace> {
 export const isOtherHistory = (now: HistoryPlace, before: HistoryPlace | null, revision: number): boolean =>
   now.revision < revision || (before !== null && now.timeline !== before.timeline)
 
-/** Inserts monitors of any number in one statement. `revision` is set by the database. */
+/** Written in one statement: a row takes up to 10 µs of the event loop, and much less of it than a statement of its own. */
+const ROWS_AT_ONCE = 500
+
+/** Inserts monitors of any number. `revision` is set by the database. */
 export async function insertMonitors(tx: Tx, monitors: StoredMonitor[]): Promise<void> {
+  for (const rows of inPieces(monitors, ROWS_AT_ONCE)) await insertRows(tx, rows)
+}
+
+async function insertRows(tx: Tx, monitors: StoredMonitor[]): Promise<void> {
   await execute(
     tx,
     `INSERT INTO monitors (id, project_id, partition, config_version, name, type, url, method, headers, body,
@@ -177,7 +185,10 @@ export async function insertMonitors(tx: Tx, monitors: StoredMonitor[]): Promise
 
 /** Writes what users configure of monitors, their config versions, and the dates that stay known. Their rows are locked by the caller. */
 export async function updateMonitors(tx: Tx, monitors: StoredMonitor[]): Promise<void> {
-  if (monitors.length === 0) return
+  for (const rows of inPieces(monitors, ROWS_AT_ONCE)) await updateRows(tx, rows)
+}
+
+async function updateRows(tx: Tx, monitors: StoredMonitor[]): Promise<void> {
   await execute(
     tx,
     `UPDATE monitors m SET config_version = row."configVersion", name = row.name, type = row.type, url = row.url,

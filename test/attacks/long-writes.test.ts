@@ -1,0 +1,36 @@
+import { randomBytes } from 'node:crypto'
+import t from 'tap'
+import { monitorOf } from '../../control-plane/monitors/actions.ts'
+import { insertMonitors, updateMonitors } from '../../control-plane/monitors/store.ts'
+import { createPostgres } from '../../control-plane/platform/postgres.ts'
+import { createSecrets } from '../../control-plane/platform/secrets.ts'
+import { createDatabase } from '../support/database.ts'
+import { insertTenant } from '../support/tenant.ts'
+
+const { url } = await createDatabase(t)
+const db = createPostgres(url)
+t.teardown(() => db.destroy())
+const { projectId } = await insertTenant(db)
+
+t.test(
+  'monitors of a large import are written 500 at a time, so that none of its statements takes long to make',
+  async t => {
+    const secrets = createSecrets(randomBytes(32))
+    const monitors = Array.from({ length: 1_201 }, (_, i) =>
+      monitorOf(secrets, projectId, { name: `Shop ${i}`, type: 'http', headers: { 'X-Shop': `${i}` } }, new Date()),
+    )
+    const rows: number[] = []
+    await db.transaction(async tx => {
+      tx.on('query', ({ bindings }: { bindings: string[] }) => rows.push(JSON.parse(bindings[0]!).length))
+      await insertMonitors(tx, monitors)
+      await updateMonitors(
+        tx,
+        monitors.map(monitor => ({ ...monitor, name: 'Changed' })),
+      )
+      await updateMonitors(tx, [])
+    })
+    t.same(rows, [500, 500, 201, 500, 500, 201])
+    const { rows: counted } = await db.raw(`SELECT count(*) AS total FROM monitors WHERE name = 'Changed'`)
+    t.equal(counted[0].total, 1_201)
+  },
+)
