@@ -21,7 +21,9 @@ t.test(
     )
     const rows: number[] = []
     await db.transaction(async tx => {
-      tx.on('query', ({ bindings }: { bindings: string[] }) => rows.push(JSON.parse(bindings[0]!).length))
+      tx.on('query', ({ bindings }: { bindings?: string[] }) => {
+        if (bindings?.[0]) rows.push(JSON.parse(bindings[0]).length)
+      })
       await insertMonitors(tx, monitors)
       await updateMonitors(
         tx,
