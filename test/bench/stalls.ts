@@ -13,11 +13,14 @@ import type { Teardown } from '../support/teardown.ts'
 import { type Figure, figure, percentile } from './rig.ts'
 
 const ROUNDS = 15
+/** of what takes seconds */
+const FEW_ROUNDS = 5
+const MONITORS = 5_000
 const BADGES = 160
 const VISITS = 50
 const JSON_TYPE = 'application/json'
 
-type Attack = { what: string; mostMs: number; send(): Promise<unknown> }
+type Attack = { what: string; mostMs: number; rounds?: number; send(): Promise<unknown> }
 
 export async function benchStalls(t: Teardown): Promise<Figure[]> {
   const watcher = fork(import.meta.filename, ['watch'])
@@ -34,10 +37,13 @@ export async function benchStalls(t: Teardown): Promise<Figure[]> {
     return Number((await once(watcher, 'message'))[0])
   }
   const figures: Figure[] = []
-  for (const { what, mostMs, send } of attacks(picket, Number(port))) {
+  for (const { what, mostMs, rounds = ROUNDS, send } of [
+    ...attacks(picket, Number(port)),
+    ...(await largeWorks(picket)),
+  ]) {
     await send()
     const pairs: { quiet: number; busy: number }[] = []
-    for (let i = 0; i < ROUNDS; i++) {
+    for (let i = 0; i < rounds; i++) {
       pairs.push({ quiet: await longestDuring(() => pause(100)), busy: await longestDuring(send) })
     }
     const busy = pairs.map(pair => pair.busy)
@@ -52,46 +58,82 @@ export async function benchStalls(t: Teardown): Promise<Figure[]> {
   return [...figures, await benchBadges(picket)]
 }
 
-function attacks({ origin, apiKey }: Picket, port: number): Attack[] {
+/** `body`: made for each time that it is sent */
+function sender({ origin, apiKey }: Picket) {
+  return (path: string, body?: () => string, options: { method?: string; key?: string | null; type?: string } = {}) =>
+    async () => {
+      const { method = 'POST', key = apiKey, type = JSON_TYPE } = options
+      const headers = { ...(body && { 'content-type': type }), ...(key !== null && { authorization: `Bearer ${key}` }) }
+      const answer = await fetch(`${origin}/api/v1${path}`, { method, headers, ...(body && { body: body() }) })
+      await answer.text()
+      return answer.status
+    }
+}
+
+/** What a tenant may do as it is meant, with as much as a request takes. */
+async function largeWorks(picket: Picket): Promise<Attack[]> {
+  const send = sender(picket)
+  const list = <T>(length: number, of: (i: number) => T) => Array.from({ length }, (_, i) => of(i))
+  const monitor = (i: number) => ({ name: `Shop ${i}`, type: 'http', url: `https://shop${i}.example.com/` })
+  const file = JSON.stringify({ version: 1, monitors: list(MONITORS, monitor) })
+  const kuma = JSON.stringify({ monitorList: list(9_000, i => ({ id: i, ...monitor(i) })) })
+  const assertions = list(50, i => ({
+    ...{ type: 'body', operator: 'matches', value: `(?:[a-z0-9_.-]{1,20}@[a-z]{1,20}){10}${i}` },
+  }))
+  const bulk = JSON.stringify({ monitors: list(50, i => ({ ...monitor(i), assertions })) })
+  const { body: page } = await picket.api.post('/status-pages', { name: 'Styles', slug: 'styles' })
+  let changes = 0
+  const styles = () => JSON.stringify({ custom_css: `.a${++changes}{}${'a{}'.repeat(20_000)}` })
+  const status = await send('/import?dry_run=false', () => file)()
+  if (status !== 200) throw new Error(`no monitors: ${status}`)
+  const works = [
+    {
+      what: `  plan of an import of ${MONITORS} monitors (p50 / max of ${FEW_ROUNDS}, these five)`,
+      send: send('/import', () => file),
+    },
+    { what: '  plan of 9,000 entries of Uptime Kuma', send: send('/import?from=uptime-kuma', () => kuma) },
+    { what: `  export of ${MONITORS} monitors as YAML`, send: send('/export', undefined, { method: 'GET' }) },
+    { what: '  bulk create, 50 times 50 regular expressions', send: send('/monitors/bulk', () => bulk) },
+    {
+      what: '  styles of 64 KiB',
+
+      send: send(`/status-pages/${page.data.id}`, styles, { method: 'PUT' }),
+    },
+  ]
+  return works.map(work => ({ ...work, mostMs: 50, rounds: FEW_ROUNDS }))
+}
+
+function attacks(picket: Picket, port: number): Attack[] {
   const values = `[${'1,'.repeat(520_000)}1]`
   const bulk = (monitor: object) =>
     JSON.stringify({ monitors: Array.from({ length: 50 }, () => ({ name: 'x', type: 'http', ...monitor })) })
   const many = <T>(of: T) => Array.from({ length: 900 }, () => of)
-  const send =
-    (path: string, body: string, key: string | null = apiKey, type = JSON_TYPE) =>
-    async () => {
-      const headers = { 'content-type': type, ...(key !== null && { authorization: `Bearer ${key}` }) }
-      await fetch(`${origin}/api/v1${path}`, { method: 'POST', headers, body }).then(answer => answer.text())
-    }
+  const send = sender(picket)
+  const yaml = `text: ${'x'.repeat(840_000)}\nlist:\n${'- 1\n'.repeat(45_000)}`
   const field = { path: 'x', name_template: '{{key}}', rule_type: 'truthy', rule_config: {} }
   const preview = JSON.stringify({ url: `http://127.0.0.1:${port}/`, fields: [field] })
   return [
     {
       what: `longest answer of /healthz (p50 / max of ${ROUNDS}) during: 1 MiB of values without a key`,
       mostMs: 5,
-      send: send('/agent/bootstrap', values, null),
+      send: send('/agent/bootstrap', () => values, { key: null }),
     },
-    { what: '  1 MiB of values with a key', mostMs: 50, send: send('/monitors', values) },
+    { what: '  1 MiB of values with a key', mostMs: 50, send: send('/monitors', () => values) },
     {
       what: '  bulk create, 50 times 900 empty assertions',
       mostMs: 50,
-      send: send('/monitors/bulk', bulk({ assertions: many({}) })),
+      send: send('/monitors/bulk', () => bulk({ assertions: many({}) })),
     },
     {
       what: '  bulk create, 50 times 900 wrong regions',
       mostMs: 50,
-      send: send('/monitors/bulk', bulk({ regions: many('nowhere') })),
+      send: send('/monitors/bulk', () => bulk({ regions: many('nowhere') })),
     },
-    { what: '  preview of a document of 5 MiB', mostMs: 50, send: send('/data-sources/preview', preview) },
+    { what: '  preview of a document of 5 MiB', mostMs: 50, send: send('/data-sources/preview', () => preview) },
     {
       what: '  import of 1 MiB of YAML',
       mostMs: 50,
-      send: send(
-        '/import?dry_run=true',
-        `text: ${'x'.repeat(840_000)}\nlist:\n${'- 1\n'.repeat(45_000)}`,
-        apiKey,
-        'application/yaml',
-      ),
+      send: send('/import?dry_run=true', () => yaml, { type: 'application/yaml' }),
     },
   ]
 }
