@@ -141,7 +141,7 @@ async function readFile(request: FastifyRequest<{ Querystring: Query }>): Promis
   const faults = findFaults(ImportQuery, request.query)
   if (faults.length > 0) throw validationError(detailsOf(faults, 'query'))
   const { from = 'picket' } = request.query
-  if (from !== 'picket') return await convertSource(from, request.body)
+  if (from !== 'picket') return await convertSource(callerOf(request).projectId, from, request.body)
   if (request.validationError) throw validationError(wrongWith(request.body, findFaults))
   return { file: request.body as ProjectFile, warnings: [] }
 }

@@ -78,7 +78,7 @@ export async function changePage(
   now: Date,
 ): Promise<StoredPage> {
   const { db } = tools
-  await assertStyle(body.custom_css)
+  await assertStyle(projectId, body.custom_css)
   return inPage(db, projectId, id, namesNothing(body) ? null : now, async (tx, page) => {
     if (namesNothing(body)) return page
     await updatePage(tx, { ...withBody(page, body), updatedAt: now })
@@ -103,8 +103,8 @@ function withBody(page: StoredPage, body: PageUpdate): StoredPage {
   }
 }
 
-async function assertStyle(css: string | null | undefined): Promise<void> {
-  const made = css ? await readCss(css) : null
+async function assertStyle(projectId: string, css: string | null | undefined): Promise<void> {
+  const made = css ? await readCss(projectId, css) : null
   if (made === null || !('problem' in made)) return
   throw validationError([{ path: 'custom_css', message: `custom_css ${made.problem}` }])
 }

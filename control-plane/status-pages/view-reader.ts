@@ -80,7 +80,7 @@ export function createViewReader(tools: ViewTools) {
       maintenance,
       medians: medians?.byMonitor ?? null,
     }
-    const view = viewOf(facts, publicUrl, await safeCss(page.customCss), horizon.now)
+    const view = viewOf(facts, publicUrl, await safeCss(page), horizon.now)
     return { view, fingerprint, loadedMs: horizon.now.getTime(), medians, images, sizeBytes: sizeOf(view, images) }
   }
 
@@ -95,8 +95,8 @@ export function createViewReader(tools: ViewTools) {
 }
 
 /** What was refused when it was saved is not stored; a rule that came later leaves old styles out. */
-async function safeCss(css: string | null): Promise<string | null> {
-  const made = css === null ? null : await readCss(css)
+async function safeCss({ projectId, customCss }: StoredPage): Promise<string | null> {
+  const made = customCss === null ? null : await readCss(projectId, customCss)
   return made !== null && 'css' in made ? made.css : null
 }
 

@@ -3,6 +3,7 @@ import { convertSource } from '../../control-plane/exchange/from/convert-reader.
 import { startApi } from '../support/api-server.ts'
 import { turnsDuring } from '../support/turns-during.ts'
 
+const PROJECT = 'project'
 const list = <T>(length: number, of: (i: number) => T) => Array.from({ length }, (_, i) => of(i))
 const monitors = (length: number) =>
   list(length, i => ({ id: i, type: 'http', name: `Shop ${i}`, url: 'https://a.example' }))
@@ -19,20 +20,27 @@ const alerted = list(9_000, i => ({
 }))
 
 t.test('a file of another product is converted while everything else goes on', async t => {
-  const { answer, turns } = await turnsDuring(() => convertSource('uptime-kuma', { monitorList: monitors(9_000) }))
+  const { answer, turns } = await turnsDuring(() =>
+    convertSource(PROJECT, 'uptime-kuma', { monitorList: monitors(9_000) }),
+  )
   t.equal(answer.file.monitors?.length, 9_000)
   t.ok(turns > 10, `the event loop went round ${turns} times`)
 })
 
 t.test('files that are made to take for ever are converted as fast as others', async t => {
-  const deep = await convertSource('uptime-kuma', { monitorList: [...chain, { ...monitors(1)[0], parent: 8_999 }] })
+  const deep = await convertSource(PROJECT, 'uptime-kuma', {
+    monitorList: [...chain, { ...monitors(1)[0], parent: 8_999 }],
+  })
   t.equal(deep.file.monitors?.[0]?.tags?.length, 50, 'the nearest groups')
   t.equal(deep.file.monitors?.[0]?.tags?.at(-1), 'g8999')
-  t.match(await convertSource('uptime-kuma', { notificationList: [smtp], monitorList: monitors(1) }), {
+  t.match(await convertSource(PROJECT, 'uptime-kuma', { notificationList: [smtp], monitorList: monitors(1) }), {
     file: { alert_channels: [{ name: 'Mail', config: { to: [/^<+$/] } }] },
   })
-  t.match(await convertSource('gatus', { endpoints: [dns] }), { file: { monitors: [] } })
-  const many = await convertSource('gatus', { alerting: { slack: { overrides } }, endpoints: alerted.slice(0, 2_000) })
+  t.match(await convertSource(PROJECT, 'gatus', { endpoints: [dns] }), { file: { monitors: [] } })
+  const many = await convertSource(PROJECT, 'gatus', {
+    alerting: { slack: { overrides } },
+    endpoints: alerted.slice(0, 2_000),
+  })
   t.equal(many.file.alert_channels?.length, 9_000)
 })
 

@@ -3,6 +3,8 @@ import { readCss } from '../../control-plane/status-pages/css-reader.ts'
 import { startApi } from '../support/api-server.ts'
 import { turnsDuring } from '../support/turns-during.ts'
 
+const PROJECT = 'project'
+
 /** As long as a page may have; each takes 100 to 200 ms to read. */
 const LONG: Record<string, string> = {
   rules: 'a{}'.repeat(21_000),
@@ -12,10 +14,10 @@ const LONG: Record<string, string> = {
 
 t.test('styles of 64 KiB are read while everything else goes on, and once as long as they are the same', async t => {
   for (const [name, css] of Object.entries(LONG)) {
-    const first = await turnsDuring(() => readCss(css))
+    const first = await turnsDuring(() => readCss(PROJECT, css))
     t.match(first.answer, { css: /\.page / }, name)
     t.ok(first.turns > 10, `${name}: the event loop went round ${first.turns} times`)
-    t.equal((await turnsDuring(() => readCss(`${css}`))).turns, 0, 'it is known by then')
+    t.equal((await turnsDuring(() => readCss(PROJECT, `${css}`))).turns, 0, 'it is known by then')
   }
 })
 
