@@ -33,11 +33,16 @@ export async function ownPlaces(
   return [...places.flat(), ...api.map(place => `api=${place}`)].join(',')
 }
 
-/** Of a server of the operator's own that is given by a name: every address that the name has now. */
+/**
+ * Of a server of the operator's own that is given by a name: every address that the name has now. In PostgreSQL's URLs parameters
+ * may say where it is.
+ */
 async function placesOf(text: string): Promise<string[]> {
   const url = new URL(text.includes('://') ? text : `nats://${text}`)
-  const port = Number(url.port) || (DEFAULT_PORTS[url.protocol] ?? 0)
-  return placesAt(url.hostname.replace(/^\[|\]$/g, ''), port)
+  const host = url.searchParams.get('host') || url.hostname.replace(/^\[|\]$/g, '')
+  const port = Number(url.searchParams.get('port') || url.port) || (DEFAULT_PORTS[url.protocol] ?? 0)
+  const isSocket = host === '' || host.startsWith('/')
+  return isSocket ? [] : placesAt(host, port)
 }
 
 async function placesAt(host: string, port: number): Promise<string[]> {

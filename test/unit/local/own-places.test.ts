@@ -15,3 +15,18 @@ t.test('hosts that are given by a name are listed by their addresses', async t =
   for (const place of ['127.0.0.1:50051', '127.0.0.1:8081', 'api=127.0.0.1:8080']) t.ok(listed.includes(place), place)
   t.notMatch(places, 'localhost')
 })
+
+t.test(
+  'a PostgreSQL whose address is in the parameters of its URL is listed too, one behind a Unix socket is not',
+  async t => {
+    const settings = { host: '127.0.0.1', port: 8080, operatorHost: '127.0.0.1' }
+    const others = { natsUrl: 'nats://127.0.0.1:4222', clickhouseUrl: 'http://127.0.0.1:8123/picket' }
+    const listed = async (databaseUrl: string) => {
+      const stores = { ...others, databaseUrl }
+      return await ownPlaces(settings as never, stores as never, null, { grpc: 50_051, operator: 8_081 })
+    }
+    t.match(await listed('postgres:///picket?host=192.0.2.7&port=5433'), /^192\.0\.2\.7:5433,/)
+    t.match(await listed('postgres://u:p@192.0.2.8/picket?host=192.0.2.7'), /^192\.0\.2\.7:5432,/)
+    t.match(await listed('postgres:///picket?host=/var/run/postgresql'), /^127\.0\.0\.1:4222,/)
+  },
+)
