@@ -65,6 +65,21 @@ t.test('a letter to people who did not ask for it holds no header, link or marku
   }
 })
 
+t.test('the page on which an address is confirmed shows the name of the organization as text', async t => {
+  const pageOf = async (name: string) => {
+    const mail = (await lettersOf(name)).find(({ to }) => to.some(one => one.startsWith('asked')))!
+    const link = new URL(/http:\/\/picket\.test\/\S+/.exec(mail.text ?? '')![0])
+    const answer = await fetch(`${api.origin}${link.pathname}${link.search}`)
+    t.equal(answer.status, 200, link.pathname)
+    return parser.parse(await answer.text())
+  }
+  const known = await pageOf('Plain words')
+  for (const [what, name] of NAMES) {
+    const { elements, links } = await pageOf(name)
+    t.same([elements, links.length], [known.elements, known.links.length], what)
+  }
+})
+
 t.test('pages of accounts show names as text', async t => {
   await renameOrganization(api.db, organizationId, 'Plain words')
   await api.call('POST', '/api-keys', { key, body: { name: 'Plain words', scope: 'read' } })
