@@ -1,8 +1,11 @@
 import t from 'tap'
 import { createPostgres, query } from '../../control-plane/platform/postgres.ts'
 import { startApi } from '../support/api-server.ts'
+import { awayFromMidnight } from '../support/midnight.ts'
 import { startSmtp } from '../support/smtp.ts'
 import { waitFor } from '../support/wait.ts'
+
+await awayFromMidnight()
 
 const smtp = await startSmtp(t)
 const api = await startApi(t, { SMTP_URL: smtp.url, CONFIRMATIONS_PER_ORGANIZATION: '20' })
@@ -42,6 +45,7 @@ t.test('a long import does not keep other organizations from adding mail channel
   t.teardown(() => db.destroy())
   // what the import comes to after its channels
   const lock = await db.transaction()
+  await query(lock, 'SELECT set_config(?, ?, true)', ['idle_in_transaction_session_timeout', '0'])
   await query(lock, 'SELECT FROM alert_rules FOR UPDATE')
   const importing = importAs(key, { alert_channels: [hook, channel(mails(1, 'new'))], monitors: monitors(60) })
   const sql = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`

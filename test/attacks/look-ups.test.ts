@@ -141,6 +141,7 @@ t.test(
 
     // a look-up waits for this lock
     const locked = await api.db.transaction()
+    await query(locked, 'SELECT set_config(?, ?, true)', ['idle_in_transaction_session_timeout', '0'])
     await locked.raw('LOCK TABLE status_pages IN ACCESS EXCLUSIVE MODE')
     const asked = Array.from({ length: 20 }, () => ask(`${randomUUID()}.example`))
     const metrics = async () => await (await fetch(`${api.operator}/metrics`)).text()
@@ -194,6 +195,7 @@ t.test('a screenshot is looked up only for a link that is signed', async t => {
   const link = `${api.origin}/screenshots/${randomUUID()}?expires=99999999999&signature=${'x'.repeat(43)}`
   // a look-up would wait for this lock
   const locked = await api.db.transaction()
+  await query(locked, 'SELECT set_config(?, ?, true)', ['idle_in_transaction_session_timeout', '0'])
   await locked.raw('LOCK TABLE screenshots IN ACCESS EXCLUSIVE MODE')
   const answers = await Promise.all(Array.from({ length: 50 }, () => fetch(link).then(answer => answer.status)))
   t.same([...new Set(answers)], [404])
