@@ -4,6 +4,8 @@ import { waitFor } from './wait.ts'
 /** Lets `others` wait for what `change` has locked, then commits that. Answers what became of the others. */
 export async function whileHeld<T>(db: Db, change: (tx: Tx) => Promise<unknown>, others: () => Promise<T>): Promise<T> {
   const under = await db.transaction(async tx => {
+    // on a slow machine the others may come late
+    await query(tx, 'SELECT set_config(?, ?, true)', ['idle_in_transaction_session_timeout', '0'])
     await change(tx)
     const waiting = others()
     await waitFor(() => isSomebodyWaiting(db), { label: 'somebody who waits for the lock' })
