@@ -4,6 +4,6 @@ import type { AuthType } from './types.ts'
 /** The credentials of data sources (specification, "Data source"; decisions 9.1). */
 export const { authProblems, maskAuth, unmaskAuth } = credentialsOf<AuthType>({
   basic: { keys: ['username', 'password'], open: ['username'] },
-  bearer: { keys: ['token'], open: [] },
+  bearer: { keys: ['token'], open: [], asIs: ['token'] },
   api_key: { keys: ['header', 'value'], open: ['header'], header: { name: 'header', value: 'value' } },
 })

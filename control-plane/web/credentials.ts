@@ -5,6 +5,8 @@ import { headerProblems, MASK } from './header-map.ts'
 export type CredentialShape = {
   keys: readonly string[]
   open: readonly string[]
+  /** the keys whose values are part of a header as they are */
+  asIs?: readonly string[]
   /** the keys that hold a header's name and its value */
   header?: { name: string; value: string }
 }
@@ -15,6 +17,9 @@ type Auth<T extends string> = { authType: T | null; authConfig: AuthConfig | nul
 
 const MAX_LENGTH = 8_192
 const ONE_LINE = /^[^\r\n\0]*$/
+/** What no header can carry, whatever its encoding. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
+const UNSENDABLE = /[\x00-\x08\x0a-\x1f\x7f]/
 
 /** Judges, masks and unmasks pairs of `auth_type` and `auth_config`, whose types have these shapes. */
 export function credentialsOf<T extends string>(shapes: Record<T, CredentialShape>) {
@@ -23,8 +28,8 @@ export function credentialsOf<T extends string>(shapes: Record<T, CredentialShap
     if (authType === null && authConfig === null) return []
     if (authType === null) return [{ path: 'auth_type', message: 'auth_type is required with auth_config' }]
     if (authConfig === null) return [{ path: 'auth_config', message: 'auth_config is required with auth_type' }]
-    const { keys, header } = shapes[authType]
-    const problems = keys.flatMap(key => textProblem(key, authConfig[key], authType))
+    const { keys, header, asIs = [] } = shapes[authType]
+    const problems = keys.flatMap(key => textProblem(key, authConfig[key], authType, asIs.includes(key)))
     if (problems.length > 0 || header === undefined) return problems
     const sent = { [String(authConfig[header.name])]: String(authConfig[header.value]) }
     return headerProblems(sent, 'auth_config').map(({ message }) => ({ path: 'auth_config', message }))
@@ -39,13 +44,14 @@ export function credentialsOf<T extends string>(shapes: Record<T, CredentialShap
   return { authProblems, maskAuth, unmaskAuth }
 }
 
-function textProblem(key: string, value: unknown, authType: string): Detail[] {
+function textProblem(key: string, value: unknown, authType: string, isAsIs: boolean): Detail[] {
   const path = `auth_config.${key}`
   const problem = (sentence: string) => [{ path, message: `${path} ${sentence}` }]
   if (value === undefined) return problem(`is required for auth_type ${authType}`)
   if (typeof value !== 'string') return problem('must be a string')
   if (value.length > MAX_LENGTH) return problem(`must have at most ${MAX_LENGTH} characters`)
-  return ONE_LINE.test(value) ? [] : problem('must not contain line breaks or NUL')
+  if (!ONE_LINE.test(value)) return problem('must not contain line breaks or NUL')
+  return isAsIs && UNSENDABLE.test(value) ? problem('must not contain control characters') : []
 }
 
 /** Puts stored values back where masks were sent; `problems` where nothing of that type and key is stored. */
