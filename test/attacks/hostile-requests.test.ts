@@ -1,0 +1,62 @@
+import t from 'tap'
+import { runCheck } from '../../probe-agent/run.ts'
+import type { CheckSpec } from '../../shared/check.ts'
+import { createEgress } from '../../shared/egress/index.ts'
+import { FailureSource } from '../../shared/result.ts'
+import { startApi } from '../support/api-server.ts'
+import { HOSTILE_TEXTS } from '../support/hostile-texts.ts'
+import { specOf } from '../support/spec.ts'
+import { startTarget } from '../support/target.ts'
+
+// What the API takes for the requests of a check is sent as it is: no text is another header, and none makes a probe fail.
+
+const api = await startApi(t, { RATE_LIMIT_PER_MINUTE: '1000000', RATE_LIMIT_PER_PROJECT: '1000000' })
+const { key } = await api.tenant('business')
+const target = await startTarget(t)
+const egress = createEgress({ allow: ['127.0.0.0/8'] })
+const monitor = { name: 'Shop', type: 'http', url: target.url, regions: ['us-east'] }
+
+/** Where a text stands in the body of a monitor, and in what a probe gets of it. */
+const PLACES: Record<string, (text: string) => { body: object; spec: Partial<CheckSpec> }> = {
+  'a header': text => ({ body: { headers: { 'X-A': text } }, spec: { headers: { 'X-A': text } } }),
+  'the name of a header': text => ({ body: { headers: { [text]: 'a' } }, spec: { headers: { [text]: 'a' } } }),
+  'a body': text => ({ body: { method: 'POST', body: text }, spec: { method: 'POST', body: text } }),
+  'a token': token => ({
+    body: { auth_type: 'bearer', auth_config: { token } },
+    spec: { auth: { kind: { $case: 'bearerToken', value: token } } },
+  }),
+  'a user and a password': text => ({
+    body: { auth_type: 'basic', auth_config: { username: text, password: text } },
+    spec: { auth: { kind: { $case: 'basic', value: { username: text, password: text } } } },
+  }),
+  'a key in a header': value => ({
+    body: { auth_type: 'header', auth_config: { name: 'X-Key', value } },
+    spec: { auth: { kind: { $case: 'header', value: { name: 'X-Key', value } } } },
+  }),
+}
+
+const OURS = ['host', 'user-agent', 'accept', 'connection', 'content-length']
+
+for (const [place, of] of Object.entries(PLACES)) {
+  t.test(`a text that is taken as ${place} of a monitor is sent as it is, and nothing else with it`, async t => {
+    let taken = 0
+    for (const [what, text] of Object.entries(HOSTILE_TEXTS)) {
+      const { body, spec } = of(text)
+      const answer = await api.call('POST', '/monitors', { key, body: { ...monitor, ...body } })
+      if (answer.status !== 201) {
+        t.match(answer, { status: 400, body: { error: { code: 'validation_error' } } }, what)
+        continue
+      }
+      taken++
+      target.requests.length = 0
+      const { observation } = await runCheck(specOf({ url: target.url, ...spec }), egress)
+      t.not(observation.error?.source, FailureSource.INTERNAL, `${what}: ${observation.error?.message}`)
+      const [{ headers } = { headers: {} }] = target.requests
+      const own = Object.keys(headers).filter(name => !OURS.includes(name))
+      const expected = [...Object.keys(spec.headers ?? {}), ...(spec.auth ? ['authorization', 'x-key'] : [])]
+      const foreign = own.filter(name => !expected.some(known => known.toLowerCase() === name))
+      t.same(foreign, [], what)
+    }
+    t.ok(taken > 0)
+  })
+}
