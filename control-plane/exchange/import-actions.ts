@@ -1,7 +1,7 @@
 import { askAddresses } from '../accounts/addresses/actions.ts'
 import { DEFAULT_SETTINGS } from '../alerts/grouping.ts'
 import { changeSettings } from '../alerts/settings-actions.ts'
-import { createPauses } from '../platform/clock.ts'
+import { createPauses, type Pause } from '../platform/clock.ts'
 import { isDeadlock, type Tx, withSetting } from '../platform/postgres.ts'
 import type { Caller } from '../web/auth.ts'
 import { validationError } from '../web/errors.ts'
@@ -28,6 +28,8 @@ export type ImportOptions = {
   isPruning: boolean
   /** what cannot be is left out with a warning, as of a file that nobody wrote for Picket */
   isLenient: boolean
+  /** whether the client has left: then nobody waits for the answer, and nothing is changed */
+  hasLeft: () => boolean
 }
 
 const MOST_TRIES = 3
@@ -51,11 +53,11 @@ async function importInTurn(
   tools: ImportTools,
   caller: Caller,
   file: ProjectFile,
-  { isDryRun, isPruning, isLenient }: ImportOptions,
+  { isDryRun, isPruning, isLenient, hasLeft }: ImportOptions,
   now: Date,
 ): Promise<Ledger> {
   for (let tries = 1; ; tries++) {
-    const ledger = newLedger(createPauses())
+    const ledger = newLedger(whileThere(hasLeft, createPauses()))
     const work = async (tx: Tx) => {
       await lockForImport(tx, caller.projectId)
       const addresses: string[] = []
@@ -71,8 +73,16 @@ async function importInTurn(
       await (isDryRun ? rehearse(tools, work) : tools.db.transaction(work))
       return ledger
     } catch (error) {
+      if (error instanceof Left) throw validationError([{ path: '', message: LEFT }])
       if (!isDeadlock(error) || tries === MOST_TRIES) throw error
     }
+  }
+}
+
+function whileThere(hasLeft: () => boolean, pause: Pause): Pause {
+  return async () => {
+    await pause()
+    if (hasLeft()) throw new Left()
   }
 }
 
@@ -126,6 +136,8 @@ async function importSettings({ tx, caller, file, state, ledger, now }: Run): Pr
 }
 
 class TakenBack extends Error {}
+class Left extends Error {}
+const LEFT = 'the connection was closed before the import was done; nothing was changed'
 
 /** Does the work and takes it back; nobody who changes a monitor meanwhile waits for it. */
 async function rehearse({ db }: ImportTools, work: (tx: Tx) => Promise<void>): Promise<void> {

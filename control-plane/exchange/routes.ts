@@ -125,7 +125,8 @@ function importRoute(app: App, context: ExchangeContext): void {
       const { dry_run: isDryRun = true, prune: isPruning = false, from = 'picket' } = request.query
       const { file, warnings } = await readFile(request)
       const tools = { ...context, db: actingAs(context.db, request), findFaults: faultsFinder(request) }
-      const options = { isDryRun, isPruning, isLenient: from !== 'picket' }
+      const hasLeft = () => request.raw.socket.destroyed
+      const options = { isDryRun, isPruning, isLenient: from !== 'picket', hasLeft }
       const ledger = await importProject(tools, callerOf(request), file, options, now())
       return { data: presentImport(ledger, warnings, isDryRun) }
     },

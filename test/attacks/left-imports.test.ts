@@ -1,0 +1,32 @@
+import { request } from 'node:http'
+import t from 'tap'
+import { lockForImport } from '../../control-plane/exchange/store.ts'
+import { query } from '../../control-plane/platform/postgres.ts'
+import { startApi } from '../support/api-server.ts'
+import { fileOf } from '../support/import-load.ts'
+import { waitFor } from '../support/wait.ts'
+
+t.test('POST /import: when the client leaves, the rest is not done and nothing is changed', async t => {
+  const api = await startApi(t)
+  const { key, projectId } = await api.tenant()
+  const waits = async () => {
+    const sql = `SELECT count(*) AS total FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`
+    return (await query<{ total: number }>(api.db, sql))[0]!.total > 0
+  }
+  const left = request(`${api.origin}/api/v1/import?dry_run=false`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+  })
+  left.on('error', () => {})
+  await api.db.transaction(async tx => {
+    await lockForImport(tx, projectId)
+    left.end(JSON.stringify(fileOf(500, 1_000)))
+    await waitFor(waits, { label: 'the import to wait' })
+    left.destroy()
+    // by the time another request is answered, the process has noticed
+    t.equal((await api.call('GET', '/project', { key })).status, 200)
+  })
+  const next = await api.call('POST', '/import', { key, body: fileOf(1, 1_000) })
+  t.equal(next.status, 200, 'the next import has its turn')
+  t.equal((await api.call('GET', '/monitors', { key })).body.meta.total, 0)
+})
