@@ -29,13 +29,13 @@ t.test('whatever people write stays text in a mail to subscribers', async t => {
     JSON.parse(render(message, SUBSCRIBER, SUBSCRIBER_CONFIGS.page_mail, CONTEXT).body.toString('utf8')) as MailContent
   const tagsOf = (html: string) => new Set([...html.matchAll(/<\/?([a-z0-9!]+)/gi)].map(([, tag]) => tag))
   const ours = new Set(Object.values(PAGE_MESSAGES).flatMap(message => [...tagsOf(contentOf(message).html)]))
-  for (const text of Object.values(HOSTILE_TEXTS)) {
+  for (const [name, text] of Object.entries(HOSTILE_TEXTS)) {
     for (const message of hostilePageMessages(text)) {
       const { html, subject, text: plain, message_id: id } = contentOf(message)
       t.same(
         [...tagsOf(html)].filter(tag => !ours.has(tag)),
         [],
-        text,
+        name,
       )
       for (const [, href] of html.matchAll(/href="([^"]*)"/g)) t.match(href, /^https:\/\/status\.acme\.example\.com\//)
       // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
