@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { cardPage } from '../../web/card-page.tsx'
+import { oneLine } from '../../web/visible.ts'
 import { Ago } from '../sessions/ago-time.tsx'
 import type { Suspended } from './actions.ts'
 import type { Kind } from './choice.ts'
@@ -11,7 +12,7 @@ export type AccessView = { review: Review; suspended: Suspended; returnTo: strin
 export function accessPage(view: AccessView) {
   const { review, returnTo } = view
   return cardPage(
-    review.isUndecided ? `Who keeps access to ${review.name}?` : `${review.name} has no admin key`,
+    review.isUndecided ? `Who keeps access to ${oneLine(review.name)}?` : `${oneLine(review.name)} has no admin key`,
     <>
       {review.isUndecided && <Undecided {...view} />}
       {review.lacksKey && <NewKey {...view} />}
@@ -104,7 +105,7 @@ type Row<One> = AccessView & { one: One }
 const KeyRow = ({ one, ...view }: Row<SuspendedKey>) => (
   <li>
     <strong>
-      {one.name}
+      <bdi>{one.name}</bdi>
       <span class="tag">{one.scope}</span>
     </strong>
     <small>{one.hint}</small>
@@ -125,7 +126,7 @@ const KeyRow = ({ one, ...view }: Row<SuspendedKey>) => (
 const MemberRow = ({ one, ...view }: Row<SuspendedMember>) => (
   <li>
     <strong>
-      {one.name ?? one.email}
+      <bdi>{one.name ?? one.email}</bdi>
       <span class="tag">{one.role}</span>
     </strong>
     {one.name !== null && <small>{one.email}</small>}

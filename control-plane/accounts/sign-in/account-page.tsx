@@ -74,7 +74,9 @@ export function accountPage({ notice = null, problem = null, ...view }: AccountV
 
 const AccessLink = ({ name, isUndecided }: Review) => (
   <p class="caution">
-    {isUndecided ? `Keys or members of ${name} are suspended until you decide. ` : `${name} has no admin key. `}
+    {isUndecided && 'Keys or members of '}
+    <bdi>{name}</bdi>
+    {isUndecided ? ' are suspended until you decide. ' : ' has no admin key. '}
     <a href="/account/access">{isUndecided ? 'Keep or end them' : 'Make one'}</a>
   </p>
 )
