@@ -99,7 +99,9 @@ t.test('pages of accounts show names as text', async t => {
     for (const path of paths) {
       const page = await owner.get(path)
       t.equal(page.status, 200, path)
-      const { elements, text } = await parser.parse(page.text)
+      const { elements, text, turned } = await parser.parse(page.text)
+      t.same(turned, [], `${path} with ${what}: it turns no other text`)
+      t.notMatch(/<h1>[^<]*/.exec(page.text)?.[0] ?? '', /[\u202a-\u202e\u2066-\u2069]/, `${path} with ${what}`)
       t.same(
         elements.filter(one => !known.has(one)),
         [],

@@ -13,6 +13,8 @@ export type Parsed = {
   code: string[]
   /** everything that is to be read */
   text: string
+  /** texts with marks of direction that stand next to others and are not set apart from them */
+  turned: string[]
 }
 
 export type HtmlParser = { parse(html: string): Promise<Parsed> }
@@ -56,7 +58,12 @@ export async function openHtmlParser(t: Teardown): Promise<HtmlParser> {
         const links = all.flatMap(one => ${JSON.stringify(LINKS)}.map(name => one.getAttribute(name)).filter(Boolean))
         const refreshes = all.filter(one => one.localName === 'meta' && one.httpEquiv).map(one => one.content)
         const said = all.flatMap(one => [...one.attributes].map(({ value }) => value))
+        const texts = all.filter(one => !isCode(one)).flatMap(one => [...one.childNodes])
+        const isSetApart = ({ parentElement: { localName, dir, childNodes } }) =>
+          localName === 'bdi' || dir === 'auto' || childNodes.length === 1
+        const isTurned = one => one.nodeType === 3 && /[\\u202a-\\u202e\\u2066-\\u2069]/.test(one.data)
         return {
+          turned: texts.filter(one => isTurned(one) && !isSetApart(one)).map(one => one.data),
           elements: [...new Set(all.map(one => one.localName + named(one)))],
           links: [...new Set([...links, ...refreshes])],
           code: [...new Set(code)],
