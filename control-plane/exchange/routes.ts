@@ -6,7 +6,7 @@ import type { App } from '../web/app.ts'
 import { callerOf, isAllowed } from '../web/auth.ts'
 import { type Detail, validationError } from '../web/errors.ts'
 import { answers, dataOf, enumOf, Id, nullable, strictObject } from '../web/schemas.ts'
-import { detailsOf, type FindFaults, faultsFinder } from '../web/validation.ts'
+import { type Check, detailsOf, type FindFaults, faultsFinder } from '../web/validation.ts'
 import { ProjectFile } from './document.ts'
 import { exportProject } from './export.ts'
 import { convertSource } from './from/convert-reader.ts'
@@ -111,6 +111,7 @@ function importRoute(app: App, context: ExchangeContext): void {
     {
       config: { isHeavy: true },
       onRequest: context.heavyWrites.assertRoom,
+      preValidation: checkIsReady,
       attachValidation: true,
       schema: {
         summary: 'Make the project what a file says, or show what would change',
@@ -131,6 +132,15 @@ function importRoute(app: App, context: ExchangeContext): void {
       return { data: presentImport(ledger, warnings, isDryRun) }
     },
   )
+}
+
+/** The first import of a process compiles the check of its body: reading the body, that and checking it are a turn each. */
+async function checkIsReady(request: FastifyRequest): Promise<void> {
+  const pause = createPauses(0)
+  await pause()
+  const check = request.getValidationFunction('body') as unknown as Check | undefined
+  check?.(null, 0)
+  await pause()
 }
 
 type Query = { from?: (typeof SOURCES)[number] }
