@@ -1,3 +1,4 @@
+import { unlinkedName } from '../accounts/addresses/address.ts'
 import { PAGE_NOTICE } from '../events/page-event.ts'
 import { MASK } from '../web/header-map.ts'
 import { oneLine } from '../web/visible.ts'
@@ -72,7 +73,8 @@ function confirmationMail(
     isKnown ? manageUrl(page.url, owner) : confirmUrl(page.url, owner, expires_at),
     at,
   )
-  const footer = { by: cut(oneLine(page.name), SUBJECT_LIMIT), link: null }
+  // to a person who may not know the page
+  const footer = { by: unlinkedName(page.name), link: null }
   return mail(to, {
     subject: cut(notice.title, SUBJECT_LIMIT),
     message_id: `<${deliveryId}@${new URL(publicUrl).hostname}>`,

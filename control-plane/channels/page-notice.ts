@@ -1,3 +1,4 @@
+import { unlinkedName } from '../accounts/addresses/address.ts'
 import { humanDuration } from '../events/duration.ts'
 import type { PageChange, PageConfirmationData, PageNoticeData, PageOfEvent } from '../events/page-event.ts'
 import { oneLine, visible } from '../web/visible.ts'
@@ -68,7 +69,7 @@ export function confirmationNotice(
   url: string,
   at: string,
 ): Notice {
-  const name = cut(oneLine(page.name), LIMITS.name)
+  const name = unlinkedName(page.name)
   const asked = `Somebody, probably you, asked to hear of incidents of ${name}`
   return {
     tone: 'neutral',

@@ -149,6 +149,32 @@ t.test('a member who proved the address gets alerts; a person whom an admin only
   t.match(await endedLog(key, 1), [{ status: 'delivered' }])
 })
 
+t.test('an invitation holds no link but Picket’s, whatever the organization calls itself', async t => {
+  const { key, organizationId } = await api.tenant('free')
+  const name = 'Your account is locked: https://evil.example/login or www.evil.example'
+  await execute(api.db, 'UPDATE organizations SET name = ? WHERE id = ?', [name, organizationId])
+  const [email] = victims(1, 'invited')
+  await api.call('POST', '/agent/invite', { key, body: { email, role: 'viewer' } })
+  const mail = await waitFor(() => mailsTo(email!).at(-1) ?? null, { label: 'the invitation' })
+  for (const part of [mail.headers.subject, mail.text, mail.html]) t.notMatch(part, /evil\.example|https:\/\/evil/)
+})
+
+t.test('the confirmation of a status page holds no link but the page’s, whatever the page is called', async t => {
+  const { key } = await api.tenant('free')
+  const name = 'Your account is locked: https://evil.example/login or www.evil.example'
+  const page = (await api.call('POST', '/status-pages', { key, body: { name, slug: 'locked' } })).body.data
+  await api.call('PUT', `/status-pages/${page.id}`, { key, body: { is_published: true } })
+  const [email = ''] = victims(1, 'subscribed')
+  const form = new URLSearchParams({ email })
+  const headers = { ...FORM, origin: api.origin }
+  t.equal((await fetch(`${api.origin}/status/locked/subscribe`, { method: 'POST', body: form, headers })).status, 200)
+  const mail = await waitFor(() => mailsTo(email).at(-1) ?? null, { label: 'the confirmation' })
+  for (const part of [mail.headers.subject, mail.text, mail.html]) {
+    t.notMatch(part, /evil\.example|https:\/\/evil/)
+    t.match(part, /Your account is locked/, 'the page is named')
+  }
+})
+
 t.test('more confirmations than a day’s are refused, say so, and leave nothing behind', async t => {
   const { key } = await api.tenant('free')
   for (let n = 0; n < 6; n++) t.equal((await addChannel(key, victims(20, `f${n}-`))).status, 201)
