@@ -1,5 +1,5 @@
 /**
- * About how many instructions RE2 makes of an expression, told by its text: compiling a large one takes seconds, also where
+ * About how many instructions RE2 makes of an expression, estimated from its text: compiling a large one takes seconds, also where
  * it is refused afterwards. What costs more to compile than an instruction counts as several. It counts rather too many
  * than too few, and stops at `most`.
  */
@@ -16,7 +16,7 @@ export function estimateSize(pattern: string, most: number): number {
     if (char === '(') {
       const opening = OPENING.exec(pattern.slice(at))![0]
       at += opening.length
-      // (?i) changes flags and is no group
+      // (?i) changes flags and does not open a group
       if (!opening.endsWith(')')) groups.push({ size: 0, last: 0 })
       continue
     }

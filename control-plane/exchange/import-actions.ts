@@ -28,7 +28,7 @@ export type ImportOptions = {
   isPruning: boolean
   /** what cannot be is left out with a warning, as of a file that nobody wrote for Picket */
   isLenient: boolean
-  /** whether the client has left: then nobody waits for the answer, and nothing is changed */
+  /** whether the client has left: then nothing is changed */
   hasLeft: () => boolean
 }
 

@@ -1,4 +1,4 @@
-/** A word may have 75 characters with what stands around it. */
+/** A word may have 75 characters with the characters around it. */
 const MOST_BYTES = 42
 
 /** A text of a mail header as encoded words (RFC 2047), each of whole characters. */

@@ -1,7 +1,7 @@
 /** How much work it is to write or to check a value: each value in it weighs 1, and a text 1 more for so many characters. */
 const TEXT_UNIT = 100
 
-/** What is not walked into: what is no container, and what says itself how it is written. */
+/** Values that are not walked into: those without parts, and those with a `toJSON`. */
 export const isLeaf = (value: unknown) => typeof value !== 'object' || value === null || 'toJSON' in value
 
 /** No more than `most` is looked at. */
@@ -12,7 +12,7 @@ function weigh(value: unknown, most: number): number {
   for (const key in value as Record<string, unknown>) {
     if (weight >= most) return weight
     const inner = (value as Record<string, unknown>)[key]
-    // every answer is weighed, and most values of one are none to walk into
+    // every answer is weighed, and most of its values have no parts
     if (typeof inner === 'string') weight += 1 + inner.length / TEXT_UNIT
     else weight += inner !== null && typeof inner === 'object' ? weigh(inner, most - weight) : 1
   }

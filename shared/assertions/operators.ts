@@ -1,6 +1,6 @@
 import { compileRegex, regexProblem } from '../regex.ts'
 
-/** Tests what was seen; null stands for "not there". `regexSize`: instructions of its regular expression. */
+/** Tests what was seen; null: "not there". `regexSize`: instructions of its regular expression. */
 export type Test = ((actual: string | null) => boolean) & { regexSize?: number }
 
 type Operator = {

@@ -30,7 +30,7 @@ let people = 0
 /** One line of text that can be a name. */
 const NAMES = Object.entries(HOSTILE_TEXTS).filter(([, text]) => !/[\r\n\0]|\p{Surrogate}/u.test(text))
 
-/** Letters of an organization of this name: an invitation of somebody new and of somebody known, and the question to an address. */
+/** Letters of an organization of this name: an invitation of a new person and of a known one, and the question to an address. */
 async function lettersOf(name: string) {
   await renameOrganization(api.db, organizationId, name)
   // an organization invites only so many people an hour

@@ -16,7 +16,7 @@ const target = await startTarget(t)
 const egress = createEgress({ allow: ['127.0.0.0/8'] })
 const monitor = { name: 'Shop', type: 'http', url: target.url, regions: ['us-east'] }
 
-/** Where a text stands in the body of a monitor, and in what a probe gets of it. */
+/** Where a text is in the body of a monitor, and in what a probe gets of it. */
 const PLACES: Record<string, (text: string) => { body: object; spec: Partial<CheckSpec> }> = {
   'a header': text => ({ body: { headers: { 'X-A': text } }, spec: { headers: { 'X-A': text } } }),
   'the name of a header': text => ({ body: { headers: { [text]: 'a' } }, spec: { headers: { [text]: 'a' } } }),
@@ -35,7 +35,7 @@ const PLACES: Record<string, (text: string) => { body: object; spec: Partial<Che
   }),
 }
 
-const OURS = ['host', 'user-agent', 'accept', 'connection', 'content-length']
+const OWN_HEADERS = ['host', 'user-agent', 'accept', 'connection', 'content-length']
 
 for (const [place, of] of Object.entries(PLACES)) {
   t.test(`a text that is taken as ${place} of a monitor is sent as it is, and nothing else with it`, async t => {
@@ -52,7 +52,7 @@ for (const [place, of] of Object.entries(PLACES)) {
       const { observation } = await runCheck(specOf({ url: target.url, ...spec }), egress)
       t.not(observation.error?.source, FailureSource.INTERNAL, `${what}: ${observation.error?.message}`)
       const [{ headers } = { headers: {} }] = target.requests
-      const own = Object.keys(headers).filter(name => !OURS.includes(name))
+      const own = Object.keys(headers).filter(name => !OWN_HEADERS.includes(name))
       const expected = [...Object.keys(spec.headers ?? {}), ...(spec.auth ? ['authorization', 'x-key'] : [])]
       const foreign = own.filter(name => !expected.some(known => known.toLowerCase() === name))
       t.same(foreign, [], what)

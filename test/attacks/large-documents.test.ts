@@ -61,10 +61,10 @@ t.test('sources with long documents that are due at the same moment are all read
     examineMany(1, 'other', 'preview'),
     examineMany(96, 'one', 'source'),
   ])
-  const ours = (examined: Awaited<typeof sources>) => examined.filter(one => 'failure' in one)
-  t.equal(ours(previews).length, 19, 'one is read, and ten wait')
-  t.same(ours(preview), [], 'those of another project do not')
-  t.same(ours(sources), [])
+  const failed = (examined: Awaited<typeof sources>) => examined.filter(one => 'failure' in one)
+  t.equal(failed(previews).length, 19, 'one is read, and ten wait')
+  t.same(failed(preview), [], 'those of another project do not')
+  t.same(failed(sources), [])
 })
 
 t.test('POST /data-sources/preview 200 of a document of 5 MiB, and of three at once', async t => {

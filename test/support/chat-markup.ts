@@ -45,7 +45,7 @@ export function markupInChatB(body: Json): string[] {
   return [...calls, ...found(texts, /[*_~`|<>]|\[|^\s*(#|-|\d+\.)|@(everyone|here)/m)]
 }
 
-/** In chat_c what others wrote stands in text runs, which know no markup. */
+/** In chat_c texts of others are in text runs, which have no markup. */
 export function markupInChatC(body: Json): string[] {
   const texts = textsOf(body.attachments[0].content.body)
   const outside = texts.filter(({ keys }) => keys.at(-1) === 'text' && !keys.includes('inlines'))

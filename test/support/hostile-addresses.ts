@@ -80,7 +80,7 @@ export const startInnerNames = (t: Teardown) =>
 
 export type ForbiddenPlace = { port: number; touched: string[] }
 
-/** A port of this machine, TCP and UDP, that writes down whoever comes. */
+/** A port of this machine, TCP and UDP, that records each client. */
 export async function startForbiddenPlace(t: Teardown): Promise<ForbiddenPlace> {
   const touched: string[] = []
   const server = createServer(socket => {

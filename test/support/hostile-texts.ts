@@ -23,11 +23,11 @@ export const HOSTILE_TEXTS: Record<string, string> = {
   'control characters': 'a\u0001\u0007\u0008\u001b[2J\u001b]0;x\u0007\u007f\u0085\u009bb',
   'no width': 'a\u200bb\u200dc\ufeffd\u2060e\u00adf',
   'ends of lines of JavaScript': 'a\u2028b\u2029c',
-  'what is no character': 'a\ufffeb\uffffc',
+  noncharacters: 'a\ufffeb\uffffc',
   'four bytes': '😀👩‍👩‍👧‍👦𝕏'.repeat(3),
   'half a surrogate pair': 'a\ud800b',
   'marks on marks': `a${'\u0301\u0489'.repeat(40)}`,
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: a template of somebody else
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a template of another product
   templates: '{{7*7}} ${7*7} <%= 7*7 %> #{7*7} {{constructor.constructor("x")()}} %s %n {0}',
   'marks of a chat': '<!channel> <@U012AB3CD> <https://evil.example|bank> @everyone @here <@&1> <at>all</at>',
   'marks of Markdown': '[x](javascript:alert(1)) ![x](https://evil.example/i) **b** `c` ||d|| # e',

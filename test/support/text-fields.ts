@@ -50,6 +50,6 @@ export function withTextAt<T>(value: T, place: Place, text: string): T {
   return { ...value, [key]: withTextAt((value as Json)[key], rest, text) }
 }
 
-/** What stands at a place, undefined where nothing does. */
+/** The value at a place; undefined where there is none. */
 export const valueAt = (value: unknown, place: Place): unknown =>
   place.reduce<unknown>((inner, key) => (inner as Json | null | undefined)?.[key], value)

@@ -6,7 +6,7 @@ import { createCompiler } from '../../web/schema-compiler.ts'
 import type { Check, Compile, FindFaults } from '../../web/validation.ts'
 import { type Foreign, readSource } from './index.ts'
 
-/** `body`: as JSON, which is passed on faster than what it stands for. */
+/** `body`: as JSON, which is passed on faster than the value itself. */
 export type ConversionQuestion = { source: Foreign; body: string }
 /** The file and its warnings, as JSON, or why the body is refused. */
 export type ConversionAnswer = { converted: string } | { details: Detail[] }
