@@ -5,7 +5,7 @@
  */
 export function estimateSize(pattern: string, most: number): number {
   const folds = /\(\?[a-zA-Z]*i/.test(pattern)
-  const groups: Group[] = [{ size: 0, last: 0 }]
+  const groups: Group[] = [{ size: 0, last: 0, ends: 0 }]
   // of classes: a repetition does not read them again
   let once = 0
   let at = 0
@@ -17,12 +17,15 @@ export function estimateSize(pattern: string, most: number): number {
       const opening = OPENING.exec(pattern.slice(at))![0]
       at += opening.length
       // (?i) changes flags and does not open a group
-      if (!opening.endsWith(')')) groups.push({ size: 0, last: 0 })
+      if (!opening.endsWith(')')) groups.push({ size: 0, last: 0, ends: opening.endsWith(':') ? 0 : CAPTURE })
       continue
     }
     if (char === ')') {
       at++
-      if (groups.length > 1) add(groups.at(-2)!, groups.pop()!.size + CAPTURE)
+      if (groups.length > 1) {
+        const { size, ends } = groups.pop()!
+        add(groups.at(-1)!, size + ends)
+      }
       continue
     }
     const repeat = char === '{' ? REPEAT.exec(pattern.slice(at)) : null
@@ -40,8 +43,8 @@ export function estimateSize(pattern: string, most: number): number {
   return groups.reduce((sum, { size }) => sum + size, once)
 }
 
-/** `last`: of what a repetition that follows would repeat */
-type Group = { size: number; last: number }
+/** `last`: of what a repetition that follows would repeat; `ends`: what the two ends of the group add */
+type Group = { size: number; last: number; ends: number }
 type Unit = { size: number; once: number; end: number }
 
 const CAPTURE = 2

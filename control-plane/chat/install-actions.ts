@@ -113,7 +113,8 @@ export async function finishInstall(
   if (!grant) throw await refuseGrant(tools, answer.fields)
   const actor = { kind: 'user' as const, id: person.userId, name: person.email }
   const acting = { ...actor, ip, projectId: state.projectId, organizationId: person.organizationId }
-  await storeGrant({ ...tools, db: actingFor(db, acting) }, { ...state, userId: person.userId }, grant, now)
+  const mayStore = (tx: Tx) => mayStill(tx, state, beginner)
+  await storeGrant({ ...tools, db: actingFor(db, acting) }, { ...state, userId: person.userId }, grant, mayStore, now)
   return { landing: state.redirectTo, teamName: grant.teamName }
 }
 
@@ -150,16 +151,24 @@ const refusedState = (why: string) =>
   validationError([{ path: 'state', message: `state ${why}; begin the installation again` }])
 
 /** The key works, or the session is still there: the owner of the address may have ended others' access meanwhile. */
-async function mayStill(db: Db, { keyId, sessionId }: InstallState, { organizationId }: Member): Promise<boolean> {
+async function mayStill(db: Db | Tx, { keyId, sessionId }: InstallState, { organizationId }: Member): Promise<boolean> {
   if (keyId !== undefined) return (await holdKey(db, keyId))?.isSuspended === false
   return sessionId === undefined || isOpenSession(db, sessionId, organizationId)
 }
 
-async function storeGrant(tools: InstallTools, { projectId, userId }: InstallState, grant: Grant, now: Date) {
+async function storeGrant(
+  tools: InstallTools,
+  { projectId, userId }: InstallState,
+  grant: Grant,
+  mayStore: (tx: Tx) => Promise<boolean>,
+  now: Date,
+) {
   const { db, secrets } = tools
   const { teamId, teamName, scopes, accessToken, refreshToken } = grant
   try {
     await db.transaction(async tx => {
+      // asking the provider took its time
+      if (!(await mayStore(tx))) throw refusedBeginner()
       const known = await installationsOfTeam(tx, teamId)
       if (known.some(one => one.projectId !== projectId && one.revokedAt === null)) throw teamIsTaken(teamName)
       const before = known.find(one => one.projectId === projectId)

@@ -8,6 +8,7 @@ import type { Loop, LoopTools } from '../platform/loop.ts'
 import type { Nats } from '../platform/nats.ts'
 import { type Db, isRefusedRow } from '../platform/postgres.ts'
 import { rememberOpened, type Secrets } from '../platform/secrets.ts'
+import { TURN_PATIENCE_MS } from '../platform/thread.ts'
 import { archiveMissing, takeIn } from './apply-actions.ts'
 import { sourcesWithMissing } from './children-store.ts'
 import { backOf, endOf, isNews, MOST_AT_ONCE, type Result } from './fetch.ts'
@@ -32,8 +33,8 @@ const WAIT_MS = 5_000
 /** One that had no turn is tried again after this: soon where too many wait, later behind a slow host. */
 const PUT_OFF_MS = { full: 2_000, slow: 10_000 }
 const RETRY_AFTER_MS = 5_000
-/** Beside the timeout of the fetch: the addresses that it names are asked, and what it says is taken in. */
-const LEASE_SPARE_MS = ASKING_LIMIT_MS + 20_000
+/** More than the timeout of the fetch: a long document waits for its turn, the addresses that it names are asked, and what it says is taken in. */
+const LEASE_SPARE_MS = TURN_PATIENCE_MS + ASKING_LIMIT_MS + 20_000
 const REVIEW_EVERY_MS = 60_000
 const REVIEWED_AT_ONCE = 50
 

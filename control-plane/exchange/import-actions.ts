@@ -1,8 +1,8 @@
 import { askAddresses } from '../accounts/addresses/actions.ts'
 import { DEFAULT_SETTINGS } from '../alerts/grouping.ts'
 import { changeSettings } from '../alerts/settings-actions.ts'
-import { createPauses, type Pause } from '../platform/clock.ts'
-import { isDeadlock, type Tx, withSetting } from '../platform/postgres.ts'
+import { createPauses, monotonicMs } from '../platform/clock.ts'
+import { isDeadlock, query, type Tx, withSetting } from '../platform/postgres.ts'
 import type { Caller } from '../web/auth.ts'
 import { validationError } from '../web/errors.ts'
 import { importChannels } from './channel-actions.ts'
@@ -33,6 +33,7 @@ export type ImportOptions = {
 }
 
 const MOST_TRIES = 3
+const KEEP_ALIVE_EVERY_MS = 2_000
 
 /**
  * Makes a project what a file says, in one transaction. Throws one error that names all that was refused, and then
@@ -57,9 +58,16 @@ async function importInTurn(
   now: Date,
 ): Promise<Ledger> {
   for (let tries = 1; ; tries++) {
-    const ledger = newLedger(whileThere(hasLeft, createPauses()))
+    let keepAlive = async () => {}
+    const pause = createPauses()
+    const ledger = newLedger(async () => {
+      await pause()
+      if (hasLeft()) throw new Left()
+      await keepAlive()
+    })
     const work = async (tx: Tx) => {
       await lockForImport(tx, caller.projectId)
+      keepAlive = keptAlive(tx)
       const addresses: string[] = []
       const inside = { ...tools, db: tx, askLater: (some: string[]) => void addresses.push(...some) }
       const state = await readProject(tx, caller.projectId)
@@ -79,10 +87,13 @@ async function importInTurn(
   }
 }
 
-function whileThere(hasLeft: () => boolean, pause: Pause): Pause {
+/** PostgreSQL ends a transaction that is silent for 10 s; planning thousands of entries next to other long work may take that long. */
+function keptAlive(tx: Tx): () => Promise<void> {
+  let sinceMs = monotonicMs()
   return async () => {
-    await pause()
-    if (hasLeft()) throw new Left()
+    if (monotonicMs() - sinceMs < KEEP_ALIVE_EVERY_MS) return
+    sinceMs = monotonicMs()
+    await query(tx, 'SELECT 1')
   }
 }
 

@@ -123,7 +123,7 @@ export async function changeMonitor(tools: MonitorTools, caller: Caller, id: str
     const { headers, problems } = unmaskHeaders(body.headers ?? {}, before.headers, 'headers')
     if (body.headers) after.headers = headers
     if (JUDGED_TOGETHER.some(key => key in body)) {
-      problems.push(...(await monitorProblems(after, tools.checkLiteral, createPauses())))
+      problems.push(...(await monitorProblems(after, tools.checkLiteral, createPauses(), before)))
     }
     const led = problems.length === 0 ? secretsLedElsewhere(before, after, body) : []
     assertMayLead(caller, led, otherWayToMove(led))

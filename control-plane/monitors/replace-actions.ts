@@ -21,7 +21,7 @@ export async function replacedMonitor(
 ): Promise<Rewritten> {
   return await rewritten(tools, stored, now, async before => {
     const { after, problems } = replacementOf(before, body)
-    problems.push(...(await monitorProblems(after, tools.checkLiteral, pause)))
+    problems.push(...(await monitorProblems(after, tools.checkLiteral, pause, before)))
     const sent = { headers: body.headers ?? null, auth_config: body.auth_config ?? null }
     if (problems.length === 0) assertMayLead(caller, secretsLedElsewhere(before, after, sent))
     return { after, problems }

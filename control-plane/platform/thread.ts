@@ -5,7 +5,7 @@ import { createTurns, type Refusal } from './turns.ts'
 const IDLE_MS = 30_000
 const START_MS = 60_000
 /** For a turn */
-const PATIENCE_MS = 60_000
+export const TURN_PATIENCE_MS = 60_000
 
 type Limits = {
   /** for a question, on a machine that is slow and busy */
@@ -27,7 +27,7 @@ export type AskInTurn<Q, A> = (key: string, question: Q) => Promise<A>
 export function askThread<Q, A>(name: string, askedFrom: string, limits: Limits): AskInTurn<Q, A> {
   const { longestMs, mostWaiting, memoryMb, refuse } = limits
   const turns = createTurns({
-    ...{ atOnce: 1, atOnceEach: 1, mostWaitingEach: mostWaiting, patienceMs: PATIENCE_MS, refuse },
+    ...{ atOnce: 1, atOnceEach: 1, mostWaitingEach: mostWaiting, patienceMs: TURN_PATIENCE_MS, refuse },
   })
   const ask = createThread<Q, A>({
     start: () => startThread(name, askedFrom, memoryMb),

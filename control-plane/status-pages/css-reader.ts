@@ -11,8 +11,8 @@ const inThread = projectThread<string, SafeCss>('css-worker', import.meta.url, {
   many: 'long styles',
 })
 
-/** A page is made again whenever something on it changes, mostly with the same styles. */
-const known = createRecent<SafeCss>(100)
+/** A page is made again whenever something on it changes, mostly with the same styles: at most 40 MB. */
+const known = createRecent<SafeCss>(300)
 
 /** A customer's CSS as it may stand in the page (makeSafe). Throws 429 where too many long ones of the project wait, and 503. */
 export async function readCss(projectId: string, source: string): Promise<SafeCss> {

@@ -81,7 +81,7 @@ export function createViewReader(tools: ViewTools) {
       medians: medians?.byMonitor ?? null,
     }
     const pause = createPauses(0)
-    const view = viewOf(facts, publicUrl, await safeCss(page), horizon.now)
+    const view = viewOf(facts, publicUrl, await safeCss(page, known), horizon.now)
     // one of 500 components takes 15 ms, and rendering it 30 more
     await pause()
     return { view, fingerprint, loadedMs: horizon.now.getTime(), medians, images, sizeBytes: sizeOf(view, images) }
@@ -97,10 +97,14 @@ export function createViewReader(tools: ViewTools) {
   }
 }
 
-/** What was refused when it was saved is not stored; a rule that came later leaves old styles out. */
-async function safeCss({ projectId, customCss }: StoredPage): Promise<string | null> {
-  const made = customCss === null ? null : await readCss(projectId, customCss)
-  return made !== null && 'css' in made ? made.css : null
+/**
+ * What was refused when it was saved is not stored; a rule that came later leaves old styles out. What a page says matters
+ * more than how it looks: while styles cannot be read it has those of before, or none.
+ */
+async function safeCss({ projectId, customCss }: StoredPage, known: LoadedPage | null): Promise<string | null> {
+  if (customCss === null) return null
+  const made = await readCss(projectId, customCss).catch(() => ({ css: known?.view.customCss ?? null }))
+  return 'css' in made ? made.css : null
 }
 
 const BYTES_A_DAY = 250

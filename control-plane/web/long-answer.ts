@@ -54,12 +54,15 @@ function* piecesOfList(list: unknown[]): Generator<string> {
 function* piecesOfRecord(record: Record<string, unknown>): Generator<string> {
   let before = '{'
   for (const [key, value] of Object.entries(record)) {
-    if (value === undefined) continue
+    // as JSON.stringify does
+    if (textIsLeftOut(value)) continue
     yield `${before}${JSON.stringify(key)}:`
     yield* piecesOf(value)
     before = ','
   }
   yield before === '{' ? '{}' : '}'
 }
+
+const textIsLeftOut = (value: unknown) => isLeaf(value) && JSON.stringify(value) === undefined
 
 const textOf = (value: unknown) => JSON.stringify(value) ?? 'null'

@@ -90,11 +90,12 @@ export async function addOpenapi(app: App, publicUrl: string): Promise<void> {
     },
     transformObject: document => nameSchemas('openapiObject' in document ? document.openapiObject : {}),
   })
-  let text: string | undefined
-  app.get('/openapi.json', async (_request, reply) => {
-    text ??= JSON.stringify(app.swagger())
-    return reply.type('application/json; charset=utf-8').send(text)
+  let text = ''
+  // making it takes 40 ms, too long for a request of a stranger
+  app.addHook('onReady', async () => {
+    text = JSON.stringify(app.swagger())
   })
+  app.get('/openapi.json', async (_request, reply) => reply.type('application/json; charset=utf-8').send(text))
   await app.register(fastifySwaggerUi, {
     routePrefix: '/docs',
     theme: { title: 'Picket API', css: [{ filename: 'picket.css', content: STYLE }] },
