@@ -11,6 +11,17 @@ type Beat = { waits: Set<Wait>; timer: NodeJS.Timeout }
 
 const beats = new Map<number, Beat>()
 
+let shared = 0
+
+/**
+ * The first wait of work that is done every `ms`: one beat to all of them, so that work of a process which begins at the
+ * same time does not meet on the same beat, where each needs a connection of its own.
+ */
+export function firstWaitMs(ms: number): number {
+  const beatsOfWait = Math.max(1, Math.floor(ms / BEAT_MS))
+  return BEAT_MS * (1 + (shared++ % beatsOfWait))
+}
+
 /** Calls `listener` on the beat that is nearest to `ms` from now, and not before the next one. The answer cancels it. */
 export function onBeat(ms: number, listener: () => void): () => void {
   const nowMs = monotonicMs()

@@ -1,6 +1,6 @@
 import type { Log } from '../../shared/log.ts'
 import type { Metrics } from '../../shared/metrics.ts'
-import { sleepToBeat } from './beat.ts'
+import { firstWaitMs, sleepToBeat } from './beat.ts'
 import { monotonicMs, sleep } from './clock.ts'
 import { jitterMs } from './ids.ts'
 import { joinPulse } from './pulse.ts'
@@ -33,7 +33,7 @@ const TOGETHER_FROM_MS = 1_000
 const HURRY_AFTER = 2 / 3
 
 /**
- * Calls `round` again and again, about `intervalMs` apart. A round that throws is a fault of Picket or
+ * Calls `round` again and again, about `intervalMs` apart (the second one may come sooner). A round that throws is a fault of Picket or
  * an engine that is away: it is logged and counted, and the next one comes after the interval, at least a second. The
  * signal of a round is aborted when the loop stops, and when the round should come to an end because of its limit; then
  * the next one follows at once. A round beyond its limit is logged and counted as late, and watched by the watchdog.
@@ -84,14 +84,16 @@ export function startLoop(
   }
 
   const run = async () => {
+    let nextMs = firstWaitMs(intervalMs)
     while (!stopping.signal.aborted) {
       woken = false
       const isFailed = (await runRound()) === 'failed'
       if (stopping.signal.aborted || (woken && !isFailed)) continue
       interrupt = new AbortController()
-      const waitMs = isFailed ? Math.max(TOGETHER_FROM_MS, intervalMs) : intervalMs
-      if (waitMs < TOGETHER_FROM_MS) await sleep(waitMs + jitterMs(waitMs / 10), interrupt.signal)
-      else await sleepToBeat(waitMs, interrupt.signal)
+      if (intervalMs < TOGETHER_FROM_MS && !isFailed)
+        await sleep(intervalMs + jitterMs(intervalMs / 10), interrupt.signal)
+      else await sleepToBeat(isFailed ? Math.max(TOGETHER_FROM_MS, intervalMs) : nextMs, interrupt.signal)
+      nextMs = intervalMs
       interrupt = null
     }
     pulse.leave()

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { fieldsOfCreate } from '../../control-plane/monitors/fields.ts'
 import { problemsOfNew } from '../../control-plane/monitors/problems.ts'
+import { execute } from '../../control-plane/platform/postgres.ts'
 import { startApi } from '../support/api-server.ts'
 
 /** As many as a monitor may have; each takes about a millisecond to compile. */
@@ -30,3 +31,18 @@ t.test(
     t.match(body.errors[14], { index: 14, error: /too large; use smaller repetitions/ })
   },
 )
+
+t.test('PUT /monitors/{id} 200: an expression that was stored before the limit stops no other change', async t => {
+  const api = await startApi(t)
+  const body = { name: 'Shop', type: 'http', url: 'https://shop.example.com/', interval_seconds: 60 }
+  const { id } = (await api.call('POST', '/monitors', { body })).body.data
+  const old = assertions('a{1000}'.repeat(140)).slice(0, 1)
+  await execute(api.db, 'UPDATE monitors SET assertions = ? WHERE id = ?', [JSON.stringify(old), id])
+  const put = (change: object) => api.call('PUT', `/monitors/${id}`, { body: change })
+  t.equal((await put({ url: 'https://other.example.com/' })).status, 200)
+  t.equal((await put({ assertions: old })).status, 200, 'sent again as it is')
+  t.match(await put({ assertions: assertions('b{1000}'.repeat(140)).slice(0, 1) }), {
+    status: 400,
+    body: { error: { details: [{ path: 'assertions[0]', message: /too large/ }] } },
+  })
+})

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { execute, query } from '../../control-plane/platform/postgres.ts'
 import { readCss } from '../../control-plane/status-pages/css-reader.ts'
 import { startApi } from '../support/api-server.ts'
 import { turnsDuring } from '../support/turns-during.ts'
@@ -31,4 +32,20 @@ t.test('PUT /status-pages/{id} 400 custom_css: what is wrong with a long style i
   for (const css of [`a{}\n${wrong}`, `${'a{}'.repeat(10_000)}\n${wrong}`]) {
     t.match(await put(css), { status: 400, body: { error: { details: [{ path: 'custom_css', message }] } } })
   }
+})
+
+t.test('a page is shown without its style while too many long styles of its project wait', async t => {
+  const api = await startApi(t)
+  const { id } = (await api.call('POST', '/status-pages', { body: { name: 'Shop', slug: 'many-styles' } })).body.data
+  await api.call('PUT', `/status-pages/${id}`, { body: { is_published: true } })
+  const style = (n: number) => `b${n}{color:rebeccapurple}${'a{}'.repeat(4_000)}`
+  await execute(api.db, 'UPDATE status_pages SET custom_css = ? WHERE id = ?', [style(0), id])
+  const [page] = await query<{ projectId: string }>(api.db, 'SELECT project_id FROM status_pages WHERE id = ?', [id])
+  const others = Array.from({ length: 60 }, (_, n) => readCss(page!.projectId, style(n + 1)))
+  const ended = Promise.allSettled(others)
+  const shown = await fetch(`${api.origin}/status/many-styles`)
+  t.equal(shown.status, 200)
+  t.match(await shown.text(), 'Shop')
+  const refused = (await ended).filter(({ status }) => status === 'rejected')
+  t.equal(refused.length, 9, 'one is read and 50 wait')
 })

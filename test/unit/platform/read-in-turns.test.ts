@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { Duplex } from 'node:stream'
 import { Worker } from 'node:worker_threads'
 import t from 'tap'
 import { readInTurns } from '../../../control-plane/platform/read-in-turns.ts'
@@ -39,3 +40,23 @@ t.test(
     t.ok(most <= 131_072, `${most} bytes`)
   },
 )
+
+t.test('the same of an answer in pieces of 16 KiB, as TLS has them', async t => {
+  let left = 256
+  const stream = new Duplex({
+    read() {
+      this.push(left-- > 0 ? Buffer.alloc(16_384) : null)
+    },
+  })
+  let [bytes, most, sinceTurn] = [0, 0, 0]
+  readInTurns(stream)
+  stream.on('data', piece => {
+    if (sinceTurn === 0) setImmediate(() => (sinceTurn = 0))
+    bytes += piece.length
+    sinceTurn += piece.length
+    most = Math.max(most, sinceTurn)
+  })
+  await once(stream, 'end')
+  t.equal(bytes, 256 * 16_384)
+  t.ok(most <= 131_072, `${most} bytes`)
+})
