@@ -40,7 +40,11 @@ t.test('a page is shown without its style while too many long styles of its proj
   await api.call('PUT', `/status-pages/${id}`, { body: { is_published: true } })
   const style = (n: number) => `b${n}{color:rebeccapurple}${'a{}'.repeat(4_000)}`
   await execute(api.db, 'UPDATE status_pages SET custom_css = ? WHERE id = ?', [style(0), id])
-  const [page] = await query<{ projectId: string }>(api.db, 'SELECT project_id AS "projectId" FROM status_pages WHERE id = ?', [id])
+  const [page] = await query<{ projectId: string }>(
+    api.db,
+    'SELECT project_id AS "projectId" FROM status_pages WHERE id = ?',
+    [id],
+  )
   let [count, refused, isShown] = [0, 0, false]
   const keepWaiting = async () => {
     while (!isShown) {
