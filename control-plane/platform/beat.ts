@@ -11,15 +11,18 @@ type Beat = { waits: Set<Wait>; timer: NodeJS.Timeout }
 
 const beats = new Map<number, Beat>()
 
-let shared = 0
+/** At most by so many beats is a first wait shorter than the others. */
+const MOST_BEATS_EARLIER = 20
+
+let begun = 0
 
 /**
- * The first wait of work that is done every `ms`: one beat to all of them, so that work of a process which begins at the
- * same time does not meet on the same beat, where each needs a connection of its own.
+ * The first wait of work that is done every `ms`: it ends up to 10 s earlier, each time by another number of beats. Work
+ * that begins together so meets on the same beat less often, where each needs a connection of its own.
  */
 export function firstWaitMs(ms: number): number {
   const beatsOfWait = Math.max(1, Math.floor(ms / BEAT_MS))
-  return BEAT_MS * (1 + (shared++ % beatsOfWait))
+  return ms - BEAT_MS * (begun++ % Math.min(beatsOfWait, MOST_BEATS_EARLIER))
 }
 
 /** Calls `listener` on the beat that is nearest to `ms` from now, and not before the next one. The answer cancels it. */

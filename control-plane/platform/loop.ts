@@ -33,7 +33,7 @@ const TOGETHER_FROM_MS = 1_000
 const HURRY_AFTER = 2 / 3
 
 /**
- * Calls `round` again and again, about `intervalMs` apart (the second one may come sooner). A round that throws is a fault of Picket or
+ * Calls `round` again and again, about `intervalMs` apart (the second one up to 10 s sooner). A round that throws is a fault of Picket or
  * an engine that is away: it is logged and counted, and the next one comes after the interval, at least a second. The
  * signal of a round is aborted when the loop stops, and when the round should come to an end because of its limit; then
  * the next one follows at once. A round beyond its limit is logged and counted as late, and watched by the watchdog.

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { onBeat, sleepToBeat } from '../../../control-plane/platform/beat.ts'
+import { firstWaitMs, onBeat, sleepToBeat } from '../../../control-plane/platform/beat.ts'
 import { monotonicMs, sleep } from '../../../control-plane/platform/clock.ts'
 
 const BEAT_MS = 500
@@ -55,3 +55,15 @@ t.test('a wait ends on the beat after it at the earliest, and at once when it is
   await waiting
   await sleepToBeat(3_600_000, AbortSignal.abort())
 })
+
+t.test(
+  'loops that begin together share out the beats of their interval, and none waits much shorter than it',
+  async t => {
+    const firstWaits = (intervalMs: number) => Array.from({ length: 40 }, () => firstWaitMs(intervalMs))
+    for (const intervalMs of [1_000, 2_000, 5_000]) {
+      t.equal(new Set(firstWaits(intervalMs)).size, intervalMs / BEAT_MS)
+      t.ok(firstWaits(intervalMs).every(ms => ms >= BEAT_MS && ms <= intervalMs))
+    }
+    t.ok(firstWaits(3_600_000).every(ms => ms > 3_590_000 && ms <= 3_600_000))
+  },
+)
